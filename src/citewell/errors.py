@@ -1,0 +1,114 @@
+"""Every error that Citewell raises on purpose.
+
+    CitewellError                     .hint says what to do, .retryable whether trying again can help
+    ├── UsageError                    the call's words are off (exit code 2)
+    ├── ConfigError                   a key or value of citewell.toml / CITEWELL_*
+    │   └── SameModelError            the writer was asked to mark its own work
+    ├── MissingExtraError             an optional dependency; the hint is its install line
+    ├── DocumentError                 one file that could not become a Document
+    │   ├── UnreadableError           cannot be opened, not a regular file, a loop
+    │   ├── EncryptedError            needs a password
+    │   ├── DamagedError              truncated or malformed
+    │   ├── EmptyDocumentError        no text at all (scanned pages are reported here)
+    │   ├── UnsupportedError          no reader for this content
+    │   └── LimitError                over the time, memory, size or nesting bound
+    ├── EvidenceError                 a version, quote or hash that does not resolve
+    ├── IndexMismatchError            the index was made by other models or settings
+    ├── ModelError                    weights missing, changed, or an answer that cannot be parsed
+    │   └── ModelChangedError         a file's hash differs from its card
+    ├── GeneratorError                the writer failed
+    └── LogError                      the audit record could not be made durable: no answer leaves
+        └── LogIntegrityError         the log does not re-derive
+"""
+
+from __future__ import annotations
+
+
+class CitewellError(Exception):
+    """Base of all. ``hint`` is one sentence that says what to do."""
+
+    retryable = False
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"{message}: {self.hint}" if self.hint else message
+
+
+class UsageError(CitewellError):
+    """The call's words are off."""
+
+
+class ConfigError(CitewellError):
+    """A configuration key or value that cannot be used."""
+
+
+class SameModelError(ConfigError):
+    """Generator and verifier are the same model: the writer never marks its own work."""
+
+
+class MissingExtraError(CitewellError):
+    """An optional dependency is not installed."""
+
+
+class DocumentError(CitewellError):
+    """One file that could not become a Document; other files go on."""
+
+
+class UnreadableError(DocumentError):
+    """Cannot be opened, is not a regular file, or leads back to itself."""
+
+
+class EncryptedError(DocumentError):
+    """Needs a password."""
+
+
+class DamagedError(DocumentError):
+    """Truncated or malformed."""
+
+
+class EmptyDocumentError(DocumentError):
+    """Holds no text."""
+
+
+class UnsupportedError(DocumentError):
+    """No reader knows this content."""
+
+
+class LimitError(DocumentError):
+    """Over the time, memory, size or nesting bound."""
+
+
+class EvidenceError(CitewellError):
+    """A version, quote or hash that does not resolve in the evidence store."""
+
+
+class IndexMismatchError(CitewellError):
+    """The index was made by other models or settings than those configured."""
+
+
+class ModelError(CitewellError):
+    """A model that cannot be used, or whose output cannot be parsed."""
+
+
+class ModelChangedError(ModelError):
+    """A model file whose hash differs from its card."""
+
+
+class GeneratorError(CitewellError):
+    """The writer failed."""
+
+
+class LogError(CitewellError):
+    """The audit record could not be made durable; the caller gets this instead of an answer."""
+
+    retryable = True
+
+
+class LogIntegrityError(LogError):
+    """The log does not re-derive."""
+
+    retryable = False

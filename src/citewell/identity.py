@@ -1,0 +1,56 @@
+"""Canonical JSON (RFC 8785) and tagged hashes: every id in Citewell is made here, nowhere else.
+
+In: values of :mod:`citewell.records`, plain JSON values, bytes. Out: ``sha256:`` strings and ids.
+Knows nothing about storage.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from typing import Any
+
+import msgspec
+import rfc8785
+
+TAG = "sha256:"
+
+
+def plain(value: Any) -> Any:
+    """The JSON form of a record: dicts, lists, strings, numbers, booleans, None."""
+    return msgspec.to_builtins(value)
+
+
+def canonical_json(value: Any) -> bytes:
+    """RFC 8785 bytes of ``value``; key order never matters. Raises ValueError on NaN or infinity."""
+    return rfc8785.dumps(plain(value))
+
+
+def hash_bytes(data: bytes) -> str:
+    """``sha256:`` and 64 hexadecimal digits."""
+    return TAG + hashlib.sha256(data).hexdigest()
+
+
+def hash_text(text: str) -> str:
+    """Hash of the text's UTF-8 bytes; lone surrogates cannot occur in canonical text."""
+    return hash_bytes(text.encode("utf-8"))
+
+
+def hash_value(value: Any) -> str:
+    """Hash of the canonical JSON of ``value``."""
+    return hash_bytes(canonical_json(value))
+
+
+def chunk_id(document_version: str, start: int, end: int, content: str) -> str:
+    """The same chunk gets the same id on any machine: version, position and content are hashed."""
+    return hash_value({"chunk": [document_version, start, end, content]})
+
+
+def request_id() -> str:
+    """A fresh random id, ``req_`` and 24 hexadecimal digits; the only id that is not a hash."""
+    return "req_" + secrets.token_hex(12)
+
+
+def session_id() -> str:
+    """A fresh random id, ``ses_`` and 24 hexadecimal digits."""
+    return "ses_" + secrets.token_hex(12)

@@ -1,0 +1,167 @@
+"""The few Protocols through which stages meet models and stores. One method each where possible.
+
+Implementations are chosen in :mod:`citewell.assembly` alone. Every model names its ``maker``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citewell.records import (
+    AuditRecord,
+    Chunk,
+    Document,
+    Draft,
+    Entailment,
+    Maker,
+    Passage,
+    Record,
+    Trace,
+    Verdict,
+)
+
+Vectors = NDArray[np.float32]
+
+
+class Reader(Protocol):
+    """Bytes of one format -> Document. Pure: runs inside the limited worker."""
+
+    name: str
+
+    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
+        """Raises a :class:`citewell.errors.DocumentError` that says what to do."""
+        ...
+
+
+class Embedder(Protocol):
+    maker: Maker
+    dimension: int
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, float32, shape (len(texts), dimension), in the order of ``texts``."""
+        ...
+
+
+class Ranker(Protocol):
+    maker: Maker
+
+    def rank(self, question: str, passages: Sequence[str]) -> list[float]:
+        """Calibrated probability, in [0, 1], that each passage answers ``question``."""
+        ...
+
+
+class Extraction(Record):
+    """A candidate answer: offsets into the passage that was given, and its probability."""
+
+    start: int
+    end: int
+    probability: float
+
+
+class Reading(Record):
+    """Candidates best first, and the probability that the passage holds no answer."""
+
+    candidates: tuple[Extraction, ...]
+    no_answer: float
+
+
+class Extractor(Protocol):
+    maker: Maker
+
+    def extract(self, question: str, passages: Sequence[str]) -> list[Reading]: ...
+
+
+class GenerationRequest(Record):
+    """What a writer may see. ``strict`` names claims that failed, on the one retry."""
+
+    question: str
+    aspects: tuple[str, ...]
+    passages: tuple[Passage, ...]
+    strict: tuple[str, ...] = ()
+    seed: int = 0
+
+
+class Generator(Protocol):
+    maker: Maker
+
+    def generate(self, request: GenerationRequest) -> Draft:
+        """Raises :class:`citewell.errors.GeneratorError`."""
+        ...
+
+
+class Entailer(Protocol):
+    maker: Maker
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        """One result for each (premise, claim); a premise of any length, nothing cut in silence."""
+        ...
+
+
+class Judge(Protocol):
+    maker: Maker
+
+    def judge(self, claim: str, evidence: Sequence[str], *, question: str = "") -> Verdict: ...
+
+
+class Hit(Record):
+    """A chunk and the cosine of each dense view and BM25 score that found it (absent = not found)."""
+
+    chunk: Chunk
+    scores: dict[str, float]
+
+
+class Index(Protocol):
+    """Versioned, searchable chunks."""
+
+    def version(self) -> str: ...
+
+    def add(self, chunks: Sequence[Chunk]) -> None: ...
+
+    def remove(self, document_ids: Iterable[str]) -> None: ...
+
+    def search(
+        self, view: str, query: str, vector: Vectors | None, limit: int, where: Mapping[str, Any]
+    ) -> list[Hit]: ...
+
+
+class EvidenceStore(Protocol):
+    """Document versions and caller-supplied text, for ever."""
+
+    def put(self, document: Document) -> None: ...
+
+    def get(self, version: str, document_id: str = "") -> Document:
+        """Raises :class:`citewell.errors.EvidenceError` when it is not there or its hash is off."""
+        ...
+
+
+class AuditStore(Protocol):
+    def append(self, record: AuditRecord) -> str:
+        """Durable when it returns; the entry's hash. Raises LogError."""
+        ...
+
+
+class TraceStore(Protocol):
+    def put(self, trace: Trace) -> None: ...
+
+    def session(self, session_id: str) -> list[Trace]: ...
+
+
+class KeyStore(Protocol):
+    def key(self, subject: str) -> bytes: ...
+
+    def destroy(self, subject: str) -> None: ...
+
+
+class Witness(Protocol):
+    def publish(self, checkpoint: str) -> None: ...
+
+    def read(self) -> Iterator[str]: ...
+
+
+class Clock(Protocol):
+    def now(self) -> datetime: ...

@@ -1,0 +1,431 @@
+"""The domain's values, frozen, in the order of the flow. Field names are the public JSON too.
+
+Offsets are Unicode code points into a document version's canonical text, half open ``[start, end)``.
+Pages are physical and start at 1. Probabilities lie in [0, 1]; ``None`` means not measured.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of every value: immutable, compared by content, convertible by ``identity.plain``."""
+
+
+class Maker(Record):
+    """Who made a number: a model with its file hash, or exact code with its version."""
+
+    name: str
+    hash: str = ""
+    prompt_hash: str = ""
+    threshold: float | None = None
+    card: str = ""
+
+
+class Measure(Record):
+    """A value with how many it was made from; ``value`` is None when nothing was measured."""
+
+    value: float | None
+    n: int
+    maker: str = ""
+    note: str = ""
+
+
+# --- documents ----------------------------------------------------------------------------------
+
+
+class Section(Record):
+    """``path`` from the outermost heading inwards; the range covers the heading and its body."""
+
+    path: tuple[str, ...]
+    start: int
+    end: int
+
+
+class Page(Record):
+    """Width and height in PDF points (1/72 inch)."""
+
+    number: int
+    start: int
+    end: int
+    width: float
+    height: float
+
+
+class Box(Record):
+    """A text range and the rectangle it stands in: PDF points, origin at the bottom left."""
+
+    start: int
+    end: int
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+class Cell(Record):
+    """One value of a table row and the head of its column ("" when the table has none)."""
+
+    start: int
+    end: int
+    head: str
+
+
+class Row(Record):
+    """One line of a table; ``label`` is its first cell's text, ``cells`` are the others."""
+
+    start: int
+    end: int
+    label: str
+    cells: tuple[Cell, ...]
+
+
+class Table(Record):
+    """Rows in reading order. ``units`` as printed: "In millions, except per share data"."""
+
+    start: int
+    end: int
+    title: str
+    units: str
+    rows: tuple[Row, ...]
+
+
+class Found(Record):
+    """A metadata value and where it was read: ``metadata``, ``front matter``, ``first page``..."""
+
+    value: str
+    origin: str
+
+
+class Document(Record):
+    """One version of one source. ``text`` is NFC; ``version`` hashes the bytes it came from.
+
+    Paragraphs are one line each, separated by newlines; the cells of a table row are separated by
+    tabs, a row a line.
+    """
+
+    document_id: str
+    version: str
+    text: str
+    text_hash: str
+    reader: str
+    media_type: str
+    uri: str = ""
+    title: Found | None = None
+    author: Found | None = None
+    language: Found | None = None
+    published_at: Found | None = None
+    sections: tuple[Section, ...] = ()
+    pages: tuple[Page, ...] = ()
+    boxes: tuple[Box, ...] = ()
+    tables: tuple[Table, ...] = ()
+    acl: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    ingested_at: str = ""
+    supersedes: str = ""
+    caller_supplied: bool = False
+    notes: tuple[str, ...] = ()
+
+
+# --- chunks and passages ------------------------------------------------------------------------
+
+
+class Chunk(Record):
+    """A stretch of a document: ``content == document.text[start_offset:end_offset]``, always.
+
+    ``context`` (document title, section, table title, units, column heads) is embedded and shown,
+    never part of ``content``. ``parent_start`` and ``parent_end`` bound the section it belongs to.
+    """
+
+    chunk_id: str
+    document_id: str
+    document_version: str
+    start_offset: int
+    end_offset: int
+    content: str
+    context: str = ""
+    section_path: tuple[str, ...] = ()
+    parent_id: str = ""
+    parent_start: int = 0
+    parent_end: int = 0
+    previous_id: str = ""
+    next_id: str = ""
+    page: int | None = None
+    rows: tuple[Row, ...] = ()
+    title: str = ""
+    author: str = ""
+    published_at: str = ""
+    acl: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    ingested_at: str = ""
+
+
+class Passage(Record):
+    """A retrieved chunk. ``similarity`` is the best dense cosine, ``fused`` the RRF sum,
+    ``relevance`` the calibrated probability that it answers the question."""
+
+    chunk: Chunk
+    similarity: float | None = None
+    fused: float | None = None
+    relevance: float | None = None
+    relevant: bool = False
+    used: bool = False
+    parent_text: str = ""
+    set_aside: str = ""
+
+
+# --- drafts, claims, verdicts -------------------------------------------------------------------
+
+
+class Quote(Record):
+    """What a writer says it read: the text, and where when it knows (offsets into the document)."""
+
+    source: str
+    text: str = ""
+    start: int | None = None
+    end: int | None = None
+
+
+class Kind(StrEnum):
+    CITED = "cited"
+    INFERENCE = "inference"
+    UNSUPPORTED = "unsupported"
+
+
+class DraftClaim(Record):
+    """One statement of a draft and the evidence committed to before it."""
+
+    text: str
+    start: int
+    end: int
+    quotes: tuple[Quote, ...] = ()
+    kind: Kind = Kind.CITED
+    aspect: str = ""
+
+
+class TokenUsage(Record):
+    prompt: int = 0
+    completion: int = 0
+    total: int = 0
+
+
+class Draft(Record):
+    """What a generator wrote. ``text`` is what would be shown; claims lie inside it by offsets."""
+
+    text: str
+    raw: str
+    claims: tuple[DraftClaim, ...]
+    maker: Maker
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    deterministic: bool = False
+    usage: TokenUsage = TokenUsage()
+    cost: float | None = None
+
+
+class Status(StrEnum):
+    VERIFIED = "VERIFIED"
+    UNSUPPORTED = "UNSUPPORTED"
+    CONTRADICTED = "CONTRADICTED"
+    BROKEN = "BROKEN"
+    UNCHECKED = "UNCHECKED"
+
+
+class Label(StrEnum):
+    ENTAILMENT = "ENTAILMENT"
+    NEUTRAL = "NEUTRAL"
+    CONTRADICTION = "CONTRADICTION"
+
+
+class Proof(StrEnum):
+    VERBATIM = "verbatim"
+    NUMERIC = "numeric"
+    ENTAILED = "entailed"
+    HUMAN = "human"
+
+
+class Failure(StrEnum):
+    FABRICATED = "fabricated"
+    SPLICED = "spliced"
+    MISATTRIBUTED = "misattributed"
+    SYNTHESISED = "synthesised"
+
+
+class Entailment(Record):
+    """Three probabilities that sum to 1; ``unchecked`` is the reason when there are none."""
+
+    entailment: float | None
+    neutral: float | None
+    contradiction: float | None
+    unchecked: str = ""
+
+
+class Verdict(Record):
+    """``support`` is the calibrated probability, at equal priors, that the evidence supports the
+    claim: 0.5 is its border. ``entailment`` and ``contradiction`` are the entailer's own."""
+
+    status: Status
+    reason: str
+    maker: Maker
+    label: Label | None = None
+    proof: Proof | None = None
+    support: float | None = None
+    entailment: float | None = None
+    contradiction: float | None = None
+    failure: Failure | None = None
+
+
+class Citation(Record):
+    """Two-ended: ``[start, end)`` in the document version, ``[answer_start, answer_end)`` in the
+    answer. ``document.text[start:end] == quote`` unless the verdict is BROKEN (then -1, -1)."""
+
+    chunk_id: str
+    document_id: str
+    document_version: str
+    start: int
+    end: int
+    quote: str
+    answer_start: int
+    answer_end: int
+    mode: str = "generated"
+    section_path: tuple[str, ...] = ()
+    page: int | None = None
+    boxes: tuple[Box, ...] = ()
+    verdict: Verdict | None = None
+    resolution: str = ""
+
+
+class Claim(Record):
+    """An atomic statement of the answer; its verdict rolls up its citations'."""
+
+    text: str
+    kind: Kind
+    answer_start: int
+    answer_end: int
+    verdict: Verdict
+    citations: tuple[Citation, ...] = ()
+    shown: bool = True
+    aspect: str = ""
+
+
+# --- confidence, answer, trace, record ----------------------------------------------------------
+
+
+class Decision(StrEnum):
+    ANSWER = "ANSWER"
+    PARTIAL = "PARTIAL"
+    ABSTAIN = "ABSTAIN"
+
+
+class ConfidenceReport(Record):
+    """Four components, each with its n; ``overall`` is their mean by ``weights`` renormalised over
+    what was measured (None when nothing was)."""
+
+    retrieval_score: Measure
+    coverage_score: Measure
+    entailment_score: Measure
+    consistency_score: Measure
+    weights: dict[str, float]
+    overall: float | None
+    hallucination_gap: Measure
+    decision: Decision
+    reasons: tuple[str, ...] = ()
+    card: str = ""
+
+
+class Conflict(Record):
+    """Sources that disagree: what about, and each side's citation with its date and version."""
+
+    about: str
+    sides: tuple[Citation, ...]
+    dates: tuple[str, ...] = ()
+
+
+class Stage(Record):
+    """One step of a pass: its time and what it has to say (fallbacks, skips, retries, counts)."""
+
+    name: str
+    latency_ms: float
+    notes: tuple[str, ...] = ()
+
+
+class Trace(Record):
+    session_id: str
+    request_id: str
+    timestamp: str
+    query: str
+    retrieved_chunks: tuple[str, ...] = ()
+    retrieval_scores: tuple[float | None, ...] = ()
+    relevance_gate_passed: bool | None = None
+    generated_response: str = ""
+    eval_grounded: bool | None = None
+    eval_complete: bool | None = None
+    final_returned: str = ""
+    failure_reason: str = ""
+    stages: tuple[Stage, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+class Answer(Record):
+    request_id: str
+    session_id: str
+    question: str
+    text: str
+    claims: tuple[Claim, ...]
+    passages: tuple[Passage, ...]
+    confidence: ConfidenceReport
+    decision: Decision
+    missing: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    trace: Trace | None = None
+    record_hash: str = ""
+
+
+class RetrievalResult(Record):
+    chunk_id: str
+    document_id: str
+    document_version: str
+    similarity_score: float | None
+    reranker_score: float | None
+    was_used_in_generation: bool
+
+
+class AuditRecord(Record):
+    """The chain of one ask, abstentions and errors too; ``makers`` names each model and its hash."""
+
+    request_id: str
+    timestamp: str
+    user: str
+    session_id: str
+    user_query: str
+    query_embedding_model: str
+    index_version: str
+    config_hash: str
+    retrieval_results: tuple[RetrievalResult, ...]
+    generation_model: str
+    generation_prompt_hash: str
+    generated_response: str
+    shown_response: str
+    claims: tuple[Claim, ...]
+    confidence_report: ConfidenceReport | None
+    response_decision: str
+    missing: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    failure_reason: str = ""
+    error: str = ""
+    makers: tuple[Maker, ...] = ()
+    environment: dict[str, str] = {}
+    latency_ms: dict[str, float] = {}
+    token_usage: TokenUsage = TokenUsage()
+    cost: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+def to_json(value: Any) -> bytes:
+    """Compact JSON of a record for output; for hashing use ``identity.canonical_json``."""
+    return msgspec.json.encode(value)
