@@ -1,24 +1,24 @@
 """Every error that Citewell raises on purpose.
 
-    CitewellError                     .hint says what to do, .retryable whether trying again can help
-    ├── UsageError                    the call's words are off (exit code 2)
-    ├── ConfigError                   a key or value of citewell.toml / CITEWELL_*
-    │   └── SameModelError            the writer was asked to mark its own work
-    ├── MissingExtraError             an optional dependency; the hint is its install line
-    ├── DocumentError                 one file that could not become a Document
-    │   ├── UnreadableError           cannot be opened, not a regular file, a loop
-    │   ├── EncryptedError            needs a password
-    │   ├── DamagedError              truncated or malformed
-    │   ├── EmptyDocumentError        no text at all (scanned pages are reported here)
-    │   ├── UnsupportedError          no reader for this content
-    │   └── LimitError                over the time, memory, size or nesting bound
-    ├── EvidenceError                 a version, quote or hash that does not resolve
-    ├── IndexMismatchError            the index was made by other models or settings
-    ├── ModelError                    weights missing, changed, or an answer that cannot be parsed
-    │   └── ModelChangedError         a file's hash differs from its card
-    ├── GeneratorError                the writer failed
-    └── LogError                      the audit record could not be made durable: no answer leaves
-        └── LogIntegrityError         the log does not re-derive
+CitewellError                     .hint says what to do, .retryable whether trying again can help
+├── UsageError                    the call's words are off (exit code 2)
+├── ConfigError                   a key or value of citewell.toml / CITEWELL_*
+│   └── SameModelError            the writer was asked to mark its own work
+├── MissingExtraError             an optional dependency; the hint is its install line
+├── DocumentError                 one file that could not become a Document
+│   ├── UnreadableError           cannot be opened, not a regular file, a loop
+│   ├── EncryptedError            needs a password
+│   ├── DamagedError              truncated or malformed
+│   ├── EmptyDocumentError        no text at all (scanned pages are reported here)
+│   ├── UnsupportedError          no reader for this content
+│   └── LimitError                over the time, memory, size or nesting bound
+├── EvidenceError                 a version, quote or hash that does not resolve
+├── IndexMismatchError            the index was made by other models or settings
+├── ModelError                    weights missing, changed, or an answer that cannot be parsed
+│   └── ModelChangedError         a file's hash differs from its card
+├── GeneratorError                the writer failed
+└── LogError                      the audit record could not be made durable: no answer leaves
+    └── LogIntegrityError         the log does not re-derive
 """
 
 from __future__ import annotations

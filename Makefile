@@ -1,0 +1,43 @@
+# setup: the environment; demo: see it work; test: the tests; check: all that CI runs; bench: measure.
+PYTHON ?= python3.11
+BIN := .venv/bin
+.PHONY: setup demo test check lint bench train export clean
+
+setup: .venv/ready
+
+.venv/ready: pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed: make setup PYTHON=python3.12"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	touch $@
+
+demo: setup
+	$(BIN)/python -m citewell.cli.demo
+
+test: setup
+	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m slow
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+check: lint test
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+train: setup
+	$(BIN)/python -m pip install --quiet torch==2.13.0
+	$(BIN)/python -m pip install --quiet --group train
+	$(BIN)/python -m training.entailer
+	$(BIN)/python -m training.reading
+
+export: setup
+	$(BIN)/python -m training.export embedder entailer reading
+
+clean:
+	rm -rf .venv .demo build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

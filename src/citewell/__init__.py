@@ -1,0 +1,1 @@
+"""Accountable RAG: see README.md and docs/architecture.md."""

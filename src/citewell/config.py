@@ -1,0 +1,156 @@
+"""Configuration: data only. ``citewell.toml``, overlaid by ``CITEWELL_SECTION_KEY`` variables.
+
+In: a TOML file and an environment. Out: a frozen :class:`Config`, hashed into every record.
+Unknown keys are refused with the nearest known one. Builds nothing: :mod:`citewell.assembly` does.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from citewell.errors import ConfigError
+from citewell.identity import hash_value
+from citewell.records import Record
+
+RESERVED = {"CITEWELL_HOME", "CITEWELL_DATA", "CITEWELL_CONFIG"}
+
+
+class Documents(Record):
+    """Bounds of the parsing worker: seconds, mebibytes, and pages."""
+
+    timeout_s: float = 120.0
+    memory_mb: int = 2048
+    max_file_mb: int = 200
+    max_unpacked_mb: int = 1024
+    max_nesting: int = 1000
+
+
+class Chunking(Record):
+    """Sizes in tokens of the embedded tokenizer."""
+
+    min_tokens: int = 100
+    target_tokens: int = 256
+    max_tokens: int = 500
+
+
+class Retrieval(Record):
+    """Weights of the ranked lists in the fusion; ``rrf_k`` as in Cormack et al. 2009."""
+
+    pool: int = 50
+    top_k: int = 5
+    rrf_k: int = 60
+    weight_chunk: float = 1.0
+    weight_summary: float = 0.5
+    weight_keys: float = 0.5
+    weight_bm25: float = 0.5
+    relevance_threshold: float = 0.7
+    max_per_document: int = 5
+    near_duplicate: float = 0.9
+    broadened_pool: int = 150
+
+
+class Verification(Record):
+    """Probabilities in [0, 1]; span lengths in tokens."""
+
+    support_threshold: float = 0.5
+    contradiction_threshold: float = 0.5
+    min_span_tokens: int = 3
+    max_span_tokens: int = 30
+    unsupported: str = "flag"
+
+
+class Confidence(Record):
+    weight_retrieval: float = 0.3
+    weight_coverage: float = 0.2
+    weight_entailment: float = 0.4
+    weight_consistency: float = 0.1
+    answer: float = 0.85
+    partial: float = 0.60
+    card: str = ""
+
+
+class Config(Record):
+    """``generator``, ``entailer``, ``ranker``, ``extractor`` and ``embedder`` name implementations."""
+
+    generator: str = "extractive"
+    entailer: str = "embedded"
+    ranker: str = "embedded"
+    extractor: str = "embedded"
+    embedder: str = "embedded"
+    escalate: str = ""
+    documents: Documents = Documents()
+    chunking: Chunking = Chunking()
+    retrieval: Retrieval = Retrieval()
+    verification: Verification = Verification()
+    confidence: Confidence = Confidence()
+
+    @property
+    def hash(self) -> str:
+        """Tagged hash of every setting; two configurations that behave alike share it."""
+        return hash_value(self)
+
+
+def load(path: Path | None = None, environment: Mapping[str, str] | None = None) -> Config:
+    """The configuration of ``path`` (defaults when None) under ``environment``.
+
+    Raises ConfigError for an unknown key, a wrong type or a file that is not TOML.
+    """
+    tree: dict[str, Any] = {}
+    if path is not None:
+        try:
+            tree = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ConfigError(f"{path} cannot be read as TOML: {error}", hint="mend or remove it") from error
+    _refuse_unknown(tree, Config, str(path))
+    for name, value in sorted((os.environ if environment is None else environment).items()):
+        if name.startswith("CITEWELL_") and name not in RESERVED:
+            _overlay(tree, name, value)
+    try:
+        return msgspec.convert(tree, Config, strict=False)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"configuration: {error}", hint="see docs/configuration.md for types") from error
+
+
+def keys() -> list[str]:
+    """Every key as it is written in TOML, sections with a dot."""
+    names = []
+    for field in msgspec.structs.fields(Config):
+        if isinstance(field.type, type) and issubclass(field.type, Record):
+            names += [f"{field.name}.{inner.name}" for inner in msgspec.structs.fields(field.type)]
+        else:
+            names.append(field.name)
+    return names
+
+
+def _overlay(tree: dict[str, Any], name: str, value: str) -> None:
+    wanted = name.removeprefix("CITEWELL_").lower()
+    for key in keys():
+        if key.replace(".", "_") == wanted:
+            section, _, leaf = key.rpartition(".")
+            target = tree.setdefault(section, {}) if section else tree
+            target[leaf] = value
+            return
+    known = ["CITEWELL_" + key.replace(".", "_").upper() for key in keys()]
+    raise ConfigError(f"unknown variable {name}", hint=_nearest(name, known))
+
+
+def _refuse_unknown(tree: Mapping[str, Any], shape: type[Record], where: str) -> None:
+    fields = {field.name: field.type for field in msgspec.structs.fields(shape)}
+    for key, value in tree.items():
+        if key not in fields:
+            raise ConfigError(f"unknown key {key!r} in {where}", hint=_nearest(key, list(fields)))
+        inner = fields[key]
+        if isinstance(value, dict) and isinstance(inner, type) and issubclass(inner, Record):
+            _refuse_unknown(value, inner, f"[{key}] of {where}")
+
+
+def _nearest(word: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    return f"did you mean {close[0]}?" if close else "docs/configuration.md lists every key"
