@@ -22,7 +22,7 @@ from citewell.records import Record
 RESERVED = {"CITEWELL_HOME", "CITEWELL_DATA", "CITEWELL_CONFIG"}
 
 
-class Documents(Record):
+class Documents(Record, frozen=True, kw_only=True):
     """Bounds of the parsing worker: seconds, mebibytes, and pages."""
 
     timeout_s: float = 120.0
@@ -32,7 +32,7 @@ class Documents(Record):
     max_nesting: int = 1000
 
 
-class Chunking(Record):
+class Chunking(Record, frozen=True, kw_only=True):
     """Sizes in tokens of the embedded tokenizer."""
 
     min_tokens: int = 100
@@ -40,7 +40,7 @@ class Chunking(Record):
     max_tokens: int = 500
 
 
-class Retrieval(Record):
+class Retrieval(Record, frozen=True, kw_only=True):
     """Weights of the ranked lists in the fusion; ``rrf_k`` as in Cormack et al. 2009."""
 
     pool: int = 50
@@ -56,7 +56,7 @@ class Retrieval(Record):
     broadened_pool: int = 150
 
 
-class Verification(Record):
+class Verification(Record, frozen=True, kw_only=True):
     """Probabilities in [0, 1]; span lengths in tokens."""
 
     support_threshold: float = 0.5
@@ -66,7 +66,7 @@ class Verification(Record):
     unsupported: str = "flag"
 
 
-class Confidence(Record):
+class Confidence(Record, frozen=True, kw_only=True):
     weight_retrieval: float = 0.3
     weight_coverage: float = 0.2
     weight_entailment: float = 0.4
@@ -76,7 +76,7 @@ class Confidence(Record):
     card: str = ""
 
 
-class Config(Record):
+class Config(Record, frozen=True, kw_only=True):
     """``generator``, ``entailer``, ``ranker``, ``extractor`` and ``embedder`` name implementations."""
 
     generator: str = "extractive"

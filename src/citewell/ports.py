@@ -55,7 +55,7 @@ class Ranker(Protocol):
         ...
 
 
-class Extraction(Record):
+class Extraction(Record, frozen=True, kw_only=True):
     """A candidate answer: offsets into the passage that was given, and its probability."""
 
     start: int
@@ -63,7 +63,7 @@ class Extraction(Record):
     probability: float
 
 
-class Reading(Record):
+class Reading(Record, frozen=True, kw_only=True):
     """Candidates best first, and the probability that the passage holds no answer."""
 
     candidates: tuple[Extraction, ...]
@@ -76,7 +76,7 @@ class Extractor(Protocol):
     def extract(self, question: str, passages: Sequence[str]) -> list[Reading]: ...
 
 
-class GenerationRequest(Record):
+class GenerationRequest(Record, frozen=True, kw_only=True):
     """What a writer may see. ``strict`` names claims that failed, on the one retry."""
 
     question: str
@@ -108,7 +108,7 @@ class Judge(Protocol):
     def judge(self, claim: str, evidence: Sequence[str], *, question: str = "") -> Verdict: ...
 
 
-class Hit(Record):
+class Hit(Record, frozen=True, kw_only=True):
     """A chunk and the cosine of each dense view and BM25 score that found it (absent = not found)."""
 
     chunk: Chunk

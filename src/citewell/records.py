@@ -16,7 +16,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Base of every value: immutable, compared by content, convertible by ``identity.plain``."""
 
 
-class Maker(Record):
+class Maker(Record, frozen=True, kw_only=True):
     """Who made a number: a model with its file hash, or exact code with its version."""
 
     name: str
@@ -26,7 +26,7 @@ class Maker(Record):
     card: str = ""
 
 
-class Measure(Record):
+class Measure(Record, frozen=True, kw_only=True):
     """A value with how many it was made from; ``value`` is None when nothing was measured."""
 
     value: float | None
@@ -38,7 +38,7 @@ class Measure(Record):
 # --- documents ----------------------------------------------------------------------------------
 
 
-class Section(Record):
+class Section(Record, frozen=True, kw_only=True):
     """``path`` from the outermost heading inwards; the range covers the heading and its body."""
 
     path: tuple[str, ...]
@@ -46,7 +46,7 @@ class Section(Record):
     end: int
 
 
-class Page(Record):
+class Page(Record, frozen=True, kw_only=True):
     """Width and height in PDF points (1/72 inch)."""
 
     number: int
@@ -56,7 +56,7 @@ class Page(Record):
     height: float
 
 
-class Box(Record):
+class Box(Record, frozen=True, kw_only=True):
     """A text range and the rectangle it stands in: PDF points, origin at the bottom left."""
 
     start: int
@@ -68,7 +68,7 @@ class Box(Record):
     y1: float
 
 
-class Cell(Record):
+class Cell(Record, frozen=True, kw_only=True):
     """One value of a table row and the head of its column ("" when the table has none)."""
 
     start: int
@@ -76,7 +76,7 @@ class Cell(Record):
     head: str
 
 
-class Row(Record):
+class Row(Record, frozen=True, kw_only=True):
     """One line of a table; ``label`` is its first cell's text, ``cells`` are the others."""
 
     start: int
@@ -85,7 +85,7 @@ class Row(Record):
     cells: tuple[Cell, ...]
 
 
-class Table(Record):
+class Table(Record, frozen=True, kw_only=True):
     """Rows in reading order. ``units`` as printed: "In millions, except per share data"."""
 
     start: int
@@ -95,14 +95,14 @@ class Table(Record):
     rows: tuple[Row, ...]
 
 
-class Found(Record):
+class Found(Record, frozen=True, kw_only=True):
     """A metadata value and where it was read: ``metadata``, ``front matter``, ``first page``..."""
 
     value: str
     origin: str
 
 
-class Document(Record):
+class Document(Record, frozen=True, kw_only=True):
     """One version of one source. ``text`` is NFC; ``version`` hashes the bytes it came from.
 
     Paragraphs are one line each, separated by newlines; the cells of a table row are separated by
@@ -135,7 +135,7 @@ class Document(Record):
 # --- chunks and passages ------------------------------------------------------------------------
 
 
-class Chunk(Record):
+class Chunk(Record, frozen=True, kw_only=True):
     """A stretch of a document: ``content == document.text[start_offset:end_offset]``, always.
 
     ``context`` (document title, section, table title, units, column heads) is embedded and shown,
@@ -165,7 +165,7 @@ class Chunk(Record):
     ingested_at: str = ""
 
 
-class Passage(Record):
+class Passage(Record, frozen=True, kw_only=True):
     """A retrieved chunk. ``similarity`` is the best dense cosine, ``fused`` the RRF sum,
     ``relevance`` the calibrated probability that it answers the question."""
 
@@ -182,7 +182,7 @@ class Passage(Record):
 # --- drafts, claims, verdicts -------------------------------------------------------------------
 
 
-class Quote(Record):
+class Quote(Record, frozen=True, kw_only=True):
     """What a writer says it read: the text, and where when it knows (offsets into the document)."""
 
     source: str
@@ -197,7 +197,7 @@ class Kind(StrEnum):
     UNSUPPORTED = "unsupported"
 
 
-class DraftClaim(Record):
+class DraftClaim(Record, frozen=True, kw_only=True):
     """One statement of a draft and the evidence committed to before it."""
 
     text: str
@@ -208,13 +208,13 @@ class DraftClaim(Record):
     aspect: str = ""
 
 
-class TokenUsage(Record):
+class TokenUsage(Record, frozen=True, kw_only=True):
     prompt: int = 0
     completion: int = 0
     total: int = 0
 
 
-class Draft(Record):
+class Draft(Record, frozen=True, kw_only=True):
     """What a generator wrote. ``text`` is what would be shown; claims lie inside it by offsets."""
 
     text: str
@@ -256,7 +256,7 @@ class Failure(StrEnum):
     SYNTHESISED = "synthesised"
 
 
-class Entailment(Record):
+class Entailment(Record, frozen=True, kw_only=True):
     """Three probabilities that sum to 1; ``unchecked`` is the reason when there are none."""
 
     entailment: float | None
@@ -265,7 +265,7 @@ class Entailment(Record):
     unchecked: str = ""
 
 
-class Verdict(Record):
+class Verdict(Record, frozen=True, kw_only=True):
     """``support`` is the calibrated probability, at equal priors, that the evidence supports the
     claim: 0.5 is its border. ``entailment`` and ``contradiction`` are the entailer's own."""
 
@@ -280,7 +280,7 @@ class Verdict(Record):
     failure: Failure | None = None
 
 
-class Citation(Record):
+class Citation(Record, frozen=True, kw_only=True):
     """Two-ended: ``[start, end)`` in the document version, ``[answer_start, answer_end)`` in the
     answer. ``document.text[start:end] == quote`` unless the verdict is BROKEN (then -1, -1)."""
 
@@ -300,7 +300,7 @@ class Citation(Record):
     resolution: str = ""
 
 
-class Claim(Record):
+class Claim(Record, frozen=True, kw_only=True):
     """An atomic statement of the answer; its verdict rolls up its citations'."""
 
     text: str
@@ -322,7 +322,7 @@ class Decision(StrEnum):
     ABSTAIN = "ABSTAIN"
 
 
-class ConfidenceReport(Record):
+class ConfidenceReport(Record, frozen=True, kw_only=True):
     """Four components, each with its n; ``overall`` is their mean by ``weights`` renormalised over
     what was measured (None when nothing was)."""
 
@@ -338,7 +338,7 @@ class ConfidenceReport(Record):
     card: str = ""
 
 
-class Conflict(Record):
+class Conflict(Record, frozen=True, kw_only=True):
     """Sources that disagree: what about, and each side's citation with its date and version."""
 
     about: str
@@ -346,7 +346,7 @@ class Conflict(Record):
     dates: tuple[str, ...] = ()
 
 
-class Stage(Record):
+class Stage(Record, frozen=True, kw_only=True):
     """One step of a pass: its time and what it has to say (fallbacks, skips, retries, counts)."""
 
     name: str
@@ -354,7 +354,7 @@ class Stage(Record):
     notes: tuple[str, ...] = ()
 
 
-class Trace(Record):
+class Trace(Record, frozen=True, kw_only=True):
     session_id: str
     request_id: str
     timestamp: str
@@ -371,7 +371,7 @@ class Trace(Record):
     flags: tuple[str, ...] = ()
 
 
-class Answer(Record):
+class Answer(Record, frozen=True, kw_only=True):
     request_id: str
     session_id: str
     question: str
@@ -386,7 +386,7 @@ class Answer(Record):
     record_hash: str = ""
 
 
-class RetrievalResult(Record):
+class RetrievalResult(Record, frozen=True, kw_only=True):
     chunk_id: str
     document_id: str
     document_version: str
@@ -395,7 +395,7 @@ class RetrievalResult(Record):
     was_used_in_generation: bool
 
 
-class AuditRecord(Record):
+class AuditRecord(Record, frozen=True, kw_only=True):
     """The chain of one ask, abstentions and errors too; ``makers`` names each model and its hash."""
 
     request_id: str

@@ -8,6 +8,7 @@ readers write paragraphs as one line (see :class:`citewell.records.Document`). W
 
 from __future__ import annotations
 
+import itertools
 import re
 from functools import lru_cache
 
@@ -42,7 +43,7 @@ def _within(text: str, start: int, end: int) -> list[tuple[int, int]]:
     borders[0] = 0
     cuts = [*borders, len(line)]
     spans = []
-    for left, right in zip(cuts, cuts[1:], strict=False):
+    for left, right in itertools.pairwise(cuts):
         a, b = _trim(text, start + left, start + right)
         if a < b:
             spans.extend(_pieces(text, a, b))
