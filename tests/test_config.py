@@ -1,0 +1,71 @@
+"""Configuration: data only, unknown keys refused with the nearest known one, every key documented."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from citewell.config import Config, keys, load
+from citewell.errors import ConfigError
+
+PAGE = Path(__file__).parents[1] / "docs" / "configuration.md"
+
+
+def test_defaults_and_their_hash_need_no_file() -> None:
+    assert load(None, {}) == Config()
+    assert load(None, {"CITEWELL_RETRIEVAL_POOL": "30"}).hash != Config().hash
+
+
+def test_a_variable_overlays_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "citewell.toml"
+    path.write_text("[retrieval]\npool = 20\ntop_k = 3\n")
+    config = load(path, {"CITEWELL_RETRIEVAL_POOL": "30", "CITEWELL_HOME": "/x", "PATH": "/bin"})
+    assert (config.retrieval.pool, config.retrieval.top_k) == (30, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "nearest"),
+    [
+        ("[retrieval]\npol = 20\n", "pool"),
+        ("generater = 'x'\n", "generator"),
+        ("[retreival]\npool = 1\n", "retrieval"),
+    ],
+)
+def test_an_unknown_key_is_refused_with_the_nearest(tmp_path: Path, text: str, nearest: str) -> None:
+    path = tmp_path / "citewell.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=f"did you mean {nearest}"):
+        load(path, {})
+
+
+def test_an_unknown_variable_is_refused() -> None:
+    with pytest.raises(ConfigError, match="did you mean CITEWELL_RETRIEVAL_POOL"):
+        load(None, {"CITEWELL_RETRIEVAL_POL": "30"})
+
+
+@pytest.mark.parametrize("text", ["retrieval = 3\n", "[retrieval]\npool = 'many'\n", "not toml", "\x00"])
+def test_a_wrong_value_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "citewell.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError):
+        load(path, {})
+
+
+def test_every_key_and_default_is_documented() -> None:
+    rows = dict(re.findall(r"^\| `([a-z0-9_.]+)` \| ([^|]+) \|", PAGE.read_text(), flags=re.M))
+    config = Config()
+    expected = {}
+    for key in keys():
+        value: object = config
+        for part in key.split("."):
+            value = getattr(value, part)
+        expected[key] = value
+    assert set(rows) == set(expected)
+    for key, value in expected.items():
+        shown = rows[key].strip().strip("`")
+        if isinstance(value, int | float):
+            assert float(shown) == value, key
+        else:
+            assert shown.replace("*(empty)*", "") == value, key

@@ -1,0 +1,71 @@
+"""Ids and hashes: the same value gives the same hash on any machine, whatever the order of its keys."""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citewell.identity import canonical_json, chunk_id, hash_bytes, hash_text, hash_value
+from citewell.records import Box, Citation, Maker, Status, Verdict
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.text(), json_values))
+def test_key_order_never_matters(value: dict[str, object]) -> None:
+    backwards = dict(reversed(list(value.items())))
+    assert hash_value(value) == hash_value(backwards)
+
+
+def test_rfc_8785_numbers() -> None:
+    """Python's own float text is not canonical: 1e-07 and 1.0 must become 1e-7 and 1."""
+    assert canonical_json([1e-07, 1.0, 333333333.33333329]) == b"[1e-7,1,333333333.3333333]"
+
+
+def test_not_a_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="nan"):
+        canonical_json({"score": float("nan")})
+
+
+def test_hashes_are_tagged_sha256() -> None:
+    assert hash_bytes(b"abc") == "sha256:" + hashlib.sha256(b"abc").hexdigest()
+    assert hash_text("é") == hash_bytes("é".encode())
+
+
+def test_a_chunk_id_depends_on_each_of_its_parts() -> None:
+    parts = ("sha256:1", 0, 5, "hello")
+    others = [
+        ("sha256:2", 0, 5, "hello"),
+        ("sha256:1", 1, 5, "hello"),
+        ("sha256:1", 0, 6, "hello"),
+        ("sha256:1", 0, 5, "hullo"),
+    ]
+    assert len({chunk_id(*parts), *(chunk_id(*other) for other in others)}) == 5
+    assert chunk_id(*parts) == chunk_id(*parts)
+
+
+def test_records_survive_a_round_trip() -> None:
+    verdict = Verdict(
+        status=Status.VERIFIED, reason="the words are the source's", maker=Maker(name="verbatim/1")
+    )
+    citation = Citation(
+        chunk_id="sha256:c",
+        document_id="d",
+        document_version="sha256:v",
+        start=3,
+        end=9,
+        quote="quoted",
+        answer_start=0,
+        answer_end=6,
+        boxes=(Box(start=3, end=9, page=1, x0=0, y0=0, x1=9.5, y1=9),),
+        verdict=verdict,
+    )
+    assert msgspec.json.decode(canonical_json(citation), type=Citation) == citation
