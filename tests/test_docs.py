@@ -1,0 +1,73 @@
+"""The documentation cannot drift: its Python runs, and its commands exist."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "SECURITY.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+
+
+def blocks(language: str) -> list[object]:
+    found = []
+    for page in PAGES:
+        for number, match in enumerate(
+            re.finditer(rf"^```{language}\n(.*?)^```", page.read_text(), flags=re.M | re.S)
+        ):
+            found.append(pytest.param(match[1], id=f"{page.relative_to(ROOT)}-{number}"))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", blocks("python"))
+def test_python_in_the_docs_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "reports").mkdir()
+    for name in ("docs/architecture.md", "README.md"):
+        (tmp_path / "reports" / Path(name).name).write_text((ROOT / name).read_text())
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "documentation", "exec"), {"__name__": "documentation"})  # noqa: S102
+
+
+@pytest.mark.parametrize("code", blocks("console"))
+def test_commands_in_the_docs_exist(code: str) -> None:
+    import typer.main
+
+    from citewell.cli import app
+
+    root = typer.main.get_command(app)
+    for line in code.splitlines():
+        words = shlex.split(line.removeprefix("$ "), comments=True) if line.startswith("$ ") else []
+        if words[:1] == ["make"]:
+            assert all(
+                re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), flags=re.M) for target in words[1:]
+            )
+        if words[:1] == ["citewell"]:
+            command = root
+            for word in words[1:]:
+                inner = getattr(command, "commands", {}).get(word)
+                if inner is None:
+                    break
+                command = inner
+            assert command is not root, line
+            options = {name for parameter in command.params for name in parameter.opts}
+            used = {word.split("=")[0] for word in words if word.startswith("--")}
+            assert used <= options | {"--help", "--home"}, line
+
+
+def test_the_readme_is_at_most_150_lines() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
+        assert (page.parent / target).exists(), target
