@@ -1,0 +1,109 @@
+"""What the entailer is trained on: a claim, the windows of text it may be read from, and a label.
+
+In: items. Out: batches of token ids with the bag each sequence belongs to, and the loss over bags.
+A short premise is a bag of one window. A document's label says nothing about single windows, so its windows are
+combined as they are at run time, the best one deciding, and the loss is taken on the combination.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor
+from torch.nn import functional
+
+from training.encoder import Encoded, collate, encode_pairs
+
+LABELS = ("entailment", "neutral", "contradiction")
+NOT_ENTAILMENT = 3
+_CODES = {**{name: i for i, name in enumerate(LABELS)}, "not_entailment": NOT_ENTAILMENT}
+MAX_TOKENS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    windows: tuple[str, ...]
+    claim: str
+    label: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bags:
+    """Items as token ids: `rows[i]` are the sequences of item i."""
+
+    rows: list[list[Encoded]]
+    labels: list[int]
+
+    def lengths(self) -> list[int]:
+        return [sum(len(s.ids) for s in bag) for bag in self.rows]
+
+    def batches(self, tokens: int, rng: random.Random) -> list[list[int]]:
+        """Items in batches of like sequence length, at most `tokens` padded tokens each, in random order."""
+        widest = [max(len(s.ids) for s in bag) for bag in self.rows]
+        order = sorted(range(len(self.rows)), key=lambda i: widest[i] + rng.random() * 4)
+        batches: list[list[int]] = []
+        batch: list[int] = []
+        held = 0
+        for i in order:
+            if batch and (held + len(self.rows[i])) * widest[i] > tokens:
+                batches.append(batch)
+                batch, held = [], 0
+            batch.append(i)
+            held += len(self.rows[i])
+        if batch:
+            batches.append(batch)
+        rng.shuffle(batches)
+        return batches
+
+    def batch(self, items: Sequence[int]) -> tuple[dict[str, Tensor], Tensor, Tensor]:
+        """Model inputs, the bag of each sequence, the label of each bag."""
+        flat = [(n, row) for n, i in enumerate(items) for row in self.rows[i]]
+        bag = torch.tensor([n for n, _ in flat])
+        return collate([row for _, row in flat]), bag, torch.tensor([self.labels[i] for i in items])
+
+
+def encode_items(tokenizer: Tokenizer, items: Sequence[Item]) -> Bags:
+    flat = [(window, item.claim) for item in items for window in item.windows]
+    encoded = iter(encode_pairs(tokenizer, flat, MAX_TOKENS))
+    rows = [[next(encoded) for _ in item.windows] for item in items]
+    return Bags(rows, [_CODES[item.label] for item in items])
+
+
+def bag_loss(logits: Tensor, bag: Tensor, labels: Tensor) -> Tensor:
+    """Mean over bags. One window: cross entropy (binary where the label is only "not entailment"). Several: the
+    window with the largest margin decides, for entailment and for contradiction alike; of a contradicted document
+    the second counts half, since which window contradicts is a guess."""
+    logits = logits.float()
+    bags = labels.shape[0]
+    entails = _margin(logits, 0)
+    contradicts = _margin(logits, 2)
+    best_e = _softmax_pool(entails, bag, bags)
+    best_c = _softmax_pool(contradicts, bag, bags)
+    alone = torch.bincount(bag, minlength=bags) == 1
+    first = torch.zeros(bags, dtype=torch.long).scatter_(0, bag, torch.arange(bag.shape[0]))
+    plain = functional.cross_entropy(logits[first], labels.clamp(max=2), reduction="none")
+    says = (labels == 0).float()
+    binary = functional.binary_cross_entropy_with_logits(best_e, says, reduction="none")
+    denies = functional.binary_cross_entropy_with_logits(best_c, (labels == 2).float(), reduction="none")
+    several = binary + 0.5 * torch.where((labels == 1) | (labels == 2), denies, torch.zeros_like(denies))
+    loss = torch.where(labels == NOT_ENTAILMENT, binary, torch.where(alone, plain, several))
+    return loss.mean()
+
+
+def _margin(logits: Tensor, label: int) -> Tensor:
+    """Log odds of one label against the other two."""
+    others = [i for i in range(3) if i != label]
+    return logits[:, label] - torch.logsumexp(logits[:, others], dim=1)
+
+
+def _softmax_pool(values: Tensor, bag: Tensor, bags: int) -> Tensor:
+    """Each bag's largest value, softened so that near ties share the gradient."""
+    top = torch.full((bags,), -1e9).scatter_reduce(0, bag, values.detach(), "amax")
+    weight = torch.exp(2.0 * (values.detach() - top[bag]))
+    total = torch.zeros(bags).index_add(0, bag, weight)
+    return torch.zeros(bags).index_add(0, bag, weight * values) / total
