@@ -80,6 +80,8 @@ def _best_scale(grouped: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
     best, least = peak / 127, np.full_like(peak, np.inf)
     for fraction in SCALE_CANDIDATES:
         scale = (peak * fraction / 127).astype(np.float16).astype(np.float32)
-        error = ((np.clip(np.rint(grouped / scale), -127, 127) * scale - grouped) ** 2).sum(axis=axis, keepdims=True)
+        error = ((np.clip(np.rint(grouped / scale), -127, 127) * scale - grouped) ** 2).sum(
+            axis=axis, keepdims=True
+        )
         best, least = np.where(error < least, scale, best), np.minimum(error, least)
     return best

@@ -1,0 +1,85 @@
+"""One embedded model: its folder of weights opened, checked and run.
+
+In: a folder with model.onnx, tokenizer.json and card.json. Out: the arrays of one unpadded sequence.
+One sequence a run on one thread inside the graph, so that a result cannot depend on what else is being computed;
+throughput comes from several sequences at once, each on a thread of its own. Knows nothing about what the arrays mean.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citewell.errors import ModelChangedError, ModelError
+from citewell.identity import hash_bytes
+from citewell.records import Maker
+
+WEIGHTS = Path(__file__).parents[1] / "weights"
+
+Arrays = list[NDArray[np.float32]]
+
+
+class Tokens(NamedTuple):
+    """One sequence as the graph takes it, special tokens included."""
+
+    ids: list[int]
+    types: list[int]
+
+
+class Session:
+    """Raises ModelError when a file is missing, ModelChangedError when its hash differs from the card's."""
+
+    def __init__(self, folder: Path, *, threads: int = 0) -> None:
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        self.card: dict[str, Any] = json.loads(_bytes(folder / "card.json"))
+        model, vocabulary = (self._checked(folder, name) for name in ("model.onnx", "tokenizer.json"))
+        self.maker = Maker(name=self.card["id"], hash=hash_bytes(model), card=self.card["id"])
+        self.tokenizer = Tokenizer.from_str(vocabulary.decode("utf-8"))
+        self.tokenizer.no_padding()
+        self.tokenizer.no_truncation()
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        self._onnx = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        self._pool = ThreadPoolExecutor(threads or os.cpu_count() or 1, thread_name_prefix=self.card["id"])
+
+    def run(self, sequences: Sequence[Tokens]) -> list[Arrays]:
+        """The graph's outputs for each sequence, in order; each output without its batch axis."""
+        return list(self._pool.map(self._one, sequences))
+
+    def _one(self, sequence: Tokens) -> Arrays:
+        feed = {
+            "input_ids": np.array([sequence.ids], dtype=np.int64),
+            "attention_mask": np.ones((1, len(sequence.ids)), dtype=np.int64),
+            "token_type_ids": np.array([sequence.types], dtype=np.int64),
+        }
+        return [output[0] for output in self._onnx.run(None, feed)]
+
+    def _checked(self, folder: Path, name: str) -> bytes:
+        data = _bytes(folder / name)
+        expected, found = self.card["files"][name], hash_bytes(data)
+        if found != expected:
+            raise ModelChangedError(
+                f"{folder / name} has {found}, its card says {expected}",
+                hint="reinstall citewell, or restore the file the card describes",
+            )
+        return data
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ModelError(
+            f"model file {path} cannot be read ({error.strerror})", hint="reinstall citewell"
+        ) from error
