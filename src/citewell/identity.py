@@ -46,6 +46,11 @@ def chunk_id(document_version: str, start: int, end: int, content: str) -> str:
     return hash_value({"chunk": [document_version, start, end, content]})
 
 
+def section_id(document_version: str, start: int, end: int) -> str:
+    """Names a range of a document version that chunks share as their parent."""
+    return hash_value({"section": [document_version, start, end]})
+
+
 def request_id() -> str:
     """A fresh random id, ``req_`` and 24 hexadecimal digits; the only id that is not a hash."""
     return "req_" + secrets.token_hex(12)

@@ -5,6 +5,8 @@ In: text. Out: counts and offsets. Loaded once, on first use.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 WEIGHTS = Path(__file__).parent / "models" / "weights"
+_WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
+_KNOWN_WORDS = 500_000
+_words: dict[str, int] = {}
 
 
 @lru_cache(maxsize=1)
@@ -38,3 +43,20 @@ def token_spans(text: str) -> list[tuple[int, int]]:
 def count_tokens(text: str) -> int:
     """How many tokens ``text`` has."""
     return len(_tokenizer().encode(text, add_special_tokens=False).ids)
+
+
+def count_tokens_each(texts: Iterable[str]) -> list[int]:
+    """How many tokens each text has, several times faster over a whole document.
+
+    The tokenizer never looks past a word, so each distinct word is tokenized once and remembered.
+    Literal special tokens ("[SEP]") count by their parts: never fewer than the tokenizer's count.
+    """
+    split = [_WORD.findall(text) for text in texts]
+    unknown = sorted({word for words in split for word in words} - _words.keys())
+    if unknown:
+        if len(_words) + len(unknown) > _KNOWN_WORDS:
+            _words.clear()
+            unknown = sorted({word for words in split for word in words})
+        encoded = _tokenizer().encode_batch(unknown, add_special_tokens=False)
+        _words.update((word, len(tokens.ids)) for word, tokens in zip(unknown, encoded, strict=True))
+    return [sum(map(_words.__getitem__, words)) for words in split]
