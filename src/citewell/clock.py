@@ -1,0 +1,28 @@
+"""The time, behind a port so that tests can hold it still, and its one written form.
+
+In: a :class:`citewell.ports.Clock`. Out: ISO-8601 in UTC with microseconds and a ``Z``, which sorts as text.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from citewell.ports import Clock
+
+
+class SystemClock:
+    """The machine's clock; it may jump, so nothing is ever ordered by it alone."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+def stamp(clock: Clock) -> str:
+    """Now, as every record writes it: ``2026-11-21T03:41:09.000000Z``."""
+    return written(clock.now())
+
+
+def written(moment: datetime) -> str:
+    """``moment`` in UTC; one without a zone is taken as UTC."""
+    zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return zoned.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
