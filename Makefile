@@ -1,7 +1,8 @@
 # setup: the environment; demo: see it work; test: the tests; check: all that CI runs; bench: measure.
 PYTHON ?= python3.11
 BIN := .venv/bin
-.PHONY: setup demo test check lint bench train export clean
+# extras: what needs torch.
+.PHONY: setup demo test extras check lint bench train export clean
 
 setup: .venv/ready
 
@@ -26,7 +27,13 @@ lint: setup
 	$(BIN)/lint-imports
 	$(BIN)/mkdocs build --quiet --site-dir build/site
 
-check: lint test
+# torch first: that is the CPU build
+extras: setup
+	$(BIN)/python -m pip install --quiet torch==2.13.0
+	$(BIN)/python -m pip install --quiet --editable '.[huggingface]'
+	$(BIN)/python -m pytest tests/models/test_huggingface.py
+
+check: lint test extras
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -1,0 +1,316 @@
+"""Any Hugging Face model as entailer or ranker, from a folder or a hub name: ``citewell[huggingface]``.
+
+In: (premise, claim) or (question, passage) texts of any length. Out: probabilities, in order.
+The kind of model is read from its ``config.json``, never guessed from its name:
+
+=====================================  ==================================================================
+config                                 read as
+=====================================  ==================================================================
+sequence classification, three labels  NLI (DeBERTa-MNLI...): label order from ``id2label``
+sequence classification, two labels    supported or not (MiniCheck): label order from ``id2label``, else 1
+sequence classification, one label     support by a logistic (HHEM-1); as a ranker: relevance
+``HHEMv2Config``                       HHEM-2: T5 token classification, first token, label 1, its own prompt
+token classification, two labels       LettuceDetect: one minus the worst token of the claim
+=====================================  ==================================================================
+
+Code that a model folder brings along is never run. Long premises are windowed by sentences; the best window
+counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import itertools
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from citewell.errors import MissingExtraError, ModelChangedError, ModelError
+from citewell.records import Entailment, Maker
+from citewell.sentences import sentence_spans
+
+PREMISE_TOKENS = 400
+HHEM_PROMPT = "<pad> Determine if the hypothesis is true given the premise?\n\nPremise: {}\n\nHypothesis: {}"
+SUPPORT_WORDS = ("entail", "support", "consistent", "true", "yes")
+CONTRADICTION_WORDS = ("contradict", "refute", "conflict")
+NEUTRAL_WORDS = ("neutral", "unrelated", "not enough", "nei")
+DENIALS = ("not", "non", "un", "in")
+
+Triple = tuple[float, float, float]
+
+
+class HuggingFaceEntailer:
+    """``name`` is a folder or a hub id; ``sha256`` pins the weights (hexadecimal, tag optional).
+
+    Raises MissingExtraError without the extra, ModelError for a model that is missing or of no known kind,
+    and ModelChangedError when the weights are not the pinned ones.
+    """
+
+    def __init__(self, name: str, *, sha256: str = "") -> None:
+        transformers, self._torch = _libraries()
+        folder = _folder(name)
+        digest = _digest(folder, sha256)
+        settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        self._load(transformers, folder, settings)
+        self.maker = Maker(name=f"huggingface:{name}", hash=digest)
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        """The window with the highest entailment speaks for a long premise; when none entails, the
+        window that contradicts most does."""
+        return [self._one(premise, claim) for premise, claim in pairs]
+
+    def _one(self, premise: str, claim: str) -> Entailment:
+        if not premise.strip() or not claim.strip():
+            return Entailment(
+                entailment=None, neutral=None, contradiction=None, unchecked="nothing to compare"
+            )
+        triples = [self._score(window, claim) for window in windows(premise, self._count, PREMISE_TOKENS)]
+        entails, neutral, contradicts = max(triples)
+        worst = max(triples, key=lambda triple: triple[2])
+        if entails < 0.5 and worst[2] > contradicts:
+            entails, neutral, contradicts = worst
+        return Entailment(entailment=entails, neutral=neutral, contradiction=contradicts)
+
+    def _load(self, transformers: Any, folder: Path, settings: dict[str, Any]) -> None:
+        kind = "HHEM-2" if settings.get("model_type") == "HHEMv2Config" else _architecture(settings)
+        load = LOADERS.get(kind)
+        if load is None:
+            raise ModelError(
+                f"{folder} is a {kind} model",
+                hint=f"use one of: {', '.join(LOADERS)}; see docs/configuration.md",
+            )
+        self._tokenizer, self._model, labels = load(transformers, folder, settings)
+        self._model.eval()
+        self._reading: Callable[[Any, Any], Triple] = READINGS[kind](labels)
+        self._prompt = HHEM_PROMPT if kind == "HHEM-2" else ""
+
+    def _count(self, text: str) -> int:
+        return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def _score(self, premise: str, claim: str) -> Triple:
+        texts = (self._prompt.format(premise, claim),) if self._prompt else (premise, claim)
+        encoded = self._tokenizer(*texts, return_tensors="pt", truncation=False)
+        limit = int(getattr(self._model.config, "max_position_embeddings", 0) or 0)
+        if limit and int(encoded["input_ids"].shape[1]) > limit:
+            raise ModelError(
+                f"the claim leaves no room for its evidence in {limit} tokens",
+                hint="split the claim into sentences",
+            )
+        second = (
+            [i for i, part in enumerate(encoded.sequence_ids(0)) if part == 1] if not self._prompt else []
+        )
+        with self._torch.no_grad():
+            logits = self._model(**encoded).logits[0]
+        return self._reading(logits.float(), second)
+
+
+class HuggingFaceRanker:
+    """A cross-encoder with one output: a logistic of its logit, the best window for a long passage."""
+
+    def __init__(self, name: str, *, sha256: str = "") -> None:
+        transformers, self._torch = _libraries()
+        folder = _folder(name)
+        digest = _digest(folder, sha256)
+        self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        self._model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
+        if self._model.config.num_labels != 1:
+            raise ModelError(f"{name} has {self._model.config.num_labels} outputs", hint="a ranker has one")
+        self.maker = Maker(name=f"huggingface:{name}", hash=digest)
+
+    def rank(self, question: str, passages: Sequence[str]) -> list[float]:
+        """One probability a passage; an empty passage answers nothing: 0."""
+        return [max((self._one(question, w) for w in self._windows(p)), default=0.0) for p in passages]
+
+    def _windows(self, passage: str) -> list[str]:
+        count = lambda text: len(self._tokenizer(text, add_special_tokens=False)["input_ids"])  # noqa: E731
+        return windows(passage, count, PREMISE_TOKENS)
+
+    def _one(self, question: str, passage: str) -> float:
+        with self._torch.no_grad():
+            logit = self._model(**self._tokenizer(question, passage, return_tensors="pt")).logits[0, 0]
+        return float(self._torch.sigmoid(logit.float()))
+
+
+def windows(text: str, count: Callable[[str], int], most: int) -> list[str]:
+    """Runs of whole sentences of at most ``most`` tokens, each overlapping the last by one sentence; a
+    sentence that is longer by itself is cut at white space. Every word is in at least one window."""
+    if count(text) <= most:
+        return [text] if text.strip() else []
+    pieces = [piece for a, b in sentence_spans(text) for piece in _pieces(text[a:b], count, most)]
+    found: list[str] = []
+    start = 0
+    while start < len(pieces):
+        end = start + 1
+        while end < len(pieces) and count(" ".join(pieces[start : end + 1])) <= most:
+            end += 1
+        found.append(" ".join(pieces[start:end]))
+        start = end if end == len(pieces) or end == start + 1 else end - 1
+    return found
+
+
+def _pieces(sentence: str, count: Callable[[str], int], most: int) -> list[str]:
+    if count(sentence) <= most:
+        return [sentence]
+    words = sentence.split()
+    if len(words) == 1:
+        return [sentence[: most * 2], *_pieces(sentence[most * 2 :], count, most)]
+    middle = len(words) // 2
+    return [*_pieces(" ".join(words[:middle]), count, most), *_pieces(" ".join(words[middle:]), count, most)]
+
+
+def _libraries() -> tuple[Any, Any]:
+    try:
+        return importlib.import_module("transformers"), importlib.import_module("torch")
+    except ImportError as error:
+        raise MissingExtraError(
+            "Hugging Face models need torch and transformers",
+            hint="pip install torch==2.13.0 'citewell[huggingface]' (torch first: that is the CPU build)",
+        ) from error
+
+
+def _folder(name: str) -> Path:
+    if Path(name).is_dir():
+        folder = Path(name)
+    else:
+        hub = importlib.import_module("huggingface_hub")
+        try:
+            folder = Path(hub.snapshot_download(name))
+        except Exception as error:
+            raise ModelError(
+                f"no model at {name}: {type(error).__name__}",
+                hint="give a folder, or a hub id that can be reached",
+            ) from error
+    if not (folder / "config.json").is_file() or not _weights(folder):
+        raise ModelError(
+            f"{folder} holds no config.json and weights", hint="give the folder of a saved model"
+        )
+    return folder
+
+
+def _weights(folder: Path) -> list[Path]:
+    """safetensors only: a pickle runs code when it is loaded."""
+    return sorted(folder.glob("*.safetensors"))
+
+
+def _digest(folder: Path, expected: str) -> str:
+    state = hashlib.sha256()
+    for path in itertools.chain([folder / "config.json"], _weights(folder)):
+        state.update(hashlib.sha256(path.read_bytes()).digest())
+    if expected and state.hexdigest() != expected.removeprefix("sha256:"):
+        raise ModelChangedError(
+            f"{folder} has hash {state.hexdigest()}, pinned is {expected}",
+            hint="restore it, or pin the new hash",
+        )
+    return "sha256:" + state.hexdigest()
+
+
+def _architecture(settings: dict[str, Any]) -> str:
+    names = settings.get("architectures") or ["unknown"]
+    suffix = str(names[0]).partition("For")[2]
+    labels = len(settings.get("id2label") or {}) or int(settings.get("num_labels", 2))
+    return f"{suffix}-{labels}"
+
+
+def _labels(settings: dict[str, Any]) -> dict[int, str]:
+    return {int(i): str(label).lower() for i, label in (settings.get("id2label") or {}).items()}
+
+
+def _sequence(transformers: Any, folder: Path, settings: dict[str, Any]) -> tuple[Any, Any, dict[int, str]]:
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
+    return transformers.AutoTokenizer.from_pretrained(folder), model, _labels(settings)
+
+
+def _tokens(transformers: Any, folder: Path, settings: dict[str, Any]) -> tuple[Any, Any, dict[int, str]]:
+    model = transformers.AutoModelForTokenClassification.from_pretrained(folder)
+    return transformers.AutoTokenizer.from_pretrained(folder), model, _labels(settings)
+
+
+def _hhem(transformers: Any, folder: Path, settings: dict[str, Any]) -> tuple[Any, Any, dict[int, str]]:
+    """HHEM-2 publishes T5 weights under a ``t5.`` prefix and names the base model for the rest."""
+    from safetensors.torch import load_file
+
+    base = settings.get("foundation", "google/flan-t5-base")
+    source = folder / base if (folder / base).is_dir() else base
+    config = transformers.AutoConfig.from_pretrained(source, num_labels=2)
+    model = transformers.T5ForTokenClassification(config)
+    weights = {
+        name.removeprefix("t5."): tensor
+        for path in _weights(folder)
+        for name, tensor in load_file(path).items()
+    }
+    shared = "transformer.encoder.embed_tokens.weight"
+    weights.setdefault(shared, weights["transformer.shared.weight"])
+    model.load_state_dict(weights)
+    return transformers.AutoTokenizer.from_pretrained(source), model, {0: "inconsistent", 1: "consistent"}
+
+
+def _three(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
+    order = [_find(labels, words) for words in (SUPPORT_WORDS, NEUTRAL_WORDS, CONTRADICTION_WORDS)]
+    if len({*order}) != 3 or None in order:
+        raise ModelError(
+            f"labels {sorted(labels.values())} do not say which is entailment",
+            hint="name them entailment, neutral and contradiction in id2label",
+        )
+
+    def read(logits: Any, _second: Any) -> Triple:
+        p = logits.softmax(-1).tolist()
+        return (p[order[0]], p[order[1]], p[order[2]])
+
+    return read
+
+
+def _two(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
+    yes = _find(labels, SUPPORT_WORDS)
+    index = 1 if yes is None else yes
+
+    def read(logits: Any, _second: Any) -> Triple:
+        support = float(logits.reshape(-1, 2)[0].softmax(-1)[index])
+        return (support, 1.0 - support, 0.0)
+
+    return read
+
+
+def _one_label(_labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
+    def read(logits: Any, _second: Any) -> Triple:
+        support = float(logits[0].sigmoid())
+        return (support, 1.0 - support, 0.0)
+
+    return read
+
+
+def _worst_token(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
+    bad = next((i for i, label in labels.items() if "halluc" in label or "unsupported" in label), 1)
+
+    def read(logits: Any, second: Any) -> Triple:
+        worst = float(logits.softmax(-1)[second, bad].max())
+        return (1.0 - worst, worst, 0.0)
+
+    return read
+
+
+def _find(labels: dict[int, str], words: tuple[str, ...]) -> int | None:
+    """The label that has one of ``words`` in it and does not deny it ("not_entailment", "unsupported")."""
+    for index, label in labels.items():
+        for word in words:
+            before, found, _ = label.partition(word)
+            if found and not before.rstrip("_- ").endswith(DENIALS):
+                return index
+    return None
+
+
+LOADERS: dict[str, Callable[[Any, Path, dict[str, Any]], tuple[Any, Any, dict[int, str]]]] = {
+    "SequenceClassification-3": _sequence,
+    "SequenceClassification-2": _sequence,
+    "SequenceClassification-1": _sequence,
+    "TokenClassification-2": _tokens,
+    "HHEM-2": _hhem,
+}
+READINGS: dict[str, Callable[[dict[int, str]], Callable[[Any, Any], Triple]]] = {
+    "SequenceClassification-3": _three,
+    "SequenceClassification-2": _two,
+    "SequenceClassification-1": _one_label,
+    "TokenClassification-2": _worst_token,
+    "HHEM-2": _two,
+}

@@ -1,0 +1,76 @@
+"""A language model as entailer: the rubric, and strict reading of what comes back.
+
+In: (premise, claim) and a function that sends one prompt to a model. Out: one-hot probabilities, because a
+label is all that was said; anything but exactly one valid object is unchecked, with the reason.
+Knows no provider.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from citewell.errors import ModelError
+from citewell.prompts.loading import load_prompt
+from citewell.records import Entailment, Label, Maker, Record
+
+PROMPT = load_prompt("entailment_judge", ("premise", "claim"))
+SCHEMA = {
+    "type": "object",
+    "properties": {"label": {"enum": [label.value for label in Label]}, "reason": {"type": "string"}},
+    "required": ["label", "reason"],
+    "additionalProperties": False,
+}
+ONE_HOT = {
+    Label.ENTAILMENT: Entailment(entailment=1.0, neutral=0.0, contradiction=0.0),
+    Label.NEUTRAL: Entailment(entailment=0.0, neutral=1.0, contradiction=0.0),
+    Label.CONTRADICTION: Entailment(entailment=0.0, neutral=0.0, contradiction=1.0),
+}
+_FENCE = re.compile(r"\A\s*(?:```(?:json)?\s*)?(\{.*\})\s*(?:```)?\s*\Z", re.S)
+
+
+class Judgement(Record, frozen=True, kw_only=True):
+    label: Label
+    reason: str
+
+
+class JudgingEntailer:
+    """``send`` takes the prompt and returns the model's whole answer; it raises ModelError without one."""
+
+    def __init__(self, maker: Maker, send: Callable[[str], str]) -> None:
+        self.maker = maker
+        self._send = send
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        return [self._one(premise, claim) for premise, claim in pairs]
+
+    def _one(self, premise: str, claim: str) -> Entailment:
+        if not premise.strip() or not claim.strip():
+            return _unchecked("nothing to compare")
+        try:
+            answer = self._send(PROMPT.fill(premise=_defuse(premise), claim=_defuse(claim)))
+            return ONE_HOT[read_judgement(answer).label]
+        except ModelError as error:
+            return _unchecked(str(error))
+
+
+def read_judgement(answer: str) -> Judgement:
+    """The one JSON object of ``answer``, alone or in a code fence; raises ModelError for anything else."""
+    match = _FENCE.match(answer)
+    if match is None:
+        raise ModelError("the judge did not answer with one JSON object")
+    try:
+        return msgspec.json.decode(match[1], type=Judgement)
+    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        raise ModelError(f"the judge's answer does not fit the rubric: {error}") from error
+
+
+def _defuse(text: str) -> str:
+    """A text cannot close its own block."""
+    return re.sub(r"<\s*/?\s*(source|claim)\s*>", r"[\1]", text, flags=re.I)
+
+
+def _unchecked(reason: str) -> Entailment:
+    return Entailment(entailment=None, neutral=None, contradiction=None, unchecked=reason)

@@ -1,0 +1,101 @@
+"""One line of configuration -> an entailer or a ranker.
+
+    embedded                                  the packaged weights
+    huggingface:FOLDER_OR_ID[@sha256:HASH]    any kind that models/huggingface.py lists; pinned by @
+    openai:MODEL      anthropic:MODEL         a judge with the rubric of prompts/entailment_judge.txt
+    A + B                                     agreement required
+    A > B                                     borderline cases only are sent to B
+
+In: the line. Out: the model behind its port. Raises ConfigError for a line that cannot be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from citewell.errors import ConfigError
+from citewell.models.panel import AgreementEntailer, EscalatingEntailer
+from citewell.ports import Entailer, Ranker
+
+Model = TypeVar("Model")
+
+PANELS: dict[str, Callable[[list[Entailer]], Entailer]] = {
+    " + ": AgreementEntailer,
+    " > ": EscalatingEntailer,
+}
+
+
+def entailer_named(line: str) -> Entailer:
+    """The entailer, or panel of entailers, that ``line`` names."""
+    for joint, panel in PANELS.items():
+        if joint in line:
+            if any(other in line for other in PANELS if other != joint):
+                raise ConfigError(f"entailer = {line!r} mixes + and >", hint="use one of them")
+            return panel([entailer_named(part.strip()) for part in line.split(joint)])
+    return _make(line, ENTAILERS, "entailer")
+
+
+def ranker_named(line: str) -> Ranker:
+    """The ranker that ``line`` names."""
+    return _make(line, RANKERS, "ranker")
+
+
+def _make(line: str, table: dict[str, Callable[[str], Model]], key: str) -> Model:
+    provider, _, name = line.partition(":")
+    make = table.get(provider)
+    if make is None or (provider != "embedded" and not name):
+        raise ConfigError(
+            f"{key} = {line!r}", hint=f"known are: {', '.join(table)}; as in huggingface:FOLDER"
+        )
+    return make(name)
+
+
+def _embedded_entailer(_name: str) -> Entailer:
+    from citewell.models.onnx.entailer import OnnxEntailer
+
+    return OnnxEntailer()
+
+
+def _embedded_ranker(_name: str) -> Ranker:
+    from citewell.models.onnx.ranker import OnnxRanker
+
+    return OnnxRanker()
+
+
+def _huggingface_entailer(name: str) -> Entailer:
+    from citewell.models.huggingface import HuggingFaceEntailer
+
+    folder, _, pin = name.partition("@")
+    return HuggingFaceEntailer(folder, sha256=pin)
+
+
+def _huggingface_ranker(name: str) -> Ranker:
+    from citewell.models.huggingface import HuggingFaceRanker
+
+    folder, _, pin = name.partition("@")
+    return HuggingFaceRanker(folder, sha256=pin)
+
+
+def _openai(name: str) -> Entailer:
+    from citewell.models.openai import openai_entailer
+
+    return openai_entailer(name)
+
+
+def _anthropic(name: str) -> Entailer:
+    from citewell.models.anthropic import anthropic_entailer
+
+    return anthropic_entailer(name)
+
+
+ENTAILERS: dict[str, Callable[[str], Entailer]] = {
+    "embedded": _embedded_entailer,
+    "huggingface": _huggingface_entailer,
+    "openai": _openai,
+    "anthropic": _anthropic,
+}
+RANKERS: dict[str, Callable[[str], Ranker]] = {
+    "embedded": _embedded_ranker,
+    "huggingface": _huggingface_ranker,
+}

@@ -1,0 +1,189 @@
+"""Hugging Face models of every kind that we read, tiny ones made on the spot: no hub, no download.
+
+Needs torch and transformers, which the default install does not have: ``make extras`` brings them.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="the [huggingface] extra is not installed: make extras")
+transformers = pytest.importorskip(
+    "transformers", reason="the [huggingface] extra is not installed: make extras"
+)
+
+from tokenizers import Tokenizer, models, pre_tokenizers, processors  # noqa: E402
+
+from citewell.errors import ConfigError, ModelChangedError, ModelError  # noqa: E402
+from citewell.models.huggingface import windows  # noqa: E402
+from citewell.models.naming import entailer_named, ranker_named  # noqa: E402
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
+WORDS = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    *["the", "cat", "sat", "on", "a", "mat", "not", "dog", "was", "in", "2014", "2015", "founded", "."],
+]
+SIZES = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+
+
+def save_tokenizer(folder: Path) -> None:
+    tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
+    )
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]"
+    ).save_pretrained(folder)
+
+
+def save(folder: Path, kind: str, labels: list[str], favourite: int, family: str = "Bert") -> Path:
+    """A random model of ``family`` whose bias makes label ``favourite`` win whatever the text."""
+    torch.manual_seed(0)
+    settings = getattr(transformers, f"{family}Config")(
+        vocab_size=len(WORDS), max_position_embeddings=512, **SIZES,
+        id2label=dict(enumerate(labels)), label2id={label: i for i, label in enumerate(labels)},
+    )  # fmt: skip
+    model = getattr(transformers, f"{family}For{kind}")(settings)
+    with torch.no_grad():
+        model.classifier.weight.mul_(0.01)
+        model.classifier.bias.zero_()
+        model.classifier.bias[favourite] = 4.0
+    model.save_pretrained(folder)
+    save_tokenizer(folder)
+    return folder
+
+
+def probabilities(folder: Path) -> tuple[Any, Any, Any]:
+    (result,) = entailer_named(f"huggingface:{folder}").entail([("the cat sat on a mat .", "the cat sat .")])
+    return result.entailment, result.neutral, result.contradiction
+
+
+@pytest.mark.parametrize(
+    ("labels", "favourite", "winner"),
+    [
+        (["CONTRADICTION", "NEUTRAL", "ENTAILMENT"], 2, 0),
+        (["entailment", "neutral", "contradiction"], 0, 0),
+        (["neutral", "contradiction", "entailment"], 1, 2),
+        (["supports", "not enough info", "refutes"], 1, 1),
+    ],
+)
+@pytest.mark.parametrize("family", ["Bert", "DebertaV2"])
+def test_nli_label_order_is_read_from_the_config(
+    tmp_path: Path, labels: list[str], favourite: int, winner: int, family: str
+) -> None:
+    found = probabilities(save(tmp_path, "SequenceClassification", labels, favourite, family))
+    assert found.index(max(found)) == winner
+    assert sum(found) == pytest.approx(1, abs=1e-5)
+
+
+def test_labels_without_names_are_refused(tmp_path: Path) -> None:
+    folder = save(tmp_path, "SequenceClassification", ["LABEL_0", "LABEL_1", "LABEL_2"], 0)
+    with pytest.raises(ModelError, match="id2label"):
+        entailer_named(f"huggingface:{folder}")
+
+
+@pytest.mark.parametrize(
+    ("labels", "favourite"),
+    [(["LABEL_0", "LABEL_1"], 1), (["entailment", "not_entailment"], 0), (["unsupported", "supported"], 1)],
+)
+def test_two_labels_are_supported_or_not(tmp_path: Path, labels: list[str], favourite: int) -> None:
+    support, rest, contradiction = probabilities(save(tmp_path, "SequenceClassification", labels, favourite))
+    assert support > 0.9
+    assert rest == pytest.approx(1 - support)
+    assert contradiction == 0
+
+
+def test_one_label_is_a_logistic(tmp_path: Path) -> None:
+    folder = save(tmp_path, "SequenceClassification", ["consistent"], 0)
+    assert probabilities(folder)[0] > 0.9
+    assert ranker_named(f"huggingface:{folder}").rank("the cat", ["a mat", ""])[1] == 0
+
+
+@pytest.mark.parametrize(("favourite", "supported"), [(0, True), (1, False)])
+def test_token_labels_count_the_worst_token_of_the_claim(
+    tmp_path: Path, favourite: int, supported: bool
+) -> None:
+    folder = save(tmp_path, "TokenClassification", ["supported", "hallucinated"], favourite)
+    assert (probabilities(folder)[0] > 0.9) is supported
+
+
+def test_hhem_2_weights_are_read_without_running_its_code(tmp_path: Path) -> None:
+    from safetensors.torch import save_file
+
+    base = tmp_path / "tiny-t5"
+    config = transformers.T5Config(
+        vocab_size=len(WORDS), d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2, num_labels=2
+    )
+    config.save_pretrained(base)
+    save_tokenizer(base)
+    model = transformers.T5ForTokenClassification(config)
+    with torch.no_grad():
+        model.classifier.bias.copy_(torch.tensor([0.0, 8.0]))
+    weights = {f"t5.{name}": tensor.clone().contiguous() for name, tensor in model.state_dict().items()}
+    save_file(weights, tmp_path / "model.safetensors")
+    settings = {
+        "model_type": "HHEMv2Config",
+        "foundation": "tiny-t5",
+        "auto_map": {"AutoConfig": "evil.Config"},
+    }
+    (tmp_path / "config.json").write_text(json.dumps(settings))
+    (tmp_path / "evil.py").write_text("raise SystemExit('code of a model folder was run')")
+    assert probabilities(tmp_path)[0] > 0.5
+
+
+def test_a_long_premise_is_windowed_and_nothing_is_cut(tmp_path: Path) -> None:
+    text = "the cat sat on a mat . " * 200 + "the dog was founded in 2014 ."
+    entailer = entailer_named(
+        f"huggingface:{save(tmp_path, 'SequenceClassification', ['entailment', 'x'], 0)}"
+    )
+    (result,) = entailer.entail([(text, "the dog was founded in 2014 .")])
+    assert result.entailment is not None
+    found = windows(text, lambda part: len(part.split()), 50)
+    assert all(len(window.split()) <= 50 for window in found)
+    assert "founded in 2014" in found[-1]
+    assert sum(window.count("cat") for window in found) >= 200
+
+
+def test_a_word_longer_than_a_window_is_not_lost() -> None:
+    assert "".join(windows("x" * 1000, len, 100)).count("x") == 1000
+
+
+def test_a_changed_model_is_refused(tmp_path: Path) -> None:
+    folder = save(tmp_path, "SequenceClassification", ["entailment", "x"], 0)
+    pin = entailer_named(f"huggingface:{folder}").maker.hash
+    assert entailer_named(f"huggingface:{folder}@{pin}").maker.hash == pin
+    save(folder, "SequenceClassification", ["entailment", "x"], 1)
+    with pytest.raises(ModelChangedError, match="pinned"):
+        entailer_named(f"huggingface:{folder}@{pin}")
+
+
+def test_a_missing_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no config"):
+        entailer_named(f"huggingface:{tmp_path}")
+    with pytest.raises(ModelError, match="no model at"):
+        entailer_named(f"huggingface:{tmp_path / 'nowhere'}")
+
+
+def test_a_pickle_is_not_loaded(tmp_path: Path) -> None:
+    folder = save(tmp_path, "SequenceClassification", ["entailment", "x"], 0)
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    with pytest.raises(ModelError, match="no config"):
+        entailer_named(f"huggingface:{folder}")
+
+
+def test_a_kind_that_nobody_reads_is_refused(tmp_path: Path) -> None:
+    folder = save(tmp_path, "SequenceClassification", ["a", "b", "c", "d"], 0)
+    with pytest.raises(ModelError, match="SequenceClassification-4"):
+        entailer_named(f"huggingface:{folder}")
+    with pytest.raises((ConfigError, ModelError)):
+        ranker_named(f"huggingface:{folder}")
