@@ -1,0 +1,265 @@
+"""The chunk index on LanceDB: one table, three dense views and BM25, every write an atomic version.
+
+In: chunks of whole documents, embedded here. Out: a published version, named by a string that audit
+records keep, and snapshots of any version still kept. A published version is a tag that names one
+version of the table: readers see nothing between two publications, and a crash leaves the last one.
+Knows nothing about files, fusion or what a question means.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from citewell.errors import CitewellError, IndexMismatchError, UsageError
+from citewell.index import rows
+from citewell.index.conditions import one_of
+from citewell.index.snapshot import Snapshot
+from citewell.index.views import VIEWS, VIEWS_VERSION
+from citewell.ports import Embedder, Hit, Vectors
+from citewell.records import Chunk
+
+TABLE = "chunks"
+FORMAT = "1"
+_PUBLISHED, _PREVIOUS, _PINNED = "published", "previous", "record-"
+# Compaction rewrites the table, which doubles what pinned versions hold: only when scans suffer.
+_MANY_FRAGMENTS = 24
+# A reader that opened the version before last has this long to finish.
+_GRACE = timedelta(hours=1)
+
+
+class LanceIndex:
+    """Opens or creates the index at ``path``: a local folder, or an address such as ``s3://bucket/kb``.
+
+    ``settings_hash`` covers what shapes chunks. Raises IndexMismatchError when the index that is there
+    was made by another embedder, other settings or other views.
+    """
+
+    def __init__(self, path: Path | str, embedder: Embedder, settings_hash: str) -> None:
+        os.environ.setdefault("LANCE_LOG", "error")
+        import lancedb
+
+        self.path = str(path)
+        self._embedder = embedder
+        if "://" not in self.path:
+            Path(self.path).mkdir(parents=True, exist_ok=True)
+        self._database = lancedb.connect(self.path)
+        wanted = {
+            "format": FORMAT,
+            "embedder": embedder.maker.name,
+            "embedder_hash": embedder.maker.hash,
+            "settings": settings_hash,
+            "views": VIEWS_VERSION,
+        }
+        self._table = self._open_or_create(wanted)
+        self._check(wanted)
+        self._index_id = self._metadata()["index_id"]
+        if _PUBLISHED not in self._tags():
+            # First opening, or a crash during it: the table cannot hold chunks yet.
+            self._index_text()
+            self._table.tags.create(_PUBLISHED, self._table.version)
+        self._snapshot: Snapshot | None = None
+
+    # --- reading ----------------------------------------------------------------------------------
+
+    def version(self) -> str:
+        """The published version's name."""
+        return self._name(self._table.tags.get_version(_PUBLISHED))
+
+    def snapshot(self) -> Snapshot:
+        """The published version, opened; the same object until another is published."""
+        name = self.version()
+        current = self._snapshot
+        if current is None or current.version() != name:
+            current = self.at(name)
+            self._snapshot = current
+        return current
+
+    def at(self, version: str) -> Snapshot:
+        """The version that a record names, to replay a retrieval. Raises UsageError when it is gone."""
+        index_id, _, number = version.rpartition(".")
+        if index_id != self._index_id or not number.isdigit():
+            raise UsageError(
+                f"index version {version} is not of the index at {self.path} ({self._index_id})",
+                hint="open the index that the record was made on",
+            )
+        table = self._database.open_table(TABLE)
+        try:
+            table.checkout(int(number))
+        except (RuntimeError, ValueError) as error:
+            raise UsageError(
+                f"index version {version} is no longer kept", hint="only versions that records name are kept"
+            ) from error
+        return Snapshot(table, version)
+
+    def search(
+        self, view: str, query: str, vector: Vectors | None, limit: int, where: Mapping[str, Any]
+    ) -> list[Hit]:
+        """As :meth:`Snapshot.search`, on the published version."""
+        return self.snapshot().search(view, query, vector, limit, where)
+
+    def pin(self, version: str) -> None:
+        """Keeps ``version`` for ever, because a record names it."""
+        number = int(version.rpartition(".")[2])
+        name = f"{_PINNED}{number}"
+        if name not in self._tags():
+            try:
+                self._table.tags.create(name, number)
+            except RuntimeError:
+                # Two requests pinned it at once; anything else is a real failure.
+                if name not in self._tags():
+                    raise
+
+    # --- writing ----------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def writer(self) -> Iterator[None]:
+        """Held by an ingest: two at once on one machine would store a document twice."""
+        if "://" in self.path:
+            yield
+            return
+        try:
+            import fcntl
+        except ImportError:  # Windows has none; the table itself stays whole there.
+            yield
+            return
+        with open(Path(self.path) / "writer.lock", "w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise UsageError(
+                    f"another ingest is writing to {self.path}", hint="wait until it has ended"
+                ) from error
+            yield
+
+    def stored(self) -> dict[str, str]:
+        """document id -> version of everything written, published or not: an ingest resumes from it."""
+        self._table.checkout_latest()
+        found = self._table.search().select(["document_id", "document_version"]).limit(None).to_arrow()
+        pairs = found.group_by(["document_id", "document_version"]).aggregate([])
+        return dict(zip(*(pairs.column(name).to_pylist() for name in pairs.column_names), strict=True))
+
+    def encode(self, chunks: Sequence[Chunk]) -> Any:
+        """The rows of ``chunks``, embedded in every view: an Arrow table for :meth:`write`."""
+        texts = {view: [make(chunk) for chunk in chunks] for view, make in VIEWS.items()}
+        # A short chunk is its own extract: the same text is embedded once.
+        distinct = list(dict.fromkeys(text for group in texts.values() for text in group))
+        vectors = self._embedder.embed(distinct)
+        position = {text: at for at, text in enumerate(distinct)}
+        by_view = {view: vectors[[position[text] for text in group]] for view, group in texts.items()}
+        return rows.table(chunks, by_view, self._table.schema)
+
+    def write(self, table: Any) -> None:
+        """One atomic commit: the rows replace whatever their documents had. Whole documents only."""
+        documents = set(table.column("document_id").to_pylist())
+        self._table.checkout_latest()
+        inside = one_of("document_id", documents)
+        if not self._table.count_rows(inside):
+            self._table.add(table)
+            return
+        (
+            self._table.merge_insert(["document_id", "chunk_id"])
+            .when_matched_update_all()
+            .when_not_matched_insert_all()
+            .when_not_matched_by_source_delete(inside)
+            .execute(table)
+        )
+
+    def add(self, chunks: Sequence[Chunk]) -> None:
+        """Embeds and writes whole documents in one commit."""
+        if chunks:
+            self.write(self.encode(chunks))
+
+    def remove(self, document_ids: Iterable[str]) -> None:
+        """One commit; nothing is retrieved of them once this is published."""
+        wanted = sorted(set(document_ids))
+        if wanted:
+            self._table.checkout_latest()
+            self._table.delete(one_of("document_id", wanted))
+
+    def publish(self) -> str:
+        """Makes everything written visible to readers, with BM25 over all of it; its version's name.
+
+        Does nothing when nothing was written since. Old versions that no record names are let go, all
+        but the last published one, which a reader may still have open.
+        """
+        self._table.checkout_latest()
+        before = self._table.tags.get_version(_PUBLISHED)
+        if self._table.version == before:
+            return self.version()
+        first = not self.at(self._name(before)).count()
+        crowded = self._table.stats()["fragment_stats"]["num_fragments"] > _MANY_FRAGMENTS
+        if first or crowded:
+            self._table.optimize()
+        # Rebuilt whole: BM25 scores then depend on the rows alone, not on how they came in.
+        self._index_text()
+        if first:
+            self._tag(_PUBLISHED, self._table.version)
+            self._let_go(timedelta(milliseconds=1))
+        else:
+            self._tag(_PREVIOUS, before)
+            self._tag(_PUBLISHED, self._table.version)
+            if crowded:
+                self._let_go(_GRACE)
+        return self.version()
+
+    # --- inside -----------------------------------------------------------------------------------
+
+    def _open_or_create(self, wanted: Mapping[str, str]) -> Any:
+        form = rows.schema(self._embedder.dimension, {**wanted, "index_id": secrets.token_hex(4)})
+        if TABLE in self._database.list_tables().tables:
+            return self._database.open_table(TABLE)
+        return self._database.create_table(TABLE, schema=form, exist_ok=True)
+
+    def _metadata(self) -> dict[str, str]:
+        metadata = self._table.schema.metadata or {}
+        return {key.decode(): value.decode() for key, value in metadata.items()}
+
+    def _check(self, wanted: Mapping[str, str]) -> None:
+        made = self._metadata()
+        if "index_id" not in made:
+            raise CitewellError(
+                f"{self.path} holds a table that is no index of Citewell", hint="choose another home"
+            )
+        differing = [key for key in wanted if made.get(key) != wanted[key]]
+        if differing:
+            told = "; ".join(f"{key} was {made.get(key)!r}, is {wanted[key]!r}" for key in differing)
+            raise IndexMismatchError(
+                f"the index at {self.path} was made otherwise ({told})",
+                hint="go back to that configuration, or move that folder away and ingest the documents again",
+            )
+
+    def _name(self, number: int) -> str:
+        return f"{self._index_id}.{number}"
+
+    def _tags(self) -> dict[str, int]:
+        return {name: tag["version"] for name, tag in self._table.tags.list().items()}
+
+    def _tag(self, name: str, number: int) -> None:
+        if name in self._tags():
+            self._table.tags.update(name, number)
+        else:
+            self._table.tags.create(name, number)
+
+    def _index_text(self) -> None:
+        from lancedb.index import FTS
+
+        self._table.create_index("text", config=FTS(), replace=True)
+        self._table.checkout_latest()
+
+    def _let_go(self, grace: timedelta) -> None:
+        # The store refuses to clean past a tagged version, so only what lies before the oldest one goes.
+        tagged = set(self._tags().values())
+        made = {entry["version"]: entry["timestamp"] for entry in self._table.list_versions()}
+        now = datetime.now(UTC)
+        oldest = min((_aware(made[number]) for number in tagged if number in made), default=now)
+        self._table.optimize(cleanup_older_than=max(grace, now - oldest + timedelta(milliseconds=1)))
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment.astimezone(UTC)
