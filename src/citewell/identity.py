@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -29,6 +30,12 @@ def canonical_json(value: Any) -> bytes:
 def hash_bytes(data: bytes) -> str:
     """``sha256:`` and 64 hexadecimal digits."""
     return TAG + hashlib.sha256(data).hexdigest()
+
+
+def hash_file(path: Path) -> str:
+    """:func:`hash_bytes` of what the file holds, read in pieces. Raises OSError."""
+    with path.open("rb") as file:
+        return TAG + hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def hash_text(text: str) -> str:
