@@ -1,8 +1,9 @@
 """What happened to a chain that does not fit: named, one finding a deed and not one a consequence.
 
-In: every entry's sequence number, its link to the one before, its stored hash and whether that hash re-derives.
-Out: findings. Links survive a move, so an entry's place at the time it was sealed can be told from what it names
-as its predecessor and from which place its hash re-derives at; the deed is the difference to where it stands now.
+In: every entry's sequence number, its link to the one before, its stored hash and whether that hash
+re-derives. Out: findings. Links survive a move, so an entry's place at the time it was sealed can be told
+from what it names as its predecessor and from the place at which its hash re-derives; the deed is the
+difference to where it stands now.
 """
 
 from __future__ import annotations

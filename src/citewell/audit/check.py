@@ -1,8 +1,8 @@
 """Derives the log again and names what does not fit. The checker is not the writer.
 
 In: a connection to a log; the evidence store and the hashes of today's prompt files when they are at hand.
-Out: a :class:`CheckReport`. Every entry's hash is made anew from what is stored, the chain is walked, the side
-tables are derived from the bodies, each quote is looked up in the stored evidence.
+Out: a :class:`CheckReport`. Every entry's hash is made anew from what is stored, the chain is walked, the
+side tables are derived from the bodies, each quote is looked up in the stored evidence.
 What it cannot see without a checkpoint kept elsewhere: a log rewritten whole, rolled back, or cut at its end.
 """
 
@@ -25,9 +25,11 @@ from citewell.records import Record, Status
 
 __all__ = ["CheckReport", "Finding", "check_log"]
 
+_DISPLACING = {"deleted", "inserted", "reordered"}
+
 
 class CheckReport(Record, frozen=True, kw_only=True):
-    """``ok`` means no findings; ``size`` is the number of entries; ``skipped`` names what was not looked at."""
+    """``ok``: no findings; ``size``: how many entries; ``skipped``: what was not looked at."""
 
     ok: bool
     size: int
@@ -46,8 +48,9 @@ def check_log(
     try:
         links, contents = _walk(connection, evidence, prompts)
         findings = explain_chain(links, lambda seq: _link_text(connection, seq))
-        # Side rows left behind by a deleted entry are its consequence, not a second deed.
-        strays = [] if any(finding.kind == "deleted" for finding in findings) else _strays(connection)
+        # Side rows left behind by entries that went or moved are its consequence, not a second deed.
+        displaced = any(finding.kind in _DISPLACING for finding in findings)
+        strays = [] if displaced else _strays(connection)
     finally:
         connection.execute("COMMIT")
     skipped = [

@@ -44,6 +44,6 @@ class Entry(Record, frozen=True, kw_only=True):
 
 
 def entry_hash(seq: int, previous: str, kind: str, timestamp: str, body: bytes) -> str:
-    """Tagged hash of the canonical JSON of ``{body, kind, previous, seq, timestamp}`` (RFC 8785 key order)."""
+    """Tagged hash of the RFC 8785 JSON of ``{body, kind, previous, seq, timestamp}``."""
     rest = canonical_json({"kind": kind, "previous": previous, "seq": seq, "timestamp": timestamp})
     return hash_bytes(b'{"body":' + body + b"," + rest[1:])

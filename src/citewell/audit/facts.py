@@ -1,7 +1,7 @@
 """What the side tables say about a record, derived from its body alone so that a check can derive it again.
 
-In: an entry's seq, timestamp and body. Out: rows for ``answers`` (one a record) and ``cited`` (one a document,
-and one a document version, that the record's citations name). Knows nothing about how they are asked for.
+In: an entry's seq, timestamp and body. Out: rows for ``answers`` (one a record) and ``cited`` (one a
+document, and one a document version, that the record's citations name). Knows nothing about queries.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The log itself: one SQLite file to which entries are only ever appended.
 
-In: audit records and notices of what happened. Out: each entry's hash, once it is durable. One writer at a time
-across threads and processes (``BEGIN IMMEDIATE``), WAL, ``synchronous=FULL``: when :meth:`SqliteLog.append`
-returns, the entry is on the disk; when it raises, nothing was written. Sequence numbers have no gaps.
+In: audit records and notices of what happened. Out: each entry's hash, once it is durable. One writer at a
+time across threads and processes (``BEGIN IMMEDIATE``), WAL, ``synchronous=FULL``: when ``append`` returns,
+the entry is on the disk; when it raises, nothing was written. Sequence numbers have no gaps.
 Knows nothing about how an answer came about.
 """
 
@@ -31,6 +31,7 @@ from citewell.identity import canonical_json
 from citewell.ports import Clock, EvidenceStore
 from citewell.records import AuditRecord
 
+_ENTRY = ("seq", "previous", "kind", "timestamp", "body", "hash")
 _HINTS = {
     "SQLITE_FULL": "free some disk space and ask again",
     "SQLITE_READONLY": "make the home writable, or name another with --home",
@@ -145,10 +146,8 @@ class SqliteLog:
                 ).fetchone()
                 seq, previous = (head[0] + 1, head[1]) if head else (1, GENESIS)
                 digest = entry_hash(seq, previous, kind.value, timestamp, body)
-                connection.execute(
-                    "INSERT INTO entries(seq, previous, kind, timestamp, body, hash) VALUES(?, ?, ?, ?, ?, ?)",
-                    (seq, previous, kind.value, timestamp, body.decode(), digest),
-                )
+                row = (seq, previous, kind.value, timestamp, body.decode(), digest)
+                connection.execute(_insert("entries", _ENTRY), row)
                 if kind.value in RECORDS:
                     answer, cited = side_rows(seq, timestamp, msgspec.json.decode(body))
                     connection.execute(_insert("answers", ANSWERS), answer)

@@ -1,8 +1,8 @@
 """Questions to the log: which records, newest first, a page at a time.
 
-In: an :class:`AuditQuery`. Out: a :class:`Page` of records and the cursor of the next. Each question is answered
-from one denormalised table's index; the bodies are read only for the page shown. Pages are stable: a cursor
-names the last record seen, so entries that arrive later never shift a page.
+In: an :class:`AuditQuery`. Out: a :class:`Page` of records and the cursor of the next. Each question is
+answered from one denormalised table's index; the bodies are read only for the page shown. Pages are stable: a
+cursor names the last record seen, so entries that arrive later never shift a page.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 
 from citewell.audit.facts import ANY_VERSION
 from citewell.clock import written
-from citewell.errors import UsageError
+from citewell.errors import LogIntegrityError, UsageError
 from citewell.records import AuditRecord, Record
 
 STATUSES = {
@@ -28,7 +28,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class AuditQuery(Record, frozen=True, kw_only=True):
-    """Every field narrows; "" does not. ``since`` and ``until`` (excluded) are as ``clock.written`` writes them.
+    """Every field narrows; "" does not. ``since`` and ``until`` (excluded) as ``clock.written`` has them.
 
     ``document`` is a document id that a citation names, ``version`` one version of it; ``status`` a key of
     ``STATUSES``; ``confidence`` low, medium or high; ``limit`` from 1 to 1000; ``cursor`` as a Page gave it.
@@ -88,7 +88,7 @@ def run_query(connection: sqlite3.Connection, query: AuditQuery) -> Page:
     ]
     # A body that is gone is tampering, which `check` names; a query must not fall over it in silence either.
     if any(body is None for body in bodies):
-        raise UsageError(
+        raise LogIntegrityError(
             "the log's side tables name entries that are gone", hint="run `citewell audit check`"
         )
     records = tuple(msgspec.json.decode(body[0], type=AuditRecord) for body in bodies)

@@ -1,0 +1,265 @@
+"""Each way to change a sealed log behind its back is found, named, and found at the right entry."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from citewell.audit import CheckReport, EntryKind, SqliteLog
+from citewell.audit.entries import entry_hash
+from citewell.errors import EvidenceError
+from citewell.identity import hash_text
+from citewell.records import Document
+
+TEXT = "Revenue was 12 million. Costs were 7 million."
+COLUMNS = "previous, kind, timestamp, body, hash"
+
+
+class OneDocument:
+    """An evidence store that holds one text."""
+
+    def __init__(self, text: str | None) -> None:
+        self.text = text
+
+    def put(self, document: Document) -> None:
+        raise NotImplementedError
+
+    def get(self, version: str, document_id: str = "") -> Document:
+        if self.text is None:
+            raise EvidenceError(f"{document_id} is not stored")
+        return Document(
+            document_id=document_id,
+            version=version,
+            text=self.text,
+            text_hash=hash_text(self.text),
+            reader="t",
+            media_type="text/plain",
+        )
+
+
+def tamper(path: Path, *statements: str) -> CheckReport:
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+    return check(path)
+
+
+def check(path: Path) -> CheckReport:
+    log = SqliteLog(path, readonly=True)
+    try:
+        return log.check(evidence=OneDocument(TEXT), prompts={})
+    finally:
+        log.close()
+
+
+def named(report: CheckReport) -> list[tuple[str, int]]:
+    assert report.ok is not bool(report.findings)
+    assert all(finding.reason for finding in report.findings)
+    return [(finding.kind, finding.seq) for finding in report.findings]
+
+
+def rehash(path: Path, seq: int) -> str:
+    """The statement by which a tamperer who knows the format makes entry ``seq`` agree with itself."""
+    with closing(sqlite3.connect(path)) as connection:
+        previous, kind, timestamp, body = connection.execute(
+            "SELECT previous, kind, timestamp, body FROM entries WHERE seq = ?", (seq,)
+        ).fetchone()
+    digest = entry_hash(seq, previous, kind, timestamp, body.encode())
+    return f"UPDATE entries SET hash = '{digest}' WHERE seq = {seq}"
+
+
+def test_untouched_log_is_whole(log_path: Path) -> None:
+    report = check(log_path)
+    assert report.ok
+    assert report.size == 5
+    assert report.skipped == ()
+
+
+def test_empty_log_is_whole(tmp_path: Path) -> None:
+    SqliteLog(tmp_path / "audit.sqlite").close()
+    report = check(tmp_path / "audit.sqlite")
+    assert (report.ok, report.size) == (True, 0)
+
+
+@pytest.mark.parametrize("seq", [1, 3, 5])
+def test_edited_body(log_path: Path, seq: int) -> None:
+    report = tamper(
+        log_path, f"UPDATE entries SET body = replace(body, 'question', 'QUESTION') WHERE seq = {seq}"
+    )
+    assert named(report) == [("edited", seq)]
+
+
+@pytest.mark.parametrize("column", ["timestamp", "previous", "hash"])
+def test_edited_column(log_path: Path, column: str) -> None:
+    report = tamper(log_path, f"UPDATE entries SET {column} = 'x' WHERE seq = 3")
+    assert named(report) == [("edited", 3)]
+
+
+def test_body_that_means_the_same_is_still_an_edit(log_path: Path) -> None:
+    report = tamper(log_path, "UPDATE entries SET body = body || ' ' WHERE seq = 2")
+    assert named(report) == [("edited", 2)]
+
+
+def test_body_that_is_no_json(log_path: Path) -> None:
+    assert ("edited", 2) in named(tamper(log_path, "UPDATE entries SET body = '{' WHERE seq = 2"))
+
+
+def test_edit_with_its_own_hash_made_anew(log_path: Path) -> None:
+    tamper(log_path, "UPDATE entries SET body = replace(body, 'question', 'QUESTION') WHERE seq = 3")
+    assert named(tamper(log_path, rehash(log_path, 3))) == [("edited", 3)]
+
+
+def test_deleted_middle(log_path: Path) -> None:
+    assert named(tamper(log_path, "DELETE FROM entries WHERE seq = 3")) == [("deleted", 3)]
+
+
+def test_deleted_middle_and_renumbered(log_path: Path) -> None:
+    report = tamper(
+        log_path,
+        "DELETE FROM entries WHERE seq = 3",
+        "UPDATE entries SET seq = 3 WHERE seq = 4",
+        "UPDATE entries SET seq = 4 WHERE seq = 5",
+    )
+    assert named(report) == [("deleted", 3)]
+
+
+def test_deleted_first(log_path: Path) -> None:
+    assert named(tamper(log_path, "DELETE FROM entries WHERE seq = 1")) == [("deleted", 1)]
+
+
+def test_inserted_between(log_path: Path) -> None:
+    report = tamper(
+        log_path,
+        "UPDATE entries SET seq = 6 WHERE seq = 5",
+        "UPDATE entries SET seq = 5 WHERE seq = 4",
+        "UPDATE entries SET seq = 4 WHERE seq = 3",
+        f"INSERT INTO entries(seq, {COLUMNS}) SELECT 3, previous, 'read', timestamp, '{{}}', 'sha256:0'"
+        " FROM entries WHERE seq = 4",
+    )
+    assert named(report) == [("inserted", 3)]
+
+
+def test_inserted_between_with_its_own_hash_made(log_path: Path) -> None:
+    tamper(
+        log_path,
+        "UPDATE entries SET seq = 6 WHERE seq = 5",
+        "UPDATE entries SET seq = 5 WHERE seq = 4",
+        "UPDATE entries SET seq = 4 WHERE seq = 3",
+        f"INSERT INTO entries(seq, {COLUMNS}) SELECT 3, previous, 'read', timestamp, '{{}}', 'sha256:0'"
+        " FROM entries WHERE seq = 4",
+    )
+    assert named(tamper(log_path, rehash(log_path, 3))) == [("inserted", 3)]
+
+
+@pytest.mark.parametrize("seq", [0, -4])
+def test_inserted_before_the_first(log_path: Path, seq: int) -> None:
+    statement = f"INSERT INTO entries(seq, {COLUMNS}) VALUES({seq}, 'p', 'read', 't', '{{}}', 'h')"
+    assert named(tamper(log_path, statement)) == [("inserted", seq)]
+
+
+def test_inserted_far_behind_the_last(log_path: Path) -> None:
+    statement = f"INSERT INTO entries(seq, {COLUMNS}) VALUES(900719925474099, 'p', 'read', 't', '{{}}', 'h')"
+    assert ("inserted", 900719925474099) in named(tamper(log_path, statement))
+
+
+def test_reordered(log_path: Path) -> None:
+    report = tamper(
+        log_path,
+        "UPDATE entries SET seq = 99 WHERE seq = 2",
+        "UPDATE entries SET seq = 2 WHERE seq = 4",
+        "UPDATE entries SET seq = 4 WHERE seq = 99",
+    )
+    kinds = named(report)
+    assert {kind for kind, _ in kinds} == {"reordered"}
+    assert {seq for _, seq in kinds} <= {2, 3, 4}
+
+
+def test_reordered_neighbours(log_path: Path) -> None:
+    report = tamper(
+        log_path,
+        "UPDATE entries SET seq = 99 WHERE seq = 4",
+        "UPDATE entries SET seq = 4 WHERE seq = 5",
+        "UPDATE entries SET seq = 5 WHERE seq = 99",
+    )
+    assert {kind for kind, _ in named(report)} == {"reordered"}
+
+
+def test_duplicated(log_path: Path) -> None:
+    statement = f"INSERT INTO entries(seq, {COLUMNS}) SELECT 6, {COLUMNS} FROM entries WHERE seq = 2"
+    assert named(tamper(log_path, statement)) == [("duplicated", 6)]
+
+
+def test_duplicated_with_a_chain_made_to_fit(log_path: Path) -> None:
+    tamper(
+        log_path,
+        f"INSERT INTO entries(seq, {COLUMNS}) SELECT 6, (SELECT hash FROM entries WHERE seq = 5), kind,"
+        " timestamp, body, 'h' FROM entries WHERE seq = 2",
+    )
+    assert ("duplicated", 6) in named(tamper(log_path, rehash(log_path, 6)))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE answers SET unsupported = 7 WHERE seq = 3",
+        "UPDATE answers SET user = 'nobody' WHERE seq = 3",
+        "DELETE FROM answers WHERE seq = 3",
+        "UPDATE cited SET broken = 1 WHERE seq = 3",
+        "DELETE FROM cited WHERE seq = 3",
+    ],
+)
+def test_side_tables(log_path: Path, statement: str) -> None:
+    assert named(tamper(log_path, statement)) == [("side-table", 3)]
+
+
+def test_side_row_without_an_entry(log_path: Path) -> None:
+    statement = (
+        "INSERT INTO answers SELECT 'req_x', timestamp, 77, user, session_id, decision, band, claims,"
+        " unsupported, broken, all_verified FROM answers WHERE seq = 1"
+    )
+    assert named(tamper(log_path, statement)) == [("side-table", 77)]
+
+
+def test_two_deeds_are_both_named(log_path: Path) -> None:
+    report = tamper(
+        log_path, "DELETE FROM entries WHERE seq = 2", "UPDATE entries SET timestamp = 'x' WHERE seq = 4"
+    )
+    assert named(report) == [("deleted", 2), ("edited", 4)]
+
+
+def test_evidence_changed_under_a_quote(log_path: Path) -> None:
+    log = SqliteLog(log_path)
+    report = log.check(evidence=OneDocument(TEXT.replace("12", "21")), prompts={})
+    assert named(report) == [("evidence", seq) for seq in range(1, 6)]
+
+
+def test_evidence_gone(log_path: Path) -> None:
+    log = SqliteLog(log_path)
+    assert {kind for kind, _ in named(log.check(evidence=OneDocument(None), prompts={}))} == {"evidence"}
+
+
+def test_evidence_changed_where_nothing_is_quoted_yet(tmp_path: Path) -> None:
+    log = SqliteLog(tmp_path / "audit.sqlite")
+    source = {"document_id": "a", "version": "v", "text_hash": hash_text(TEXT)}
+    log.note(EntryKind.INGEST, {"documents": [source]})
+    assert log.check(evidence=OneDocument(TEXT), prompts={}).ok
+    assert named(log.check(evidence=OneDocument(TEXT + " "), prompts={})) == [("evidence", 1)]
+
+
+def test_prompt_file_changed(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
+    log = SqliteLog(tmp_path / "audit.sqlite")
+    for number in (1, 2):
+        log.append(make(number, prompt="sha256:p"))
+    assert log.check(evidence=OneDocument(TEXT), prompts={"answer.txt": "sha256:p"}).ok
+    report = log.check(evidence=OneDocument(TEXT), prompts={"answer.txt": "sha256:q"})
+    assert named(report) == [("prompt", 1)]
+
+
+def test_what_was_not_looked_at_is_said(log_path: Path) -> None:
+    report = SqliteLog(log_path).check()
+    assert report.ok
+    assert len(report.skipped) == 2
