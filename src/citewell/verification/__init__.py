@@ -1,0 +1,1 @@
+"""Claims against evidence: exact checks, entailment, and the verdict that joins them."""

@@ -1,0 +1,253 @@
+"""Names that the claim brings and the evidence does not hold. Exact code, no model.
+
+In: claim and evidence. Out: the missing names as written in the claim. A name is a run of
+capitalised words, an acronym or a code ("COVID-19", "10-K"); words that English capitalises anyway
+(the first of a sentence, "I", months, days) count only when nothing else explains the capital.
+Aliases: a name's own words suffice ("Nike" in "NIKE, Inc."), an acronym its initials, a nationality
+its country. Numbers and dates belong to :mod:`citewell.verification.numbers`; negation, hedges and
+opposites to :mod:`citewell.verification.signals`. Knows nothing about who did what.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import unicodedata
+from functools import lru_cache
+
+from citewell.records import Record
+from citewell.sentences import sentence_spans
+from citewell.verification.dates import MONTHS
+from citewell.verification.lexicon import (
+    ACRONYMS,
+    COMMON_CAPITALS,
+    CORPORATE,
+    DAYS,
+    JOINERS,
+    NATIONS,
+    PLAIN,
+    TITLES,
+)
+
+_WORD = re.compile(r"[^\W_]+(?:[.'\u2019&/-]?[^\W_]+)*", re.UNICODE)
+
+
+_EVERYDAY = re.compile(
+    r"(?:ing|ed|ly|tions?|ments?|ness|[aeo]rs|ists?|it(?:y|ies)|[ae]nces?|[ai]ble|ive|ful|less|ous|ies|sm|[^aeius']s|[^aeo]es|hip)$",
+    re.IGNORECASE,
+)
+
+
+class Name(Record, frozen=True, kw_only=True):
+    """``certain`` is False for a capital that only the start of a sentence may explain."""
+
+    text: str
+    start: int
+    end: int
+    certain: bool = True
+
+
+def missing_names(claim: str, evidence: str) -> tuple[str, ...]:
+    """Names of ``claim`` that ``evidence`` does not hold, as written in the claim, in order.
+
+    A word that only opens a sentence counts unless its ending is that of an everyday word.
+    """
+    held = _held(evidence)
+    return tuple(
+        name.text for name in names(claim)
+        if not _holds(name, held) and (name.certain or not _EVERYDAY.search(name.text))
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=2048)
+def names(text: str) -> tuple[Name, ...]:
+    """The names of ``text`` in order. Text without any capitals, or all in capitals, has none."""
+    letters = [letter for letter in text if letter.isalpha()]
+    if letters and sum(letter.isupper() for letter in letters) > 0.6 * len(letters) and len(letters) > 12:
+        return ()
+    starts = {start for start, _ in sentence_spans(text)}
+    tokens = list(_WORD.finditer(text))
+    titled = _title_case(tokens)
+    found: list[Name] = []
+    run: list[re.Match[str]] = []
+
+    def close() -> None:
+        while run and run[-1].group().lower() in JOINERS:
+            run.pop()
+        if run and not titled:
+            found.extend(_name(text, run, starts))
+        run.clear()
+
+    for token in tokens:
+        word = token.group()
+        gap = text[run[-1].end() : token.start()] if run else ""
+        if run and not re.fullmatch(r"\.?\s|\s?&\s|\s", gap):
+            close()
+        if _is_name_word(word) or (run and word.lower() in JOINERS and _next_is_name(text, token, tokens)):
+            run.append(token)
+        else:
+            close()
+    close()
+    return tuple(found)
+
+
+def _name(text: str, run: list[re.Match[str]], starts: set[int]) -> list[Name]:
+    tokens = list(run)
+    certain = True
+    while tokens:
+        word, first = tokens[0].group(), _opens(text, tokens[0].start(), starts)
+        plain = word.lower() in PLAIN or word.lower() in TITLES or word.lower() in JOINERS
+        if plain and (first or word.lower() in TITLES or len(tokens) > 1) and not word.isupper():
+            tokens = tokens[1:]
+            continue
+        if first and len(tokens) == 1 and word[1:].islower() and not _nation(word):
+            certain = False
+        break
+    while tokens and tokens[-1].group().lower() in JOINERS:
+        tokens.pop()
+    if not tokens:
+        return []
+    if len(tokens) == 1:
+        word = tokens[0].group().lower()
+        if word in MONTHS or word in DAYS or word in COMMON_CAPITALS or (word in PLAIN and not certain):
+            return []
+    if all(token.group()[0].isdigit() and not re.search(r"[A-Z]", token.group()) for token in tokens):
+        return []
+    start, end = tokens[0].start(), tokens[-1].end()
+    return [Name(text=text[start:end], start=start, end=end, certain=certain)]
+
+
+def _opens(text: str, start: int, starts: set[int]) -> bool:
+    """A capital here may be the start of a sentence, a quotation or a list item."""
+    before = text[:start].rstrip(" ")
+    return start in starts or not before or before[-1] in "\"'\u201c\u2018:([\n\t•-*;"
+
+
+def _is_name_word(word: str) -> bool:
+    if word[0].isupper():
+        return True
+    inner = any(letter.isupper() for letter in word[1:])
+    return (
+        inner
+        and (word[0].islower() or word[0].isdigit())
+        and not re.fullmatch(r"\d+(?:\.\d+)?[KMBTGW]\w?", word)
+    )
+
+
+def _next_is_name(text: str, token: re.Match[str], tokens: list[re.Match[str]]) -> bool:
+    """A joining word belongs to the name when a capital follows: "Bank of America"."""
+    if token.group().lower() in {"and", "on", "in"}:
+        return False
+    following = _WORD.search(text, token.end())
+    if following and following.group().lower() in JOINERS:
+        following = _WORD.search(text, following.end())
+    return bool(following) and following is not None and following.group()[0].isupper()
+
+
+def _title_case(tokens: list[re.Match[str]]) -> bool:
+    """Title Case Throughout a Long Text says nothing about names."""
+    words = [token.group() for token in tokens if len(token.group()) > 3]
+    return len(words) >= 8 and sum(word[0].isupper() for word in words) > 0.8 * len(words)
+
+
+class _Held(Record, frozen=True, kw_only=True):
+    words: frozenset[str]
+    stems: frozenset[str]
+    initials: str
+    text: str
+    before: dict[str, frozenset[str]]
+
+
+@lru_cache(maxsize=512)
+def _held(evidence: str) -> _Held:
+    words = [_plain_word(token.group()) for token in _WORD.finditer(evidence)]
+    parts = {part for word in words for part in re.split(r"[-/&'\u2019.]", word) if part}
+    capitals = "".join(
+        token.group()[0] for token in _WORD.finditer(evidence) if token.group()[0].isupper()
+    ).lower()
+    before: dict[str, set[str]] = {}
+    for first, second in itertools.pairwise(_WORD.finditer(evidence)):
+        if first.group()[0].isupper() and second.group()[0].isupper() and second.start() - first.end() <= 2:
+            before.setdefault(_plain_word(second.group()), set()).add(_plain_word(first.group()))
+    return _Held(
+        before={word: frozenset(others) for word, others in before.items()},
+        words=frozenset(words) | frozenset(parts), stems=frozenset(_stem(word) for word in {*words, *parts}),
+        initials=capitals, text=" " + " ".join(words) + " ",
+    )  # fmt: skip
+
+
+def _holds(name: Name, held: _Held) -> bool:
+    words = [_plain_word(token.group()) for token in _WORD.finditer(name.text)]
+    telling = [
+        word for word in words
+        if word not in JOINERS and word not in TITLES and (len(words) == 1 or word not in CORPORATE)
+    ] or words  # fmt: skip
+    if all(_word_held(word, held) for word in telling):
+        return True
+    # "Obama" holds "Barack Obama" unless the evidence speaks of another Obama.
+    if (
+        len(words) == 2
+        and words[1] in held.words
+        and not held.before.get(words[1], frozenset()) - TITLES - PLAIN
+    ):
+        return True
+    if len(words) == 1 and _acronym_held(words[0], name.text, held):
+        return True
+    # "United States" against "U.S.", "World Health Organization" against "WHO"
+    initials = "".join(word[0] for word in words if word not in JOINERS)
+    spelled = " ".join(words)
+    return len(initials) >= 2 and (
+        initials in held.words or ".".join(initials) in held.words
+        or any(full == spelled and (short in held.words) for short, full in ACRONYMS.items())
+    )  # fmt: skip
+
+
+def _word_held(word: str, held: _Held) -> bool:
+    if word in held.words or _stem(word) in held.stems:
+        return True
+    parts = [part for part in re.split(r"[-/&'.]", word) if part]
+    if len(parts) > 1 and all(part in held.words or _stem(part) in held.stems for part in parts):
+        return True
+    if "".join(parts) in held.words:
+        return True
+    countries = NATIONS.get(word) or NATIONS.get(word.removesuffix("s"))
+    if countries and any(
+        country in held.words or f" {country} " in held.text for country in _split(countries)
+    ):
+        return True
+    return any(nation in held.words for nation, homes in NATIONS.items() if word in _split(homes))
+
+
+def _acronym_held(word: str, written: str, held: _Held) -> bool:
+    full = ACRONYMS.get(word)
+    if full and f" {full} " in held.text:
+        return True
+    letters = re.sub(r"[^a-z]", "", word)
+    return written.upper() == written and 2 < len(letters) <= 6 and letters in held.initials
+
+
+def _split(homes: str) -> list[str]:
+    pairs = ["united states", "united kingdom", "saudi arabia", "soviet union"]
+    found = [pair for pair in pairs if pair in homes]
+    for pair in found:
+        homes = homes.replace(pair, "")
+    return [*found, *homes.split()]
+
+
+def _nation(word: str) -> bool:
+    return word.lower() in NATIONS
+
+
+def _plain_word(word: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", word.replace("\u2019", "'"))
+    bare = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+    return bare.lower().removesuffix("'s").strip(".")
+
+
+def _stem(word: str) -> str:
+    """Plural and possessive away: enough for names."""
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+        return word[:-1]
+    return word

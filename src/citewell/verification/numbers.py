@@ -1,0 +1,268 @@
+"""Does the evidence hold each number of the claim? Exact code, no model.
+
+In: claim, evidence and what stands around the evidence (table title, units, column heads). Out: one
+:class:`NumberCheck` for each number of the claim, and :func:`missing_numbers` for the reason's words.
+
+Two numbers agree when their forms are compatible (a percentage is no percentage point, a year no
+count, kilograms no milligrams, dollars no euros) and their values at full scale do. Rounding rule:
+the claim's digits must be the source's value rounded at the claim's own last place, with at least
+two significant digits (zeros at the end of a whole number count as written; a bare whole number is a
+count and is never a rounding); with a hedge word
+("about") one significant digit or a difference of five percent will do; "over" and "under" accept a
+source on that side within a factor of two. Numbers without a scale word take the scale that the
+context states ("in millions"). Brackets in tables are a minus only against a claim that says which
+direction it went. Knows nothing about rows and columns: see :mod:`citewell.verification.cells`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from enum import StrEnum
+
+from citewell.records import Record
+from citewell.verification.dates import agree
+from citewell.verification.quantities import Form, Quantity, extract_quantities
+
+__all__ = ["Match", "NumberCheck", "Quantity", "check_numbers", "extract_quantities", "missing_numbers"]
+
+
+class Match(StrEnum):
+    """EQUAL and ROUNDED hold; BOUNDED holds a hedged claim; the others do not hold. ``OTHER`` means
+    the evidence has quantities of that form, all with other values; ``ABSENT`` that it has none."""
+
+    EQUAL = "equal"
+    ROUNDED = "rounded"
+    BOUNDED = "bounded"
+    SIGN = "sign or direction differs"
+    FORM = "same digits, another unit"
+    OTHER = "other values"
+    ABSENT = "absent"
+
+
+HOLDS = frozenset({Match.EQUAL, Match.ROUNDED, Match.BOUNDED})
+
+
+class NumberCheck(Record, frozen=True, kw_only=True):
+    """``nearest`` is the evidence's quantity that decided, None when there is nothing near."""
+
+    quantity: Quantity
+    match: Match
+    nearest: Quantity | None = None
+
+    @property
+    def holds(self) -> bool:
+        return self.match in HOLDS
+
+
+_COMPATIBLE: dict[Form, frozenset[Form]] = {
+    Form.NUMBER: frozenset({Form.NUMBER, Form.MONEY, Form.YEAR, Form.FRACTION}),
+    Form.MONEY: frozenset({Form.MONEY, Form.NUMBER, Form.YEAR}),
+    Form.PERCENT: frozenset({Form.PERCENT}),
+    Form.POINTS: frozenset({Form.POINTS}),
+    Form.FRACTION: frozenset({Form.FRACTION, Form.NUMBER, Form.PERCENT}),
+    Form.ORDINAL: frozenset({Form.ORDINAL, Form.NUMBER}),
+    Form.DATE: frozenset({Form.DATE, Form.YEAR}),
+    Form.YEAR: frozenset({Form.DATE, Form.YEAR, Form.NUMBER, Form.MONEY}),
+    Form.TIME: frozenset({Form.TIME}),
+}
+
+_CONTEXT_SCALE = re.compile(
+    r"\b(?:in|of|usd|us\$|dollars|\$|amounts?|values?|figures?)\s+(?:usd\s+|us\$\s*|u\.s\.\s+)?(?:dollars?\s+in\s+)?"
+    r"(thousands|millions|billions|000s)\b|[($](?:000|'000)s?\b|\((?:[$€£]\s?|usd\s+)?(thousands|millions|billions|mn|bn|m|k)\)",
+    re.IGNORECASE,
+)
+_CONTEXT_SCALES = {
+    "thousands": 1000, "000s": 1000, "k": 1000, "millions": 10**6, "mn": 10**6, "m": 10**6,
+    "billions": 10**9, "bn": 10**9,
+}  # fmt: skip
+_TORN = re.compile(r"(?<=\d)()(,|\.) (\d{3}(?!\d)|(?<=\. )\d{1,2}(?!\d))")
+_PERCENT_CONTEXT = re.compile(r"%|\bper ?cent(?:age)?\b", re.IGNORECASE)
+
+
+def missing_numbers(claim: str, evidence: str, context: str = "") -> tuple[str, ...]:
+    """The numbers of ``claim``, as written there, that ``evidence`` (under ``context``) does not hold.
+
+    ``context`` is text around the evidence that is no evidence itself: units such as "(in millions)".
+    """
+    return tuple(check.quantity.text for check in check_numbers(claim, evidence, context) if not check.holds)
+
+
+def check_numbers(claim: str, evidence: str, context: str = "") -> tuple[NumberCheck, ...]:
+    """One check for each quantity of ``claim``, in order."""
+    found = extract_quantities(evidence)
+    joined = _TORN.sub(r"\1\2\3", evidence)
+    if joined != evidence:  # tokenised text tears "235,000" into "235, 000"
+        found = (*found, *extract_quantities(joined))
+    scales = context_scales(f"{context}\n{evidence}")
+    own = context_scales(claim) | ({Decimal(1)} if not context else context_scales(context))
+    percents = bool(_PERCENT_CONTEXT.search(context) or re.search(r"\(%\)|\bin percent", evidence))
+    return tuple(_best(quantity, found, scales, own, percents) for quantity in extract_quantities(claim))
+
+
+def context_scales(text: str) -> frozenset[Decimal]:
+    """1 and the scales that ``text`` declares: "(In millions, except per share data)" gives 10**6."""
+    scales = {Decimal(1)}
+    for match in _CONTEXT_SCALE.finditer(text):
+        word = (match[1] or match[2] or "000s").lower()
+        scales.add(Decimal(_CONTEXT_SCALES[word]))
+    return frozenset(scales)
+
+
+_ORDER = tuple(Match)
+
+
+def _best(
+    claimed: Quantity,
+    found: Sequence[Quantity],
+    scales: frozenset[Decimal],
+    own: frozenset[Decimal],
+    percents: bool,
+) -> NumberCheck:
+    best = NumberCheck(quantity=claimed, match=Match.ABSENT)
+    for candidate in found:
+        match = _compare(claimed, candidate, scales, own, percents)
+        if _ORDER.index(match) < _ORDER.index(best.match):
+            best = NumberCheck(quantity=claimed, match=match, nearest=candidate)
+    return best
+
+
+def _compare(
+    claimed: Quantity, found: Quantity, scales: frozenset[Decimal], own: frozenset[Decimal], percents: bool
+) -> Match:
+    if claimed.form is Form.DATE and claimed.moment:
+        return _compare_date(claimed, found)
+    if claimed.form is Form.YEAR and found.form is Form.DATE and found.moment:
+        held = (
+            any(reading[0] == int(claimed.value) for reading in found.moment.readings)
+            and not found.moment.decade
+        )
+        return Match.EQUAL if held else Match.OTHER
+    compatible = found.form in _COMPATIBLE[claimed.form] or (
+        percents and claimed.form is Form.PERCENT and found.form is Form.NUMBER and not found.unit
+    )
+    if not compatible or not _same_unit(claimed, found):
+        # A bare year against a count, or 15 % against 15 points: worth naming in the reason.
+        same = (
+            claimed.form is not Form.ORDINAL
+            and abs(claimed.value) == abs(found.value)
+            and found.form is not Form.DATE
+        )
+        return Match.FORM if same else Match.ABSENT
+    if claimed.form is Form.FRACTION or found.form is Form.FRACTION:
+        return _compare_fraction(claimed, found)
+    best = Match.OTHER
+    # Where one side leaves the unit out, what is written is compared: "27-year-old" with "aged 27".
+    ours, theirs = (Decimal(1), Decimal(1)) if claimed.unit == found.unit else (claimed.factor, found.factor)
+    for source in (reading / theirs for reading in _readings(found, scales)):
+        for value, step in ((reading / ours, step / ours) for reading, step in _claim_readings(claimed, own)):
+            match = _agree(claimed, abs(value), step, abs(source))
+            if match in HOLDS and not _direction_holds(claimed, found):
+                match = Match.SIGN
+            if _ORDER.index(match) < _ORDER.index(best):
+                best = match
+    return best
+
+
+def _compare_date(claimed: Quantity, found: Quantity) -> Match:
+    assert claimed.moment is not None  # noqa: S101 - by construction of dates
+    if found.moment:
+        return Match.EQUAL if agree(claimed.moment, found.moment) else Match.OTHER
+    if found.form is Form.YEAR:
+        decade = claimed.moment.decade
+        for year, month, day in claimed.moment.readings:
+            if month is None and day is None and year is not None:
+                same = year // 10 == int(found.value) // 10 if decade else year == int(found.value)
+                return Match.EQUAL if same else Match.OTHER
+    return Match.ABSENT
+
+
+def _compare_fraction(claimed: Quantity, found: Quantity) -> Match:
+    a = claimed.value / 100 if claimed.form is Form.PERCENT else claimed.value
+    b = found.value / 100 if found.form is Form.PERCENT else found.value
+    if a == b:
+        return Match.EQUAL
+    near = abs(a - b) <= Decimal("0.01") if claimed.spelled else abs(a - b) <= Decimal("0.005")
+    if found.form is Form.PERCENT and near:
+        return Match.ROUNDED
+    return _hedged(claimed.hedge, abs(a), abs(b))
+
+
+def _same_unit(claimed: Quantity, found: Quantity) -> bool:
+    if claimed.form is Form.ORDINAL:
+        return not claimed.unit or claimed.unit == found.unit
+    return not claimed.unit or not found.unit or claimed.unit == found.unit
+
+
+def _readings(found: Quantity, scales: frozenset[Decimal]) -> list[Decimal]:
+    """What the evidence's digits may stand for: as written, and under each declared scale."""
+    if found.scaled or found.form not in {Form.NUMBER, Form.MONEY, Form.YEAR} or found.unit in _PHYSICAL:
+        return [found.value]
+    return [found.value * scale for scale in scales]
+
+
+def _claim_readings(claimed: Quantity, own: frozenset[Decimal]) -> list[tuple[Decimal, Decimal]]:
+    if (
+        claimed.scaled
+        or claimed.form not in {Form.NUMBER, Form.MONEY, Form.YEAR}
+        or claimed.unit in _PHYSICAL
+    ):
+        return [(claimed.value, claimed.step)]
+    return [(claimed.value * scale, claimed.step * scale) for scale in own]
+
+
+_PHYSICAL = frozenset(
+    {"mass", "length", "seconds", "months", "volume", "area", "power", "energy", "frequency", "data", "speed"}
+)
+
+
+def _agree(claimed: Quantity, value: Decimal, step: Decimal, source: Decimal) -> Match:
+    if value == source:
+        return Match.EQUAL
+    if claimed.form in {Form.ORDINAL, Form.TIME}:
+        return Match.OTHER
+    if claimed.form is Form.YEAR:
+        return _hedged(claimed.hedge, value, source)
+    if claimed.form is Form.NUMBER and claimed.step == 1 and not claimed.unit and not claimed.scaled:
+        # A whole number of things ("12 stores") is a count, not a rounding of 11.6.
+        return _hedged(claimed.hedge, value, source)
+    significant = len((value / step).to_integral_value().as_tuple().digits) if step else 1
+    rounded = any(_round(source, step, how) == value for how in (ROUND_HALF_UP, ROUND_HALF_EVEN))
+    if rounded and (significant >= 2 or claimed.hedge == "about") and source > step:
+        return Match.ROUNDED
+    return _hedged(claimed.hedge, value, source)
+
+
+def _round(source: Decimal, step: Decimal, how: str) -> Decimal:
+    return (source / step).quantize(Decimal(1), rounding=how) * step
+
+
+_HEDGED: dict[str, Callable[[Decimal, Decimal], bool]] = {
+    "about": lambda value, source: abs(value - source) <= Decimal("0.05") * source,
+    "over": lambda value, source: value <= source <= 2 * value,
+    "under": lambda value, source: value / 2 <= source <= value,
+}
+
+
+def _hedged(hedge: str, value: Decimal, source: Decimal) -> Match:
+    holds = _HEDGED.get(hedge)
+    return Match.BOUNDED if holds and value and holds(value, source) else Match.OTHER
+
+
+def _direction_holds(claimed: Quantity, found: Quantity) -> bool:
+    """A sign or direction that one side states must not be denied by the other."""
+    says = claimed.direction or claimed.sign
+    negative = found.sign < 0
+    if claimed.direction and found.direction:
+        return claimed.direction == found.direction
+    if claimed.sign < 0 and not claimed.direction:
+        # "a loss of 5" against "5" may be the row's label speaking; only an explicit "+" would deny it,
+        # but a minus written in digits needs a minus, brackets or a fall.
+        written = claimed.value < 0
+        return not written or negative or found.brackets or found.direction < 0
+    if says > 0:
+        return not (negative or found.brackets)
+    if negative and found.value < 0:
+        return says < 0
+    return True

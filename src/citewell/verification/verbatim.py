@@ -1,0 +1,203 @@
+"""Is a quote in its source, word for word? Exact, never fuzzy.
+
+In: a quote and sources. Out: spans of the original text, or the name of the failure. Before
+comparing, both sides are folded: Unicode compatibility forms (ligatures, full-width), white space
+runs to one space, quotation marks and dashes to one kind each, soft hyphens and zero-width
+characters away. Every folded character remembers where it stood, so a match is a span of the
+original. Letter case counts. An ellipsis in a quote splits it into parts that must follow each other
+in order. Knows nothing about meaning.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from array import array
+from collections.abc import Mapping
+from functools import lru_cache
+
+from citewell.records import Failure, Record
+
+_DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"), "-")
+_SINGLE = dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4`"), "'")
+_DOUBLE = dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"), '"')
+_GONE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"), None)
+_TABLE: dict[int, str | None] = {**_DASHES, **_SINGLE, **_DOUBLE, **_GONE}
+_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)|\.(?:\s?\.){2,}|…)\s*")
+_MARKS = " \"'"
+
+
+class Folded(Record, frozen=True, kw_only=True):
+    """``offsets[i]`` is where folded character i begins in the original, ``ends[i]`` where it ends."""
+
+    text: str
+    offsets: array[int]
+    ends: array[int]
+
+
+class Located(Record, frozen=True, kw_only=True):
+    """``spans``: one for each part of the quote, in order. ``failure`` is None when all were found;
+    ``found_in`` names the source that holds a misattributed quote or the parts of a spliced one."""
+
+    spans: tuple[tuple[int, int], ...] = ()
+    failure: Failure | None = None
+    found_in: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@lru_cache(maxsize=64)
+def fold(text: str) -> Folded:
+    """``text`` as it is compared, with the way back."""
+    letters: list[str] = []
+    offsets, ends = array("L"), array("L")
+    for start, end in _clusters(text):
+        folded = unicodedata.normalize("NFKC", text[start:end]).translate(_TABLE)
+        for letter in folded:
+            if letter.isspace():
+                if letters and letters[-1] == " ":
+                    ends[-1] = end
+                    continue
+                letter = " "
+            letters.append(letter)
+            offsets.append(start)
+            ends.append(end)
+    return Folded(text="".join(letters), offsets=offsets, ends=ends)
+
+
+def find_verbatim(quote: str, source: str) -> tuple[int, int] | None:
+    """The first place of ``quote`` in ``source``, as original offsets; whole words only."""
+    hits = find_all(quote, source)
+    return hits[0] if hits else None
+
+
+def find_all(quote: str, source: str) -> tuple[tuple[int, int], ...]:
+    """Every place of ``quote`` in ``source``, at word borders, as original offsets."""
+    needle = fold(quote).text.strip(_MARKS)
+    if not needle:
+        return ()
+    hay = fold(source)
+    hits = []
+    position = hay.text.find(needle)
+    while position >= 0:
+        end = position + len(needle)
+        if _border(hay.text, position) and _border(hay.text, end):
+            hits.append((hay.offsets[position], hay.ends[end - 1]))
+        position = hay.text.find(needle, position + 1)
+    return tuple(hits)
+
+
+def locate(quote: str, cited: str, sources: Mapping[str, str], *, near: int | None = None) -> Located:
+    """Find ``quote`` in ``sources[cited]``; when it is not there, say how it fails.
+
+    Parts around an ellipsis must all be there, in order. ``near`` prefers the occurrence nearest to
+    that offset. Fabricated: in no source. Misattributed: whole in another source. Spliced: its words
+    are stitched from several places, or its parts stand in another order or in several sources.
+    """
+    parts = [part for part in _ELLIPSIS.split(quote) if part.strip(_MARKS + ".,;:")]
+    if not parts:
+        return Located(failure=Failure.FABRICATED, reason="the quote is empty")
+    home = sources.get(cited)
+    if home is not None:
+        spans = _in_order(parts, home, near)
+        if spans:
+            return Located(spans=spans)
+    others = tuple(name for name, text in sources.items() if name != cited and _in_order(parts, text, None))
+    if others:
+        return Located(
+            failure=Failure.MISATTRIBUTED, found_in=others,
+            reason=f"the quote is not in {cited} but in {', '.join(others)}",
+        )  # fmt: skip
+    holders = _stitched(parts, cited, sources)
+    if holders:
+        return Located(
+            failure=Failure.SPLICED, found_in=holders,
+            reason="the words of the quote stand in the source, but not together as quoted",
+        )  # fmt: skip
+    return Located(failure=Failure.FABRICATED, reason="no source contains the quoted words")
+
+
+def _in_order(parts: list[str], text: str, near: int | None) -> tuple[tuple[int, int], ...]:
+    spans: list[tuple[int, int]] = []
+    position = 0
+    for index, part in enumerate(parts):
+        hits = [hit for hit in find_all(part, text) if hit[0] >= position]
+        if not hits:
+            return ()
+        if near is not None and index == 0:
+            hits.sort(key=lambda hit: abs(hit[0] - near))
+            if len(parts) > 1 and not _in_order(parts[1:], text[hits[0][1] :], None):
+                hits.sort()
+        spans.append(hits[0])
+        position = hits[0][1]
+    return tuple(spans)
+
+
+def _stitched(parts: list[str], cited: str, sources: Mapping[str, str]) -> tuple[str, ...]:
+    """Sources that together hold the quote as runs of words.
+
+    Runs of at least three words, or of half the quote when it is shorter, must cover it all: a
+    quote with one foreign word is fabricated, not spliced.
+    """
+    words = fold(" ".join(parts)).text.split()
+    order = [cited, *(name for name in sources if name != cited)]
+    texts = [(name, " " + _bare(fold(sources[name]).text) + " ") for name in order if name in sources]
+    holders: list[str] = []
+    position = 0
+    least = min(3, max(1, len(words) // 2))
+    while position < len(words):
+        best_length, best_name = 0, ""
+        for name, text in texts:
+            length = _longest(words, position, text)
+            if length > best_length:
+                best_length, best_name = length, name
+        remaining = len(words) - position
+        if best_length == 0 or best_length < min(least, remaining):
+            return ()
+        if best_name not in holders:
+            holders.append(best_name)
+        position += best_length
+    return tuple(holders)
+
+
+def _longest(words: list[str], position: int, text: str) -> int:
+    low, high = 0, len(words) - position
+    while low < high:
+        middle = (low + high + 1) // 2
+        run = _bare(" ".join(words[position : position + middle]))
+        if run and f" {run} " in text:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _bare(text: str) -> str:
+    """Without punctuation at word ends, so that a cut at a comma is seen as a cut."""
+    return " ".join(word for word in (token.strip(".,;:!?\"'()[]") for token in text.split()) if word)
+
+
+def _border(text: str, position: int) -> bool:
+    """No word or number is cut at ``position``."""
+    if position in (0, len(text)):
+        return True
+    left, right = text[position - 1], text[position]
+    if left.isalnum() and right.isalnum():
+        return False
+    # "1.577" does not contain the quote "577", nor "1,577" the quote "1".
+    before, after = text[max(0, position - 2) : position], text[position : position + 2]
+    if left in ".," and right.isdigit() and len(before) == 2 and before[0].isdigit():
+        return False
+    return not (right in ".," and left.isdigit() and len(after) == 2 and after[1].isdigit())
+
+
+def _clusters(text: str) -> list[tuple[int, int]]:
+    """A character with the marks that combine with it: they are normalised together."""
+    if text.isascii():
+        return [(index, index + 1) for index in range(len(text))]
+    clusters: list[tuple[int, int]] = []
+    for index, letter in enumerate(text):
+        if clusters and unicodedata.combining(letter):
+            clusters[-1] = (clusters[-1][0], index + 1)
+        else:
+            clusters.append((index, index + 1))
+    return clusters
