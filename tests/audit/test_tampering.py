@@ -250,13 +250,20 @@ def test_evidence_changed_where_nothing_is_quoted_yet(tmp_path: Path) -> None:
     assert named(log.check(evidence=OneDocument(TEXT + " "), prompts={})) == [("evidence", 1)]
 
 
-def test_prompt_file_changed(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
+def test_prompt_file_changed(tmp_path: Path) -> None:
     log = SqliteLog(tmp_path / "audit.sqlite")
-    for number in (1, 2):
-        log.append(make(number, prompt="sha256:p"))
-    assert log.check(evidence=OneDocument(TEXT), prompts={"answer.txt": "sha256:p"}).ok
-    report = log.check(evidence=OneDocument(TEXT), prompts={"answer.txt": "sha256:q"})
-    assert named(report) == [("prompt", 1)]
+    log.note(EntryKind.CONFIGURATION, {"prompts": {"answer": "sha256:p", "gate": "sha256:g"}})
+    same = {"answer": "sha256:p", "gate": "sha256:g", "new": "sha256:n"}
+    assert log.check(evidence=OneDocument(TEXT), prompts=same).ok
+    assert named(log.check(evidence=OneDocument(TEXT), prompts=same | {"gate": "x"})) == [("prompt", 1)]
+    assert named(log.check(evidence=OneDocument(TEXT), prompts={"answer": "sha256:p"})) == [("prompt", 1)]
+
+
+def test_prompt_changed_in_the_open_is_no_tampering(tmp_path: Path) -> None:
+    log = SqliteLog(tmp_path / "audit.sqlite")
+    for digest in ("sha256:p", "sha256:q"):
+        log.note(EntryKind.CONFIGURATION, {"prompts": {"answer": digest}})
+    assert log.check(evidence=OneDocument(TEXT), prompts={"answer": "sha256:q"}).ok
 
 
 def test_what_was_not_looked_at_is_said(log_path: Path) -> None:

@@ -43,7 +43,11 @@ def check_log(
     evidence: EvidenceStore | None = None,
     prompts: Mapping[str, str] | None = None,
 ) -> CheckReport:
-    """``prompts`` maps each prompt file's name to its hash today."""
+    """``prompts`` maps each prompt file's name to its hash today.
+
+    The caller leaves them out when the last configuration was sealed by another release of Citewell, whose
+    files are not these.
+    """
     connection.execute("BEGIN")
     try:
         links, contents = _walk(connection, evidence, prompts)
@@ -70,7 +74,7 @@ def _walk(
     findings: list[Finding] = []
     requests: dict[str, int] = {}
     sources = _Sources(evidence)
-    missing_prompts: set[str] = set()
+    configured: tuple[int, dict[str, Any]] | None = None
     for seq, previous, kind, timestamp, text, digest in connection.execute(
         "SELECT seq, previous, kind, timestamp, body, hash FROM entries ORDER BY seq"
     ):
@@ -81,6 +85,8 @@ def _walk(
         except msgspec.DecodeError as error:
             findings.append(Finding(kind="edited", seq=seq, reason=f"its body is not JSON: {error}"))
             continue
+        if kind == EntryKind.CONFIGURATION.value:
+            configured = (seq, body)
         if kind == EntryKind.INGEST.value:
             sources.commit(seq, body)
         if kind not in RECORDS:
@@ -98,8 +104,8 @@ def _walk(
             reason = f"entry {requests[request]} already holds {request}"
             findings.append(Finding(kind="duplicated", seq=seq, reason=reason))
         requests.setdefault(request, seq)
-        findings += _prompts(seq, body, prompts, missing_prompts)
     findings += sources.texts()
+    findings += _prompts(configured, prompts or {}) if prompts is not None else ()
     return links, findings
 
 
@@ -139,16 +145,16 @@ def _strays(connection: sqlite3.Connection) -> list[Finding]:
     ]
 
 
-def _prompts(
-    seq: int, body: dict[str, Any], prompts: Mapping[str, str] | None, told: set[str]
-) -> Iterator[Finding]:
-    if prompts is None:
+def _prompts(sealed: tuple[int, dict[str, Any]] | None, prompts: Mapping[str, str]) -> Iterator[Finding]:
+    """The last configuration entry names every prompt file's hash; a legitimate change adds an entry."""
+    if sealed is None:
         return
-    hashes = {body["generation_prompt_hash"], *(maker["prompt_hash"] for maker in body["makers"])}
-    for digest in sorted(hashes - {""} - set(prompts.values()) - told):
-        told.add(digest)
-        reason = f"no prompt file has the recorded hash {digest} any more; first used by {body['request_id']}"
-        yield Finding(kind="prompt", seq=seq, reason=reason)
+    seq, body = sealed
+    for name, digest in sorted(body.get("prompts", {}).items()):
+        if prompts.get(name) != digest:
+            found = f"has {prompts[name]}" if name in prompts else "is gone"
+            reason = f"prompt file {name} was sealed as {digest} and now {found}"
+            yield Finding(kind="prompt", seq=seq, reason=reason)
 
 
 class _Sources:

@@ -1,0 +1,91 @@
+"""What happened in each request, by session, in a store of its own beside the log.
+
+In: traces. Out: a session's traces in the order they happened. A trace is for looking, a record for proving:
+losing the last traces to a power cut is allowed, so commits are not synced one by one.
+Knows nothing about records or verdicts.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from citewell.errors import CitewellError
+from citewell.records import Trace
+
+
+def _first(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "CREATE TABLE traces(number INTEGER PRIMARY KEY, request_id TEXT NOT NULL UNIQUE,"
+        " session_id TEXT NOT NULL, timestamp TEXT NOT NULL, body TEXT NOT NULL)"
+    )
+    connection.execute("CREATE INDEX traces_by_session ON traces(session_id, number)")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first,)
+
+
+class SqliteTraces:
+    """The TraceStore of a home. Safe to share between threads and processes."""
+
+    def __init__(self, path: Path, *, wait_s: float = 30.0) -> None:
+        self.path = Path(path)
+        self._lock = threading.Lock()
+        with self._using():
+            self._connection = sqlite3.connect(
+                self.path, timeout=wait_s, isolation_level=None, check_same_thread=False
+            )
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            self._migrate()
+
+    def put(self, trace: Trace) -> None:
+        """Adds the trace, or replaces the one of the same request. Raises CitewellError."""
+        body = msgspec.json.encode(trace).decode()
+        with self._using():
+            self._connection.execute(
+                "INSERT INTO traces(request_id, session_id, timestamp, body) VALUES(?, ?, ?, ?)"
+                " ON CONFLICT(request_id) DO UPDATE SET body = excluded.body",
+                (trace.request_id, trace.session_id, trace.timestamp, body),
+            )
+
+    def session(self, session_id: str) -> list[Trace]:
+        """Oldest first; empty for a session that is not known."""
+        with self._using():
+            rows = self._connection.execute(
+                "SELECT body FROM traces WHERE session_id = ? ORDER BY number", (session_id,)
+            ).fetchall()
+        return [msgspec.json.decode(body, type=Trace) for (body,) in rows]
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    def _migrate(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+        version = int(self._connection.execute("PRAGMA user_version").fetchone()[0])
+        if version > len(MIGRATIONS):
+            self._connection.execute("ROLLBACK")
+            raise CitewellError(
+                f"{self.path} has schema {version}, this Citewell knows {len(MIGRATIONS)}",
+                hint="install the Citewell that wrote it, or a newer one",
+            )
+        for step in MIGRATIONS[version:]:
+            step(self._connection)
+        self._connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        self._connection.execute("COMMIT")
+
+    @contextmanager
+    def _using(self) -> Iterator[None]:
+        with self._lock:
+            try:
+                yield
+            except sqlite3.Error as error:
+                raise CitewellError(
+                    f"traces {self.path}: {error}", hint="check that the home is writable and has space"
+                ) from error
