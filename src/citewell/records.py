@@ -77,12 +77,16 @@ class Cell(Record, frozen=True, kw_only=True):
 
 
 class Row(Record, frozen=True, kw_only=True):
-    """One line of a table; ``label`` is its first cell's text, ``cells`` are the others."""
+    """One line of a table; ``label`` is its first cell's text, ``cells`` are the others.
+
+    ``group`` names the label rows it stands under ("Current assets", outermost first, by " › ").
+    """
 
     start: int
     end: int
     label: str
     cells: tuple[Cell, ...]
+    group: str = ""
 
 
 class Table(Record, frozen=True, kw_only=True):
