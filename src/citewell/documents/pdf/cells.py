@@ -1,0 +1,108 @@
+"""The segments of one visual line -> a label and its values, with "$", "(", ")" and "%" glued on.
+
+In: :class:`layout.Line`. Out: :class:`Piece` values from left to right. Knows nothing about columns,
+heads or neighbouring lines.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from citewell.documents.pdf.layout import Line, Segment
+
+_OPEN = re.compile(r"[$€£¥(+\-–—]*[$€£¥(][$€£¥(+\-–—]*")
+_CLOSE = re.compile(r"[)%]+|bps|pts|pp|x")
+_DASH = re.compile(r"[-–—]+")
+_NUMBER = re.compile(
+    r"[$€£¥]?[(+\-–—]?[$€£¥]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?"
+    r"(?:%|x|bps|pts|pp)?\)?%?(?:\([a-z0-9]{1,2}\)|[*†‡])*"
+)
+_FOOTNOTE = re.compile(r"\([a-z0-9]{1,2}\)|[*†‡]+|\*+")
+_BLANK_WORDS = {"NM", "N/M", "N/A", "n/a", "NA", "nm", "n.m.", "*", "**"}
+YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d{2}(?:E|A)?")
+BULLET = re.compile(r"[•●▪◦‣∙·■□☐☒☑✓*–—\-o]|\(?(?:[a-zA-Z]|[ivxIVX]{1,4}|\d{1,2})[.)]")
+
+
+class Piece(NamedTuple):
+    """A cell of a line. ``number``: a figure, a dash standing for none, or NM."""
+
+    text: str
+    x0: float
+    x1: float
+    number: bool
+
+
+def is_number(text: str) -> bool:
+    """A figure as tables print it: ``$(1,234.5)``, ``12.3%``, ``—``, ``NM``."""
+    if text in _BLANK_WORDS or _DASH.fullmatch(text):
+        return True
+    return any(letter.isdigit() for letter in text) and _NUMBER.fullmatch(text) is not None
+
+
+def pieces_of(line: Line) -> list[Piece]:
+    """Left to right; words that stand together stay one piece, figures are one piece each."""
+    loose: list[Piece] = []
+    for segment in line.segments:
+        loose.extend(_split(segment))
+    return _glued(loose)
+
+
+def _split(segment: Segment) -> list[Piece]:
+    """A segment of figures alone gives one piece a word; "Total assets $" loses its dollar sign to the next."""
+    words = segment.text.split(" ")
+    share = (segment.x1 - segment.x0) / max(1, len(segment.text))
+    if all(_figure(word) for word in words):
+        found, at = [], 0
+        for word in words:
+            x0 = segment.x0 + share * at
+            found.append(Piece(word, x0, x0 + share * len(word), True))
+            at += len(word) + 1
+        return found
+    if len(words) > 1 and words[-1] in {"$", "€", "£", "¥", "$(", "("}:
+        cut = segment.x1 - share * len(words[-1])
+        return [
+            Piece(" ".join(words[:-1]), segment.x0, cut - share, False),
+            Piece(words[-1], cut, segment.x1, True),
+        ]
+    return [Piece(segment.text, segment.x0, segment.x1, False)]
+
+
+def _figure(word: str) -> bool:
+    return bool(
+        is_number(word) or _OPEN.fullmatch(word) or _CLOSE.fullmatch(word) or _FOOTNOTE.fullmatch(word)
+    )
+
+
+def _glued(loose: list[Piece]) -> list[Piece]:
+    glued: list[Piece] = []
+    opening: Piece | None = None
+    for piece in loose:
+        if not piece.number:
+            if opening is not None:
+                glued.append(opening)
+                opening = None
+            glued.append(piece)
+            continue
+        if _OPEN.fullmatch(piece.text):
+            opening = piece if opening is None else _joined(opening, piece)
+            continue
+        closes = _CLOSE.fullmatch(piece.text) or (_FOOTNOTE.fullmatch(piece.text) and len(piece.text) < 5)
+        if closes and opening is None and glued and glued[-1].number and _near(glued[-1], piece):
+            glued[-1] = _joined(glued[-1], piece)
+            continue
+        if opening is not None:
+            piece = _joined(opening, piece)
+            opening = None
+        glued.append(piece)
+    if opening is not None:
+        glued.append(opening)
+    return [piece._replace(number=piece.number and is_number(piece.text)) for piece in glued]
+
+
+def _near(left: Piece, right: Piece) -> bool:
+    return right.x0 - left.x1 < 14
+
+
+def _joined(left: Piece, right: Piece) -> Piece:
+    return Piece(left.text + right.text, left.x0, right.x1, True)

@@ -1,0 +1,98 @@
+"""Which lines are headings, and how deep they stand.
+
+In: a line, what stands around it, the body's type size, the outline. Out: a level (1 outermost) or None.
+Filings' own words come first (PART II, Item 7., Note 5, CONSOLIDATED BALANCE SHEETS), then the outline,
+then the type: larger, bold, capitals. Knows nothing about text offsets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from citewell.documents.pdf.layout import Line
+
+PART = re.compile(r"PART\s+(?:I|II|III|IV)\b[\s.:—–-]*[^.]{0,60}", re.IGNORECASE)
+ITEM = re.compile(r"Item\s+\d{1,2}[A-C]?(?:\.\d{2})?\s*[.:—–-]?(?:\s.{0,160})?", re.IGNORECASE)
+NOTE = re.compile(r"NOTE\s+\d{1,2}[A-Z]?\s*(?:[.:—–-].{0,120}|[A-Z].{0,120})?", re.IGNORECASE)
+STATEMENT = re.compile(
+    r"(?:(?:unaudited|interim|condensed|supplemental|schedule of|combined|parent company)\s+)*(?:consolidated\s+)?"
+    r"(?:condensed\s+)?(?:consolidated\s+)?(?:statements?\s+of\s+(?:consolidated\s+)?(?:net\s+|other\s+|changes in\s+)?"
+    r"(?:operations|income|earnings|comprehensive|cash\s*flows?|financial\s+(?:position|condition)|"
+    r"(?:share|stock)(?:holders|owners)|(?:total\s+)?equity|loss|retained)|balance\s+sheets?|(?:income|cash flow) statements?|"
+    r"(?:results of operations))\b[^.;]{0,90}",
+    re.IGNORECASE,
+)
+_NOTES = re.compile(r"(?:index to |notes to )(?:the )?(?:unaudited )?(?:condensed )?(?:consolidated )?(?:condensed )?financial statements.{0,40}", re.IGNORECASE)
+_ENDS_SENTENCE = re.compile(r"[.;,]$")
+_LEVELS = ((PART, 1), (ITEM, 2), (_NOTES, 3), (NOTE, 4))
+STYLE_LEVEL = 5
+"""Headings known by their type alone stand below those known by a filing's words."""
+
+
+def body_size(pages: list[list[Line]]) -> float:
+    """The type size most letters are set in."""
+    letters: Counter[float] = Counter()
+    for lines in pages:
+        for line in lines:
+            letters[line.size] += len(line.text)
+    return letters.most_common(1)[0][0] if letters else 10.0
+
+
+class Headings:
+    """Levels for one document. ``outline`` maps (page, squeezed title) to a depth from 0."""
+
+    def __init__(self, pages: list[list[Line]], outline: dict[tuple[int, str], int]) -> None:
+        self.body = body_size(pages)
+        self._outline = outline
+        self._contents = {
+            index + 1
+            for index, lines in enumerate(pages)
+            if sum(1 for line in lines if ITEM.fullmatch(line.text) or PART.fullmatch(line.text)) >= 6
+        }
+
+    def level(self, text: str, line: Line) -> int | None:
+        """``text`` may be several visual lines joined; ``line`` is the first of them."""
+        if len(text) > 200 or not any(letter.isalpha() for letter in text):
+            return None
+        strong = line.bold or line.size > self.body + 0.6 or text.isupper()
+        if line.page not in self._contents:
+            for pattern, level in _LEVELS:
+                if pattern.fullmatch(text) and (strong or level == 1) and not _runs_on(text):
+                    return level
+        if STATEMENT.fullmatch(text) and (strong or text.istitle()) and len(text) < 120:
+            return 3
+        depth = self._outline.get((line.page, squeezed(text)))
+        if depth is not None:
+            return STYLE_LEVEL + depth
+        return self._by_type(text, line)
+
+    def _by_type(self, text: str, line: Line) -> int | None:
+        if len(text) > 120 or _ENDS_SENTENCE.search(text) or text.startswith(("(", "•", "$")) or len(text) < 3:
+            return None
+        if text[0].islower() or len(line.segments) > 1 or sum(letter.isalpha() for letter in text) < 3:
+            return None
+        larger = line.size - self.body
+        if larger > 3:
+            return STYLE_LEVEL + 3
+        if larger > 0.9:
+            return STYLE_LEVEL + 4
+        if line.bold and text.isupper():
+            return STYLE_LEVEL + 5
+        if line.bold and not line.italic:
+            return STYLE_LEVEL + 6
+        if line.bold or (text.isupper() and " " in text):
+            return STYLE_LEVEL + 7
+        if line.italic and len(text) < 80:
+            return STYLE_LEVEL + 8
+        return None
+
+
+def squeezed(text: str) -> str:
+    """Letters and digits alone, lower case: how outline titles and printed headings are compared."""
+    return re.sub(r"[\W_]+", "", text).lower()
+
+
+def _runs_on(text: str) -> bool:
+    """ "Item 7 of this report, ..." is a sentence that begins like a heading."""
+    return bool(re.match(r"(?:item|note|part)\s+\w+\s*,?\s+(?:of|to|in|is|are|for|and|on)\b", text, re.IGNORECASE))

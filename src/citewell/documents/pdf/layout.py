@@ -1,0 +1,278 @@
+"""Words of a page -> visual lines in reading order, each cut into segments at wide gaps.
+
+In: :class:`glyphs.PageWords`. Out: :class:`Line` values, top to bottom, a left column before the right one.
+A page is read across unless a band of it is clearly two columns of prose: tables also have white
+columns, so a split needs full lines of words on both sides.
+Knows nothing about tables, headings or documents.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from citewell.documents.pdf.glyphs import PageWords, Word
+
+_LEADER = re.compile(r"[.·…_]{4,}|(?:[.·…]{2,}$)")
+_ONLY_LEADER = re.compile(r"[.·…_]+")
+_NUMERIC = re.compile(r"[$€£¥(]*[-–—]?[\d.,]*\d[\d.,]*[)%]*|[-–—$€£¥%()]+")
+_MIN_COLUMN_LINES = 5
+_GAP = 0.95
+"""Em widths of white that end a segment: justified prose stays below, table columns above."""
+
+
+class Segment(NamedTuple):
+    """Words that stand together. ``broken``: a dot leader stood before the next segment."""
+
+    text: str
+    x0: float
+    x1: float
+
+
+class Line(NamedTuple):
+    """One visual line. ``column`` numbers the stretches of a page that are read one after another."""
+
+    segments: tuple[Segment, ...]
+    base: float
+    size: float
+    bold: bool
+    italic: bool
+    column: int
+    page: int
+
+    @property
+    def text(self) -> str:
+        return " ".join(segment.text for segment in self.segments)
+
+    @property
+    def x0(self) -> float:
+        return self.segments[0].x0
+
+    @property
+    def x1(self) -> float:
+        return max(segment.x1 for segment in self.segments)
+
+
+def read_lines(page: PageWords, number: int) -> list[Line]:
+    """The lines of physical page ``number`` in reading order; turned writing comes last, as it stands."""
+    upright = [word for word in page.words if word.turned == 0]
+    turned = [word for word in page.words if word.turned != 0]
+    if len(turned) > len(upright):
+        # A landscape table on a portrait page: quarter-turned writing is read in its own direction.
+        turned, upright = upright, turned
+    lines: list[Line] = []
+    column = 0
+    for region in _regions(upright, depth=0):
+        lines.extend(_lines(region, column, number))
+        column += 1
+    if turned:
+        lines.extend(_lines(turned, column, number))
+    return lines
+
+
+# --- columns ------------------------------------------------------------------------------------
+
+
+def _regions(words: list[Word], depth: int) -> list[list[Word]]:
+    """Bands of the page in reading order; a two-column band gives its left side, then its right."""
+    if depth > 1 or len(words) < 40:
+        return [words] if words else []
+    gutter = _gutter(words)
+    if gutter is None:
+        return [words]
+    found: list[list[Word]] = []
+    across: list[Word] = []
+    for crossing, band in _bands(words, gutter):
+        sides = None if crossing else _sides(band, gutter)
+        if sides is None:
+            across.extend(band)
+            continue
+        if across:
+            found.append(across)
+            across = []
+        for side in sides:
+            found.extend(_regions(side, depth + 1))
+    if across:
+        found.append(across)
+    return found
+
+
+def _gutter(words: list[Word]) -> float | None:
+    """Where the fewest words stand in the middle of the region; None when prose runs across it."""
+    left, right = min(word.x0 for word in words), max(word.x1 for word in words)
+    width = int(right - left)
+    if width < 150:
+        return None
+    steps = [0] * (width + 2)
+    for word in words:
+        steps[max(0, int(word.x0 - left))] += 1
+        steps[min(width + 1, int(word.x1 - left) + 1)] -= 1
+    low, high = int(0.3 * width), int(0.7 * width)
+    cover = 0
+    best, best_cover, run = 0.0, 1 << 30, 0
+    for x in range(high + 1):
+        cover += steps[x]
+        if x < low:
+            continue
+        if cover < best_cover:
+            best_cover, run = cover, 0
+        if cover == best_cover:
+            run += 1
+            best = x - run / 2
+    lines = len({round(word.base / 3) for word in words})
+    return left + best if best_cover <= 0.5 * lines else None
+
+
+def _bands(words: list[Word], gutter: float) -> list[tuple[bool, list[Word]]]:
+    """Stretches from top to bottom: those whose lines cross the gutter, and those that leave it white."""
+    bands: list[tuple[bool, list[Word]]] = []
+    for row in _rows(words):
+        crossing = _crosses(row, gutter)
+        if bands and bands[-1][0] == crossing:
+            bands[-1][1].extend(row)
+        else:
+            bands.append((crossing, list(row)))
+    return bands
+
+
+def _crosses(row: list[Word], gutter: float) -> bool:
+    left = [word for word in row if word.x0 < gutter]
+    right = [word for word in row if word.x0 >= gutter]
+    if not left:
+        return False
+    edge = max(left, key=lambda word: word.x1)
+    if edge.x1 > gutter:
+        return True
+    return bool(right) and min(word.x0 for word in right) - edge.x1 < 0.8 * edge.size
+
+
+def _sides(band: list[Word], gutter: float) -> tuple[list[Word], list[Word]] | None:
+    left = [word for word in band if word.x0 < gutter]
+    right = [word for word in band if word.x0 >= gutter]
+    return (left, right) if _is_prose(left) and _is_prose(right) else None
+
+
+def _is_prose(words: list[Word]) -> bool:
+    """Enough lines, most of them words, most of them filling their column."""
+    if not words:
+        return False
+    rows = _rows(words)
+    if len(rows) < _MIN_COLUMN_LINES:
+        return False
+    numbers = sum(1 for word in words if _NUMERIC.fullmatch(word.text))
+    if numbers > 0.35 * len(words):
+        return False
+    left, right = min(word.x0 for word in words), max(word.x1 for word in words)
+    full = sum(1 for row in rows if sum(word.x1 - word.x0 for word in row) > 0.6 * (right - left))
+    return full >= 0.45 * len(rows)
+
+
+# --- lines --------------------------------------------------------------------------------------
+
+
+def _rows(words: list[Word]) -> list[list[Word]]:
+    """Words grouped by vertical overlap, top to bottom: a superscript joins the line it rises from."""
+    rows: list[list[Word]] = []
+    spans: list[tuple[float, float]] = []
+    for word in sorted(words, key=lambda word: -word.base):
+        low, high = word.base - 0.2 * word.size, word.base + 0.65 * word.size
+        for back in range(1, min(3, len(rows)) + 1):
+            below, above = spans[-back]
+            shared = min(high, above) - max(low, below)
+            if shared >= 0.55 * min(high - low, above - below):
+                rows[-back].append(word)
+                if high - low > above - below:
+                    spans[-back] = low, high
+                break
+        else:
+            rows.append([word])
+            spans.append((low, high))
+    return rows
+
+
+def _lines(words: list[Word], column: int, number: int) -> list[Line]:
+    lines = []
+    for row in _rows(words):
+        row.sort(key=lambda word: word.x0)
+        line = _line(row, column, number)
+        if line is not None:
+            lines.append(line)
+    return lines
+
+
+def _line(row: list[Word], column: int, number: int) -> Line | None:
+    segments: list[Segment] = []
+    parts: list[str] = []
+    start = end = 0.0
+    fence = True
+    last: Word | None = None
+    letters: dict[float, int] = {}
+    bold = italic = total = 0
+    for word in row:
+        if last is not None and word.text == last.text and word.x0 - last.x0 < 0.08 * word.size:
+            continue  # overprinted to look bold: the same ink twice
+        leader = _LEADER.search(word.text)
+        text = word.text[: leader.start()] if leader else word.text
+        after = word.text[leader.end() :] if leader else ""
+        wide = last is not None and word.x0 - last.x1 > _GAP * max(word.size, last.size)
+        if parts and (fence or wide):
+            segments.append(Segment("".join(parts), start, end))
+            parts = []
+        if text:
+            if not parts:
+                start = word.x0
+            elif word.spaced or (last is not None and word.x0 - last.x1 > 0.22 * word.size):
+                parts.append(" ")
+            parts.append(text)
+            end = word.x1 if leader is None else min(word.x1, word.x0 + 0.5 * word.size * len(text))
+            fence = False
+        if leader:
+            fence = True
+            if parts and after:
+                segments.append(Segment("".join(parts), start, end))
+                parts = []
+            if after:
+                parts, start, end, fence = [after], word.x1 - 0.5 * word.size * len(after), word.x1, False
+        count = len(text)
+        letters[word.size] = letters.get(word.size, 0) + count
+        total += count
+        bold += count * word.bold
+        italic += count * word.italic
+        last = word
+    if parts:
+        segments.append(Segment("".join(parts), start, end))
+    segments = _without_dots(segments)
+    if not segments:
+        return None
+    size = max(letters, key=lambda key: letters[key])
+    base = next((word.base for word in row if word.size == size), row[0].base)
+    return Line(
+        tuple(segments), base, round(size, 1), bold > 0.6 * total, italic > 0.6 * total, column, number
+    )
+
+
+def _without_dots(segments: list[Segment]) -> list[Segment]:
+    """Leaders set as single spaced dots: they separate, they say nothing."""
+    kept = []
+    for segment in segments:
+        words = segment.text.split(" ")
+        run = 0
+        for index, word in enumerate(words):
+            run = run + 1 if word in {".", "·"} else 0
+            if run == 4:
+                cut = index - 3
+                stop = index + 1
+                while stop < len(words) and words[stop] in {".", "·"}:
+                    stop += 1
+                share = (segment.x1 - segment.x0) / max(1, len(segment.text))
+                head = " ".join(words[:cut])
+                tail = " ".join(words[stop:])
+                if head:
+                    kept.append(Segment(head, segment.x0, segment.x0 + share * len(head)))
+                if tail:
+                    kept.extend(_without_dots([Segment(tail, segment.x1 - share * len(tail), segment.x1)]))
+                break
+        else:
+            if not _ONLY_LEADER.fullmatch(segment.text) or segment.text in {".", "_"}:
+                kept.append(segment)
+    return kept

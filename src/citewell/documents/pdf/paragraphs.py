@@ -1,0 +1,112 @@
+"""Visual lines of prose -> paragraphs of one line each.
+
+In: lines in reading order and their headings. Out: :class:`Paragraph` values. Words cut at a line's end
+are mended only when both halves say so: a lower-case letter before the hyphen and after it, and the
+joined or the hyphenated form seen elsewhere in the document. Knows nothing about tables or offsets.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from citewell.documents.pdf.cells import BULLET
+from citewell.documents.pdf.layout import Line
+
+_ENDS = re.compile(r"[.!?:;][\"”’')\]]*$")
+_CUT = re.compile(r"([^\W\d_]+)-$")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+
+
+@dataclass
+class Paragraph:
+    """``parts``: the text of each visual line and what stands between it and the one before."""
+
+    lines: list[Line]
+    level: int | None = None
+    parts: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts)
+
+
+def vocabulary(pages: list[list[Line]]) -> set[str]:
+    """Every word of the document as it stands inside a line, lower case, hyphens kept."""
+    words: set[str] = set()
+    for lines in pages:
+        for line in lines:
+            words.update(match.group().lower() for match in _WORD.finditer(line.text))
+    return words
+
+
+def joins(lines: list[Line], following: Line, right: float, pitch: float) -> bool:
+    """Does ``following`` carry on the paragraph of ``lines``? ``right``: the column's right edge."""
+    last = lines[-1]
+    if following.column != last.column or following.page != last.page:
+        return False
+    drop = last.base - following.base
+    size = max(last.size, following.size)
+    if not 0 < drop <= max(1.28 * pitch, 1.1 * size) or abs(last.size - following.size) > 1.0:
+        return False
+    if BULLET.fullmatch(following.text.split(" ", 1)[0]) and " " in following.text:
+        return False
+    ended = bool(_ENDS.search(last.text))
+    first_word = following.segments[0].text.split(" ", 1)[0]
+    room = right - last.x1
+    needed = 0.5 * following.size * len(first_word)
+    if room > needed + 2.5 * size and (ended or not following.text[0].islower()):
+        return False
+    left = min(line.x0 for line in lines[1:] or lines)
+    return not (following.x0 > left + 1.2 * size and ended and len(lines) > 1)
+
+
+def carries_over(last: Paragraph, first: Line) -> bool:
+    """Does a paragraph at the foot of a page run on at the head of the next?"""
+    text = last.lines[-1].text
+    if last.level is not None or _ENDS.search(text) or len(text) < 30:
+        return False
+    if abs(last.lines[-1].size - first.size) > 1.0 or last.lines[-1].bold != first.bold:
+        return False
+    return first.text[0].islower() or text.endswith((",", "-")) or not text[-1].isalnum()
+
+
+def joint(before: str, after: str, words: set[str]) -> tuple[str, str]:
+    """What is left of ``before`` and what stands between: mends "opera-|tions", keeps "long-|term"."""
+    match = _CUT.search(before)
+    if not match or not after or not after[0].isalpha():
+        return before, " "
+    head = match.group(1)
+    tail_match = _WORD.match(after)
+    tail = tail_match.group() if tail_match else ""
+    joined, hyphenated = (head + tail).lower(), f"{head}-{tail}".lower()
+    if hyphenated in words or not tail[:1].islower():
+        return before, ""
+    if joined in words and tail not in words:
+        return before[:-1], ""
+    if joined in words and head.lower() not in words:
+        return before[:-1], ""
+    return before, ""
+
+
+def right_edges(lines: list[Line]) -> dict[int, float]:
+    """The right edge of prose in each column of a page, points."""
+    edges: dict[int, float] = {}
+    for line in lines:
+        if len(line.text) > 30:
+            edges[line.column] = max(edges.get(line.column, 0.0), line.x1)
+    return edges
+
+
+def usual_pitch(lines: list[Line]) -> dict[float, float]:
+    """Distance of baselines inside paragraphs, by type size, points."""
+    seen: dict[float, list[float]] = {}
+    for above, below in zip(lines, lines[1:], strict=False):
+        drop = above.base - below.base
+        if above.column == below.column and above.size == below.size and 0 < drop < 2.2 * above.size:
+            seen.setdefault(above.size, []).append(drop)
+    pitches = {}
+    for size, drops in seen.items():
+        drops.sort()
+        pitches[size] = min(max(drops[len(drops) // 4], 1.05 * size), 1.9 * size)
+    return pitches

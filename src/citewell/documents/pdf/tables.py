@@ -1,0 +1,372 @@
+"""Finds the tables among the lines of one stretch of a page.
+
+In: lines in reading order. Out: the same lines as :class:`Block` values: single lines, or
+:class:`DraftTable` with rows, columns, heads, title and units. A table is a run of lines whose figures
+stand in the same columns; label lines between them belong to it, prose ends it.
+Knows nothing about documents or offsets.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from citewell.documents.pdf.cells import BULLET, Piece, pieces_of
+from citewell.documents.pdf.heads import Column, column_heads, is_head_line, stub_prefix
+from citewell.documents.pdf.layout import Line
+
+UNITS = re.compile(
+    r"\(([^()]*\b(?:millions?|thousands?|billions?|per[- ]share|except (?:for )?(?:share|per|ratio|number|percent)|"
+    r"dollars|percentages?|unaudited)\b[^()]*)\)",
+    re.IGNORECASE,
+)
+_SCALE = re.compile(r"\b(?:millions|thousands|billions|dollars)\b", re.IGNORECASE)
+_BARE_UNITS = re.compile(
+    r"^(?:(?:amounts|dollars|dollar amounts|shares|\$|u\.s\. dollars)[\s,]*)?(?:are |expressed |stated )?in "
+    r"(?:u\.s\. )?(?:millions|thousands|billions)\b.{0,80}$",
+    re.IGNORECASE,
+)
+_CONNECTIVE = re.compile(
+    r"(?:\b(?:and|or|of|the|to|for|in|on|from|by|with|at|a|an|as|net|than|per|not|that|its|including|excluding|"
+    r"certain|other|under|less)|[,\-–—/&])$",
+    re.IGNORECASE,
+)
+_MAX_BETWEEN = 5
+_MARGIN = 2.5
+
+
+@dataclass(frozen=True)
+class DraftRow:
+    """``label`` lines are joined by a space in the text; ``cells`` pair a piece with its column."""
+
+    labels: tuple[tuple[str, Line], ...]
+    cells: tuple[tuple[Piece, int], ...]
+    line: Line
+    x0: float
+    group: str = ""
+
+    @property
+    def label(self) -> str:
+        return " ".join(text for text, _ in self.labels)
+
+
+@dataclass(frozen=True)
+class DraftTable:
+    """``before`` are head lines, kept as lines of their own; ``heads`` has one text a column."""
+
+    before: tuple[Line, ...]
+    rows: tuple[DraftRow, ...]
+    heads: tuple[str, ...]
+    columns: tuple[Column, ...]
+    title: str = ""
+    units: str = ""
+
+
+Block = Line | DraftTable
+
+
+@dataclass
+class _Row:
+    line: Line
+    pieces: list[Piece]
+    data: bool
+    used: bool = False
+
+    @property
+    def numbers(self) -> list[Piece]:
+        return [piece for piece in self.pieces if piece.number]
+
+
+@dataclass
+class _Run:
+    first: int
+    last: int
+    rows: list[int] = field(default_factory=list)
+
+
+def find_tables(lines: list[Line]) -> list[Block]:
+    """Blocks in the order of ``lines``; every line is in exactly one of them."""
+    rows = [_read(line) for line in lines]
+    blocks: list[Block] = []
+    at = 0
+    for run in _runs(rows):
+        top = _heads_start(rows, run, at)
+        table = _table(rows, run, top)
+        if table is None:
+            continue
+        blocks.extend(row.line for row in rows[at:top])
+        blocks.append(table)
+        at = run.last + 1
+    blocks.extend(row.line for row in rows[at:])
+    return blocks
+
+
+def units_in(text: str) -> str:
+    """ "In millions, except per share data" of a line that prints units, else ""."""
+    for match in UNITS.finditer(text):
+        found = match.group(1).strip()
+        if _SCALE.search(found) or "share" in found.lower() or "percent" in found.lower():
+            return found
+    bare = text.strip().strip("()")
+    return bare if _BARE_UNITS.match(bare) else ""
+
+
+def _read(line: Line) -> _Row:
+    pieces = pieces_of(line)
+    numbers = sum(piece.number for piece in pieces)
+    label = 0 if not pieces or pieces[0].number else 1
+    data = numbers >= 2 or (numbers == 1 and label == 1 and pieces[-1].number)
+    if label and BULLET.fullmatch(pieces[0].text) and numbers < 2:
+        data = data and len(pieces) > 2
+    if numbers and len(pieces) - numbers > 3 and numbers < 3:
+        data = False
+    return _Row(line, pieces, data)
+
+
+# --- runs of lines ------------------------------------------------------------------------------
+
+
+def _runs(rows: list[_Row]) -> list[_Run]:
+    runs: list[_Run] = []
+    run: _Run | None = None
+    columns: list[Column] = []
+    pending = 0
+    for index, row in enumerate(rows):
+        heads = is_head_line(row.line, row.pieces)
+        if run is not None:
+            previous = rows[index - 1].line
+            drop = previous.base - row.line.base
+            if drop > 4.5 * max(row.line.size, 6) or drop < -1 or row.line.column != previous.column:
+                runs.append(run)
+                run = None
+        if run is None:
+            if row.data and not heads:
+                run, columns, pending = _Run(index, index, [index]), _columns([row]), 0
+            continue
+        if heads and run.rows:
+            # New heads: what follows is a table of its own.
+            runs.append(run)
+            run = None
+            continue
+        if row.data and _fits(row, columns):
+            run.last = index
+            run.rows.append(index)
+            columns = _merged([*columns, *_columns([row])])
+            pending = 0
+            continue
+        pending += 1
+        if row.data or pending > _MAX_BETWEEN or _is_prose(row, columns):
+            runs.append(run)
+            run = None
+            if row.data:
+                run, columns, pending = _Run(index, index, [index]), _columns([row]), 0
+    if run is not None:
+        runs.append(run)
+    return [run for run in runs if len(run.rows) >= 2 or len(rows[run.first].numbers) >= 2]
+
+
+def _fits(row: _Row, columns: list[Column]) -> bool:
+    """Most figures of the row stand in columns, or beyond all of them, and the label keeps clear."""
+    numbers = row.numbers
+    hits = sum(any(c.x0 - 3 < p.x1 and p.x0 < c.x1 + 3 for c in columns) for p in numbers)
+    if hits * 2 >= len(numbers):
+        return True
+    return len(numbers) >= 2 and len(numbers) >= len(columns)
+
+
+def _is_prose(row: _Row, columns: list[Column]) -> bool:
+    """A line of words that runs into the columns of figures."""
+    left = min(column.x0 for column in columns)
+    text = row.line.text
+    if row.line.x1 < left or len(row.pieces) > 1:
+        return False
+    return len(text) > 60 or text.endswith((".", ";"))
+
+
+def _columns(rows: list[_Row]) -> list[Column]:
+    return _merged([Column(piece.x0, piece.x1) for row in rows for piece in row.numbers])
+
+
+def _merged(found: list[Column]) -> list[Column]:
+    merged: list[Column] = []
+    for column in sorted(found):
+        if merged and column.x0 < merged[-1].x1 + 0.5:
+            merged[-1] = Column(merged[-1].x0, max(merged[-1].x1, column.x1))
+        else:
+            merged.append(column)
+    return merged
+
+
+# --- one table ----------------------------------------------------------------------------------
+
+
+def _heads_start(rows: list[_Row], run: _Run, floor: int) -> int:
+    """Index of the first head line above the run."""
+    columns = _columns([rows[index] for index in run.rows])
+    zone = min(column.x0 for column in columns)
+    start = run.first
+    limit = 7
+    while start > floor and limit:
+        row, below = rows[start - 1], rows[start].line
+        gap = row.line.base - below.base
+        if row.line.column != below.column or not 0 <= gap < 3.2 * max(below.size, row.line.size):
+            break
+        if not _heads_over(row, columns, zone):
+            break
+        start -= 1
+        limit -= 1
+    # Label lines directly above the first figures ("ASSETS", "Current assets:") are rows, not heads.
+    return start
+
+
+def _heads_over(row: _Row, columns: list[Column], zone: float) -> bool:
+    right = max(column.x1 for column in columns)
+    over = [piece for piece in row.pieces if piece.x1 > zone + 1 and piece.x0 < right + 20]
+    stub = [piece for piece in row.pieces if piece.x1 <= zone + 1]
+    text = row.line.text
+    if not over:
+        # A lone stub line between heads and figures: a parent label, units, or the end of the heads.
+        return bool(stub) and len(text) < 90 and not text.endswith(".") and row.line.x1 < zone
+    if len(over) == 1 and not stub:
+        middle = (over[0].x0 + over[0].x1) / 2
+        if over[0].x0 < zone - 15 or len(text) > 70:
+            return False
+        return abs(middle - (zone + right) / 2) < 0.5 * (right - zone) + 10
+    return all(piece.x0 >= zone - 25 for piece in over) and all(len(piece.text) < 60 for piece in row.pieces)
+
+
+def _table(rows: list[_Row], run: _Run, top: int) -> DraftTable | None:
+    data = [rows[index] for index in run.rows]
+    columns = _columns(data)
+    zone = min(column.x0 for column in columns)
+    first_head = top
+    over = [i for i in range(top, run.first) if any(p.x1 > zone + 1 for p in rows[i].pieces)]
+    head_lines = [rows[index] for index in over]
+    first_head = over[0] if over else _labels_start(rows, run, top)
+    last_head = over[-1] if over else first_head - 1
+    while over and last_head + 1 < run.first and units_in(rows[last_head + 1].line.text):
+        last_head += 1
+    heads = column_heads([row.pieces for row in head_lines], columns)
+    stub = [p.text for row in rows[first_head : last_head + 1] for p in row.pieces if p.x1 <= zone + 1]
+    heads = stub_prefix(stub, heads)
+    units = next((found for text in stub if (found := units_in(text))), "")
+    if not units:
+        units = next((found for row in head_lines if (found := units_in(row.line.text))), "")
+    body_start = last_head + 1 if head_lines else first_head
+    before = tuple(row.line for row in rows[first_head:body_start])
+    drafted = _rows(rows[body_start : run.last + 1], columns)
+    if not drafted:
+        return None
+    return DraftTable(before, drafted, heads, tuple(columns), units=units)
+
+
+def _labels_start(rows: list[_Row], run: _Run, top: int) -> int:
+    """Without heads, only label lines that end with a colon belong to the table."""
+    start = run.first
+    while start > top and rows[start - 1].line.text.endswith(":") and len(rows[start - 1].line.text) < 60:
+        start -= 1
+    return start
+
+
+def _rows(rows: list[_Row], columns: list[Column]) -> tuple[DraftRow, ...]:
+    """Label lines are joined to the row they wrap into; the others stay rows without figures."""
+    drafted: list[DraftRow] = []
+    pitches = sorted(
+        a.line.base - b.line.base for a, b in zip(rows, rows[1:], strict=False) if a.data and b.data
+    )
+    pitch = pitches[len(pitches) // 2] if pitches else 0.0
+    for row in rows:
+        label, cells = _label_and_cells(row, columns)
+        x0 = row.line.x0
+        labels = ((label, row.line),) if label else ()
+        if drafted:
+            last = drafted[-1]
+            if not last.cells and last.labels and (labels or cells) and _wraps(last, label, row, pitch):
+                drafted[-1] = DraftRow((*last.labels, *labels), cells, row.line, last.x0)
+                continue
+            if last.cells and last.labels and labels and not cells and _continues(last, label, row, pitch):
+                drafted[-1] = DraftRow((*last.labels, *labels), last.cells, last.line, last.x0)
+                continue
+        drafted.append(DraftRow(labels, cells, row.line, x0))
+    return _grouped(drafted)
+
+
+def _label_and_cells(row: _Row, columns: list[Column]) -> tuple[str, tuple[tuple[Piece, int], ...]]:
+    label: list[str] = []
+    cells: list[tuple[Piece, int]] = []
+    for piece in row.pieces:
+        where = _column_of(piece, columns)
+        if where is None or (not cells and not piece.number and piece.x0 < columns[0].x0 - 5):
+            if cells:
+                cells.append((piece, cells[-1][1]))
+            else:
+                label.append(piece.text)
+        else:
+            cells.append((piece, where))
+    return " ".join(label), tuple(cells)
+
+
+def _column_of(piece: Piece, columns: list[Column]) -> int | None:
+    best, overlap = None, 0.0
+    for index, column in enumerate(columns):
+        shared = min(piece.x1, column.x1) - max(piece.x0, column.x0)
+        if shared > overlap:
+            best, overlap = index, shared
+    return best
+
+
+def _wraps(last: DraftRow, label: str, row: _Row, pitch: float) -> bool:
+    """``last`` holds a label alone: does it run on into this line?"""
+    above = last.label
+    if not label:
+        return not above.endswith(":") and (pitch <= 0 or last.line.base - row.line.base < 1.05 * pitch)
+    if above.endswith(":"):
+        return False
+    tight = pitch > 0 and last.line.base - row.line.base < 0.88 * pitch
+    if label[0].islower():
+        return True
+    return bool(_CONNECTIVE.search(above)) or (
+        tight and last.line.bold == row.line.bold and row.line.x0 >= last.x0 - 1
+    )
+
+
+def _continues(last: DraftRow, label: str, row: _Row, pitch: float) -> bool:
+    """``last`` has its figures already: is this line the rest of its label?"""
+    if not (label[0].islower() or _CONNECTIVE.search(last.label)) or label.endswith(":"):
+        return False
+    return pitch <= 0 or last.line.base - row.line.base < 1.2 * pitch
+
+
+def _grouped(rows: list[DraftRow]) -> tuple[DraftRow, ...]:
+    """A label without figures governs the rows indented under it; one with nothing indented under it
+    governs the rows at its own margin until a total, another such label, or a row printed like it."""
+    stack: list[tuple[DraftRow, bool]] = []
+    grouped = []
+    for index, row in enumerate(rows):
+        if row.labels:
+            stack = [item for item in stack if row.x0 > item[0].x0 + (-_MARGIN if item[1] else 1)]
+        if not row.cells:
+            following = next((other for other in rows[index + 1 :] if other.cells and other.labels), None)
+            flat = following is not None and following.x0 <= row.x0 + _MARGIN
+            stack = [item for item in stack if not item[1] and row.x0 > item[0].x0 + 1]
+            if row.labels and (not flat or _is_caption(row)):
+                stack.append((row, flat))
+            grouped.append(row)
+            continue
+        if row.labels:
+            stack = [item for item in stack if not (item[1] and _printed_alike(item[0], row))]
+        group = " › ".join(parent.label.rstrip(":") for parent, _ in stack)
+        grouped.append(replace(row, group=group))
+        if row.label.lower().startswith(("total", "net cash")):
+            stack = [item for item in stack if not item[1]]
+    return tuple(grouped)
+
+
+def _is_caption(row: DraftRow) -> bool:
+    return row.label.endswith(":") or row.label.isupper() or row.labels[0][1].bold
+
+
+def _printed_alike(parent: DraftRow, row: DraftRow) -> bool:
+    if parent.label.isupper():
+        return row.label.isupper()
+    return parent.labels[0][1].bold and row.labels[0][1].bold and not row.label.lower().startswith("total")

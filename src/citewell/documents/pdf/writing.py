@@ -1,0 +1,276 @@
+"""Blocks of all pages -> canonical text with pages, boxes, sections and tables.
+
+In: lines of each page without the running ones. Out: :class:`Written`. The text is built once, piece by
+piece, so every offset is where the piece was put; nothing is searched for afterwards.
+Knows nothing about PDF or metadata.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from citewell.documents.pdf.cells import BULLET
+from citewell.documents.pdf.headings import STATEMENT, Headings
+from citewell.documents.pdf.layout import Line
+from citewell.documents.pdf.paragraphs import (
+    Paragraph,
+    carries_over,
+    joint,
+    joins,
+    right_edges,
+    usual_pitch,
+    vocabulary,
+)
+from citewell.documents.pdf.tables import Block, DraftRow, DraftTable, find_tables, units_in
+from citewell.records import Box, Cell, Page, Row, Section, Table
+
+
+class Size(NamedTuple):
+    """Of a page, points."""
+
+    width: float
+    height: float
+
+
+class Written(NamedTuple):
+    text: str
+    pages: tuple[Page, ...]
+    boxes: tuple[Box, ...]
+    sections: tuple[Section, ...]
+    tables: tuple[Table, ...]
+
+
+def write(pages: list[list[Line]], sizes: list[Size], outline: dict[tuple[int, str], int]) -> Written:
+    """``pages[i]`` are the lines of physical page i + 1."""
+    return _Writer(pages, sizes, outline).run()
+
+
+class _Writer:
+    def __init__(
+        self, pages: list[list[Line]], sizes: list[Size], outline: dict[tuple[int, str], int]
+    ) -> None:
+        self._pages, self._sizes = pages, sizes
+        self._headings = Headings(pages, outline)
+        self._words = vocabulary(pages)
+        self._text: list[str] = []
+        self._at = 0
+        self._boxes: list[Box] = []
+        self._starts: list[int] = []
+        self._stack: list[tuple[int, str, int]] = []
+        self._marks: list[tuple[int, tuple[str, ...]]] = []
+        self._tables: list[Table] = []
+        self._open: Paragraph | None = None
+        self._recent: list[str] = []
+
+    def run(self) -> Written:
+        for number, lines in enumerate(self._pages, start=1):
+            self._page(number, lines)
+        self._close()
+        text = "".join(self._text)
+        ends = [*self._starts[1:], len(text)]
+        pages = tuple(
+            Page(number=i + 1, start=start, end=end, width=round(size.width, 2), height=round(size.height, 2))
+            for i, (start, end, size) in enumerate(zip(self._starts, ends, self._sizes, strict=True))
+        )
+        stops = [*(start for start, _ in self._marks[1:]), len(text)]
+        sections = tuple(
+            Section(path=path, start=start, end=end)
+            for (start, path), end in zip(self._marks, stops, strict=True)
+        )
+        return Written(text, pages, tuple(self._boxes), sections, tuple(self._tables))
+
+    # --- pages and paragraphs -------------------------------------------------------------------
+
+    def _page(self, number: int, lines: list[Line]) -> None:
+        edges, pitches = right_edges(lines), usual_pitch(lines)
+        begun = False
+        for block in find_tables(lines):
+            first = block if isinstance(block, Line) else None
+            if not begun:
+                begun = True
+                if self._open is not None and not (first and carries_over(self._open, first)):
+                    self._close()
+                if self._open is None:
+                    self._starts.append(self._at)
+                else:
+                    self._starts.append(self._at)
+                    self._append(first, across=True)  # type: ignore[arg-type]
+                    continue
+            if isinstance(block, DraftTable):
+                self._close()
+                self._table(block)
+            else:
+                self._line(block, edges, pitches)
+        if not begun:
+            self._close()
+            self._starts.append(self._at)
+
+    def _line(self, line: Line, edges: dict[int, float], pitches: dict[float, float]) -> None:
+        level = self._headings.level(_shown(line), line)
+        if self._open is not None:
+            last = self._open.lines[-1]
+            pitch = pitches.get(line.size, 1.3 * line.size)
+            if self._open.level is not None:
+                if level is not None and self._wraps(self._open, line, level, pitch):
+                    self._append(line)
+                    return
+            elif (
+                level is None or (last.page == line.page and last.bold == line.bold and last.bold)
+            ) and joins(self._open.lines, line, edges.get(line.column, 0.0), pitch):
+                self._append(line)
+                return
+            self._close()
+        self._open = Paragraph([line], level)
+        if level is not None:
+            # A heading's place in the tree is settled when its last line is known.
+            self._heading_start = self._at
+        self._put(_shown(line), line)
+        self._open.parts.append(_shown(line))
+
+    def _wraps(self, heading: Paragraph, line: Line, level: int, pitch: float) -> bool:
+        """A heading set on two lines: same type, next to each other, the second no heading of filings."""
+        last = heading.lines[-1]
+        alike = last.size == line.size and last.bold == line.bold and last.column == line.column
+        drop = last.base - line.base
+        centred = abs((last.x0 + last.x1) - (line.x0 + line.x1)) < 6 and last.x0 > 100
+        full = last.x1 - last.x0 > 300 or last.text.endswith((",", "-", "–", "—", "and", "AND", "OF", "of"))
+        return (
+            alike
+            and 0 < drop < 1.35 * max(pitch, line.size)
+            and level >= (heading.level or 0)
+            and level > 4
+            and full
+            and (centred or abs(last.x0 - line.x0) < 30)
+        )
+
+    def _append(self, line: Line, across: bool = False) -> None:
+        assert self._open is not None
+        text = _shown(line)
+        last = self._open.parts[-1]
+        kept, between = joint(last, text, self._words)
+        if kept != last:
+            self._text[-1] = self._text[-1][: len(self._text[-1]) - (len(last) - len(kept))]
+            self._at -= len(last) - len(kept)
+            self._boxes[-1] = _shortened(self._boxes[-1], len(last) - len(kept))
+        self._text.append(between)
+        self._at += len(between)
+        if across:
+            self._starts[-1] = self._at
+        self._put(text, line)
+        self._open.lines.append(line)
+        self._open.parts.extend((between, text))
+
+    def _close(self) -> None:
+        if self._open is None:
+            return
+        paragraph, self._open = self._open, None
+        self._newline()
+        text = paragraph.text
+        if paragraph.level is not None:
+            self._enter(paragraph.level, text, self._heading_start)
+        self._recent.append(text)
+        del self._recent[:-8]
+
+    def _enter(self, level: int, text: str, start: int) -> None:
+        while self._stack and self._stack[-1][0] >= level:
+            self._stack.pop()
+        self._stack.append((level, text, start))
+        path = tuple(title for _, title, _ in self._stack)
+        self._marks.append((start, path))
+
+    # --- tables ---------------------------------------------------------------------------------
+
+    def _table(self, draft: DraftTable) -> None:
+        start = self._at
+        for line in draft.before:
+            self._put("\t".join(segment.text for segment in line.segments), line)
+            self._newline()
+        rows = tuple(self._row(row, draft.heads) for row in draft.rows)
+        title, units = self._title(), draft.units or self._units()
+        self._tables.append(Table(start=start, end=self._at - 1, title=title, units=units, rows=rows))
+        self._recent.append("\t")
+
+    def _row(self, row: DraftRow, heads: tuple[str, ...]) -> Row:
+        start = self._at
+        for index, (text, line) in enumerate(row.labels):
+            if index:
+                self._text.append(" ")
+                self._at += 1
+            self._put(text, line, only_label=bool(row.cells))
+        cells = []
+        for index, (piece, column) in enumerate(row.cells):
+            if index or row.labels:
+                self._text.append("\t")
+                self._at += 1
+            at = self._at
+            self._text.append(piece.text)
+            self._at += len(piece.text)
+            cells.append(Cell(start=at, end=self._at, head=heads[column] if heads else ""))
+        if cells:
+            first, last = row.cells[0][0], row.cells[-1][0]
+            merge = len(row.labels) == 1 and row.labels[0][1] is row.line
+            if merge:
+                box = self._boxes.pop()
+                self._boxes.append(_box(box.start, self._at, row.line, row.line.x0, row.line.x1))
+            else:
+                self._boxes.append(_box(cells[0].start, self._at, row.line, first.x0, last.x1))
+        end = self._at
+        self._newline()
+        return Row(start=start, end=end, label=row.label, cells=tuple(cells), group=row.group)
+
+    def _title(self) -> str:
+        """The nearest statement name above, else the heading the table stands under."""
+        for text in reversed(self._recent[-5:]):
+            if STATEMENT.fullmatch(text):
+                return text
+            if text == "\t":
+                break
+        return self._stack[-1][1] if self._stack else ""
+
+    def _units(self) -> str:
+        for text in reversed(self._recent[-4:]):
+            if text == "\t":
+                return ""
+            found = units_in(text)
+            if found:
+                return found
+        return ""
+
+    # --- pieces ---------------------------------------------------------------------------------
+
+    def _put(self, text: str, line: Line, only_label: bool = False) -> None:
+        right = line.segments[0].x1 if only_label else line.x1
+        self._boxes.append(_box(self._at, self._at + len(text), line, line.x0, right))
+        self._text.append(text)
+        self._at += len(text)
+
+    def _newline(self) -> None:
+        self._text.append("\n")
+        self._at += 1
+
+
+def _shown(line: Line) -> str:
+    """Wide gaps are cell borders, except after a bullet or a heading's number."""
+    first, *rest = [segment.text for segment in line.segments]
+    if rest and (BULLET.fullmatch(first) or first.lower().startswith(("item ", "note ", "part "))):
+        first, rest = f"{first} {rest[0]}", rest[1:]
+    return "\t".join([first, *rest])
+
+
+def _box(start: int, end: int, line: Line, x0: float, x1: float) -> Box:
+    return Box(
+        start=start,
+        end=end,
+        page=line.page,
+        x0=round(x0, 1),
+        y0=round(line.base - 0.22 * line.size, 1),
+        x1=round(x1, 1),
+        y1=round(line.base + 0.78 * line.size, 1),
+    )
+
+
+def _shortened(box: Box, by: int) -> Box:
+    return Box(start=box.start, end=box.end - by, page=box.page, x0=box.x0, y0=box.y0, x1=box.x1, y1=box.y1)
+
+
+__all__ = ["Block", "DraftRow", "Size", "Written", "write"]
