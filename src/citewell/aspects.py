@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import re
 
-from citewell.line_items import AVERAGED, FORMULAE
-from citewell.periods import Period, periods_in
-from citewell.questions import Wanted, operands, read_question
+from citewell.matching.line_items import AVERAGED, FORMULAE
+from citewell.matching.periods import Period, periods_in
+from citewell.matching.questions import Wanted, operands, read_question
 
 MAX_ASPECTS = 16
 
 _INSTRUCTION = re.compile(
     r"^\s*(?:please\s+)?(?:(?:you are|we (?:need|want) to|imagine|assume|answer in|answer with|round|"
-    r"give (?:a|your)|"
-    r"respond|provide|base your|address the|calculate what|approach|explain your|show your|if\b.+\b(?:state that|explain why|say so))\b|"
+    r"give (?:a|your)|respond|provide|base your|address the|calculate what|approach|explain your|show your|"
+    r"if\b.+\b(?:state that|explain why|say so))\b|"
     r"here'?s the question\W*$)",
     re.I | re.S,
 )
@@ -89,10 +89,18 @@ def _stand_alone(part: str, whole: str) -> str:
     mine, all_of_it = read_question(part), read_question(whole)
     carried = []
     if not mine.names and all_of_it.names:
-        carried.append(all_of_it.names[0])
+        part, replaced = _name_for_pronoun(part, all_of_it.names[0])
+        carried += [] if replaced else [all_of_it.names[0]]
     if not mine.periods and len(all_of_it.periods) == 1:
         carried.append(all_of_it.periods[0].name)
     return f"{part} ({', '.join(carried)})" if carried else part
+
+
+def _name_for_pronoun(part: str, name: str) -> tuple[str, bool]:
+    named, times = re.subn(r"\b(?:it|he|she|they)\b", name, part, count=1, flags=re.I)
+    if not times:
+        named, times = re.subn(r"\b(?:its|his|her|their)\b", f"{name}'s", part, count=1, flags=re.I)
+    return named, bool(times)
 
 
 # --- operands -----------------------------------------------------------------------------------

@@ -41,7 +41,8 @@ class Chunking(Record, frozen=True, kw_only=True):
 
 
 class Retrieval(Record, frozen=True, kw_only=True):
-    """Weights of the ranked lists in the fusion; ``rrf_k`` as in Cormack et al. 2009."""
+    """Weights of the ranked lists in the fusion; ``rrf_k`` as in Cormack et al. 2009. The ``named`` lists
+    rank only chunks of the documents that a question names."""
 
     pool: int = 50
     top_k: int = 5
@@ -50,10 +51,18 @@ class Retrieval(Record, frozen=True, kw_only=True):
     weight_summary: float = 0.5
     weight_keys: float = 0.5
     weight_bm25: float = 0.5
+    weight_named: float = 1.0
+    weight_named_bm25: float = 0.5
     relevance_threshold: float = 0.7
     max_per_document: int = 5
     near_duplicate: float = 0.9
     broadened_pool: int = 150
+
+
+class Gate(Record, frozen=True, kw_only=True):
+    """A passage whose no-answer probability is above ``max_no_answer`` gives no answer."""
+
+    max_no_answer: float = 0.5
 
 
 class Verification(Record, frozen=True, kw_only=True):
@@ -88,6 +97,7 @@ class Config(Record, frozen=True, kw_only=True):
     documents: Documents = Documents()
     chunking: Chunking = Chunking()
     retrieval: Retrieval = Retrieval()
+    gate: Gate = Gate()
     verification: Verification = Verification()
     confidence: Confidence = Confidence()
 

@@ -10,7 +10,7 @@ import re
 from enum import StrEnum
 from functools import lru_cache
 
-from citewell.line_items import (
+from citewell.matching.line_items import (
     FORMULAE,
     Mention,
     formulae_in,
@@ -19,7 +19,7 @@ from citewell.line_items import (
     statement_spans,
     statements_in,
 )
-from citewell.periods import MONTHS, Period, periods_in
+from citewell.matching.periods import MONTHS, Period, periods_in
 from citewell.records import Record
 
 
@@ -87,7 +87,8 @@ _COMPILED = tuple((kind, re.compile(pattern, re.I | re.S | re.X)) for kind, patt
 
 _CHANGE = re.compile(
     r"\b(?:grow|grew|growth|grown|chang\w*|increas\w*|decreas\w*|declin\w*|drop\w*|fell|fall|rise|rose|"
-    r"improv\w*|worsen\w*|accelerat\w*|decelerat\w*|cagr|year[- ]over[- ]year|yoy|trend\w*|compar\w*|consistent\w*|fluctuat\w*)\b",
+    r"improv\w*|worsen\w*|accelerat\w*|decelerat\w*|cagr|year[- ]over[- ]year|yoy|"
+    r"trend\w*|compar\w*|consistent\w*|fluctuat\w*)\b",
     re.I,
 )
 _AVERAGE = re.compile(r"\b(?:average|mean|avg)\b", re.I)
@@ -133,7 +134,7 @@ _NOT_NAMES = frozenset(
     """)
 ) | frozenset(MONTHS)
 _NAME = re.compile(
-    r"\b(?:[A-Z][\w&.]*[’']?\w*|[a-z]+[A-Z]\w*)"
+    r"\b(?:\d{0,2}[A-Z][\w&.]*[’']?\w*|[a-z]+[A-Z]\w*)"
     r"(?:(?:\s+(?:&|and|of|the|de|van|von)\s+|[\s-]+)[A-Z][\w&.]*[’']?\w*)*"
 )
 _TOKEN = re.compile(r"[A-Za-z][\w&]*|\d[\d,.]*\d|\d")
@@ -215,7 +216,7 @@ def _words_at(match: re.Match[str]) -> list[tuple[str, int]]:
 
 def _dull(word: str) -> bool:
     bare = re.sub(r"[’']s?$", "", word).strip(".,&").lower()
-    return bare in _NOT_NAMES or bare in STOP or bool(re.fullmatch(r"(?:fy|q)\d+", bare))
+    return bare in _NOT_NAMES or bare in STOP or bool(re.fullmatch(r"(?:fy|q)\d+|(?:10|8|20)-?[kqf]", bare))
 
 
 def _distinct(periods: tuple[Period, ...]) -> tuple[Period, ...]:

@@ -1,0 +1,93 @@
+"""The gate before generation: do these passages contain an answer? "About it" is not "answers it".
+
+In: a question, its aspects, passages, an extractor, the settings. Out: :class:`GateResult`: passed or
+not, why in words, and the aspects nothing answers. It passes when at least one aspect has evidence:
+a passage over the relevance threshold that names what is asked (company, period), and that holds
+either the asked cell or, by the extractor, an answer. Knows nothing about how answers are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from citewell.config import Gate
+from citewell.matching.cells import find_rows, statement_cells
+from citewell.matching.naming import of_the_named, period_held, usable
+from citewell.matching.questions import Wanted, read_question
+from citewell.ports import Extractor
+from citewell.records import Passage, Record
+
+
+class GateResult(Record, frozen=True, kw_only=True):
+    """``missing`` are the aspects without evidence, in the order asked; ``notes`` say why, one each."""
+
+    passed: bool
+    reason: str
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class _Finding(Record, frozen=True, kw_only=True):
+    held: bool
+    why: str
+
+
+def check_gate(
+    question: str,
+    aspects: Sequence[str],
+    passages: Sequence[Passage],
+    extractor: Extractor,
+    settings: Gate,
+) -> GateResult:
+    """Whether to write at all. An error of the extractor is raised, never read as a pass."""
+    asked = tuple(aspects) or (question,)
+    open_ = usable(passages)
+    if not open_:
+        return GateResult(passed=False, reason=_nothing_usable(passages), missing=asked)
+    findings = [_look(read_question(aspect), open_, extractor, settings) for aspect in asked]
+    missing = tuple(aspect for aspect, finding in zip(asked, findings, strict=True) if not finding.held)
+    notes = tuple(f"{aspect}: {finding.why}" for aspect, finding in zip(asked, findings, strict=True))
+    if len(missing) == len(asked):
+        return GateResult(
+            passed=False, reason=f"no passage answers: {findings[0].why}", missing=missing, notes=notes
+        )
+    answered = len(asked) - len(missing)
+    reason = f"{answered} of {len(asked)} aspects have evidence"
+    return GateResult(passed=True, reason=reason, missing=missing, notes=notes)
+
+
+def _nothing_usable(passages: Sequence[Passage]) -> str:
+    aside = sum(bool(passage.set_aside) for passage in passages)
+    relevant = sum(passage.relevant for passage in passages)
+    if not passages:
+        return "no passage was found"
+    if relevant and aside:
+        return f"all {relevant} relevant passages were set aside"
+    return f"none of {len(passages)} passages is over the relevance threshold"
+
+
+def _look(wanted: Wanted, passages: Sequence[Passage], extractor: Extractor, settings: Gate) -> _Finding:
+    """The exact checks first: they are cheap, and nothing overrules them."""
+    mine = of_the_named(wanted, passages)
+    if not mine:
+        return _Finding(held=False, why=f"no passage names {', '.join(wanted.names)}")
+    absent = [
+        period.name
+        for period in wanted.periods
+        if not any(period_held(period, passage.chunk) for passage in mine)
+    ]
+    if absent:
+        return _Finding(held=False, why=f"no passage has {', '.join(absent)}")
+    if wanted.by_cell and statement_cells(wanted, mine):
+        return _Finding(held=True, why="a table has the asked row and column")
+    if not wanted.by_cell and find_rows(wanted, mine):
+        return _Finding(held=True, why="a table row is labelled with the asked words")
+    readings = extractor.extract(wanted.question, [passage.chunk.content for passage in mine])
+    least = min(reading.no_answer for reading in readings)
+    if least <= settings.max_no_answer:
+        return _Finding(held=True, why=f"a passage holds an answer (no-answer probability {least:.2f})")
+    return _Finding(
+        held=False,
+        why=f"passages are about it, but none answers it (no-answer probability at least {least:.2f}, "
+        f"at most {settings.max_no_answer:.2f} passes)",
+    )

@@ -1,0 +1,5 @@
+"""Passages -> draft: the embedded extractive writer."""
+
+from citewell.generation.extractive import ExtractiveGenerator
+
+__all__ = ["ExtractiveGenerator"]

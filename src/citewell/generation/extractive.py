@@ -1,0 +1,149 @@
+"""The embedded writer. It quotes what answers, one claim each, and never writes a fact of its own.
+
+In: a question, its aspects and passages. Out: a :class:`Draft` whose claims are verbatim: whole
+sentences, or a row's label and the cell asked for. What nothing answers is missing. Same input, same
+bits. Knows nothing about verification, confidence or the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from citewell.generation.frames import CELL, JOINER, ROW, cell_frame
+from citewell.generation.prose import MAX_SENTENCES, SentenceAnswer, find_sentences
+from citewell.identity import hash_value
+from citewell.matching.cells import (
+    MIN_ROW_SCORE,
+    CellAnswer,
+    find_rows,
+    label_span,
+    statement_cells,
+    text_of,
+)
+from citewell.matching.naming import usable
+from citewell.matching.questions import Ask, Wanted, read_question
+from citewell.ports import Extractor, GenerationRequest
+from citewell.records import Draft, DraftClaim, Maker, Passage, Quote, Record
+
+NAME = "citewell-extractive/1"
+_STRICTER = 0.5
+
+
+class _Piece(Record, frozen=True, kw_only=True):
+    """A claim before it has a place in the answer."""
+
+    lead: str
+    text: str
+    quotes: tuple[Quote, ...]
+    aspect: str
+
+
+class ExtractiveGenerator:
+    """``max_no_answer``: a passage above this no-answer probability gives no sentence."""
+
+    def __init__(self, extractor: Extractor, *, max_no_answer: float = 0.5) -> None:
+        self._extractor = extractor
+        self._max_no_answer = max_no_answer
+        self.maker = Maker(
+            name=f"{NAME} + {extractor.maker.name}",
+            hash=extractor.maker.hash,
+            prompt_hash=hash_value({prompt.name: prompt.hash for prompt in (CELL, ROW)}),
+            threshold=max_no_answer,
+            card=extractor.maker.card,
+        )
+
+    def generate(self, request: GenerationRequest) -> Draft:
+        """A draft from passages that are relevant and not set aside; ``strict`` claims stay out."""
+        passages = usable(request.passages)
+        banned = {_bare(text) for text in request.strict}
+        limit = self._max_no_answer * (_STRICTER if request.strict else 1.0)
+        pieces: list[_Piece] = []
+        missing: list[str] = []
+        for aspect in request.aspects or (request.question,):
+            found = [p for p in self._answer(aspect, passages, limit) if _bare(p.text) not in banned]
+            if found:
+                pieces += found
+            else:
+                missing.append(aspect)
+        return self._draft(_once(pieces), missing, request)
+
+    def _answer(self, aspect: str, passages: Sequence[Passage], limit: float) -> list[_Piece]:
+        if not passages:
+            return []
+        wanted = read_question(aspect)
+        if wanted.by_cell:
+            cells = statement_cells(wanted, passages)
+            if cells:
+                return [_cell_piece(cell, aspect) for cell in cells]
+        sentences = find_sentences(wanted, passages, self._extractor, max_no_answer=limit)
+        rows = find_rows(wanted, passages)
+        if rows and _rows_first(wanted, rows[0], sentences):
+            best = [row for row in rows if row.score >= 0.95 * rows[0].score]
+            return [_cell_piece(row, aspect) for row in best[:MAX_SENTENCES]]
+        return [_sentence_piece(sentence, aspect) for sentence in sentences]
+
+    def _draft(self, pieces: Sequence[_Piece], missing: Sequence[str], request: GenerationRequest) -> Draft:
+        text = ""
+        claims = []
+        for piece in pieces:
+            text += ("\n" if text else "") + piece.lead
+            start = len(text)
+            text += piece.text
+            claims.append(
+                DraftClaim(
+                    text=piece.text, start=start, end=len(text), quotes=piece.quotes, aspect=piece.aspect
+                )
+            )
+        notes = [] if not request.strict else [f"stricter retry without {len(request.strict)} failed claims"]
+        return Draft(
+            text=text,
+            raw=text,
+            claims=tuple(claims),
+            maker=self.maker,
+            missing=tuple(missing),
+            notes=tuple(notes),
+            deterministic=True,
+        )
+
+
+def _rows_first(wanted: Wanted, row: CellAnswer, sentences: Sequence[SentenceAnswer]) -> bool:
+    if not sentences:
+        return True
+    tabular = wanted.ask in (Ask.NUMBER, Ask.WHICH)
+    return tabular and row.score >= max(MIN_ROW_SCORE + 0.1, sentences[0].probability)
+
+
+def _cell_piece(answer: CellAnswer, aspect: str) -> _Piece:
+    chunk = answer.passage.chunk
+    if answer.cell is None:
+        spans = [(answer.row.start, answer.row.end)]
+    else:
+        spans = [label_span(answer.passage, answer.row), (answer.cell.start, answer.cell.end)]
+    quotes = tuple(
+        Quote(source=chunk.chunk_id, text=text_of(answer.passage, start, end), start=start, end=end)
+        for start, end in spans
+        if end > start
+    )
+    return _Piece(
+        lead=cell_frame(answer),
+        text=JOINER.join(quote.text for quote in quotes),
+        quotes=quotes,
+        aspect=aspect,
+    )
+
+
+def _sentence_piece(answer: SentenceAnswer, aspect: str) -> _Piece:
+    quote = Quote(source=answer.passage.chunk.chunk_id, text=answer.text, start=answer.start, end=answer.end)
+    return _Piece(lead="", text=answer.text, quotes=(quote,), aspect=aspect)
+
+
+def _once(pieces: Iterable[_Piece]) -> list[_Piece]:
+    """The same quote for the same aspect once; for two aspects it stays two claims."""
+    seen: dict[tuple[str, str, str], _Piece] = {}
+    for piece in pieces:
+        seen.setdefault((piece.aspect, piece.lead, piece.text), piece)
+    return list(seen.values())
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.split()).casefold()

@@ -1,0 +1,59 @@
+"""Fixed text around quotes: where a cell stands. Text comes from prompt files and from the source.
+
+In: a :class:`CellAnswer`. Out: the words in front of its claim. Frames hold no fact of their own:
+the place, the column head and the units are the document's.
+"""
+
+from __future__ import annotations
+
+from citewell.matching.cells import CellAnswer
+from citewell.prompts.loading import load_prompt
+from citewell.records import Chunk
+
+CELL = load_prompt("frame_cell", ("place", "head", "units"))
+ROW = load_prompt("frame_row", ("place", "units"))
+JOINER = " … "
+
+
+def place_of(answer: CellAnswer) -> tuple[str, str]:
+    """(title of the table or section with its page, units as printed) from the chunk's context.
+
+    The context's lines after the first are "Table title (units): heads", one a table.
+    """
+    chunk = answer.passage.chunk
+    lines = [line.strip() for line in chunk.context.split("\n")[1:] if line.strip()]
+    title, units = _table_line(lines[0]) if len(lines) == 1 else ("", _shared_units(lines))
+    name = title or (chunk.section_path[-1] if chunk.section_path else "")
+    parts = [part for part in (_document_name(chunk), name) if part]
+    page = f", page {chunk.page}" if chunk.page is not None else ""
+    return " › ".join(parts) + page, units
+
+
+def cell_frame(answer: CellAnswer) -> str:
+    """``Title › Statement, page 5, column “2018” (In millions): ``"""
+    place, units = place_of(answer)
+    in_units = f" ({units})" if units else ""
+    if answer.cell is not None and answer.cell.head.strip():
+        head = " ".join(answer.cell.head.split())
+        return CELL.fill(place=place, head=head, units=in_units).rstrip("\n")
+    return ROW.fill(place=place, units=in_units).rstrip("\n")
+
+
+def _document_name(chunk: Chunk) -> str:
+    return " ".join(chunk.title.split()) or chunk.document_id
+
+
+def _table_line(line: str) -> tuple[str, str]:
+    head, _, _ = line.partition("): ")
+    if "(" in head and line != head:
+        title, _, units = head.rpartition(" (")
+        return title.strip(), units.strip()
+    if line.endswith(")") and " (" in line:
+        title, _, units = line[:-1].rpartition(" (")
+        return title.strip(), units.strip()
+    return line.partition(": ")[0].strip(), ""
+
+
+def _shared_units(lines: list[str]) -> str:
+    units = {_table_line(line)[1] for line in lines}
+    return units.pop() if len(units) == 1 else ""

@@ -1,0 +1,154 @@
+"""Answers that stand in sentences: the extractor's spans, widened to whole sentences.
+
+In: what is wanted, passages, an extractor. Out: :class:`SentenceAnswer` values, best first, with
+document offsets. A sentence that opens with a pronoun keeps the one it refers to. Sentences that
+speak of another period, or give no number where one is asked, are left out. Writes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from citewell.matching.line_items import items_in, label_words
+from citewell.matching.naming import calendar, of_the_named, period_held
+from citewell.matching.periods import covers, periods_in
+from citewell.matching.questions import Ask, Wanted, operands
+from citewell.ports import Extractor, Reading
+from citewell.records import Passage, Record
+from citewell.sentences import sentence_spans
+
+MAX_SENTENCES = 3
+SIMILAR = 0.85
+
+_PRONOUN = re.compile(
+    r"(?:It|They|This|These|Those|That|Such|He|She|Its|Their|His|Her|Both|Neither|The (?:former|latter|same)|"
+    r"There(?:fore|after|by)|As a result|In addition|However|Instead|Otherwise|Also|Then)\b"
+)
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|"
+    r"billion|half|third|quarter|twice|no|none|zero|double[ds]?|once|several|daily|weekly|monthly|annually|never)\b",
+    re.I,
+)
+_DATE = re.compile(
+    r"\b(?:1\d|20)\d\d\b|\b\d{1,2}[:/.]\d|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b|"
+    r"\b\d+ (?:day|week|month|year|hour|minute)",
+    re.I,
+)
+_PERSON = re.compile(r"\b[A-Z][a-z]")
+_NEEDS = {Ask.NUMBER: _NUMBER, Ask.WHEN: _DATE, Ask.WHO: _PERSON}
+
+
+class SentenceAnswer(Record, frozen=True, kw_only=True):
+    """``[start, end)`` in the document; ``probability`` that it answers, the extractor's own."""
+
+    passage: Passage
+    start: int
+    end: int
+    text: str
+    probability: float
+
+
+def find_sentences(
+    wanted: Wanted,
+    passages: Sequence[Passage],
+    extractor: Extractor,
+    *,
+    max_no_answer: float,
+    limit: int = MAX_SENTENCES,
+) -> list[SentenceAnswer]:
+    """At most ``limit`` sentences, best first, from passages whose no-answer probability is at most
+    ``max_no_answer``; near-equal sentences once."""
+    mine = [passage for passage in of_the_named(wanted, passages) if _periods_fit(wanted, passage)]
+    if not mine:
+        return []
+    readings = extractor.extract(wanted.question, [passage.chunk.content for passage in mine])
+    found: list[SentenceAnswer] = []
+    for passage, reading in zip(mine, readings, strict=True):
+        if reading.no_answer <= max_no_answer:
+            found += _widened(wanted, passage, reading)
+    found.sort(key=lambda answer: -round(answer.probability, 6))
+    kept: list[SentenceAnswer] = []
+    for answer in found:
+        near_best = not kept or answer.probability >= 0.5 * kept[0].probability
+        if near_best and not any(_alike(answer, other) for other in kept):
+            kept.append(answer)
+        if len(kept) == limit:
+            break
+    return kept
+
+
+def _widened(wanted: Wanted, passage: Passage, reading: Reading) -> list[SentenceAnswer]:
+    content, base = passage.chunk.content, passage.chunk.start_offset
+    spans = sentence_spans(content)
+    best: dict[tuple[int, int], float] = {}
+    for candidate in reading.candidates:
+        for at, (start, end) in enumerate(spans):
+            if start < candidate.end and candidate.start < end:
+                window = _with_antecedent(content, spans, at)
+                best[window] = max(best.get(window, 0.0), candidate.probability)
+    return [
+        SentenceAnswer(
+            passage=passage,
+            start=base + start,
+            end=base + end,
+            text=content[start:end],
+            probability=probability,
+        )
+        for (start, end), probability in best.items()
+        if _fits(wanted, passage, content[start:end])
+    ]
+
+
+def _with_antecedent(content: str, spans: Sequence[tuple[int, int]], at: int) -> tuple[int, int]:
+    """The sentence with the one before it, when it opens with a pronoun and they share a paragraph."""
+    end = spans[at][1]
+    first = at
+    while first and at - first < 2 and _PRONOUN.match(content, spans[first][0]):
+        if "\n" in content[spans[first - 1][1] : spans[first][0]]:
+            break
+        first -= 1
+    return spans[first][0], end
+
+
+def _fits(wanted: Wanted, passage: Passage, text: str) -> bool:
+    if "\t" in text or len(text.split()) < 4 or text.rstrip().endswith("?"):
+        return False
+    if wanted.by_cell:
+        # A value is asked for: the sentence must give a number and speak of the item.
+        said = {mention.name for mention in items_in(text)}
+        if not _NUMBER.search(text) or not said.intersection(operands(wanted)):
+            return False
+    needs = _NEEDS.get(wanted.ask)
+    if needs and not needs.search(text):
+        return False
+    named = periods_in(text)
+    if not wanted.periods or not named:
+        return True
+    known = calendar(passage.chunk)
+    years = {asked.year for asked in wanted.periods}
+    return any(
+        found.year in years or covers(found, asked, known) > 0.0
+        for found in named
+        for asked in wanted.periods
+    )
+
+
+def _periods_fit(wanted: Wanted, passage: Passage) -> bool:
+    return not wanted.periods or any(period_held(asked, passage.chunk) for asked in wanted.periods)
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(label_words(text))
+
+
+def _alike(one: SentenceAnswer, other: SentenceAnswer) -> bool:
+    a, b = _words(one.text), _words(other.text)
+    overlapping = (
+        one.passage.chunk.document_version == other.passage.chunk.document_version
+        and one.start < other.end
+        and other.start < one.end
+    )
+    return overlapping or len(a & b) >= SIMILAR * max(1, min(len(a), len(b)))

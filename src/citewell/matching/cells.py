@@ -1,0 +1,253 @@
+"""Answers that stand in table cells: the row that is asked for, the column of the asked period.
+
+In: what is wanted and passages with rows. Out: :class:`CellAnswer` values, best first: where the
+label and the cell stand, and how sure the match is. Values are never computed, converted or joined
+from different rows. Knows nothing about how an answer is worded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from citewell.matching.line_items import ITEMS, LineItem, label_score, label_words, statements_in
+from citewell.matching.naming import calendar, head_fit, of_the_named
+from citewell.matching.periods import Period, periods_in
+from citewell.matching.questions import Wanted, operands
+from citewell.records import Cell, Passage, Record, Row
+
+MIN_SCORE = 0.4
+MIN_ROW_SCORE = 0.6
+MAX_CELLS = 12
+
+_VALUE = re.compile(r"\d")
+_BAD_PLACE = re.compile(
+    r"segment|pro[ -]?forma|parent company|quarterly (?:financial|results)|selected|"
+    r"condensed consolidating|"
+    r"guarantor|as a percent|percent of|% of|reconcil|hypothetical|discontinued",
+    re.I,
+)
+_PERCENT = re.compile(r"%|percent|change|vs\.?", re.I)
+
+_DULL = frozenset(
+    label_words(
+        "year years ended month months three six nine twelve fiscal as of quarter week weeks for the end "
+        "ending at period and millions thousands in total consolidated unaudited audited restated 13 26 39 52 53"
+    )
+)
+
+
+class CellAnswer(Record, frozen=True, kw_only=True):
+    """A value and the label that says what it is. ``cell`` is None when the whole row is quoted.
+
+    ``score`` in [0, 1] orders answers; it is a product of matches, not a probability.
+    """
+
+    passage: Passage
+    row: Row
+    cell: Cell | None
+    score: float
+    item: str = ""
+    period: str = ""
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """The same place of the same document version, whichever chunk it was read from."""
+        at = self.cell or self.row
+        return (self.passage.chunk.document_version, at.start, at.end)
+
+
+def find_item(
+    wanted: Wanted, item: LineItem, period: Period | None, passages: Sequence[Passage]
+) -> list[CellAnswer]:
+    """Cells of rows labelled as ``item`` under a column of ``period``, best first."""
+    found: list[CellAnswer] = []
+    for passage in of_the_named(wanted, passages):
+        place = _place(passage, item, wanted)
+        for row in passage.chunk.rows:
+            label = label_score(row.label, item)
+            if label <= 0.0:
+                continue
+            for cell, fit in _columns(passage, row, period, wanted):
+                score = label * place * fit * _kind_fit(passage, cell, item)
+                if score >= MIN_SCORE:
+                    found.append(
+                        CellAnswer(
+                            passage=passage,
+                            row=row,
+                            cell=cell,
+                            score=score,
+                            item=item.name,
+                            period=period.name if period else "",
+                        )
+                    )
+    return _ordered(found)
+
+
+def statement_cells(wanted: Wanted, passages: Sequence[Passage]) -> list[CellAnswer]:
+    """The best cell for each asked line item and period; [] unless every one of them is found.
+
+    A part of what is asked is not an answer to it; split aspects ask for one item and period each.
+    """
+    found: list[CellAnswer] = []
+    for name in operands(wanted):
+        for period in wanted.periods or (None,):
+            cells = find_item(wanted, ITEMS[name], period, passages)
+            if not cells:
+                return []
+            found.append(cells[0])
+    return found[:MAX_CELLS]
+
+
+def find_rows(wanted: Wanted, passages: Sequence[Passage]) -> list[CellAnswer]:
+    """Rows whose label has the question's own words, for what no line item names; best first.
+
+    With an asked period the cell of its column; otherwise the cell whose head has asked words, or
+    the whole row.
+    """
+    if not wanted.terms:
+        return []
+    found: list[CellAnswer] = []
+    for passage in of_the_named(wanted, passages):
+        around = frozenset(label_words(passage.chunk.context.replace("\n", " ")))
+        for row in passage.chunk.rows:
+            score = _row_score(wanted, row, around)
+            if score < MIN_ROW_SCORE:
+                continue
+            for cell, fit in _own_columns(passage, row, wanted):
+                if score * fit >= MIN_ROW_SCORE:
+                    found.append(CellAnswer(passage=passage, row=row, cell=cell, score=score * fit))
+    return _ordered(found)
+
+
+def text_of(passage: Passage, start: int, end: int) -> str:
+    """The document's text at ``[start, end)``, read from the chunk that holds it."""
+    base = passage.chunk.start_offset
+    return passage.chunk.content[start - base : end - base]
+
+
+def label_span(passage: Passage, row: Row) -> tuple[int, int]:
+    """Where the row's label stands: from the row's start to its first cell, white space cut."""
+    end = min((cell.start for cell in row.cells), default=row.end)
+    text = text_of(passage, row.start, end)
+    at = text.find(row.label)
+    if row.label and at >= 0:
+        return row.start + at, row.start + at + len(row.label)
+    return row.start + len(text) - len(text.lstrip()), row.start + len(text.rstrip())
+
+
+def whole(passage: Passage, row: Row) -> bool:
+    """Whether the row lies inside the chunk, so that it can be quoted from it."""
+    return passage.chunk.start_offset <= row.start and row.end <= passage.chunk.end_offset
+
+
+def is_value(text: str) -> bool:
+    """Whether a cell holds a number."""
+    return bool(_VALUE.search(text))
+
+
+def _ordered(found: list[CellAnswer]) -> list[CellAnswer]:
+    # Python's sort is stable: equal scores keep the passages' order, which is best first.
+    ordered = sorted(found, key=lambda answer: -round(answer.score, 6))
+    once: dict[tuple[str, int, int], CellAnswer] = {}
+    for answer in ordered:
+        once.setdefault(answer.key, answer)
+    return list(once.values())
+
+
+def _place(passage: Passage, item: LineItem, wanted: Wanted) -> float:
+    """How fitting the table is: the statement that is asked for, or where the item is at home."""
+    chunk = passage.chunk
+    title = chunk.context + "\n" + " › ".join(chunk.section_path)
+    named = statements_in(title)
+    asked = wanted.statements or (item.statement,)
+    fit = 1.0 if any(kind in named for kind in asked) else 0.75 if named else 0.85
+    if _BAD_PLACE.search(title) and not _BAD_PLACE.search(wanted.question):
+        fit *= 0.75
+    return fit
+
+
+def _columns(
+    passage: Passage, row: Row, period: Period | None, wanted: Wanted
+) -> Iterator[tuple[Cell, float]]:
+    values = [
+        cell for cell in row.cells if whole(passage, row) and is_value(text_of(passage, cell.start, cell.end))
+    ]
+    if period is None:
+        yield from _newest(values)
+        return
+    known = calendar(passage.chunk)
+    own = " ".join(wanted.terms)
+    for cell in values:
+        fit = head_fit(cell.head, period, known)
+        if fit > 0.0:
+            yield cell, fit * _head_extra(cell.head, own)
+    if len(values) == 1 and not values[0].head.strip() and _document_is_of(passage, period):
+        yield values[0], 0.7
+
+
+def _newest(values: Sequence[Cell]) -> Iterator[tuple[Cell, float]]:
+    """No period asked: the column of the latest one; a table without periods only when one value stands."""
+    dated = [
+        (max((found.year, found.month or 12, found.months or 0) for found in periods_in(cell.head)), cell)
+        for cell in values
+        if periods_in(cell.head) and not _PERCENT.search(cell.head)
+    ]
+    if dated:
+        latest = max(when for when, _ in dated)
+        yield next(cell for when, cell in dated if when == latest), 0.8
+    elif len(values) == 1:
+        yield values[0], 0.8
+
+
+def _head_extra(head: str, own: str) -> float:
+    """Words of a column head beside its period say whose column it is (a segment's, a change's)."""
+    bare = head
+    for found in reversed(periods_in(head)):
+        bare = bare[: found.start] + " " + bare[found.end :]
+    extra = [word for word in label_words(bare) if word not in _DULL and word not in own.split()]
+    return max(0.6, 1.0 - 0.08 * len(extra))
+
+
+def _kind_fit(passage: Passage, cell: Cell, item: LineItem) -> float:
+    """An amount is not a percentage and the other way round."""
+    percent = "%" in text_of(passage, cell.start, min(cell.end + 2, passage.chunk.end_offset))
+    percent = percent or bool(re.search(r"%|percent", cell.head, re.I))
+    rate = "rate" in item.name
+    return 1.0 if percent == rate or (rate and not percent) else 0.3
+
+
+def _document_is_of(passage: Passage, period: Period) -> bool:
+    named = periods_in(f"{passage.chunk.document_id} {passage.chunk.title}")
+    return any((found.year, found.quarter) == (period.year, period.quarter) for found in named)
+
+
+def _row_score(wanted: Wanted, row: Row, around: frozenset[str]) -> float:
+    """Share of the asked words in the label, then in the heads and the table's context at half weight."""
+    label = set(label_words(row.label))
+    heads = {word for cell in row.cells for word in label_words(cell.head)}
+    terms = wanted.terms
+    in_label = sum(term in label for term in terms)
+    if not in_label or not row.cells:
+        return 0.0
+    in_heads = sum(term in heads and term not in label for term in terms)
+    elsewhere = sum(term in around and term not in label and term not in heads for term in terms)
+    # A short label that is wholly asked for is the thing; a long one shares words with many questions.
+    of_label = in_label / max(1, len([word for word in label if len(word) > 2]))
+    return (in_label + in_heads + 0.6 * elsewhere) / len(terms) * (0.6 + 0.4 * min(1.0, of_label))
+
+
+def _own_columns(passage: Passage, row: Row, wanted: Wanted) -> Iterator[tuple[Cell | None, float]]:
+    if not whole(passage, row):
+        return
+    if wanted.periods:
+        for period in wanted.periods:
+            yield from ((cell, fit) for cell, fit in _columns(passage, row, period, wanted))
+        return
+    asked = set(wanted.terms)
+    hits = [(sum(word in asked for word in set(label_words(cell.head))), cell) for cell in row.cells]
+    best = max((hit for hit, _ in hits), default=0)
+    if best:
+        yield from ((cell, 1.0) for hit, cell in hits if hit == best)
+    else:
+        yield None, 0.9

@@ -1,0 +1,80 @@
+"""Whether a passage is about what a question names: its company, its document, its period.
+
+In: the :class:`Wanted` of a question and passages. Out: which passages may answer it, and what no
+passage has. Exact checks on names and periods; knows nothing about rank or models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from citewell.matching.periods import Calendar, Period, calendar_of, covers, head_covers, periods_in
+from citewell.matching.questions import Wanted, name_occurs
+from citewell.records import Chunk, Passage
+
+
+def usable(passages: Sequence[Passage]) -> list[Passage]:
+    """Passages over the relevance threshold that no filter set aside, in their order."""
+    return [passage for passage in passages if passage.relevant and not passage.set_aside]
+
+
+def about(chunk: Chunk) -> str:
+    """What a chunk belongs to: id, title, author and context; what it says itself is not in here."""
+    return f"{chunk.document_id}\n{chunk.title}\n{chunk.author}\n{chunk.context}"
+
+
+@lru_cache(maxsize=4096)
+def _named(name: str, text: str) -> bool:
+    return name_occurs(name, text)
+
+
+def names_held(wanted: Wanted, chunk: Chunk) -> bool:
+    """Whether the chunk, or what it belongs to, has one of the names; True when none is asked."""
+    return not wanted.names or any(
+        _named(name, about(chunk)) or _named(name, chunk.content) for name in wanted.names
+    )
+
+
+def of_the_named(wanted: Wanted, passages: Sequence[Passage]) -> list[Passage]:
+    """Passages of the documents that carry an asked name; where none does, those that mention one.
+
+    A question about one company is not answered from another's filing.
+    """
+    owners = [
+        name for name in wanted.names if any(_named(name, about(passage.chunk)) for passage in passages)
+    ]
+    if owners:
+        return [p for p in passages if any(_named(name, about(p.chunk)) for name in owners)]
+    return [passage for passage in passages if names_held(wanted, passage.chunk)]
+
+
+def calendar(chunk: Chunk) -> Calendar:
+    """The fiscal calendar that the chunk's document names imply (see ``periods.calendar_of``)."""
+    heads = tuple(dict.fromkeys(cell.head for row in chunk.rows for cell in row.cells))
+    return _calendar((chunk.document_id, chunk.title), heads)
+
+
+@lru_cache(maxsize=1024)
+def _calendar(names: tuple[str, ...], heads: tuple[str, ...]) -> Calendar:
+    return calendar_of(names, heads)
+
+
+@lru_cache(maxsize=65536)
+def head_fit(head: str, asked: Period, calendar: Calendar) -> float:
+    """``periods.head_covers``, remembered."""
+    return head_covers(head, asked, calendar)
+
+
+def period_held(asked: Period, chunk: Chunk) -> bool:
+    """Whether the asked period occurs in the chunk's columns or text, or names its document."""
+    known = calendar(chunk)
+    if any(head_fit(cell.head, asked, known) > 0.3 for row in chunk.rows for cell in row.cells):
+        return True
+    named = [*periods_in(chunk.content), *periods_in(chunk.context)]
+    if any(covers(found, asked, known) > 0.3 for found in named):
+        return True
+    return any(
+        covers(found, asked, known) > 0.3 or (found.year == asked.year and asked.quarter is None)
+        for found in periods_in(f"{chunk.document_id} {chunk.title}")
+    )

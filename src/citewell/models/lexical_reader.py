@@ -1,0 +1,133 @@
+"""An extractor without weights: sentences scored by how the question's words lie in them.
+
+In: a question and passages. Out: a :class:`Reading` a passage: its likeliest answer sentences and the
+probability that it holds no answer. Both are logistic in a few lexical features; the coefficients
+were fitted by ``training/lexical_reader.py`` (docs/measurements/lexical_reader.md). It reads words,
+not meaning: where the trained reader's weights are at hand, that one is used.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from citewell.identity import hash_value
+from citewell.matching.line_items import label_words
+from citewell.matching.questions import STOP, Ask, Wanted, read_question
+from citewell.ports import Extraction, Reading
+from citewell.records import Maker
+from citewell.sentences import sentence_spans
+
+FEATURES = tuple(
+    "bias share share_near share_passage relative bigrams names kind extra length lead".split()  # noqa: SIM905
+)
+# Fitted on public question answering sets; see the module's first lines.
+SENTENCE_WEIGHTS = (-4.723, 1.272, 2.571, -1.926, 2.458, 0.127, 0.024, 1.457, -0.32, 0.766, 0.612)
+PASSAGE_WEIGHTS = (-3.575, 0.98, 1.847, -0.659, 2.842, -0.514, 0.6, 0.977, -0.693, 0.705, 0.456)
+MAX_CANDIDATES = 5
+
+_WORD = re.compile(r"[A-Za-z][\w&]*|\d[\d,.]*\d|\d")
+_KINDS: dict[Ask, re.Pattern[str]] = {
+    Ask.NUMBER: re.compile(
+        r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|million|half|twice)\b", re.I
+    ),
+    Ask.WHEN: re.compile(
+        r"\b(?:1\d|20)\d\d\b|\b(?:day|week|month|year|century)s?\b|"
+        r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
+    ),
+    Ask.WHO: re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]+"),
+    Ask.WHY: re.compile(
+        r"\b(?:because|due to|caused?|result|driven|drove|reflect|attributable|since|therefore|primarily|"
+        r"partially offset|in order to|so that)\b",
+        re.I,
+    ),
+}
+
+
+class LexicalReader:
+    """An Extractor port. ``no_answer`` and ``probability`` are fitted, on other text than yours."""
+
+    def __init__(self) -> None:
+        fitted = {"features": FEATURES, "sentence": SENTENCE_WEIGHTS, "passage": PASSAGE_WEIGHTS}
+        self.maker = Maker(name="citewell-lexical-reader/1", hash=hash_value(fitted))
+
+    def extract(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        """One reading a passage, in order; a passage without sentences has no answer for certain."""
+        wanted = read_question(question)
+        return [read_passage(wanted, passage) for passage in passages]
+
+
+def read_passage(wanted: Wanted, passage: str) -> Reading:
+    """Its best sentences with their probability, and ``no_answer`` of the best one's features."""
+    spans = sentence_spans(passage)
+    if not spans:
+        return Reading(candidates=(), no_answer=1.0)
+    rows = sentence_features(wanted, passage)
+    scored = sorted(((_logistic(row, SENTENCE_WEIGHTS), -at) for at, row in enumerate(rows)), reverse=True)
+    candidates = tuple(
+        Extraction(start=spans[-at][0], end=spans[-at][1], probability=probability)
+        for probability, at in scored[:MAX_CANDIDATES]
+    )
+    return Reading(candidates=candidates, no_answer=1.0 - _logistic(rows[-scored[0][1]], PASSAGE_WEIGHTS))
+
+
+def sentence_features(wanted: Wanted, passage: str) -> list[tuple[float, ...]]:
+    """One row of FEATURES a sentence, each in [0, 1]."""
+    spans = sentence_spans(passage)
+    asked = _asked(wanted.question)
+    bags = [_stems(passage[start:end]) for start, end in spans]
+    whole = frozenset().union(*map(frozenset, bags)) if bags else frozenset()
+    # A word that stands in every sentence of the passage tells sentences apart no better than "the".
+    weights = {
+        word: 1.0 / (1.0 + math.log1p(sum(word in bag for bag in bags))) for word in dict.fromkeys(asked)
+    }
+    total = sum(weights.values()) or 1.0
+    shares = [sum(weight for word, weight in weights.items() if word in bag) / total for bag in bags]
+    best = max(shares, default=0.0) or 1.0
+    passage_share = sum(weight for word, weight in weights.items() if word in whole) / total
+    pairs = set(itertools.pairwise(asked))
+    kind = _KINDS.get(wanted.ask)
+    rows: list[tuple[float, ...]] = []
+    for at, ((start, end), bag) in enumerate(zip(spans, bags, strict=True)):
+        text = passage[start:end]
+        near = set(bag).union(*(bags[i] for i in (at - 1, at + 1) if 0 <= i < len(bags)))
+        near_share = sum(weight for word, weight in weights.items() if word in near) / total
+        names = [all(word in near for word in _stems(name)) for name in wanted.names]
+        rows.append(
+            (
+                1.0,
+                shares[at],
+                near_share,
+                passage_share,
+                shares[at] / best,
+                len(pairs.intersection(itertools.pairwise(bag))) / max(1, len(pairs)),
+                sum(names) / len(names) if names else 0.5,
+                0.5 if kind is None else float(bool(kind.search(text))),
+                min(1.0, len(set(bag).difference(weights)) / 8),
+                min(1.0, len(bag) / 40),
+                float(at == 0),
+            )
+        )
+    return rows
+
+
+@lru_cache(maxsize=512)
+def _asked(question: str) -> tuple[str, ...]:
+    return _stems(question)
+
+
+@lru_cache(maxsize=8192)
+def _stems(text: str) -> tuple[str, ...]:
+    return tuple(
+        stem
+        for match in _WORD.finditer(text)
+        if match.group().lower() not in STOP
+        for stem in label_words(match.group())
+    )
+
+
+def _logistic(row: Sequence[float], weights: Sequence[float]) -> float:
+    return 1.0 / (1.0 + math.exp(-sum(x * w for x, w in zip(row, weights, strict=True))))

@@ -1,0 +1,179 @@
+"""The poison filter: passages that try to steer the answer instead of informing it are set aside.
+
+In: a question and passages. Out: the same passages in the same order, some with ``set_aside``, the
+reason in words. Three kinds: a passage that instructs whoever answers or forges our own marks; one
+that repeats the question to win the ranking; one statement flooded from many places. Manuals tell
+readers what to do ("You must restart the server"): that is content. Knows nothing about verdicts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+import msgspec
+
+from citewell.matching.line_items import label_words
+from citewell.matching.questions import STOP
+from citewell.records import Passage
+from citewell.sentences import sentence_spans
+
+FLOOD = 4
+FLOOD_ALIKE = 0.8
+REPEATS = 3
+MIN_QUESTION_WORDS = 4
+
+# Instructions are told by whom they address (a model that answers) or by what they would switch off;
+# an imperative alone is a manual.
+_INSTRUCTIONS: tuple[tuple[str, str], ...] = (
+    (
+        "tells the answerer to ignore its instructions",
+        r"\b(?:ignore|disregard|forget|override|bypass|do not follow)\b[^.\n]{0,40}"
+        r"\b(?:previous|prior|above|earlier|preceding|all|any|your|system|other)\b[^.\n]{0,30}"
+        r"\b(?:instructions?|prompts?|directions?|guidelines?|rules?|contexts?|documents?|sources?|passages?)\b"
+        r"(?!\s+(?:manual|booklet|sheet|label))",
+    ),
+    (
+        "dictates the answer",
+        r"\b(?:you (?:must|should|shall|will|have to|need to|are (?:required|instructed|told) to)|always|"
+        r"please|only)\s+"
+        r"(?:always |only |now |simply |just )*"
+        r"(?:answer|respond|reply|output|say|state|print|return|conclude)\s+"
+        r"(?:with|that|only|exactly|as follows|the following|['\"“‘:]|(?:yes|no)\b)",
+    ),
+    (
+        "dictates the answer",
+        r"\b(?:when|if|whenever) (?:you are |someone is |a user is )?(?:asked|answering|a user asks|"
+        r"the user asks|anyone asks|questioned)\b[^.\n]{0,120}"
+        r"\b(?:answer|respond|reply|say|state|output|tell them)\b",
+    ),
+    (
+        "addresses a language model",
+        r"\b(?:you are (?:now )?(?:an? )?(?:\w+ )?(?:AI|assistant|language model|chatbot|LLM|GPT)\b|"
+        r"(?:attention|note|message|instructions?|dear|hey|hello)[ ,:]+(?:to |for )?(?:the |any |all )?"
+        r"(?:AI|LLM|language model|assistant|chatbot|model)s?\b\s*[:,!]|"
+        r"as an AI (?:language )?(?:model|assistant)\b[^.\n]{0,40}\byou\b|"
+        r"(?:new|updated|real|actual|hidden|secret) (?:system )?(?:instructions?|prompts?)\s*:|"
+        r"(?:reveal|print|repeat|show|output) (?:me )?(?:your|the) (?:system )?(?:prompt|instructions)\b)",
+    ),
+    (
+        "forges a chat or prompt border",
+        r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id)[^\n]{0,20}\|?>|\[/?INST\]|<<SYS>>|"
+        r"^\s*(?:#{2,}\s*)?(?:system|assistant|developer)\s*(?:prompt|message)?\s*:\s*"
+        r"(?:you|ignore|answer|the (?:answer|user)|from now|respond)\b|"
+        r"</(?:system|instructions?|source|claim|premise|passage)>|<(?:system|instructions?)>",
+    ),
+    (
+        "forges a source or citation mark",
+        r"^\s*(?:\[|={2,}|-{2,}|【)?\s*SOURCE[ _]?\d+\s*(?:\]|={2,}|-{2,}|】|:)|"
+        r"(?<!`)\[src:[^\]\n]{1,80}\]|(?<!`)\[SOURCE_\d+\]",
+    ),
+    (
+        "forges a verdict",
+        r"^\W*(?:verdict|label|status|decision|entailment|grounded|supported|relevance|confidence)\W{0,3}\s*[:=]"
+        r"\s*\W?(?:VERIFIED|ENTAILMENT|ENTAILED|SUPPORTED|NOT_SUPPORTED|CONTRADICT(?:ION|ED)|UNSUPPORTED|ANSWER|"
+        r"ABSTAIN|"
+        r"true|1(?:\.0+)?|100\s*%|0?\.9\d*)\b|"
+        r"\b(?:this|the (?:following|above)) (?:claim|statement|answer|passage|source|document) "
+        r"(?:is|has been|"
+        r"must be (?:marked|treated|labelled|considered)(?: as)?) "
+        r"(?:VERIFIED|ENTAILMENT|pre-?verified|100% (?:verified|true))\b|"
+        r"\"(?:label|verdict|status)\"\s*:\s*\"(?:ENTAILMENT|VERIFIED|SUPPORTED|CONTRADICTION)\"",
+    ),
+)
+_COMPILED = tuple((why, re.compile(pattern, re.I | re.M)) for why, pattern in _INSTRUCTIONS)
+# Zero-width and tag characters hide text from people who read the page; three and more are not typography.
+_HIDDEN = re.compile("[\u200b\u200c\u200e\u200f\u2060-\u2064\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+_WORD = re.compile(r"[\w&]+")
+
+
+def set_poison_aside(question: str, passages: Sequence[Passage]) -> list[Passage]:
+    """All passages, in order; those set aside say why. One set aside before keeps its reason."""
+    reasons = [passage.set_aside or _reason(question, passage) for passage in passages]
+    for at, reason in _floods(question, passages, reasons).items():
+        reasons[at] = reason
+    return [
+        msgspec.structs.replace(passage, set_aside=reason) if reason != passage.set_aside else passage
+        for passage, reason in zip(passages, reasons, strict=True)
+    ]
+
+
+def instructions_in(text: str) -> str:
+    """What ``text`` tries to tell a model that answers, in words; "" for none."""
+    plain = _HIDDEN.sub("", text)
+    for why, pattern in _COMPILED:
+        match = pattern.search(plain)
+        if match:
+            return f"{why}: {_shown(match.group())}"
+    hidden = len(_HIDDEN.findall(text))
+    if hidden > 2 and hidden > len(text) / 200:
+        return f"hides {hidden} invisible characters"
+    return ""
+
+
+def _reason(question: str, passage: Passage) -> str:
+    content = passage.chunk.content
+    return instructions_in(content) or _stuffing(question, content)
+
+
+def _shown(text: str) -> str:
+    flat = " ".join(text.split())
+    return f"“{flat[:80]}”" if len(flat) <= 80 else f"“{flat[:79]}…”"
+
+
+def _stuffing(question: str, content: str) -> str:
+    """The question itself again and again, whole or nearly: real pages put one question once.
+
+    A page of questions and answers asks *different* questions, and a statement repeats its subject,
+    not the question's whole wording.
+    """
+    asked = _bag(question)
+    if len(asked) < MIN_QUESTION_WORDS:
+        return ""
+    exact = _flat(content).count(_flat(question).strip(" ?"))
+    near = sum(
+        len(asked & _bag(content[start:end])) >= 0.9 * len(asked)
+        and content[start:end].rstrip().endswith("?")
+        for start, end in sentence_spans(content)
+    )
+    times = max(exact, near)
+    return f"repeats the question {times} times" if times >= REPEATS else ""
+
+
+def _floods(question: str, passages: Sequence[Passage], reasons: Sequence[str]) -> dict[int, str]:
+    """Groups of FLOOD and more short near-duplicates from different chunks: the first stays.
+
+    Tables repeat their heads and contracts their clauses, so a group counts only when its passages say
+    nearly the same words in whole, and different documents or versions are not merely copies of one:
+    copies add no evidence either way, and the first is kept.
+    """
+    bags = [_bag(passage.chunk.content) for passage in passages]
+    left = [at for at, reason in enumerate(reasons) if not reason and len(bags[at]) >= MIN_QUESTION_WORDS]
+    found: dict[int, str] = {}
+    while left:
+        first, *rest = left
+        alike = [at for at in rest if _alike(bags[first], bags[at])]
+        if 1 + len(alike) >= FLOOD:
+            documents = len({passages[at].chunk.document_id for at in (first, *alike)})
+            for at in alike:
+                found[at] = (
+                    f"floods: the same statement stands in {1 + len(alike)} passages of {documents} "
+                    f"document{'s' if documents > 1 else ''}; the best ranked one is kept"
+                )
+        left = [at for at in rest if at not in alike]
+    return found
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= FLOOD_ALIKE * len(one | other)
+
+
+@lru_cache(maxsize=4096)
+def _bag(text: str) -> frozenset[str]:
+    words = (word for word in _WORD.findall(text) if word.lower() not in STOP)
+    return frozenset(stem for word in words for stem in label_words(word))
+
+
+def _flat(text: str) -> str:
+    return " ".join(_WORD.findall(text.lower()))
