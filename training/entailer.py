@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from training.encoder import Encoder, Schedule, Training, load_tokenizer
 from training.general import general_items
+from training.grounding import grounding_items
 from training.items import Bags, Item, bag_loss, encode_items
 
 SEED = 20261121
@@ -36,8 +37,9 @@ class Stage:
 
 STAGES = {
     "general": Stage("general", general_items, peak=1.2e-4, floor=0.3, passes=1.0),
+    "grounding": Stage("grounding", grounding_items, peak=1.0e-4, floor=0.01, passes=1.0),
 }
-ORDER = ("general",)
+ORDER = ("general", "grounding")
 
 
 def checkpoints() -> Path:

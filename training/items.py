@@ -21,7 +21,7 @@ from training.encoder import Encoded, collate, encode_pairs
 LABELS = ("entailment", "neutral", "contradiction")
 NOT_ENTAILMENT = 3
 _CODES = {**{name: i for i, name in enumerate(LABELS)}, "not_entailment": NOT_ENTAILMENT}
-MAX_TOKENS = 160
+MAX_TOKENS = 192
 
 
 @dataclass(frozen=True, slots=True)

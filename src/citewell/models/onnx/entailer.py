@@ -1,0 +1,111 @@
+"""Does a text entail a claim: the embedded three-way model, read over windows of the text.
+
+In: pairs of premise and claim, of any length. Out: one Entailment a pair, the same bits whatever else is asked.
+The rule that combines windows: a sentence of the claim is entailed as much as by its best window; of what is left,
+contradiction gets the share it has in the window that contradicts most. A claim of several sentences holds as much
+as its weakest sentence, and is contradicted as much as its most contradicted one. Nothing is cut in silence: a claim
+too long to be read at once comes back unchecked, with the reason. Knows nothing about numbers, names or thresholds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citewell.models.onnx.session import WEIGHTS, Session, Tokens
+from citewell.models.onnx.windows import WindowRule
+from citewell.records import Entailment
+from citewell.sentences import sentence_spans
+
+Logits = NDArray[np.float32]
+
+
+class OnnxEntailer:
+    """The default entailer; needs no hub, no key and no torch."""
+
+    def __init__(self, folder: Path = WEIGHTS / "entailer", *, threads: int = 0) -> None:
+        self._session = Session(folder, threads=threads)
+        self.maker = self._session.maker
+        card = self._session.card
+        self._order = [card["labels"].index(label) for label in ("entailment", "neutral", "contradiction")]
+        self._rule = WindowRule(**card["windows"])
+        self._max_tokens: int = card["max_tokens"]
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        """Unchecked, with the reason, for an empty premise or claim and for a claim too long to be read at once."""
+        asked: list[Tokens] = []
+        plans: list[list[slice] | str] = []
+        for premise, claim in pairs:
+            plan = self._plan(premise, claim)
+            if isinstance(plan, str):
+                plans.append(plan)
+                continue
+            slices = []
+            for sequences in plan:
+                slices.append(slice(len(asked), len(asked) + len(sequences)))
+                asked += sequences
+            plans.append(slices)
+        logits = [output[0][self._order] for output in self._session.run(asked)]
+        return [
+            _unchecked(plan) if isinstance(plan, str) else _combined([_best(logits[part]) for part in plan])
+            for plan in plans
+        ]
+
+    def _plan(self, premise: str, claim: str) -> list[list[Tokens]] | str:
+        """The sequences to run for each sentence of the claim, or why there are none."""
+        if not premise.strip():
+            return "empty premise"
+        sentences = [claim[a:b] for a, b in sentence_spans(claim)]
+        if not sentences:
+            return "empty claim"
+        plan = []
+        for sentence in sentences:
+            tokens = len(self._session.tokenizer.encode(sentence, add_special_tokens=False).ids)
+            if tokens > self._max_tokens // 2:
+                return f"a sentence of the claim has {tokens} tokens; at most {self._max_tokens // 2} are read at once"
+            plan.append(
+                [e for window in self._rule.windows(premise, sentence) for e in self._encoded(window, sentence)]
+            )
+        return plan
+
+    def _encoded(self, window: str, sentence: str) -> list[Tokens]:
+        """One sequence, or the halves of a window that has more tokens than its length in characters promised."""
+        encoding = self._session.tokenizer.encode(window, sentence)
+        if len(encoding.ids) <= self._max_tokens:
+            return [Tokens(encoding.ids, encoding.type_ids)]
+        middle = len(window) // 2
+        cut = window.find(" ", middle)
+        cut = cut if 0 < cut < len(window) - 1 else middle
+        return self._encoded(window[:cut], sentence) + self._encoded(window[cut:], sentence)
+
+
+def _best(logits: Sequence[Logits]) -> tuple[float, float]:
+    """Entailment and contradiction over the windows of one sentence of the claim."""
+    rows = [_softmax(row) for row in logits]
+    entailment = max(row[0] for row in rows)
+    _, neutral, contradiction = max(rows, key=lambda row: row[2])
+    rest = neutral + contradiction
+    return entailment, (1.0 - entailment) * (contradiction / rest if rest > 0.0 else 0.0)
+
+
+def _combined(sentences: Sequence[tuple[float, float]]) -> Entailment:
+    entailment = min(e for e, _ in sentences)
+    contradiction = min(max(c for _, c in sentences), 1.0 - entailment)
+    neutral = max(0.0, 1.0 - entailment - contradiction)
+    return Entailment(entailment=entailment, neutral=neutral, contradiction=contradiction)
+
+
+def _softmax(row: Logits) -> tuple[float, float, float]:
+    """In double precision, in one fixed order: part of "same input, same bits"."""
+    top = max(float(value) for value in row)
+    e, n, c = (math.exp(float(value) - top) for value in row)
+    total = e + n + c
+    return e / total, n / total, c / total
+
+
+def _unchecked(reason: str) -> Entailment:
+    return Entailment(entailment=None, neutral=None, contradiction=None, unchecked=reason)

@@ -1,0 +1,141 @@
+"""A premise of any length as the few windows in which a claim is looked for.
+
+In: a premise and a claim. Out: windows of the premise, each short enough to be read at once; the entailer combines
+them. Three kinds: single units that share most words with the claim, three units in a row, and
+the units that together cover the claim, put side by side (evidence that stands apart). A unit is a sentence, or a row
+of a table under the table's title. Training cuts its texts with this very function.
+Words are weighed by how rare they are in the premise. A short premise is one window and its sentences.
+Deliberately knows nothing about models or tokens: sizes are characters, so that it can be read and tested alone.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from citewell.sentences import sentence_spans
+
+_WORD = re.compile(r"\w+(?:[.,]\d+)*")
+_RECORD = re.compile(r"^[^:;\n]{1,60}: \S")
+_FUNCTION_WORDS = frozenset(
+    "a an and are as at be been but by did do does for from had has have he her his i in into is it its of on or "
+    "our she so than that the their them then there these they this those to was we were which who will with you".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRule:
+    """How a premise is cut. Lengths in characters; `singles`, `groups` and `composed` are the most of each kind."""
+
+    singles: int = 3
+    groups: int = 2
+    group_size: int = 3
+    composed: int = 4
+    longest: int = 560
+
+    def windows(self, premise: str, claim: str) -> tuple[str, ...]:
+        """Distinct windows; none for a premise without text."""
+        head, units = _units(premise, self.longest)
+        texts = [premise[a:b] for a, b in units]
+        if len(texts) <= 1:
+            return (_join(head, texts),) if texts or head else ()
+        bags = [_words(text) for text in texts]
+        weight = _weights(bags, _words(claim))
+        score = [sum(weight.get(word, 0.0) for word in bag) for bag in bags]
+        chosen: list[tuple[int, ...]] = []
+        if sum(map(len, texts)) + len(head) <= self.longest:
+            chosen.append(tuple(range(len(units))))
+        else:
+            chosen.append(self._cover(bags, weight, texts, self.longest - len(head)))
+            chosen += self._runs(score, texts, self.longest - len(head))
+        chosen += [(i,) for i in _best(score, self.singles) if score[i] > 0.0]
+        return tuple(dict.fromkeys(_join(head, [texts[i] for i in picks]) for picks in chosen))
+
+    def _runs(self, score: Sequence[float], texts: Sequence[str], room: int) -> list[tuple[int, ...]]:
+        """Runs of `group_size` units, those that cover most first, no two with the same middle."""
+        runs = []
+        for start in range(max(1, len(texts) - self.group_size + 1)):
+            run: list[int] = []
+            held = 0
+            for i in range(start, min(len(texts), start + self.group_size)):
+                if run and held + len(texts[i]) > room:
+                    break
+                run.append(i)
+                held += len(texts[i])
+            runs.append(tuple(run))
+        value = [sum(score[i] for i in run) for run in runs]
+        return [runs[i] for i in _best(value, self.groups) if value[i] > 0.0]
+
+    def _cover(
+        self, bags: Sequence[frozenset[str]], weight: dict[str, float], texts: Sequence[str], room: int
+    ) -> tuple[int, ...]:
+        """Units picked one by one, each for the claim's words that those before it lack; in text order."""
+        missing = dict(weight)
+        picked: list[int] = []
+        for _ in range(self.composed):
+            gains = [
+                -1.0 if i in picked or len(texts[i]) > room else sum(missing.get(word, 0.0) for word in bag)
+                for i, bag in enumerate(bags)
+            ]
+            best = max(range(len(gains)), key=lambda i: (gains[i], -i))
+            if gains[best] <= 0.0:
+                break
+            picked.append(best)
+            room -= len(texts[best])
+            for word in bags[best]:
+                missing.pop(word, None)
+        return tuple(sorted(picked)) or (0,)
+
+
+def _units(text: str, longest: int) -> tuple[str, list[tuple[int, int]]]:
+    """A head that stands above every window (a table's title and column names, else empty) and the units."""
+    spans = _lines(text)
+    rows = [i for i, (a, b) in enumerate(spans) if "\t" in text[a:b] or _RECORD.match(text[a:b])]
+    if len(rows) < 2 or len(rows) * 2 < len(spans):
+        return "", [piece for a, b in sentence_spans(text) for piece in _pieces(text, a, b, longest * 2)]
+    first = rows[0] + (1 if "\t" in text[slice(*spans[rows[0]])] else 0)
+    head = " ".join(text[a:b] for a, b in spans[:first])[: longest // 3]
+    return head, [piece for a, b in spans[first:] for piece in _pieces(text, a, b, longest * 2)]
+
+
+def _lines(text: str) -> list[tuple[int, int]]:
+    return [m.span() for m in re.finditer(r"[^\n]*\S[^\n]*", text)]
+
+
+def _pieces(text: str, start: int, end: int, longest: int) -> list[tuple[int, int]]:
+    """One unit cut at white space where it is too long to be read at once."""
+    pieces = []
+    while end - start > longest:
+        cut = max(text.rfind(" ", start, start + longest), text.rfind(";", start, start + longest))
+        cut = cut + 1 if cut > start else start + longest
+        pieces.append((start, cut))
+        start = cut
+    return [*pieces, (start, end)]
+
+
+def _join(head: str, texts: Sequence[str]) -> str:
+    """Units side by side; under a head (a table) each on its own line."""
+    return "\n".join([head, *texts]) if head else " ".join(texts)
+
+
+def _words(text: str) -> frozenset[str]:
+    """Content words, lower case, without a plural or third-person s."""
+    words = (word.lower() for word in _WORD.findall(text))
+    return frozenset(
+        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+        for word in words
+        if word not in _FUNCTION_WORDS
+    )
+
+
+def _weights(bags: Sequence[frozenset[str]], claim: frozenset[str]) -> dict[str, float]:
+    found = Counter(word for bag in bags for word in bag if word in claim)
+    return {word: math.log(1.0 + len(bags) / n) for word, n in found.items()}
+
+
+def _best(values: Sequence[float], most: int) -> list[int]:
+    """Indices of the largest values, ties to the earlier."""
+    return sorted(range(len(values)), key=lambda i: (-values[i], i))[:most]

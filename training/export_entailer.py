@@ -1,0 +1,100 @@
+"""The entailer's checkpoints -> weights/entailer: graph, tokenizer and card.
+
+In: CITEWELL_CHECKPOINTS/entailer (the kept checkpoints of the last stage, averaged). Out: model.onnx (int8 weights,
+float32 computation), tokenizer.json and card.json with the licence of every set that shaped the weights. Exporting
+stops when the graph and torch disagree.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from citewell.models.onnx.windows import WindowRule
+from training.compact import compact
+from training.encoder import Encoder, averaged
+from training.entailer import ORDER, SEED, checkpoints
+from training.export_embedder import CARD as EMBEDDER_CARD
+from training.export_embedder import WEIGHTS, Core, check_parity, trace, write
+from training.general import SETS
+from training.grounding import DOCUMENTS
+from training.items import LABELS
+from training.passages import SETS as PASSAGE_SETS
+from training.sources import sources
+
+FOLDER = WEIGHTS / "entailer"
+BAD_AT = [
+    "languages other than English",
+    "arithmetic and comparison over tables; claims about a whole table (counts, totals, superlatives)",
+    "evidence more than four sentences apart, and chains of inference",
+    "claims that hinge on world knowledge, dates to be computed, or who a pronoun is",
+    "numbers, dates and names changed inside long claims, when used without the exact checks beside it",
+]
+CARD: dict[str, Any] = {
+    "id": "citewell-entailer-1",
+    "kind": "entailer",
+    "labels": list(LABELS),
+    "windows": asdict(WindowRule()),
+    "max_tokens": 512,
+    "combination": "a sentence of the claim is entailed as much as by its best window; of the rest, contradiction gets "
+    "the share it has in the window that contradicts most; a claim of several sentences takes its weakest one",
+    "base": EMBEDDER_CARD["base"],
+    "recipe": "one pass over general pairs, then one over documents in windows, tables, made pairs and a share of the "
+    "general pairs; the last checkpoints averaged; int8 weights with one float16 scale for 64 inputs of each output, "
+    "restored to float32 at load",
+    "seed": SEED,
+    "command": "python -m training.entailer && python -m training.export entailer",
+}
+
+
+class Classifier(nn.Module):
+    """The graph that is exported: three logits in the order of LABELS."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__()
+        self.core = Core(encoder.bert)
+        self.head = encoder.head
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+        return self.head(self.core(input_ids, attention_mask, token_type_ids)[:, 0])
+
+
+def weights(stage: str = ORDER[-1]) -> dict[str, Tensor]:
+    """The mean of the stage's kept checkpoints; of an unfinished run, the last one."""
+    folder = checkpoints() / stage
+    kept = sorted(folder.glob("kept-*.pt"))
+    return averaged(kept) if kept else torch.load(folder / "last.pt", weights_only=True)["model"]
+
+
+def training_sets() -> list[dict[str, str]]:
+    """Every set that shaped the weights, with its hash and the licence its origin states."""
+    names = sorted({*SETS, *DOCUMENTS, *PASSAGE_SETS})
+    return [
+        {"name": s.name, "sha256": s.sha256, "licence": s.licence, "ship": s.ship} for s in map(sources().get, names) if s
+    ]
+
+
+def export(folder: Path, state: dict[str, Tensor], how: str = "int8") -> None:
+    encoder = Encoder(len(LABELS))
+    encoder.load_state_dict(state)
+    model = Classifier(encoder.eval()).eval()
+    graph = trace(model, {"logits": {0: "batch"}})
+    parity = check_parity(model, graph)
+    old = folder / "card.json"
+    metrics = json.loads(old.read_text(encoding="utf-8")).get("metrics", {}) if old.exists() else {}
+    card = {**CARD, "trained_on": training_sets(), "metrics": metrics, "bad_at": BAD_AT}
+    write(folder, compact(graph, how), card)
+    print(f"entailer exported to {folder}; float32 graph within {parity:.1e} of torch")
+
+
+def main() -> None:
+    export(FOLDER, weights())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Real passages with their sentences: what made pairs are made from.
+
+In: the question sets that may ship. Out: Passage values, each in the part "train" or "calibrate" by the hash of its
+text (a tenth is held out, so that calibration sees passages training never saw).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from citewell.sentences import sentence_spans
+from training.edits import names_in
+from training.sources import Row, load_for_training
+
+SETS = (
+    "qa/squad2_cs224n.dev",
+    "qa/squadshifts_wiki.test",
+    "qa/tydiqa_en.train",
+    "qa/qed_nq.train",
+    "qa/covidqa_paragraph.all",
+    "qa/policyqa.dev",
+    "qa/boolq.train_sample",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    text: str
+    sentences: tuple[str, ...]
+    names: tuple[str, ...]
+    questions: tuple[Row, ...]
+
+
+def part_of(text: str) -> str:
+    """A document's part, by its text alone: every row about it falls on the same side."""
+    return "calibrate" if hashlib.sha256(text.encode()).digest()[0] < 26 else "train"
+
+
+def passages(part: str, seed: int) -> list[Passage]:
+    by_text: dict[str, list[Row]] = {}
+    for name in SETS:
+        for row in load_for_training(name):
+            by_text.setdefault(row["context"], []).append(row)
+    made = [_passage(text, rows) for text, rows in by_text.items() if part_of(text) == part]
+    random.Random(seed).shuffle(made)
+    return made
+
+
+def _passage(text: str, rows: list[Row]) -> Passage:
+    clean = tidy(text)
+    sentences = tuple(clean[a:b] for a, b in sentence_spans(clean))
+    return Passage(clean, sentences, tuple(names_in(clean)), tuple(rows))
+
+
+def tidy(text: str) -> str:
+    """Without reference marks, and with the spaces of a tokenised text taken out again."""
+    text = re.sub(r"\[\d+\]", "", text)
+    text = re.sub(r" ([.,;:!?%)\]])", r"\1", text)
+    text = re.sub(r"([(\[]) ", r"\1", text)
+    text = re.sub(r" ('s|'re|'ve|n't|'ll|'d)\b", r"\1", text)
+    return re.sub(r" +", " ", text.replace("``", '"').replace("''", '"')).strip()
+
+
+def good_sentences(passage: Passage) -> Iterator[int]:
+    """Sentences that can stand as a claim: whole, neither short nor long."""
+    for i, sentence in enumerate(passage.sentences):
+        if 7 <= len(sentence.split()) <= 40 and sentence.endswith(".") and sentence[0].isupper():
+            yield i

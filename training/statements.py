@@ -1,0 +1,86 @@
+"""A question and an answer as a statement: "When was X founded?" + "1905" -> "X was founded in 1905."
+
+In: question and answer text. Out: the statement, or None where no rule is sure of the grammar. Rules are tried in
+order; each is a pattern and the sentence it makes. Knows nothing about passages or labels.
+"""
+
+from __future__ import annotations
+
+import re
+
+_PAST = dict(
+    pair.split(":")
+    for pair in (
+        "win:won begin:began become:became write:wrote leave:left take:took make:made get:got give:gave go:went come:came "
+        "find:found build:built hold:held lead:led lose:lost meet:met run:ran sell:sold buy:bought send:sent fight:fought "
+        "grow:grew know:knew say:said see:saw speak:spoke spend:spent stand:stood teach:taught think:thought wear:wore "
+        "have:had do:did be:was feel:felt fall:fell rise:rose sing:sang sit:sat set:set put:put pay:paid mean:meant "
+        "keep:kept bring:brought choose:chose draw:drew drive:drove eat:ate fly:flew form:formed hear:heard win:won "
+        "live:lived die:died move:moved start:started end:ended use:used call:called join:joined play:played serve:served "
+        "create:created found:founded attend:attended study:studied release:released publish:published open:opened "
+        "close:closed marry:married receive:received sign:signed discover:discovered invent:invented introduce:introduced "
+        "describe:described name:named want:wanted help:helped work:worked believe:believed cause:caused record:recorded "
+        "develop:developed produce:produced perform:performed appear:appeared return:returned arrive:arrived add:added "
+        "establish:established defeat:defeated support:supported occur:occurred happen:happened consist:consisted "
+        "belong:belonged reach:reached contain:contained refer:referred follow:followed announce:announced retire:retired "
+        "change:changed allow:allowed require:required claim:claimed decide:decided ask:asked move:moved visit:visited"
+    ).split()
+)
+_PARTICIPLE = (
+    r"(?:\w+ed|born|built|held|made|found|known|written|led|won|lost|sent|taken|given|seen|drawn|sold|bought|spoken|"
+    r"chosen|shown|set|located|used|kept|begun|broken|driven|fought|grown|hit|laid|paid|put|read|run|sung|thrown|worn)"
+)
+_BE = r"(?P<be>is|are|was|were)"
+_ARTICLE = r"(?:the|a|an|his|her|its|their|this|that|some|[A-Z]\S+)"
+_DID = r"(?P<subject>.{2,60}?) (?P<verb>" + "|".join(_PAST) + r")\b(?P<rest>.*)"
+
+_RULES: list[tuple[re.Pattern[str], str]] = [
+    (re.compile(p, re.IGNORECASE), made)
+    for p, made in [
+        (rf"(?:when|(?:in |during )?(?:what|which) (?:year|month|decade|century)) {_BE} (?P<s>.+?) (?P<v>{_PARTICIPLE}\b.*)", "{s} {be} {v} {in}{a}"),
+        (rf"where {_BE} (?P<s>.+?) (?P<v>{_PARTICIPLE}\b.*)", "{s} {be} {v} {at}{a}"),
+        (rf"where {_BE} (?P<s>{_ARTICLE}\b.*)", "{s} {be} {at}{a}"),
+        (rf"who {_BE} (?P<v>{_PARTICIPLE}\b.*)", "{a} {be} {v}"),
+        (rf"who {_BE} (?P<s>.+?) (?P<v>{_PARTICIPLE} by)", "{s} {be} {v} {a}"),
+        (rf"(?:who|what) {_BE} (?P<s>the .*|.*'s .*|an? .*)", "{s} {be} {a}"),
+        (rf"(?:when|(?:in |during )?(?:what|which) (?:year|month)) did {_DID}", "{subject} {past}{rest} {in}{a}"),
+        (rf"where did {_DID}", "{subject} {past}{rest} {at}{a}"),
+        (rf"(?:what|who|whom|which \w+|what \w+|how many \w+|how much \w+) did {_DID}", "{subject} {past} {a}{rest}"),
+        (rf"how many (?P<n>\w+(?: \w+)?) (?P<be>are|were) there(?P<rest>.*)", "there {be} {a} {n}{rest}"),
+        (rf"how many (?P<n>\w+) {_BE} (?P<v>{_PARTICIPLE}\b.*|in .*|on .*)", "{a} {n} {be} {v}"),
+        (r"how many (?P<n>\w+) (?P<v>(?!is|are|was|were|did|do|does|has|have|had|will|can)\w+ .*)", "{a} {n} {v}"),
+        (rf"(?:what|which) \w+ {_BE} (?P<v>{_PARTICIPLE}\b.*)", "{a} {be} {v}"),
+        (r"(?:what|which) \w+ (?P<v>(?:won|has|had|led|made|became|wrote|gave|took|held|\w{3,}ed)\b .*)", "{a} {v}"),
+        (r"who (?P<v>(?!is|are|was|were|did|do|does|will|can|would|else)\w+ .*)", "{a} {v}"),
+        (r"what (?P<v>(?:\w{3,}ed|causes|caused|led to|makes|made|became|provides|helps|prevents|allows)\b .*)", "{a} {v}"),
+    ]
+]  # fmt: skip
+
+
+def statement(question: str, answer: str) -> str | None:
+    """None for a question no rule knows, and for an answer that is no phrase."""
+    question = re.sub(r"\s+", " ", question).strip().rstrip("?").strip()
+    answer = answer.strip().rstrip(".,;")
+    if not answer or len(answer.split()) > 12 or len(question.split()) < 3:
+        return None
+    for pattern, made in _RULES:
+        match = pattern.fullmatch(question)
+        if match:
+            return _filled(made, match, answer)
+    return None
+
+
+def _filled(made: str, match: re.Match[str], answer: str) -> str:
+    parts = {k: (v or "").strip() for k, v in match.groupdict().items()}
+    parts |= {"rest": f" {parts['rest']}" if parts.get("rest") else ""}
+    parts |= {"past": _PAST.get(parts.get("verb", "").lower(), ""), "a": answer}
+    parts |= {"in": _preposition(answer, "in "), "at": _preposition(answer, "in ")}
+    text = re.sub(r"\s+", " ", made.format(**parts)).strip()
+    return text[:1].upper() + text[1:] + "."
+
+
+def _preposition(answer: str, usual: str) -> str:
+    first = answer.split()[0].lower()
+    if first in {"in", "on", "at", "by", "from", "during", "after", "before", "since", "near", "around", "between", "about"}:
+        return ""
+    return "on " if re.match(r"\d{1,2} [A-Z]|[A-Z][a-z]+ \d{1,2}\b", answer) else usual
