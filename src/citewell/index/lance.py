@@ -95,7 +95,7 @@ class LanceIndex:
             raise UsageError(
                 f"index version {version} is no longer kept", hint="only versions that records name are kept"
             ) from error
-        return Snapshot(table, version)
+        return Snapshot(table, version, self._embedder)
 
     def search(
         self, view: str, query: str, vector: Vectors | None, limit: int, where: Mapping[str, Any]

@@ -7,7 +7,7 @@ compared. Knows nothing about writing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +15,7 @@ from citewell.errors import UsageError
 from citewell.index import rows
 from citewell.index.conditions import condition, one_of
 from citewell.index.views import VIEWS
-from citewell.ports import Hit, Vectors
+from citewell.ports import Embedder, Hit, Vectors
 from citewell.records import Chunk, Record
 
 BM25 = "bm25"
@@ -34,8 +34,9 @@ class Listed(Record, frozen=True, kw_only=True):
 class Snapshot:
     """Made by :meth:`citewell.index.lance.LanceIndex.at`."""
 
-    def __init__(self, table: Any, version: str) -> None:
+    def __init__(self, table: Any, version: str, embedder: Embedder) -> None:
         self._table = table
+        self._embedder = embedder
         self._version = version
         self._listing = lru_cache(maxsize=32)(self._list)
 
@@ -45,6 +46,11 @@ class Snapshot:
     def snapshot(self) -> Snapshot:
         """Itself: whatever reads an index can be given one version of it."""
         return self
+
+    def embed(self, query: str) -> Vectors:
+        """The vector of ``query``, shape (dimension,), by the embedder that made the index."""
+        vector: Vectors = self._embedder.embed([query])[0]
+        return vector
 
     def count(self, where: Mapping[str, Any] | None = None) -> int:
         """How many chunks may be seen."""
@@ -75,17 +81,13 @@ class Snapshot:
         scored.sort(key=lambda item: (-item[0], item[1]["chunk_id"], item[1]["document_id"]))
         return [Hit(chunk=rows.chunk(row), scores={view: score}) for score, row in scored[:limit]]
 
-    def chunks(self, chunk_ids: Sequence[str]) -> dict[tuple[str, str], Chunk]:
-        """(document id, chunk id) -> chunk, for those that are there."""
-        found = (
-            self._table.search()
-            .where(one_of("chunk_id", chunk_ids))
-            .select(rows.RESTORED)
-            .limit(None)
-            .to_list()
+    def between(self, document_id: str, start: int, end: int) -> list[Chunk]:
+        """The chunks of one document that begin in ``[start, end)``, in reading order."""
+        only = (
+            f"{one_of('document_id', [document_id])} AND start_offset >= {start:d} AND start_offset < {end:d}"
         )
-        chunks = [rows.chunk(row) for row in found]
-        return {(chunk.document_id, chunk.chunk_id): chunk for chunk in chunks}
+        found = self._table.search().where(only).select(rows.RESTORED).limit(None).to_list()
+        return sorted((rows.chunk(row) for row in found), key=lambda chunk: chunk.start_offset)
 
     def _ranked(
         self, view: str, query: str, vector: Vectors | None, limit: int, only: str

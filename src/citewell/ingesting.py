@@ -1,0 +1,328 @@
+"""Files -> evidence -> chunks -> index: what is new or changed is added, what is gone is withdrawn.
+
+In: paths, a parsing worker, an evidence store and an index. Out: one outcome a file and a published
+index version. Parsing and chunking run ahead in a thread of their own while chunks are embedded, at
+most a few documents ahead, so memory does not grow with the number of files. The order of writing
+(evidence, then chunks, then the mark that both are there) makes every interruption resumable: the next
+run finds what is stored and goes on. Knows nothing about formats or models.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+import msgspec
+
+from citewell.chunking import chunk_document
+from citewell.clock import SystemClock, stamp
+from citewell.config import Chunking
+from citewell.documents.files import FileFailure, SourceFile, walk
+from citewell.documents.worker import ParsingWorker
+from citewell.errors import DocumentError, UnreadableError
+from citewell.evidence.catalogue import WITHDRAWN, CatalogueEntry
+from citewell.evidence.sqlite import SqliteEvidence
+from citewell.identity import hash_file
+from citewell.index import LanceIndex
+from citewell.ports import Clock
+from citewell.records import Chunk, Document, Record
+
+ADDED, UPDATED, UNCHANGED, FAILED = "added", "updated", "unchanged", "failed"
+GONE = "its file was deleted"
+
+# Chunks between two commits: what an interruption loses at most, and what one commit costs spread over.
+_COMMIT_CHUNKS = 512
+_EMBED_CHUNKS = 64
+_DOCUMENTS_AHEAD = 2
+
+
+class FileOutcome(Record, frozen=True, kw_only=True):
+    """What became of one file. ``message`` and ``hint`` say why it failed and what to do."""
+
+    path: str
+    document_id: str
+    status: str
+    message: str = ""
+    hint: str = ""
+    pages: int = 0
+    chunks: int = 0
+
+
+class IngestReport(Record, frozen=True, kw_only=True):
+    """``files`` in the order they were met; withdrawn ones last."""
+
+    files: tuple[FileOutcome, ...]
+    index_version: str
+
+    @property
+    def failed(self) -> tuple[FileOutcome, ...]:
+        return tuple(outcome for outcome in self.files if outcome.status == FAILED)
+
+
+Progress = Callable[[int, int, int], None]
+"""Called with files done, pages read and chunks embedded so far."""
+
+
+def ingest(
+    paths: Sequence[Path],
+    *,
+    worker: ParsingWorker,
+    evidence: SqliteEvidence,
+    index: LanceIndex,
+    chunking: Chunking,
+    acl: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    document_id: str | None = None,
+    progress: Progress | None = None,
+    clock: Clock | None = None,
+) -> IngestReport:
+    """Brings evidence and index up to date with the files under ``paths`` and publishes the index.
+
+    A file whose bytes are known is skipped; one that cannot be read is reported and the rest goes on.
+    ``acl`` and ``tags`` replace a known document's; empty, they leave them as they are, so that
+    ingesting again never opens what was closed. A document whose file is gone from an ingested folder
+    is withdrawn. Raises UsageError when another ingest is writing.
+    """
+    with index.writer():
+        plan = _Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()))
+        writing = _Writing(evidence, index, progress)
+        for item in _ahead(_read_all(paths, document_id, worker, chunking, plan)):
+            writing.take(item)
+        writing.commit()
+        for entry in _gone(paths, evidence.catalogue(), plan.met):
+            index.remove([entry.document_id])
+            evidence.withdraw(entry.document_id, GONE)
+            writing.outcomes.append(
+                FileOutcome(path=entry.uri, document_id=entry.document_id, status=WITHDRAWN, message=GONE)
+            )
+        # An interruption may have withdrawn a document as evidence and left its chunks.
+        live = {entry.document_id for entry in evidence.catalogue() if entry.state != WITHDRAWN}
+        index.remove(set(index.stored()) - live)
+        return IngestReport(files=tuple(writing.outcomes), index_version=index.publish())
+
+
+def withdraw(document_id: str, *, evidence: SqliteEvidence, index: LanceIndex, reason: str) -> str:
+    """Keeps the document as evidence and retrieves it no more; the new index version's name.
+
+    It stays withdrawn when its folder is ingested again; ingesting the file by its own path restores it.
+    Raises EvidenceError when no such document is stored, UsageError when an ingest is writing.
+    """
+    with index.writer():
+        evidence.withdraw(document_id, reason)
+        index.remove([document_id])
+        return index.publish()
+
+
+class _Parsed(Record, frozen=True, kw_only=True):
+    path: str
+    document: Document
+    chunks: tuple[Chunk, ...]
+    status: str
+
+
+class _Plan:
+    """What was known before the run: decides for each file what there is to do."""
+
+    def __init__(
+        self,
+        evidence: SqliteEvidence,
+        index: LanceIndex,
+        acl: tuple[str, ...],
+        tags: tuple[str, ...],
+        now: str,
+    ) -> None:
+        self._evidence = evidence
+        self._known = {entry.document_id: entry for entry in evidence.catalogue()}
+        self._stored = index.stored()
+        self._acl, self._tags, self._now = acl, tags, now
+        self.met: set[str] = set()
+
+    def skip(self, source: SourceFile, version: str, named: bool) -> FileOutcome | None:
+        """The outcome of a file that needs nothing; ``named`` when its own path was given."""
+        entry = self._known.get(source.document_id)
+        if entry is None:
+            return None
+        if entry.state == WITHDRAWN:
+            if named or entry.reason == GONE:
+                return None
+            return _outcome(source, UNCHANGED, f"stays withdrawn ({entry.reason})")
+        same = entry.version == version and self._stored.get(source.document_id) == version
+        relabelled = (self._acl and self._acl != entry.acl) or (self._tags and self._tags != entry.tags)
+        return _outcome(source, UNCHANGED) if same and not relabelled else None
+
+    def kept(self, source: SourceFile, version: str) -> Document | None:
+        """The version as it was read once: a text that is stored is never derived again."""
+        if version in self._evidence.versions(source.document_id):
+            return self._evidence.get(version, source.document_id)
+        return None
+
+    def complete(self, document: Document, source: SourceFile) -> Document:
+        """The document as it will be stored: where it came from, who may see it, when."""
+        entry = self._known.get(document.document_id)
+        return msgspec.structs.replace(
+            document,
+            uri=source.path.resolve().as_uri(),
+            acl=self._acl or (entry.acl if entry else document.acl),
+            tags=self._tags or (entry.tags if entry else document.tags),
+            ingested_at=document.ingested_at or self._now,
+        )
+
+    def status(self, document_id: str) -> str:
+        entry = self._known.get(document_id)
+        return UPDATED if entry and entry.state != WITHDRAWN else ADDED
+
+
+class _Writing:
+    """Takes what was read, in order: evidence at once, chunks in batches of whole documents."""
+
+    def __init__(self, evidence: SqliteEvidence, index: LanceIndex, progress: Progress | None) -> None:
+        self._evidence, self._index, self._progress = evidence, index, progress
+        self._waiting: list[tuple[_Parsed, list[Any]]] = []
+        self._rows = 0
+        self._files = self._pages = self._chunks = 0
+        self.outcomes: list[FileOutcome] = []
+
+    def take(self, item: FileOutcome | _Parsed) -> None:
+        if isinstance(item, FileOutcome):
+            self.outcomes.append(item)
+        else:
+            self._evidence.put(item.document)
+            self._pages += len(item.document.pages)
+            tables = []
+            for start in range(0, len(item.chunks), _EMBED_CHUNKS):
+                batch = item.chunks[start : start + _EMBED_CHUNKS]
+                tables.append(self._index.encode(batch))
+                self._chunks += len(batch)
+                self._tell()
+            self._waiting.append((item, tables))
+            self._rows += len(item.chunks)
+            if self._rows >= _COMMIT_CHUNKS:
+                self.commit()
+        self._files += 1
+        self._tell()
+
+    def commit(self) -> None:
+        import pyarrow as pa
+
+        tables = [table for _, parts in self._waiting for table in parts]
+        if tables:
+            self._index.write(pa.concat_tables(tables))
+        for item, _ in self._waiting:
+            document = item.document
+            self._evidence.mark_indexed(document.document_id, document.version)
+            self.outcomes.append(
+                FileOutcome(
+                    path=item.path,
+                    document_id=document.document_id,
+                    status=item.status,
+                    message="; ".join(document.notes),
+                    pages=len(document.pages),
+                    chunks=len(item.chunks),
+                )
+            )
+        self._waiting, self._rows = [], 0
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            self._progress(self._files, self._pages, self._chunks)
+
+
+def _read_all(
+    paths: Sequence[Path], document_id: str | None, worker: ParsingWorker, chunking: Chunking, plan: _Plan
+) -> Iterator[FileOutcome | _Parsed]:
+    named = {path.resolve() for path in paths if path.is_file()}
+    for source in walk(paths, document_id=document_id):
+        if isinstance(source, FileFailure):
+            yield _failed(str(source.path), "", source.error)
+            continue
+        plan.met.add(source.document_id)
+        try:
+            version = _hash(source)
+            skipped = plan.skip(source, version, source.path.resolve() in named)
+            if skipped is not None:
+                yield skipped
+                continue
+            document = plan.kept(source, version) or worker.read(source.path, document_id=source.document_id)
+        except DocumentError as error:
+            yield _failed(str(source.path), source.document_id, error)
+            continue
+        document = plan.complete(document, source)
+        yield _Parsed(
+            path=str(source.path),
+            document=document,
+            chunks=tuple(chunk_document(document, chunking)),
+            status=plan.status(source.document_id),
+        )
+
+
+def _ahead(items: Iterator[FileOutcome | _Parsed]) -> Iterator[FileOutcome | _Parsed]:
+    """``items``, made in a thread of their own, a few ahead of who takes them."""
+    waiting: queue.Queue[FileOutcome | _Parsed | BaseException | None] = queue.Queue(_DOCUMENTS_AHEAD)
+    stopped = threading.Event()
+
+    def put(item: FileOutcome | _Parsed | BaseException | None) -> None:
+        while not stopped.is_set():
+            with contextlib.suppress(queue.Full):
+                waiting.put(item, timeout=0.1)
+                return
+
+    def make() -> None:
+        try:
+            for item in items:
+                put(item)
+                if stopped.is_set():
+                    return
+        except BaseException as error:  # noqa: BLE001 - raised again where the items are taken
+            put(error)
+        else:
+            put(None)
+
+    thread = threading.Thread(target=make, name="citewell-reading", daemon=True)
+    thread.start()
+    try:
+        while (item := waiting.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def _gone(paths: Sequence[Path], entries: Iterable[CatalogueEntry], met: set[str]) -> list[CatalogueEntry]:
+    """Documents of an ingested folder whose file is no longer there (not: one that cannot be read)."""
+    folders = [path.resolve() for path in paths if path.is_dir()]
+    gone = []
+    for entry in entries:
+        if entry.state == WITHDRAWN or entry.document_id in met or not entry.uri.startswith("file:"):
+            continue
+        file = Path(url2pathname(urlsplit(entry.uri).path))
+        if any(folder in file.parents for folder in folders) and not os.path.lexists(file):
+            gone.append(entry)
+    return gone
+
+
+def _hash(source: SourceFile) -> str:
+    try:
+        return hash_file(source.path)
+    except OSError as error:
+        raise UnreadableError(
+            f"{source.path} cannot be read ({error.strerror})", hint="check that it exists and may be read"
+        ) from error
+
+
+def _outcome(source: SourceFile, status: str, message: str = "") -> FileOutcome:
+    return FileOutcome(path=str(source.path), document_id=source.document_id, status=status, message=message)
+
+
+def _failed(path: str, document_id: str, error: DocumentError) -> FileOutcome:
+    return FileOutcome(
+        path=path, document_id=document_id, status=FAILED, message=error.args[0], hint=error.hint
+    )

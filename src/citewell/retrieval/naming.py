@@ -1,0 +1,91 @@
+"""Which documents a question names: by the names in it, then by its period.
+
+In: a question and the documents that may be seen. Out: the documents it names, each with a weight
+in (0, 1]; none when it names none. A name that few documents carry tells more than a common one; a
+question of 2018 is best answered by the report of 2018, then by the next one, which prints it again.
+Knows nothing about what stands inside documents.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from citewell.index import Listed
+from citewell.matching.periods import Period, periods_in
+from citewell.matching.questions import Wanted, name_occurs
+
+# How well a document's own period meets the asked one.
+SAME, SAME_YEAR, NEXT_YEAR, UNKNOWN, OTHER = 1.0, 0.7, 0.5, 0.4, 0.1
+_NAMED_SHARE = 0.5
+# A name that more than this share of the documents carry names none of them.
+_COMMON = 0.5
+_SMALL = 3
+
+
+def named_documents(wanted: Wanted, documents: Sequence[Listed]) -> dict[str, float]:
+    """document id -> weight. Empty when no name of the question belongs to a document's title or id."""
+    if not documents:
+        return {}
+    texts = {listed.document_id: _own_name(listed) for listed in documents}
+    scores: dict[str, float] = dict.fromkeys(texts, 0.0)
+    for name in _names(wanted):
+        holders = [document_id for document_id, text in texts.items() if _occurs(name, text)]
+        if not holders or (len(holders) > _COMMON * len(texts) and len(texts) > _SMALL):
+            continue
+        rarity = math.log(1 + len(texts) / len(holders))
+        for document_id in holders:
+            scores[document_id] += rarity
+    best = max(scores.values())
+    if best <= 0:
+        return {}
+    periods = wanted.periods
+    return {
+        document_id: scores[document_id] / best * period_fit(periods, texts[document_id])
+        for document_id in texts
+        if scores[document_id] >= _NAMED_SHARE * best
+    }
+
+
+def period_fit(asked: Iterable[Period], own_name: str) -> float:
+    """How well the period in a document's name meets the last one asked; 1 when none is asked."""
+    asked = list(asked)
+    if not asked:
+        return SAME
+    own = _periods(own_name)
+    if not own:
+        return UNKNOWN
+    last = max(asked, key=lambda period: (period.year, period.quarter or 0))
+    fits = []
+    for period in own:
+        if period.year == last.year:
+            fits.append(SAME if period.quarter == last.quarter else SAME_YEAR)
+        elif period.year == last.year + 1:
+            fits.append(NEXT_YEAR)
+        else:
+            fits.append(OTHER)
+    return max(fits)
+
+
+def _names(wanted: Wanted) -> tuple[str, ...]:
+    if wanted.names:
+        return wanted.names
+    # Nothing is capitalised: any word of the question may be a name.
+    return tuple(dict.fromkeys(re.findall(r"[\w&]{3,}", wanted.question)))
+
+
+def _own_name(listed: Listed) -> str:
+    stem = listed.document_id.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    return f"{stem}\n{listed.title}"
+
+
+@lru_cache(maxsize=65536)
+def _occurs(name: str, text: str) -> bool:
+    return name_occurs(name, text)
+
+
+@lru_cache(maxsize=8192)
+def _periods(text: str) -> tuple[Period, ...]:
+    return periods_in(text.replace("_", " "))

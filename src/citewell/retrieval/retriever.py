@@ -1,0 +1,193 @@
+"""Question -> passages: dense views, BM25 and the documents it names, fused, re-ranked, cut.
+
+In: a question and what its asker may see. Out: :class:`Retrieved`: the best passages, each marked
+relevant or not, with the index version that gave them. No passage at all is a normal result. The
+same question on the same index version gives the same passages. Knows nothing about answers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import msgspec
+
+from citewell.config import Retrieval
+from citewell.errors import UsageError
+from citewell.index import BM25, VIEWS, Snapshot, embedded_text
+from citewell.ports import Hit, Ranker
+from citewell.records import Chunk, Passage, Record
+from citewell.retrieval.dating import dating_notes
+from citewell.retrieval.filters import Filters
+from citewell.retrieval.folding import fold
+from citewell.retrieval.fusion import Key, fuse
+from citewell.retrieval.naming import named_documents
+from citewell.retrieval.parents import parent_text
+from citewell.retrieval.wording import Wording, word
+
+MAX_TOP_K = 10
+
+
+class Readable(Protocol):
+    """The index, or one version of it."""
+
+    def snapshot(self) -> Snapshot: ...
+
+
+class Retrieved(Record, frozen=True, kw_only=True):
+    """``passages`` best first, at most ``top_k``; those under the threshold are not ``relevant``.
+
+    ``latencies`` in milliseconds by stage, ``notes`` what was left out, folded or widened.
+    """
+
+    passages: tuple[Passage, ...]
+    index_version: str
+    notes: tuple[str, ...] = ()
+    latencies: dict[str, float] = {}
+
+
+class Pool(Record, frozen=True, kw_only=True):
+    """What was found before ranking: keys best first, with what each list gave."""
+
+    fused: tuple[tuple[Key, float], ...]
+    chunks: dict[Key, Chunk]
+    similarity: dict[Key, float]
+    ranked: dict[str, tuple[Key, ...]]
+    named: dict[str, float]
+
+
+class Retriever:
+    """``ranker`` judges each passage of the pool; ``settings`` hold weights, sizes and the threshold."""
+
+    def __init__(self, index: Readable, ranker: Ranker, settings: Retrieval) -> None:
+        self._index = index
+        self._ranker = ranker
+        self._settings = settings
+
+    def retrieve(
+        self,
+        question: str,
+        *,
+        filters: Filters | None = None,
+        top_k: int | None = None,
+        pool: int | None = None,
+        broaden: bool = False,
+    ) -> Retrieved:
+        """The best passages for ``question``. ``broaden`` takes the larger pool and shows more context
+        to the ranker: for a second try, when the first found nothing that answers.
+
+        Raises UsageError for a blank question or a ``top_k`` that is not within 1 to 10.
+        """
+        settings = self._settings
+        top_k = settings.top_k if top_k is None else top_k
+        pool = max(pool or settings.pool, settings.broadened_pool if broaden else 0)
+        if not question.strip():
+            raise UsageError("the question is empty")
+        if not 1 <= top_k <= MAX_TOP_K:
+            raise UsageError(f"top_k is {top_k}", hint=f"choose 1 to {MAX_TOP_K}")
+        filters = filters or Filters()
+        latencies: dict[str, float] = {}
+        snapshot = self._index.snapshot()
+        wording = word(question)
+        with _timed(latencies, "search"):
+            found = self.pool(wording, snapshot, filters, pool)
+        with _timed(latencies, "rank"):
+            ranked = self.rank(question, found, wide=snapshot if broaden else None)
+        with _timed(latencies, "select"):
+            kept, notes = fold(
+                ranked,
+                near_duplicate=settings.near_duplicate,
+                per_document=settings.max_per_document,
+                limit=top_k,
+            )
+        with _timed(latencies, "parents"):
+            passages = [
+                msgspec.structs.replace(passage, parent_text=parent_text(passage.chunk, snapshot))
+                for passage in kept
+            ]
+        if broaden:
+            notes.append(f"broadened: pool of {pool}, ranked with the sections around")
+        notes += dating_notes([passage for passage in passages if passage.relevant])
+        return Retrieved(
+            passages=tuple(passages),
+            index_version=snapshot.version(),
+            notes=tuple(notes),
+            latencies=latencies,
+        )
+
+    def pool(self, wording: Wording, snapshot: Snapshot, filters: Filters, size: int) -> Pool:
+        """The best ``size`` chunks of the fused lists, before ranking."""
+        where = filters.where()
+        vector = snapshot.embed(wording.dense)
+        lists: dict[str, list[Hit]] = {view: snapshot.search(view, "", vector, size, where) for view in VIEWS}
+        lists[BM25] = snapshot.search(BM25, wording.words, None, size, where)
+        named = named_documents(wording.wanted, snapshot.documents(where))
+        if named:
+            best = max(named.values())
+            inside = {**where, "document_ids": [name for name, weight in named.items() if weight >= best]}
+            lists["named"] = snapshot.search("chunk", "", vector, size, inside)
+            lists["named_bm25"] = snapshot.search(BM25, wording.words, None, size, inside)
+        ranked = {name: tuple(_key(hit.chunk) for hit in hits) for name, hits in lists.items()}
+        chunks = {_key(hit.chunk): hit.chunk for hits in lists.values() for hit in hits}
+        similarity: dict[Key, float] = {}
+        for hits in lists.values():
+            for hit in hits:
+                for view, score in hit.scores.items():
+                    if view != BM25:
+                        key = _key(hit.chunk)
+                        similarity[key] = max(score, similarity.get(key, -1.0))
+        fused = fuse(ranked, self._weights(), self._settings.rrf_k)[:size]
+        return Pool(fused=tuple(fused), chunks=chunks, similarity=similarity, ranked=ranked, named=named)
+
+    def rank(self, question: str, pool: Pool, *, wide: Snapshot | None = None) -> list[Passage]:
+        """The whole pool as passages, most relevant first; ties by fused rank, then by chunk id."""
+        chunks = [pool.chunks[key] for key, _ in pool.fused]
+        texts = [
+            f"{chunk.context}\n{parent_text(chunk, wide)}" if wide else embedded_text(chunk)
+            for chunk in chunks
+        ]
+        relevances = self._ranker.rank(question, texts) if texts else []
+        passages = [
+            Passage(
+                chunk=pool.chunks[key],
+                similarity=pool.similarity.get(key),
+                fused=score,
+                relevance=relevance,
+                relevant=relevance >= self._settings.relevance_threshold,
+            )
+            for (key, score), relevance in zip(pool.fused, relevances, strict=True)
+        ]
+        return sorted(passages, key=_order)
+
+    def _weights(self) -> Mapping[str, float]:
+        settings = self._settings
+        return {
+            "chunk": settings.weight_chunk,
+            "summary": settings.weight_summary,
+            "keys": settings.weight_keys,
+            BM25: settings.weight_bm25,
+            "named": settings.weight_named,
+            "named_bm25": settings.weight_named_bm25,
+        }
+
+
+def _order(passage: Passage) -> tuple[Any, ...]:
+    return (
+        -(passage.relevance or 0.0),
+        -(passage.fused or 0.0),
+        passage.chunk.chunk_id,
+        passage.chunk.document_id,
+    )
+
+
+def _key(chunk: Chunk) -> Key:
+    return (chunk.document_id, chunk.chunk_id)
+
+
+@contextmanager
+def _timed(latencies: dict[str, float], stage: str) -> Iterator[None]:
+    begun = time.perf_counter()
+    yield
+    latencies[stage] = (time.perf_counter() - begun) * 1000.0
