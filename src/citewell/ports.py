@@ -115,6 +115,33 @@ class Hit(Record, frozen=True, kw_only=True):
     scores: dict[str, float]
 
 
+class Listed(Record, frozen=True, kw_only=True):
+    """A document as the index knows it."""
+
+    document_id: str
+    document_version: str
+    title: str
+    published_at: str
+
+
+class IndexSnapshot(Protocol):
+    """One version of an index: the same searches give the same hits for ever. ``views`` are its dense ones."""
+
+    views: tuple[str, ...]
+
+    def version(self) -> str: ...
+
+    def embed(self, query: str) -> Vectors: ...
+
+    def documents(self, where: Mapping[str, Any]) -> tuple[Listed, ...]: ...
+
+    def between(self, document_id: str, start: int, end: int) -> list[Chunk]: ...
+
+    def search(
+        self, view: str, query: str, vector: Vectors | None, limit: int, where: Mapping[str, Any]
+    ) -> list[Hit]: ...
+
+
 class Index(Protocol):
     """Versioned, searchable chunks."""
 

@@ -168,6 +168,11 @@ class Chunk(Record, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     ingested_at: str = ""
 
+    @property
+    def in_context(self) -> str:
+        """What is embedded, indexed and shown to a ranker: the content under its context."""
+        return f"{self.context}\n{self.content}" if self.context else self.content
+
 
 class Passage(Record, frozen=True, kw_only=True):
     """A retrieved chunk. ``similarity`` is the best dense cosine, ``fused`` the RRF sum,

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from citewell.index.views import VIEWS, embedded_text
+from citewell.index.views import VIEWS
 from citewell.ports import Vectors
 from citewell.records import Chunk
 
@@ -56,7 +56,7 @@ def table(chunks: Sequence[Chunk], vectors: Mapping[str, Vectors], form: Any) ->
         "published_at": [chunk.published_at for chunk in chunks],
         "acl": [list(chunk.acl) for chunk in chunks],
         "tags": [list(chunk.tags) for chunk in chunks],
-        "text": [embedded_text(chunk) for chunk in chunks],
+        "text": [chunk.in_context for chunk in chunks],
         "context_chars": [len(chunk.context) for chunk in chunks],
         "rest": [_encoder.encode(msgspec.structs.replace(chunk, content="", context="")) for chunk in chunks],
     }

@@ -15,24 +15,17 @@ from citewell.errors import UsageError
 from citewell.index import rows
 from citewell.index.conditions import condition, one_of
 from citewell.index.views import VIEWS
-from citewell.ports import Embedder, Hit, Vectors
-from citewell.records import Chunk, Record
+from citewell.ports import Embedder, Hit, Listed, Vectors
+from citewell.records import Chunk
 
 BM25 = "bm25"
 _SLACK = 16
 
 
-class Listed(Record, frozen=True, kw_only=True):
-    """A document as the index knows it."""
-
-    document_id: str
-    document_version: str
-    title: str
-    published_at: str
-
-
 class Snapshot:
     """Made by :meth:`citewell.index.lance.LanceIndex.at`."""
+
+    views = tuple(VIEWS)
 
     def __init__(self, table: Any, version: str, embedder: Embedder) -> None:
         self._table = table

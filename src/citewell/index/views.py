@@ -30,11 +30,6 @@ _LEADING = frozenset(
 )
 
 
-def embedded_text(chunk: Chunk) -> str:
-    """The chunk with its context: also what BM25 reads and a ranker is shown."""
-    return f"{chunk.context}\n{chunk.content}" if chunk.context else chunk.content
-
-
 def extract(chunk: Chunk) -> str:
     """The sentences that share most words with the rest of the chunk; of a table, its row labels."""
     if chunk.rows:
@@ -67,7 +62,11 @@ def keys(chunk: Chunk) -> str:
     return _with_context(chunk, "; ".join(parts), _KEYS_CHARS)
 
 
-VIEWS: Mapping[str, Callable[[Chunk], str]] = {"chunk": embedded_text, "summary": extract, "keys": keys}
+VIEWS: Mapping[str, Callable[[Chunk], str]] = {
+    "chunk": lambda chunk: chunk.in_context,
+    "summary": extract,
+    "keys": keys,
+}
 
 
 def _with_context(chunk: Chunk, text: str, limit: int) -> str:

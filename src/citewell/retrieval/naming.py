@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from citewell.index import Listed
 from citewell.matching.periods import Period, periods_in
 from citewell.matching.questions import Wanted, name_occurs
+from citewell.ports import Listed
 
 # How well a document's own period meets the asked one.
 SAME, SAME_YEAR, NEXT_YEAR, UNKNOWN, OTHER = 1.0, 0.7, 0.5, 0.4, 0.1

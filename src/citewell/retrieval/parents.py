@@ -7,13 +7,13 @@ only: quotes are resolved in the evidence store.
 
 from __future__ import annotations
 
-from citewell.index import Snapshot
+from citewell.ports import IndexSnapshot
 from citewell.records import Chunk
 
 PARENT_CHARS = 6_000
 
 
-def parent_text(chunk: Chunk, snapshot: Snapshot, limit: int = PARENT_CHARS) -> str:
+def parent_text(chunk: Chunk, snapshot: IndexSnapshot, limit: int = PARENT_CHARS) -> str:
     """At most ``limit`` characters of the section, more before and after the chunk where there is room."""
     if chunk.parent_end <= chunk.parent_start:
         return chunk.content

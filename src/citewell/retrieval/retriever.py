@@ -16,8 +16,7 @@ import msgspec
 
 from citewell.config import Retrieval
 from citewell.errors import UsageError
-from citewell.index import BM25, VIEWS, Snapshot, embedded_text
-from citewell.ports import Hit, Ranker
+from citewell.ports import Hit, IndexSnapshot, Ranker
 from citewell.records import Chunk, Passage, Record
 from citewell.retrieval.dating import dating_notes
 from citewell.retrieval.filters import Filters
@@ -28,12 +27,13 @@ from citewell.retrieval.parents import parent_text
 from citewell.retrieval.wording import Wording, word
 
 MAX_TOP_K = 10
+BM25 = "bm25"
 
 
 class Readable(Protocol):
     """The index, or one version of it."""
 
-    def snapshot(self) -> Snapshot: ...
+    def snapshot(self) -> IndexSnapshot: ...
 
 
 class Retrieved(Record, frozen=True, kw_only=True):
@@ -117,11 +117,13 @@ class Retriever:
             latencies=latencies,
         )
 
-    def pool(self, wording: Wording, snapshot: Snapshot, filters: Filters, size: int) -> Pool:
+    def pool(self, wording: Wording, snapshot: IndexSnapshot, filters: Filters, size: int) -> Pool:
         """The best ``size`` chunks of the fused lists, before ranking."""
         where = filters.where()
         vector = snapshot.embed(wording.dense)
-        lists: dict[str, list[Hit]] = {view: snapshot.search(view, "", vector, size, where) for view in VIEWS}
+        lists: dict[str, list[Hit]] = {
+            view: snapshot.search(view, "", vector, size, where) for view in snapshot.views
+        }
         lists[BM25] = snapshot.search(BM25, wording.words, None, size, where)
         named = named_documents(wording.wanted, snapshot.documents(where))
         if named:
@@ -141,12 +143,11 @@ class Retriever:
         fused = fuse(ranked, self._weights(), self._settings.rrf_k)[:size]
         return Pool(fused=tuple(fused), chunks=chunks, similarity=similarity, ranked=ranked, named=named)
 
-    def rank(self, question: str, pool: Pool, *, wide: Snapshot | None = None) -> list[Passage]:
+    def rank(self, question: str, pool: Pool, *, wide: IndexSnapshot | None = None) -> list[Passage]:
         """The whole pool as passages, most relevant first; ties by fused rank, then by chunk id."""
         chunks = [pool.chunks[key] for key, _ in pool.fused]
         texts = [
-            f"{chunk.context}\n{parent_text(chunk, wide)}" if wide else embedded_text(chunk)
-            for chunk in chunks
+            f"{chunk.context}\n{parent_text(chunk, wide)}" if wide else chunk.in_context for chunk in chunks
         ]
         relevances = self._ranker.rank(question, texts) if texts else []
         passages = [
