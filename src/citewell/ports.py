@@ -125,7 +125,7 @@ class Listed(Record, frozen=True, kw_only=True):
 
 
 class IndexSnapshot(Protocol):
-    """One version of an index: the same searches give the same hits for ever. ``views`` are its dense ones."""
+    """One version of an index: the same searches give the same hits for ever; ``views`` are dense."""
 
     views: tuple[str, ...]
 
