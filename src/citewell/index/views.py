@@ -20,7 +20,7 @@ VIEWS_VERSION = "views/1"
 
 _EXTRACT_CHARS = 360
 _KEYS_CHARS = 300
-_CONTEXT_CHARS = 160
+_DOCUMENT_CHARS, _SECTION_CHARS = 110, 80
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _NAME = re.compile(r"\b[A-Z][\w&.'’-]*(?:\s+(?:of|and|the|for|&)?\s*[A-Z][\w&.'’-]*)*")
 _NUMBER = re.compile(r"[$€£]?\(?\d[\d,]*(?:\.\d+)?\)?\s?(?:%|percent|million|billion|thousand|trillion)?")
@@ -70,7 +70,9 @@ VIEWS: Mapping[str, Callable[[Chunk], str]] = {
 
 
 def _with_context(chunk: Chunk, text: str, limit: int) -> str:
-    head = chunk.context.split("\n", 1)[0][-_CONTEXT_CHARS:]
+    first, *sections = chunk.context.split("\n", 1)[0].split(" › ")
+    # Which document, and the innermost section: what lies between says least for its length.
+    head = " › ".join([first[:_DOCUMENT_CHARS], *(part[:_SECTION_CHARS] for part in sections[-1:])])
     body = text[:limit].strip() or chunk.content[:limit]
     return f"{head}\n{body}" if head else body
 

@@ -13,16 +13,19 @@ from citewell.records import Chunk
 PARENT_CHARS = 6_000
 
 
+def parent_range(chunk: Chunk, limit: int = PARENT_CHARS) -> tuple[int, int]:
+    """Offsets of what :func:`parent_text` gives: the section, cut evenly around the chunk to ``limit``."""
+    room = max(0, limit - (chunk.end_offset - chunk.start_offset)) // 2
+    start = min(chunk.start_offset, max(chunk.parent_start, chunk.start_offset - room))
+    return start, max(chunk.end_offset, min(chunk.parent_end, chunk.end_offset + room))
+
+
 def parent_text(chunk: Chunk, snapshot: IndexSnapshot, limit: int = PARENT_CHARS) -> str:
-    """At most ``limit`` characters of the section, more before and after the chunk where there is room."""
-    if chunk.parent_end <= chunk.parent_start:
-        return chunk.content
-    room = max(0, limit - len(chunk.content)) // 2
-    start = max(chunk.parent_start, chunk.start_offset - room)
-    end = min(chunk.parent_end, chunk.end_offset + room)
+    """The chunks that begin in :func:`parent_range`, a line break between them."""
+    start, end = parent_range(chunk, limit)
     around = [
         near
         for near in snapshot.between(chunk.document_id, start, end)
-        if near.document_version == chunk.document_version and near.end_offset <= end + room
+        if near.document_version == chunk.document_version
     ]
-    return "\n".join(near.content for near in around) or chunk.content
+    return "\n".join(near.content for near in around)

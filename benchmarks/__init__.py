@@ -1,0 +1,1 @@
+"""Measurements, one command each; results go to docs/measurements."""

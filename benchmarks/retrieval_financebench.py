@@ -1,0 +1,222 @@
+"""Retrieval on FinanceBench: is a page with the evidence among the first passages? A ladder of stages.
+
+``python -m benchmarks.retrieval_financebench [--home DIR]``: DIR is a home that holds the 36 filings
+(ingested here first when it does not). A passage stands on every page that holds 50 of its characters;
+a page hit is a passage on a page that FinanceBench names as evidence, a section hit is a passage whose
+parent section reaches such a page. Weights were chosen on the even half of the questions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.reporting import data_folder, interval, shown, table, write
+from citewell.config import Config, Retrieval
+from citewell.errors import EvidenceError
+from citewell.evidence.sqlite import SqliteEvidence
+from citewell.identity import hash_text, hash_value
+from citewell.index import LanceIndex
+from citewell.models.lexical import LexicalRanker
+from citewell.models.onnx.embedder import OnnxEmbedder
+from citewell.ports import Embedder, Ranker
+from citewell.records import Chunk, Document, Record
+from citewell.retrieval.filters import Filters
+from citewell.retrieval.folding import fold
+from citewell.retrieval.fusion import Key, fuse
+from citewell.retrieval.parents import parent_range
+from citewell.retrieval.retriever import Pool, Retriever
+from citewell.retrieval.wording import word
+
+_ON_PAGE = 50
+_DEPTH = 50
+
+
+class Question(Record, frozen=True, kw_only=True):
+    """``pages`` are physical, from 1, in the document whose id is ``document_id``."""
+
+    id: str
+    text: str
+    document_id: str
+    pages: frozenset[int]
+
+    @property
+    def chosen_on(self) -> bool:
+        """Whether it belongs to the half on which weights may be chosen."""
+        return int(hash_text(self.id)[-1], 16) % 2 == 0
+
+
+def questions(path: Path) -> list[Question]:
+    """FinanceBench counts pages from zero; here they start at 1."""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        found.append(
+            Question(
+                id=row["financebench_id"],
+                text=row["question"],
+                document_id=f"pdfs/{row['doc_name']}.pdf",
+                pages=frozenset(item["evidence_page_num"] + 1 for item in row["evidence"]),
+            )
+        )
+    return found
+
+
+def pages_of(document: Document, start: int, end: int) -> set[int]:
+    """Pages that hold enough of ``[start, end)``."""
+    enough = min(_ON_PAGE, end - start)
+    return {page.number for page in document.pages if min(end, page.end) - max(start, page.start) >= enough}
+
+
+class Ladder:
+    """Runs every stage on one question and says at which rank the first hit stands."""
+
+    def __init__(
+        self, index: LanceIndex, evidence: SqliteEvidence, rankers: dict[str, Ranker], settings: Retrieval
+    ):
+        self._snapshot = index.snapshot()
+        self._evidence = evidence
+        self._settings = settings
+        self._retrievers = {name: Retriever(index, ranker, settings) for name, ranker in rankers.items()}
+        self._documents: dict[str, Document] = {}
+
+    def stages(self, question: Question) -> dict[str, list[Chunk]]:
+        """Stage -> the chunks it ranks first."""
+        first = next(iter(self._retrievers.values()))
+        pool = first.pool(word(question.text), self._snapshot, Filters(), _DEPTH)
+        found = {name: [pool.chunks[key] for key in keys] for name, keys in pool.ranked.items()}
+        found["fused, no names"] = [pool.chunks[key] for key in _unnamed(pool, self._settings)]
+        found["fused"] = [pool.chunks[key] for key, _ in pool.fused]
+        for name, retriever in self._retrievers.items():
+            kept, _ = fold(
+                retriever.rank(question.text, pool),
+                near_duplicate=self._settings.near_duplicate,
+                per_document=_DEPTH,
+                limit=_DEPTH,
+            )
+            found[f"re-ranked: {name}"] = [passage.chunk for passage in kept]
+        return found
+
+    def hits(self, question: Question, chunks: Sequence[Chunk]) -> tuple[int | None, int | None, int | None]:
+        """Rank from 1 of the first page hit, of the first hit by parent text, of the first section hit."""
+        page = self._first(question, chunks, lambda chunk: (chunk.start_offset, chunk.end_offset))
+        parent = self._first(question, chunks, parent_range)
+        section = self._first(question, chunks, lambda chunk: (chunk.parent_start, chunk.parent_end))
+        return page, parent, section
+
+    def _first(
+        self, question: Question, chunks: Sequence[Chunk], extent: Callable[[Chunk], tuple[int, int]]
+    ) -> int | None:
+        for rank, chunk in enumerate(chunks, start=1):
+            if chunk.document_id == question.document_id and question.pages & pages_of(
+                self._document(chunk), *extent(chunk)
+            ):
+                return rank
+        return None
+
+    def _document(self, chunk: Chunk) -> Document:
+        if chunk.document_id not in self._documents:
+            self._documents[chunk.document_id] = self._evidence.get(chunk.document_version, chunk.document_id)
+        return self._documents[chunk.document_id]
+
+
+def _unnamed(pool: Pool, settings: Retrieval) -> list[Key]:
+    lists = {name: keys for name, keys in pool.ranked.items() if not name.startswith("named")}
+    weights = {
+        "chunk": settings.weight_chunk,
+        "summary": settings.weight_summary,
+        "keys": settings.weight_keys,
+        "bm25": settings.weight_bm25,
+    }
+    return [key for key, _ in fuse(lists, weights, settings.rrf_k)]
+
+
+def measure(ladder: Ladder, asked: Sequence[Question]) -> dict[str, dict[str, Any]]:
+    """Stage -> measure -> mean with interval, over ``asked``."""
+    ranks: dict[str, list[tuple[int | None, int | None, int | None]]] = {}
+    for question in asked:
+        for stage, chunks in ladder.stages(question).items():
+            ranks.setdefault(stage, []).append(ladder.hits(question, chunks))
+    measures: dict[str, dict[str, Any]] = {}
+    for stage, found in ranks.items():
+        # A stage that ranks nothing for a question (no document named) has missed it.
+        found += [(None, None, None)] * (len(asked) - len(found))
+        measures[stage] = {
+            f"page hit@{depth}": interval([within(page, depth) for page, _, _ in found])
+            for depth in (1, 5, 10, 50)
+        }
+        measures[stage]["parent hit@5"] = interval([within(parent, 5) for _, parent, _ in found])
+        measures[stage]["section hit@5"] = interval([within(section, 5) for _, _, section in found])
+    return measures
+
+
+def within(rank: int | None, depth: int) -> float:
+    return float(rank is not None and rank <= depth)
+
+
+def opened(home: Path, embedder: Embedder) -> tuple[LanceIndex, SqliteEvidence]:
+    """The home's index and evidence; the filings are ingested first where they are not there."""
+    from citewell.documents.worker import ParsingWorker
+    from citewell.ingesting import ingest
+
+    config = Config()
+    evidence = SqliteEvidence(home / "evidence.sqlite")
+    index = LanceIndex(home / "index", embedder, hash_value(config.chunking))
+    if len(index.snapshot().documents()) < 36:
+        with ParsingWorker(config.documents) as worker:
+            report = ingest(
+                [data_folder() / "financebench" / "pdfs"],
+                worker=worker,
+                evidence=evidence,
+                index=index,
+                chunking=config.chunking,
+            )
+        if report.failed:
+            raise EvidenceError(f"{len(report.failed)} filings could not be read", hint="see citewell ingest")
+    return index, evidence
+
+
+def rankers(embedder: Embedder) -> dict[str, Ranker]:
+    return {"lexical": LexicalRanker()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--home", type=Path)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        embedder = OnnxEmbedder()
+        index, evidence = opened(arguments.home or Path(scratch), embedder)
+        settings = Retrieval()
+        ladder = Ladder(index, evidence, rankers(embedder), settings)
+        asked = questions(data_folder() / "financebench" / "questions.jsonl")
+        halves = {
+            "all": asked,
+            "chosen on": [question for question in asked if question.chosen_on],
+            "held out": [question for question in asked if not question.chosen_on],
+        }
+        results = {name: measure(ladder, half) for name, half in halves.items()}
+        report(results, {name: len(half) for name, half in halves.items()}, index)
+
+
+def report(results: dict[str, Any], sizes: dict[str, int], index: LanceIndex) -> None:
+    names = ["page hit@1", "page hit@5", "page hit@10", "page hit@50", "parent hit@5", "section hit@5"]
+    parts = [
+        "Filings: 36 of FinanceBench, all searched at once. Intervals: 95 %, bootstrap over questions. "
+        "A passage stands on every page that holds 50 of its characters; *parent* asks whether the parent "
+        "text shown with it (at most 6,000 characters) reaches the page, *section* whether its section does. "
+        "Fusion weights were chosen on the half named so.",
+        f"Index: {index.snapshot().count()} chunks.",
+    ]
+    for half, stages in results.items():
+        rows = [[stage, *(shown(stages[stage][name]) for name in names)] for stage in stages]
+        parts += [f"## {half} ({sizes[half]} questions)", table(["stage", *names], rows)]
+    write("retrieval_financebench", "Retrieval on FinanceBench", "\n\n".join(parts), {"results": results})
+
+
+if __name__ == "__main__":
+    main()
