@@ -15,6 +15,8 @@ import re
 from bisect import bisect_left, bisect_right
 from pathlib import PurePosixPath
 
+import msgspec
+
 from citewell.config import Chunking
 from citewell.identity import chunk_id, section_id
 from citewell.records import Chunk, Document, Row, Section, Table
@@ -135,13 +137,13 @@ class _Layout:
                 inside.append(row)
             elif row.end > start:
                 cells = tuple(cell for cell in row.cells if cell.start >= start and cell.end <= end)
-                inside.append(
-                    Row(start=max(row.start, start), end=min(row.end, end), label=row.label, cells=cells)
-                )
+                part = {"start": max(row.start, start), "end": min(row.end, end), "cells": cells}
+                inside.append(msgspec.structs.replace(row, **part))
         return tuple(inside)
 
     def table_context(self, start: int, end: int, rows: tuple[Row, ...]) -> list[str]:
-        """For each table touched, at most three: "title (units): heads"."""
+        """For each table touched, at most three: "title › group (units): heads". The group is what the
+        first row stands under, where the chunk begins behind the row that says so."""
         context: list[str] = []
         for table in self.tables[max(0, bisect_right(self.table_starts, start) - 1) :]:
             if table.start >= end or len(context) == 3:
@@ -151,7 +153,10 @@ class _Layout:
             inside = [row for row in rows if row.start >= table.start and row.end <= table.end]
             heads = dict.fromkeys(cell.head for row in inside for cell in row.cells if cell.head)
             units = f"({table.units})" if table.units else ""
-            line = _clip(" ".join(part for part in (table.title, units) if part), 200)
+            group = inside[0].group if inside and inside[0].start >= start else ""
+            stands = group and any(group.endswith(row.label) for row in inside if row.label and not row.cells)
+            title = table.title if not group or stands else " › ".join(filter(None, (table.title, group)))
+            line = _clip(" ".join(part for part in (title, units) if part), 200)
             columns = _clip(" | ".join(heads), 300)
             if line or columns:
                 context.append(": ".join(part for part in (line, columns) if part))

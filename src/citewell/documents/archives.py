@@ -1,0 +1,67 @@
+"""Office files are ZIP archives: open one only when what it would unpack to is bounded.
+
+In: bytes and the limits. Out: an open :class:`zipfile.ZipFile`. Python's zipfile reads no more
+than the sizes the directory declares, so their sum bounds what any reader can be made to unpack.
+Knows nothing about what is inside.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+
+from citewell.config import Documents
+from citewell.errors import DamagedError, EncryptedError, LimitError
+
+_MOST_PARTS = 20_000
+_MOST_RATIO, _RATIO_FROM = 150, 64 << 20
+_HEAD = 4_096
+
+
+def open_archive(data: bytes, limits: Documents) -> zipfile.ZipFile:
+    """Raises DamagedError (truncated), EncryptedError or LimitError (a bomb)."""
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError) as error:
+        raise DamagedError(
+            f"its ZIP directory cannot be read ({error}): it was cut short or changed",
+            hint="fetch or save it again",
+        ) from error
+    parts = archive.infolist()
+    if any(part.flag_bits & 0x1 for part in parts):
+        raise EncryptedError("it is encrypted", hint="remove the password and save it again")
+    unpacked = sum(part.file_size for part in parts)
+    most = limits.max_unpacked_mb << 20
+    if unpacked > most or len(parts) > _MOST_PARTS:
+        raise LimitError(
+            f"it would unpack to {unpacked >> 20} MiB in {len(parts)} parts, over "
+            f"{limits.max_unpacked_mb} MiB or {_MOST_PARTS} parts",
+            hint="if the file is honest, raise documents.max_unpacked_mb or split it",
+        )
+    if unpacked > _RATIO_FROM and unpacked > _MOST_RATIO * len(data):
+        raise LimitError(
+            f"it unpacks to {unpacked // max(1, len(data))} times its size, as ZIP bombs do",
+            hint="if the file is honest, open it, save it again without empty formatting, or split it",
+        )
+    _refuse_entities(archive)
+    return archive
+
+
+def _refuse_entities(archive: zipfile.ZipFile) -> None:
+    """Office parts never declare a document type; those that do are made to attack XML readers."""
+    for part in archive.infolist():
+        if not part.filename.endswith((".xml", ".rels")):
+            continue
+        try:
+            with archive.open(part) as stream:
+                head = stream.read(_HEAD)
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
+            raise DamagedError(
+                f"its part {part.filename!r} cannot be unpacked ({error})", hint="fetch or save it again"
+            ) from error
+        if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
+            raise DamagedError(
+                f"its part {part.filename!r} declares XML entities, which Office files never do",
+                hint="do not trust this file; if it is yours, save it again",
+            )

@@ -1,0 +1,235 @@
+"""Pieces of a document in reading order -> its canonical text with sections and tables.
+
+In: headings, paragraphs, code lines and grids of cells, as readers find them. Out: a
+:class:`Document`: NFC, a paragraph a line, a table row a line with tabs between cells, characters
+that cannot be seen dropped and counted. Knows nothing about file formats.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from citewell.documents.metadata import Metadata, first_page_date, language
+from citewell.errors import EmptyDocumentError
+from citewell.identity import hash_bytes, hash_text
+from citewell.records import Cell, Document, Found, Row, Section, Table
+
+# Nothing a reader sees: controls, soft hyphens, zero-width and direction marks, tag characters.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNITS = re.compile(
+    r"\(?\b((?:all |amounts? |dollars? |expressed |stated |u\.?s\.? ?)*in "
+    r"(?:[\w.$€£¥]+ )?(?:thousands|millions|billions)\b[^)\n\t]{0,80})\)?",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"^\W*\d[\d.,\s]*\W*$")
+_YEAR = re.compile(r"^(19|20)\d\d$")
+_TITLE_LIMIT = 160
+_TITLE_WITHIN = 500  # characters: a heading further down heads a part, not the whole
+
+
+def clean(text: str) -> str:
+    """NFC on one line, single spaces, without what cannot be seen."""
+    return unicodedata.normalize("NFC", " ".join(_unseen_dropped(text).split()))
+
+
+def _unseen_dropped(text: str) -> str:
+    return _SURROGATE.sub("�", _UNSEEN.sub("", text))
+
+
+class Canonical:
+    """Collects pieces; :meth:`document` closes it. ``notes`` say what was left out and why."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._length = 0
+        self._open: list[tuple[int, str]] = []  # level and heading, outermost first
+        self._sections: list[tuple[tuple[str, ...], int]] = []
+        self._tables: list[Table] = []
+        self._unseen = 0
+        self._before_table = ""
+        self._group = ""
+        self.notes: list[str] = []
+
+    def heading(self, text: str, level: int) -> None:
+        """A heading of ``level`` (1 is outermost) opens a section; an empty one is nothing."""
+        line = self._clean(text)
+        if not line:
+            return
+        self._open = [(depth, name) for depth, name in self._open if depth < level]
+        self._open.append((level, line))
+        self._sections.append((tuple(name for _, name in self._open), self._length))
+        self._write(line)
+
+    def paragraph(self, text: str) -> None:
+        """One paragraph of running text, whatever its line breaks were."""
+        line = self._clean(text)
+        if line:
+            self._write(line)
+            self._before_table = line
+
+    def verbatim(self, text: str) -> None:
+        """Lines whose breaks and indentation mean something, such as code; a tab becomes spaces."""
+        for line in text.splitlines():
+            self._count_unseen(line)
+            kept = _unseen_dropped(line).expandtabs(4).replace("\r", " ").rstrip()
+            if kept.strip():
+                self._write(unicodedata.normalize("NFC", kept))
+
+    def table(
+        self, grid: Sequence[Sequence[str]], *, head_rows: int | None = None, title: str = "", units: str = ""
+    ) -> None:
+        """Rows of cells. ``head_rows`` are column heads (guessed when None): written, but not rows.
+
+        A title or units not given are taken from a short line right before the table.
+        """
+        rows = [[self._clean(cell) for cell in row] for row in grid]
+        rows = [row for row in rows if any(row)]
+        if not rows:
+            return
+        count = min(guess_head_rows(rows) if head_rows is None else head_rows, len(rows) - 1)
+        heads = _heads(rows[:count])
+        before = self._before_table if len(self._before_table) <= _TITLE_LIMIT else ""
+        corner = rows[0][0] if count else ""
+        units = self._clean(units) or next((u for u in map(find_units, (title, corner, before)) if u), "")
+        if not title and before[:1].isupper() and before[-1] not in ".;,!?":
+            title = before.rstrip(":")
+        start = self._length
+        self._group = ""
+        found = [self._row(row, heads, position >= count) for position, row in enumerate(rows)]
+        self._tables.append(
+            Table(
+                start=start,
+                end=self._length,
+                title=self._clean(title),
+                units=units,
+                rows=tuple(row for row in found if row is not None),
+            )
+        )
+
+    def note(self, text: str, count: int = 1) -> None:
+        """Says what was left out; nothing when ``count`` is 0. ``{n}`` in ``text`` is the count."""
+        if count:
+            self.notes.append(text.replace("{n}", str(count)))
+
+    def document(
+        self,
+        data: bytes,
+        *,
+        document_id: str,
+        uri: str,
+        reader: str,
+        media_type: str,
+        metadata: Metadata | None = None,
+        titled: bool = True,
+    ) -> Document:
+        """``titled``: the first heading may be the title. Raises EmptyDocumentError when nothing but white space was collected."""
+        text = "".join(self._parts)
+        if not text.strip():
+            raise EmptyDocumentError(
+                "the file holds no text", hint="check that it is the right file and was saved whole"
+            )
+        known = metadata or Metadata()
+        self.note("{n} invisible characters dropped", self._unseen)
+        title = known.title
+        if title is None and titled and self._sections and self._sections[0][1] < _TITLE_WITHIN:
+            title = Found(value=self._sections[0][0][-1], origin="first heading")
+        return Document(
+            document_id=document_id,
+            version=hash_bytes(data),
+            text=text,
+            text_hash=hash_text(text),
+            reader=reader,
+            media_type=media_type,
+            uri=uri,
+            title=title,
+            author=known.author,
+            language=known.language or language(text),
+            published_at=known.published_at or first_page_date(text) or known.saved_at,
+            sections=self._closed_sections(),
+            tables=tuple(self._tables),
+            notes=tuple(self.notes),
+        )
+
+    def _closed_sections(self) -> tuple[Section, ...]:
+        ends = [self._length] * len(self._sections)
+        waiting: list[int] = []
+        for position, (path, start) in enumerate(self._sections):
+            while waiting and len(self._sections[waiting[-1]][0]) >= len(path):
+                ends[waiting.pop()] = start
+            waiting.append(position)
+        return tuple(
+            Section(path=path, start=start, end=end)
+            for (path, start), end in zip(self._sections, ends, strict=True)
+        )
+
+    def _row(self, cells: list[str], heads: list[str], body: bool) -> Row | None:
+        while cells and not cells[-1]:
+            cells = cells[:-1]
+        base, found, at = self._length, [], 0
+        for column, cell in enumerate(cells):
+            if column and cell:
+                head = heads[column] if column < len(heads) else ""
+                found.append(Cell(start=base + at, end=base + at + len(cell), head=head))
+            at += len(cell) + 1
+        line = "\t".join(cells)
+        lead = len(line) - len(line.lstrip())
+        self._write(line)
+        if not body:
+            return None
+        group = self._group if found else ""
+        if cells[0] and not found:
+            self._group = cells[0]
+        return Row(start=base + lead, end=base + len(line), label=cells[0], cells=tuple(found), group=group)
+
+    def _write(self, line: str) -> None:
+        self._parts.append(line + "\n")
+        self._length += len(line) + 1
+        self._before_table = ""
+
+    def _clean(self, text: str) -> str:
+        self._count_unseen(text)
+        return clean(text)
+
+    def _count_unseen(self, text: str) -> None:
+        if not text.isascii() or not text.isprintable():
+            self._unseen += len(_UNSEEN.findall(text))
+
+
+def find_units(text: str) -> str:
+    """ "In millions, except per share data" out of a title or head; "" when it names no scale."""
+    match = _UNITS.search(text)
+    return match.group(1).strip() if match else ""
+
+
+def guess_head_rows(rows: Sequence[Sequence[str]]) -> int:
+    """1 when the first row names columns: words or years over numbers, or short distinct words."""
+    if len(rows) < 2:
+        return 0
+    first, body = rows[0], rows[1:51]
+    filled = [cell for cell in first if cell]
+    if not filled or any(_numeric(cell) for cell in filled):
+        return 0
+    for column, head in enumerate(first):
+        below = [row[column] for row in body if column < len(row) and row[column]]
+        if below and sum(map(_numeric, below)) * 2 > len(below) and (column or head):
+            return 1
+    width = max(len(row) for row in body)
+    distinct = len(set(filled)) == len(filled) == width
+    return int(distinct and width > 1 and all(len(c) <= 40 and not re.search(r"\d", c) for c in filled))
+
+
+def _numeric(cell: str) -> bool:
+    return bool(_NUMBER.match(cell)) and not _YEAR.match(cell)
+
+
+def _heads(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Heads of several lines are read downwards: "Year Ended" over "May 31" is one head."""
+    width = max((len(row) for row in rows), default=0)
+    columns = [[row[c] for row in rows if c < len(row) and row[c]] for c in range(width)]
+    return [" ".join(dict.fromkeys(column)) for column in columns]

@@ -1,0 +1,185 @@
+"""What a file is, by its content: the first bytes, what a ZIP holds, the shape of a text.
+
+In: bytes and the file's name. Out: a media type. The name decides only between kinds of text
+(Markdown, CSV, plain), which overlap; and text under the name of a binary format is refused,
+because whoever named it expects something else. Knows nothing about reading.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import zipfile
+from pathlib import PurePosixPath
+
+from citewell.config import Documents
+from citewell.documents.archives import open_archive
+from citewell.documents.encoding import binary, decode
+from citewell.errors import EmptyDocumentError, EncryptedError, UnsupportedError
+
+PDF, HTML, MARKDOWN, CSV, PLAIN = (
+    "application/pdf",
+    "text/html",
+    "text/markdown",
+    "text/csv",
+    "text/plain",
+)
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+_OTHERS: tuple[tuple[int, bytes, str], ...] = (
+    (0, b"{\\rtf", "an RTF document"),
+    (0, b"\x1f\x8b", "a gzip archive"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
+    (0, b"Rar!\x1a\x07", "a RAR archive"),
+    (0, b"BZh", "a bzip2 archive"),
+    (0, b"\xfd7zXZ\x00", "an xz archive"),
+    (0, b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
+    (257, b"ustar", "a tar archive"),
+    (0, b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (0, b"\xff\xd8\xff", "a JPEG image"),
+    (0, b"GIF8", "a GIF image"),
+    (0, b"II*\x00", "a TIFF image"),
+    (0, b"MM\x00*", "a TIFF image"),
+    (8, b"WEBP", "a WebP image"),
+    (0, b"\x7fELF", "a program"),
+    (0, b"MZ\x90", "a program"),
+    (0, b"SQLite format 3\x00", "an SQLite database"),
+    (0, b"PAR1", "a Parquet file"),
+    (0, b"ID3", "an audio file"),
+    (4, b"ftyp", "a video"),
+    (0, b"%!PS", "a PostScript file"),
+)
+# The part whose presence tells what a ZIP archive is; media type, or the name of what is not read.
+_PARTS = (("word/document.xml", DOCX), ("xl/workbook.xml", XLSX), ("xl/workbook.bin", ""))
+_UNREAD_PARTS = (
+    ("ppt/presentation.xml", "a PowerPoint presentation"),
+    ("xl/workbook.bin", "a binary Excel workbook"),
+    ("META-INF/container.xml", "an EPUB book"),
+    ("content.xml", "an OpenDocument file"),
+)
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED_OFFICE = "EncryptedPackage".encode("utf-16-le")
+_READS = "Citewell reads PDF, HTML, Markdown, DOCX, XLSX, CSV and plain text"
+_BY_NAME = {
+    ".md": MARKDOWN,
+    ".markdown": MARKDOWN,
+    ".csv": CSV,
+    ".tsv": CSV,
+    ".txt": PLAIN,
+    ".text": PLAIN,
+    ".log": PLAIN,
+    ".json": PLAIN,
+}
+_SPOKEN = {HTML: "HTML", MARKDOWN: "Markdown", CSV: "a table in plain text", PLAIN: "plain text"}
+_BINARY_NAMES = (".pdf", ".docx", ".xlsx")
+_HTML_START = re.compile(
+    rb"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+_HTML_TAG = re.compile(
+    rb"<(?:p|div|table|tr|td|ul|ol|li|h[1-6]|br|span|a|b|i|article|section)(?:\s[^<>]*)?/?>", re.I
+)
+_MARKDOWN_SIGNS = (
+    re.compile(r"\A---\n(?:[\w-]+:.*\n)+---\n"),
+    re.compile(r"^#{1,6} \S.*(?:\n\s*\n|\Z)", re.M),
+    re.compile(r"^(?:```|~~~)", re.M),
+    re.compile(r"^\s*\|?\s*:?-{3,}:?\s*\|[\s:|-]*$", re.M),
+    re.compile(r"\[[^\]\n]+\]\([^)\s]+\)"),
+    re.compile(r"\*\*\S[^*\n]*\*\*"),
+    re.compile(r"^[-*] \S", re.M),
+)
+_SNIFFED = 65_536
+
+
+def detect(data: bytes, name: str, limits: Documents) -> str:
+    """The media type of ``data``. Raises EmptyDocumentError, EncryptedError, DamagedError, LimitError,
+    or UnsupportedError with what it is instead."""
+    if not data.strip():
+        raise EmptyDocumentError("the file is empty", hint="check that it was saved or fetched whole")
+    if _is_pdf(data):
+        return PDF
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _in_archive(data, limits)
+    if data.startswith(_OLE):
+        raise _ole(data)
+    for offset, magic, what in _OTHERS:
+        if data.startswith(magic, offset):
+            raise UnsupportedError(f"it is {what}", hint=_READS)
+    kind = _text_kind(data, PurePosixPath(name).suffix.lower())
+    if PurePosixPath(name).suffix.lower() in _BINARY_NAMES:
+        suffix = PurePosixPath(name).suffix
+        raise UnsupportedError(
+            f"it is named {suffix} but its content is {_SPOKEN[kind]}",
+            hint=f"fetch or save it again as {suffix}, or rename it if the text is what you want",
+        )
+    return kind
+
+
+def dialect(text: str) -> str | None:
+    """The delimiter with which most lines have the same number, two or more, of short cells."""
+    lines = text[:_SNIFFED].splitlines()[:60]
+    lines = lines[:-1] if len(text) > _SNIFFED and len(lines) > 1 else lines
+    best: tuple[float, int, str] | None = None
+    for delimiter in (",", "\t", ";", "|"):
+        try:
+            rows = [row for row in csv.reader(lines, delimiter=delimiter, strict=True) if any(row)]
+        except csv.Error:
+            continue
+        widths = [len(row) for row in rows]
+        if len(rows) < 2:
+            continue
+        width = max(set(widths), key=lambda w: (widths.count(w), w))
+        share = widths.count(width) / len(widths)
+        cells = [len(cell) for row in rows for cell in row]
+        if width >= 2 and share >= 0.9 and sum(cells) <= 40 * len(cells):
+            best = max(best or (0.0, 0, ""), (share, width, delimiter))
+    return best[2] if best else None
+
+
+def _is_pdf(data: bytes) -> bool:
+    """Viewers accept the mark within the first kilobyte; text that merely speaks of it is no PDF."""
+    if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n\0").startswith(b"%PDF-"):
+        return True
+    return b"%PDF-" in data[:1024] and b"%%EOF" in data[-2048:]
+
+
+def _in_archive(data: bytes, limits: Documents) -> str:
+    with open_archive(data, limits) as archive:
+        names = set(zipfile.ZipFile.namelist(archive))
+    for part, media_type in _PARTS:
+        if part in names and media_type:
+            return media_type
+    what = next((what for part, what in _UNREAD_PARTS if part in names), "a ZIP archive")
+    raise UnsupportedError(f"it is {what}", hint=_READS + "; unpack or convert it first")
+
+
+def _ole(data: bytes) -> EncryptedError | UnsupportedError:
+    if _ENCRYPTED_OFFICE in data:
+        return EncryptedError(
+            "it is an Office file with a password", hint="remove the password and save it again"
+        )
+    return UnsupportedError(
+        "it is an Office file of before 2007 (.doc, .xls, .ppt)", hint="save it as .docx or .xlsx"
+    )
+
+
+def _text_kind(data: bytes, suffix: str) -> str:
+    head = data[:_SNIFFED]
+    if _HTML_START.match(head):
+        return HTML
+    text, _ = decode(data)
+    if text.count("\ufffd") > len(text) // 100 + 1 or any(c in text[:_SNIFFED] for c in "\x01\x02\x03\x04"):
+        raise binary()
+    sample = text[:_SNIFFED].replace("\r\n", "\n")
+    encoded = sample.encode("utf-8", "replace")
+    if _HTML_START.match(encoded):
+        return HTML
+    tags = len(_HTML_TAG.findall(encoded))
+    if tags and (suffix in (".html", ".htm", ".xhtml") or (encoded.lstrip()[:1] == b"<" and tags >= 3)):
+        return HTML
+    signs = sum(bool(sign.search(sample)) for sign in _MARKDOWN_SIGNS)
+    if suffix in _BY_NAME and not (_BY_NAME[suffix] == PLAIN and signs >= 3):
+        return _BY_NAME[suffix]
+    if signs >= 2:
+        return MARKDOWN
+    return CSV if dialect(sample) else PLAIN

@@ -1,0 +1,192 @@
+"""DOCX -> Document: styled headings to sections, tables to rows, core properties to metadata.
+
+In: bytes of a Word document whose unpacked size is bounded. Out: a Document with the text as it
+reads with changes accepted: deletions and hidden text are left out. Footnotes follow the body;
+headers and footers, repeated on every page, are left out. Knows nothing about appearance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from citewell.config import Documents
+from citewell.documents.archives import open_archive
+from citewell.documents.canonical import Canonical
+from citewell.documents.metadata import Metadata, found, found_author, found_date, found_title
+from citewell.errors import DamagedError
+from citewell.records import Document
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_HEADING_STYLE = re.compile(r"heading (\d)$", re.I)
+_SPACES = {f"{_W}tab": " ", f"{_W}br": " ", f"{_W}cr": " ", f"{_W}noBreakHyphen": "-"}
+_LEFT_OUT = (f"{_W}del", f"{_W}moveFrom")
+_NOTE_PARTS = ("footnotes", "endnotes")
+
+
+class DocxReader:
+    """Word documents since 2007."""
+
+    name = "docx/1"
+
+    def __init__(self, limits: Documents) -> None:
+        self._limits = limits
+
+    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
+        import io
+
+        import docx
+        from docx.opc.exceptions import OpcError
+        from lxml import etree
+
+        open_archive(data, self._limits).close()
+        try:
+            opened = docx.Document(io.BytesIO(data))
+            styles = {style.style_id: (style.name or "") for style in opened.styles}
+            body = _Body(styles)
+            body.read(opened.element.body)
+            body.notes(opened.part)
+            properties = opened.core_properties
+            metadata = Metadata(
+                title=found_title(properties.title, "metadata"),
+                author=found_author(properties.author, "metadata"),
+                language=found((properties.language or "")[:2].lower(), "metadata"),
+                saved_at=found_date(_day(properties.modified or properties.created), "metadata"),
+            )
+        except (OpcError, KeyError, ValueError, AttributeError, OSError, etree.LxmlError) as error:
+            raise DamagedError(
+                f"its parts do not make a Word document ({type(error).__name__}: {error})",
+                hint="open it in a word processor and save it again",
+            ) from error
+        return body.out.document(
+            data,
+            document_id=document_id,
+            uri=uri,
+            reader=self.name,
+            media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            metadata=metadata,
+        )
+
+
+class _Body:
+    """Elements of the main part -> pieces of a :class:`Canonical`."""
+
+    def __init__(self, styles: dict[str, str]) -> None:
+        self.out = Canonical()
+        self._styles = styles
+        self._hidden = 0
+
+    def read(self, body: Any) -> None:
+        for block in _blocks(body):
+            if block.tag == f"{_W}p":
+                self._paragraph(block)
+            else:
+                self._table(block)
+
+    def notes(self, part: Any) -> None:
+        """Footnotes and endnotes, a paragraph each, after the body; then what was left out."""
+        from lxml import etree
+
+        safe = etree.XMLParser(resolve_entities=False, no_network=True)
+        for relation in part.rels.values():
+            kind = relation.reltype.rpartition("/")[2]
+            if kind not in _NOTE_PARTS or relation.is_external:
+                continue
+            for note in etree.fromstring(relation.target_part.blob, safe):
+                if note.get(f"{_W}type") is None:
+                    self.out.paragraph(" ".join(self._text(p) for p in note.iter(f"{_W}p")))
+        self.out.note("{n} hidden runs of text dropped", self._hidden)
+
+    def _paragraph(self, element: Any) -> None:
+        level = self._level(element)
+        text = self._text(element)
+        if level:
+            self.out.heading(text, level)
+        else:
+            self.out.paragraph(text)
+
+    def _level(self, element: Any) -> int:
+        style = element.find(f"{_W}pPr/{_W}pStyle")
+        name = self._styles.get(style.get(f"{_W}val", ""), "") if style is not None else ""
+        if match := _HEADING_STYLE.match(name):
+            return int(match.group(1)) + 1
+        if name.lower() == "title":
+            return 1
+        outline = element.find(f"{_W}pPr/{_W}outlineLvl")
+        value = outline.get(f"{_W}val", "9") if outline is not None else "9"
+        return int(value) + 2 if value.isdigit() and int(value) < 9 else 0
+
+    def _text(self, element: Any) -> str:
+        return "".join(self._pieces(element))
+
+    def _pieces(self, element: Any) -> Iterator[str]:
+        """Text in reading order, without what is deleted or hidden; never deeper than the parser went."""
+        waiting = [iter(element)]
+        while waiting:
+            child = next(waiting[-1], None)
+            if child is None:
+                waiting.pop()
+            elif child.tag == f"{_W}t":
+                yield child.text or ""
+            elif child.tag in _SPACES:
+                yield _SPACES[child.tag]
+            elif child.tag == f"{_W}r" and _is_hidden(child):
+                self._hidden += 1
+            elif child.tag not in _LEFT_OUT and not str(child.tag).endswith("}Fallback"):
+                waiting.append(iter(child))  # a text box is written twice, as Fallback for old programs
+
+    def _table(self, element: Any) -> None:
+        grid: list[list[str]] = []
+        heads = 0
+        for row in element.iter(f"{_W}tr"):
+            if _nearest(row, f"{_W}tbl") is not element:
+                continue
+            cells: list[str] = []
+            for cell in row.iter(f"{_W}tc"):
+                if _nearest(cell, f"{_W}tr") is row:
+                    cells += self._cell(cell)
+            if heads == len(grid) and row.find(f"{_W}trPr/{_W}tblHeader") is not None:
+                heads += 1
+            grid.append(cells)
+        if grid and max(map(len, grid)) == 1:
+            for row_cells in grid:
+                self.out.paragraph(" ".join(row_cells))
+        else:
+            self.out.table(grid, head_rows=heads or None)
+
+    def _cell(self, cell: Any) -> list[str]:
+        """The cell's text, then "" for each further column it covers; "" where it goes on from above."""
+        span = cell.find(f"{_W}tcPr/{_W}gridSpan")
+        value = span.get(f"{_W}val", "1") if span is not None else "1"
+        width = min(100, int(value)) if value.isdigit() else 1
+        merged = cell.find(f"{_W}tcPr/{_W}vMerge")
+        goes_on = merged is not None and merged.get(f"{_W}val", "continue") == "continue"
+        text = "" if goes_on else " ".join(self._text(p) for p in cell.iter(f"{_W}p"))
+        return [text, *[""] * (width - 1)]
+
+
+def _blocks(body: Any) -> Iterator[Any]:
+    """Paragraphs and tables of the body in order, content controls and the like looked into."""
+    waiting = [iter(body)]
+    while waiting:
+        child = next(waiting[-1], None)
+        if child is None:
+            waiting.pop()
+        elif child.tag in (f"{_W}p", f"{_W}tbl"):
+            yield child
+        elif child.tag not in _LEFT_OUT:
+            waiting.append(iter(child))
+
+
+def _nearest(element: Any, tag: str) -> Any:
+    return next(element.iterancestors(tag), None)
+
+
+def _is_hidden(run: Any) -> bool:
+    mark = run.find(f"{_W}rPr/{_W}vanish")
+    return mark is not None and mark.get(f"{_W}val", "true") not in ("0", "false", "off")
+
+
+def _day(moment: Any) -> str:
+    return moment.date().isoformat() if moment is not None else ""

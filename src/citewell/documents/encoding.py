@@ -1,0 +1,118 @@
+"""Bytes -> text, only where the encoding is certain enough to quote from.
+
+In: bytes, and the encoding they declare if any. Out: text and how it was told. A wrong guess would
+change what a source says ("£5" read as "Ł5"), so bytes that fit several encodings alike are an
+error, never the likeliest guess. Knows nothing about what the text means.
+"""
+
+from __future__ import annotations
+
+import codecs
+
+from citewell.errors import DamagedError, UnsupportedError
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# Encodings in use; exotic code pages fit anything and would make every guess a tie.
+_COMMON = [
+    "cp1252",
+    "cp1250",
+    "cp1251",
+    "cp1253",
+    "cp1255",
+    "cp1256",
+    "koi8_r",
+    "cp932",
+    "euc_jp",
+    "gb18030",
+    "big5",
+    "euc_kr",
+]
+_SAMPLE = 65_536
+_LEAST_COHERENCE, _LEAST_LEAD = 0.2, 0.1
+_HINT = "save it as UTF-8"
+
+
+def decode(data: bytes, *, declared: str = "") -> tuple[str, str]:
+    """``(text, note)``; the note is "" for UTF-8 and for what a byte order mark or declaration says.
+
+    Raises UnsupportedError for binary data and DamagedError where no encoding, or more than one, fits.
+    """
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return _strictly(data[len(mark) :], encoding, "its byte order mark says"), ""
+    if declared:
+        return _strictly(data, declared, "it declares"), ""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _guessed(data, error)
+    if "\0" in text:
+        return _utf16(data)
+    return text, ""
+
+
+def _strictly(data: bytes, encoding: str, says: str) -> str:
+    try:
+        return data.decode(encoding)
+    except LookupError as error:
+        raise DamagedError(f"{says} the encoding {encoding!r}, which is unknown", hint=_HINT) from error
+    except UnicodeDecodeError as error:
+        raise DamagedError(
+            f"{says} {encoding}, but byte {error.start} does not fit it", hint=_HINT
+        ) from error
+
+
+def _utf16(data: bytes) -> tuple[str, str]:
+    """Text in UTF-16 without a mark has a zero in every second byte; other zeros mean binary."""
+    even, odd = data[0::2].count(0), data[1::2].count(0)
+    half = max(1, len(data) // 2)
+    for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
+        if zeros > 0.7 * half and others < 0.05 * half:
+            return _strictly(data, encoding, "its zero bytes say"), f"read as {encoding} by its zero bytes"
+    raise binary()
+
+
+def binary() -> UnsupportedError:
+    """The error for bytes that are no text at all."""
+    return UnsupportedError(
+        "it is binary data of no known kind",
+        hint="Citewell reads PDF, HTML, Markdown, DOCX, XLSX, CSV and plain text",
+    )
+
+
+def _guessed(data: bytes, error: UnicodeDecodeError) -> tuple[str, str]:
+    from charset_normalizer import from_bytes
+
+    controls = sum(
+        data[:_SAMPLE].count(bytes([code])) for code in (*range(9), *range(14, 27), *range(28, 32))
+    )
+    if controls > len(data[:_SAMPLE]) // 100:
+        if b"\0" in data[:_SAMPLE]:
+            return _utf16(data)
+        raise binary()
+    matches = [
+        match
+        for match in from_bytes(data[:_SAMPLE], cp_isolation=_COMMON)
+        if match.coherence >= _LEAST_COHERENCE and _fits(data, match.encoding)
+    ]
+    matches.sort(key=lambda match: -match.coherence)
+    rivals = [match for match in matches[1:] if str(match) != str(matches[0])]
+    if matches and all(matches[0].coherence - rival.coherence >= _LEAST_LEAD for rival in rivals):
+        encoding = matches[0].encoding
+        return data.decode(encoding), f"read as {encoding}, told from its letters"
+    fits = f" and fits {', '.join(m.encoding for m in matches[:3])} alike" if matches else ""
+    raise DamagedError(f"it is not UTF-8 (byte {error.start}){fits}", hint=_HINT) from error
+
+
+def _fits(data: bytes, encoding: str) -> bool:
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,387 @@
+"""HTML -> Document: headings to sections, tables to rows, what a visitor cannot see left out.
+
+In: bytes of HTML. Out: a Document. The page is read as a stream of events, so neither its depth nor
+its size builds a tree; hidden text, scripts and comments are dropped and counted in the notes.
+Knows nothing about style sheets beyond the few ways text is commonly hidden.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from citewell.config import Documents
+from citewell.documents.canonical import Canonical
+from citewell.documents.encoding import decode
+from citewell.documents.metadata import Metadata, found, found_date, found_title
+from citewell.errors import DamagedError, LimitError
+from citewell.records import Document
+
+_WORD = re.compile(r"\w+")
+_BLOCKS = frozenset(
+    _WORD.findall(
+        "address article aside blockquote body br center dd details dialog div dl dt fieldset figcaption "
+        "figure footer form header hr legend li main nav ol p section summary table tbody tfoot thead tr ul"
+    )
+)
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_SILENT = frozenset(
+    _WORD.findall(
+        "script style template noscript iframe object embed applet svg math canvas audio video select option "
+        "datalist textarea button input head map"
+    )
+)
+_VOID = frozenset(_WORD.findall("area base br col embed hr img input link meta param source track wbr"))
+_HIDING = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0(?:\.0+)?\s*(?:;|$|!)|"
+    r"font-size\s*:\s*0*(?:\.\d+|0|1px|0\.\d+\w*)\s*(?:px|pt|em|rem|%)?\s*(?:;|$|!)|"
+    r"(?:left|top|text-indent|margin-left)\s*:\s*-\d{3,}|clip\s*:\s*rect\(\s*0|clip-path\s*:\s*inset\(\s*(?:50|100)%|"
+    r"(?:^|[;\s])(?:max-)?(?:height|width)\s*:\s*0(?:px)?\s*(?:;|$)",
+    re.I,
+)
+_INVISIBLE_INK = re.compile(
+    r"(?:^|[;\s])color\s*:\s*(?:white|#fff(?:fff)?|transparent|rgba\([^)]*,\s*0\))\s*(?:;|$|!)", re.I
+)
+_BACKGROUND = re.compile(r"background", re.I)
+_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_SIMPLE_SELECTOR = re.compile(r"^[.#][\w-]+$")
+_CHARSET = re.compile(
+    rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w:.-]+)|^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w:.-]+)",
+    re.I,
+)
+_TITLES, _AUTHORS = ("og:title", "dc.title", "citation_title"), ("author", "dc.creator", "article:author")
+_DATES = (
+    "article:published_time",
+    "datepublished",
+    "dc.date",
+    "dc.date.issued",
+    "citation_publication_date",
+    "date",
+    "pubdate",
+    "last-modified",
+    "article:modified_time",
+)
+
+
+class HtmlReader:
+    """HTML and XHTML of any age."""
+
+    name = "html/1"
+
+    def __init__(self, limits: Documents) -> None:
+        self._limits = limits
+
+    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
+        text, note = decode(data, declared=_declared(data))
+        out = Canonical()
+        out.note(note, count=bool(note))
+        page = Page(out, self._limits)
+        page.feed(text)
+        page.finish()
+        return out.document(
+            data,
+            document_id=document_id,
+            uri=uri,
+            reader=self.name,
+            media_type="text/html",
+            metadata=page.metadata(),
+        )
+
+
+@dataclass(slots=True)
+class _Cell:
+    text: list[str] = field(default_factory=list)
+    head: bool = False
+    columns: int = 1
+    rows: int = 1
+
+
+@dataclass(slots=True)
+class _Grid:
+    """A table being read; ``layout`` once another table opens inside it."""
+
+    rows: list[list[_Cell]] = field(default_factory=list)
+    heads: int = 0
+    in_head: bool = False
+    caption: list[str] = field(default_factory=list)
+    layout: bool = False
+    cell: _Cell | None = None
+    in_caption: bool = False
+
+
+class Page:
+    """Events of one page (or of a fragment in another format) -> pieces of a :class:`Canonical`."""
+
+    def __init__(self, out: Canonical, limits: Documents) -> None:
+        self._out = out
+        self._limits = limits
+        self._text: list[str] = []
+        self._pre = 0
+        self._heading = 0
+        self._open: list[tuple[str, bool]] = []  # tag, and whether it silences what is inside
+        self._silent = 0
+        self._grids: list[_Grid] = []
+        self._hidden_names: set[str] = set()
+        self._meta: dict[str, str] = {}
+        self._title: list[str] | None = None
+        self._style: list[str] | None = None
+        self._language = ""
+        self._hidden = self._scripts = self._comments = 0
+
+    def feed(self, text: str) -> None:
+        """Reads a whole page or fragment. Raises LimitError when it is nested too deep."""
+        from lxml import etree
+
+        parser = etree.HTMLParser(target=cast(Any, self), huge_tree=True, no_network=True)
+        try:
+            parser.feed(_parsable(text))
+            parser.close()
+        except etree.LxmlError as error:
+            raise DamagedError(
+                f"its HTML cannot be read: {error}", hint="open it in a browser and save it again"
+            ) from error
+
+    def finish(self) -> None:
+        """Writes what is still open and the notes."""
+        self._flush()
+        while self._grids:
+            self._close_grid()
+        self._out.note("{n} hidden elements dropped", self._hidden)
+        self._out.note("{n} scripts and other unseen elements dropped", self._scripts)
+        self._out.note("{n} comments dropped", self._comments)
+
+    def metadata(self) -> Metadata:
+        """Title, author, date and language as the page's head gives them."""
+        title = found_title(_first(self._meta, _TITLES) or "".join(self._title or []), "metadata")
+        return Metadata(
+            title=title,
+            author=found(_first(self._meta, _AUTHORS), "metadata"),
+            language=found(self._language.split("-")[0].lower(), "metadata"),
+            published_at=found_date(_first(self._meta, _DATES), "metadata"),
+        )
+
+    # --- events of the parser; the names are its protocol ---
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        tag = tag.lower().rpartition(":")[2]
+        if tag == "meta":
+            self._note_meta(attributes)
+        if tag == "html" and attributes.get("lang"):
+            self._language = attributes["lang"]
+        if tag == "title" and self._title is None:
+            self._title = []
+        if tag == "style":
+            self._style = []
+        silent = False
+        if tag != "head" and tag not in _VOID and not self._silent:
+            silent = self._silences(tag, attributes)
+        if tag not in _VOID:
+            if len(self._open) >= self._limits.max_nesting:
+                raise LimitError(
+                    f"its elements are nested over {self._limits.max_nesting} deep",
+                    hint="no honest page is; if it is, raise documents.max_nesting",
+                )
+            self._open.append((tag, silent))
+            self._silent += silent
+        if not self._silent:
+            self._begin(tag, attributes)
+
+    def end(self, tag: str) -> None:
+        tag = tag.lower().rpartition(":")[2]
+        if tag in _VOID:
+            return
+        if not self._silent:
+            self._finish(tag)
+        if tag == "style" and self._style is not None:
+            self._learn_style("".join(self._style))
+            self._style = None
+        if self._open:
+            self._silent -= self._open.pop()[1]
+
+    def data(self, text: str) -> None:
+        inside = self._open[-1][0] if self._open else ""
+        if inside == "title" and self._title is not None:
+            self._title.append(text)
+        elif inside == "style" and self._style is not None:
+            self._style.append(text)
+        elif not self._silent and not any(tag == "head" for tag, _ in self._open[:3]):
+            self._say(text)
+
+    def comment(self, text: str) -> None:
+        self._comments += 1
+
+    def close(self) -> None:
+        return None
+
+    # --- what they mean ---
+
+    def _silences(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        style = attributes.get("style", "")
+        names = {"." + name for name in attributes.get("class", "").split()} | {
+            "#" + attributes.get("id", "")
+        }
+        hidden = (
+            "hidden" in attributes
+            or bool(_HIDING.search(style))
+            or (bool(_INVISIBLE_INK.search(style)) and not _BACKGROUND.search(style))
+            or not self._hidden_names.isdisjoint(names)
+        )
+        self._hidden += hidden
+        if not hidden and tag in _SILENT:
+            self._scripts += 1
+            return True
+        return hidden
+
+    def _learn_style(self, sheet: str) -> None:
+        for selectors, body in _RULE.findall(sheet[:200_000]):
+            if _HIDING.search(body.strip()):
+                names = (name.strip() for name in selectors.split(","))
+                self._hidden_names.update(name for name in names if _SIMPLE_SELECTOR.match(name))
+
+    def _note_meta(self, attributes: Mapping[str, str]) -> None:
+        key = attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or ""
+        if key and attributes.get("content"):
+            self._meta.setdefault(key.lower(), attributes["content"])
+
+    def _begin(self, tag: str, attributes: Mapping[str, str]) -> None:
+        grid = self._grids[-1] if self._grids else None
+        if tag == "table":
+            self._flush()
+            if grid is not None:
+                self._make_layout(grid)
+            self._grids.append(_Grid())
+        elif grid is not None and not grid.layout and tag in ("tr", "thead", "tbody", "tfoot", "caption"):
+            grid.cell, grid.in_caption = None, tag == "caption"
+            if tag == "tr":
+                grid.rows.append([])
+            elif tag != "caption":
+                grid.in_head = tag == "thead"
+        elif grid is not None and not grid.layout and tag in ("td", "th"):
+            if not grid.rows:
+                grid.rows.append([])
+            grid.in_caption = False
+            grid.cell = _Cell(
+                head=tag == "th" or grid.in_head,
+                columns=_span(attributes.get("colspan")),
+                rows=_span(attributes.get("rowspan")),
+            )
+            grid.rows[-1].append(grid.cell)
+        elif tag in _HEADINGS and not self._in_cell():
+            self._flush()
+            self._heading = _HEADINGS[tag]
+        elif tag == "pre" and not self._in_cell():
+            self._flush()
+            self._pre += 1
+        elif tag in _BLOCKS or tag in ("td", "th", "caption"):
+            self._break()
+        elif tag == "img" and attributes.get("alt"):
+            self._say(f" {attributes['alt']} ")
+
+    def _finish(self, tag: str) -> None:
+        if tag == "table" and self._grids:
+            self._flush()
+            self._close_grid()
+        elif tag in ("td", "th", "caption") and self._in_cell():
+            self._grids[-1].cell, self._grids[-1].in_caption = None, False
+        elif tag in _HEADINGS and not self._in_cell():
+            self._flush()
+        elif tag == "pre" and self._pre and not self._in_cell():
+            self._flush()
+            self._pre -= 1
+        elif tag in _BLOCKS or tag in ("td", "th", "caption"):
+            self._break()
+
+    def _in_cell(self) -> bool:
+        return bool(self._grids) and (self._grids[-1].cell is not None or self._grids[-1].in_caption)
+
+    def _say(self, text: str) -> None:
+        if self._grids and not self._grids[-1].layout:
+            grid = self._grids[-1]
+            if grid.cell is not None:
+                grid.cell.text.append(text)
+                return
+            if grid.in_caption:
+                grid.caption.append(text)
+                return
+        self._text.append(text)
+
+    def _break(self) -> None:
+        if self._in_cell():
+            self._say(" ")
+        else:
+            self._flush()
+
+    def _flush(self) -> None:
+        text, self._text = "".join(self._text), []
+        if self._heading:
+            self._out.heading(text, self._heading)
+            self._heading = 0
+        elif self._pre:
+            self._out.verbatim(text)
+        else:
+            self._out.paragraph(text)
+
+    def _make_layout(self, grid: _Grid) -> None:
+        """A table with a table inside arranges a page: what it held so far is running text."""
+        if not grid.layout:
+            grid.layout = True
+            for row in grid.rows:
+                for cell in row:
+                    self._out.paragraph("".join(cell.text))
+            grid.cell = None
+
+    def _close_grid(self) -> None:
+        grid = self._grids.pop()
+        rows = [row for row in grid.rows if any("".join(cell.text).strip() for cell in row)]
+        if grid.layout or not rows:
+            return
+        if max(len(row) for row in rows) == 1 or (len(rows) == 1 and not all(c.head for c in rows[0])):
+            for row in rows:
+                self._out.paragraph(" ".join("".join(cell.text) for cell in row))
+            return
+        heads = 0
+        while heads < len(rows) - 1 and all(cell.head for cell in rows[heads]):
+            heads += 1
+        self._out.table(_expanded(rows), head_rows=heads or None, title="".join(grid.caption))
+
+
+def _expanded(rows: list[list[_Cell]]) -> list[list[str]]:
+    """Cells in their columns: a head over several columns stands over each, a value stands once."""
+    grid: list[list[str]] = []
+    held: dict[int, int] = {}
+    for row in rows:
+        line: list[str] = []
+        for cell in row:
+            while held.get(len(line), 0):
+                held[len(line)] -= 1
+                line.append("")
+            text = "".join(cell.text)
+            for column in range(cell.columns):
+                if cell.rows > 1:
+                    held[len(line)] = cell.rows - 1
+                line.append(text if column == 0 or cell.head else "")
+        grid.append(line)
+    return grid
+
+
+def _span(value: str | None) -> int:
+    return max(1, min(100, int(value))) if value and value.isascii() and value.isdigit() else 1
+
+
+def _first(values: Mapping[str, str], names: tuple[str, ...]) -> str:
+    return next((values[name] for name in names if name in values), "")
+
+
+def _declared(data: bytes) -> str:
+    match = _CHARSET.search(data[:4096])
+    name = next((group for group in match.groups() if group), b"") if match else b""
+    declared = name.decode("ascii", "replace").lower()
+    # Pages that say Latin-1 are written, and by the HTML standard read, as its superset.
+    return {"iso-8859-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252"}.get(declared, declared)
+
+
+def _parsable(text: str) -> str:
+    """The parser reads its own encoding from the page unless the text is already decoded."""
+    return re.sub(r"^\s*<\?xml[^>]*\?>", "", text).replace("\0", "") or " "

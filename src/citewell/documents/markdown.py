@@ -1,0 +1,170 @@
+"""Markdown -> Document: front matter to metadata, headings to sections, tables to rows.
+
+In: bytes of CommonMark with tables and front matter. Out: a Document. Raw HTML inside is read as
+HTML, link targets are dropped. Knows nothing about the many dialects beyond that.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING
+
+from citewell.config import Documents
+from citewell.documents.canonical import Canonical
+from citewell.documents.encoding import decode
+from citewell.documents.html import Page
+from citewell.documents.metadata import Metadata, found, found_date, found_title
+from citewell.errors import LimitError
+from citewell.records import Document
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+_YAML = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S | re.M)
+_TOML = re.compile(r"\A\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.S | re.M)
+_PAIR = re.compile(r"^([A-Za-z][\w-]*)\s*:[ \t]*(.*)$")
+_ITEM = re.compile(r"^\s*-\s+(.*)$")
+_DEEPEST = 80
+_TAG = re.compile(r"<[^>]*>")
+
+
+class MarkdownReader:
+    """CommonMark, tables, YAML or TOML front matter of plain keys."""
+
+    name = "markdown/1"
+
+    def __init__(self, limits: Documents) -> None:
+        self._limits = limits
+
+    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
+        text, note = decode(data)
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        values, body = _front_matter(text)
+        out = Canonical()
+        out.note(note, count=bool(note))
+        try:
+            _Walk(out, self._limits).blocks(_parse(body))
+        except RecursionError as error:
+            raise _too_deep() from error
+        return out.document(
+            data,
+            document_id=document_id,
+            uri=uri,
+            reader=self.name,
+            media_type="text/markdown",
+            metadata=Metadata(
+                title=found_title(values.get("title"), "front matter"),
+                author=found(values.get("author") or values.get("authors"), "front matter"),
+                language=found(
+                    (values.get("language") or values.get("lang") or "")[:2].lower(), "front matter"
+                ),
+                published_at=found_date(
+                    values.get("published_at") or values.get("published") or values.get("date"),
+                    "front matter",
+                ),
+            ),
+        )
+
+
+class _Walk:
+    """The parser's flat stream of tokens -> pieces of a :class:`Canonical`."""
+
+    def __init__(self, out: Canonical, limits: Documents) -> None:
+        self._out = out
+        self._limits = limits
+        self._grid: list[list[str]] | None = None
+        self._heads = 0
+        self._heading = 0
+
+    def blocks(self, tokens: list[Token]) -> None:
+        for token in tokens:
+            if token.level > _DEEPEST:
+                raise _too_deep()
+            if token.type == "heading_open":
+                self._heading = int(token.tag[1])
+            elif token.type == "inline":
+                self._inline(token)
+            elif token.type in ("fence", "code_block"):
+                self._out.verbatim(token.content)
+            elif token.type == "html_block":
+                page = Page(self._out, self._limits)
+                page.feed(token.content)
+                page.finish()
+            elif token.type == "table_open":
+                self._grid, self._heads = [], 0
+            elif token.type == "tr_open" and self._grid is not None:
+                self._grid.append([])
+            elif token.type == "thead_close" and self._grid is not None:
+                self._heads = len(self._grid)
+            elif token.type == "table_close" and self._grid is not None:
+                grid, self._grid = self._grid, None
+                self._out.table(grid, head_rows=self._heads)
+
+    def _inline(self, token: Token) -> None:
+        pieces = _text(token.children or [])
+        if self._grid is not None:
+            self._grid[-1].append(" ".join(pieces))
+        elif self._heading:
+            self._out.heading(" ".join(pieces), self._heading)
+            self._heading = 0
+        else:
+            for piece in pieces:
+                self._out.paragraph(piece)
+
+
+def _text(children: list[Token]) -> list[str]:
+    """Lines of an inline token: a hard break begins a new one; markup and link targets go."""
+    lines = [""]
+    for child in children:
+        if child.type == "hardbreak":
+            lines.append("")
+        elif child.type == "softbreak":
+            lines[-1] += " "
+        elif child.type == "html_inline":
+            lines[-1] += " " if re.match(r"<br\b", child.content, re.I) else _TAG.sub("", child.content)
+        else:  # text, code, image (whose content is its alternative text)
+            lines[-1] += child.content
+    return lines
+
+
+def _parse(body: str) -> list[Token]:
+    from markdown_it import MarkdownIt
+
+    # The parser stops reading, in silence, at this depth; the walk refuses well before it.
+    parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST + 20}).enable("table")
+    return parser.parse(body)
+
+
+def _too_deep() -> LimitError:
+    return LimitError(
+        f"its quotes or lists are nested over {_DEEPEST} deep", hint="no honest document is; flatten it"
+    )
+
+
+def _front_matter(text: str) -> tuple[dict[str, str], str]:
+    """Plain ``key: value`` pairs before the text; a list of names is joined by commas."""
+    if match := _TOML.match(text):
+        try:
+            table = tomllib.loads(match.group(1))
+        except tomllib.TOMLDecodeError:
+            return {}, text
+        values = {
+            key.lower(): ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            for key, value in table.items()
+            if not isinstance(value, dict)
+        }
+        return values, text[match.end() :]
+    match = _YAML.match(text)
+    if match is None:
+        return {}, text
+    values, key = {}, ""
+    for line in match.group(1).splitlines():
+        if pair := _PAIR.match(line):
+            key = pair.group(1).lower()
+            values[key] = pair.group(2).strip().strip("[]").strip("\"'")
+        elif (item := _ITEM.match(line)) and key:
+            values[key] = ", ".join(filter(None, (values[key], item.group(1).strip().strip("\"'"))))
+        elif line.strip() and not line.startswith((" ", "\t", "#")):
+            return {}, text
+    return values, text[match.end() :] if values else text

@@ -1,0 +1,168 @@
+"""Title, author, date and language of a document, each with where it was read.
+
+In: raw values of a format's metadata, and canonical text. Out: :class:`Found` values, or None when
+nothing trustworthy was there: an unknown date is better than a wrong one. Dates are ISO 8601
+(``2023-07-20``). Knows nothing about file formats beyond their date spellings.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import date
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from citewell.records import Found, Record
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+FIRST_PAGE = 3_000
+_SAMPLE = 20_000
+_FEWEST_LETTERS = 20
+_SURE = 0.85
+_WORD = re.compile(r"[^\W\d_]+")
+_MONTHS = _WORD.findall(
+    "january february march april may june july august september october november december"
+)
+_MONTH = "|".join([*_MONTHS, "sept", *(month[:3] for month in _MONTHS)])
+_ISO = re.compile(r"\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
+_COMPACT = re.compile(r"^(?:D:)?(\d{4})(\d\d)(\d\d)(?:\d{6})?(?:[Z+-].*)?$")
+_US = re.compile(rf"\b({_MONTH})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.IGNORECASE)
+_DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\.?\s+({_MONTH})\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
+_LABEL = re.compile(
+    r"\b(?:published|publication date|date of (?:report|issue|publication)|release date|date filed|filed|"
+    r"issued|last (?:updated|modified|revised)|updated|revised|dated|effective(?: date)?|as of|date)\b"
+    r"\W{0,3}(?:on\b|as of\b)?\W{0,3}",
+    re.IGNORECASE,
+)
+_WORTHLESS = re.compile(
+    r"^(?:untitled.*|document ?\d*|title|microsoft word\b.*|powerpoint presentation|slide \d+|"
+    r".*\.(?:docx?|pdf|indd|qxd|xlsx?|rtf|tmp))$",
+    re.IGNORECASE,
+)
+_PROGRAM = re.compile(
+    r"^(?:python-docx|openpyxl|xlsxwriter|apache poi|microsoft office user|user|admin)$", re.I
+)
+# Articles, pronouns, prepositions: a fifth of running English is these; of no other language.
+_FUNCTION_WORDS = frozenset(
+    _WORD.findall(
+        "the of and to in a that is was for on with as by are be or from this at it which an were has have "
+        "not their its our we they his her you your will can if but all any such other these been than no may"
+    )
+)
+
+
+class Metadata(Record, frozen=True, kw_only=True):
+    """What a format says about its document. ``saved_at`` is when the file was last saved: used as
+    ``published_at`` only when neither the format nor the first page gives a date of publication."""
+
+    title: Found | None = None
+    author: Found | None = None
+    language: Found | None = None
+    published_at: Found | None = None
+    saved_at: Found | None = None
+
+
+def found(value: str | None, origin: str) -> Found | None:
+    """A value worth having, on one line; None for an empty one."""
+    line = unicodedata.normalize("NFC", " ".join((value or "").split()))
+    line = "".join(char for char in line if char.isprintable() and not "\ud800" <= char <= "\udfff")
+    return Found(value=line[:500], origin=origin) if line else None
+
+
+def found_title(value: str | None, origin: str) -> Found | None:
+    """A title, unless it is what software writes when nobody gave one ("Microsoft Word - a.doc")."""
+    title = found(value, origin)
+    return None if title is None or _WORTHLESS.match(title.value) else title
+
+
+def found_author(value: str | None, origin: str) -> Found | None:
+    """An author, unless it is the program that wrote the file."""
+    author = found(value, origin)
+    return None if author is None or _PROGRAM.match(author.value) else author
+
+
+def found_date(value: str | None, origin: str) -> Found | None:
+    """A date in any spelling that :func:`parse_date` knows, as ISO 8601."""
+    parsed = parse_date(value or "")
+    return Found(value=parsed, origin=origin) if parsed else None
+
+
+def parse_date(text: str) -> str:
+    """ISO date of a string that is a date: ISO 8601, PDF's ``D:``, RFC 5322, "July 20, 2023",
+    "20 July 2023". "" for anything else, and for day-month orders that cannot be told apart."""
+    text = text.strip()
+    if compact := _COMPACT.match(text):
+        return _iso(*map(int, compact.groups()))
+    dates = find_dates(text)
+    if dates:
+        return dates[0][1]
+    try:
+        return parsedate_to_datetime(text).date().isoformat()
+    except ValueError:
+        return ""
+
+
+def find_dates(text: str) -> list[tuple[int, str]]:
+    """``(offset, ISO date)`` of every unambiguous date in ``text``, in order."""
+    dates = [(m.start(), _iso(*map(int, m.groups()))) for m in _ISO.finditer(text)]
+    dates += [(m.start(), _iso(int(m[3]), _month(m[1]), int(m[2]))) for m in _US.finditer(text)]
+    dates += [(m.start(), _iso(int(m[3]), _month(m[2]), int(m[1]))) for m in _DAY_FIRST.finditer(text)]
+    return sorted(entry for entry in dates if entry[1])
+
+
+def first_page_date(text: str) -> Found | None:
+    """The date of publication as the first page prints it: a labelled date, or a line that is one."""
+    head = text[:FIRST_PAGE]
+    for offset, value in find_dates(head):
+        line_start = head.rfind("\n", 0, offset) + 1
+        if any(label.end() == offset for label in _LABEL.finditer(head, line_start, offset)):
+            return Found(value=value, origin="first page")
+        line = head[line_start:].split("\n", 1)[0].strip()
+        if len(line) <= 32 and offset == line_start and find_dates(line) and len(_WORD.findall(line)) <= 2:
+            return Found(value=value, origin="first page")
+    return None
+
+
+def language(text: str) -> Found | None:
+    """ISO 639-1 code and how it was told; None for text too short or too mixed to tell."""
+    sample = _running_text(text)
+    words = _WORD.findall(sample)
+    if sum(map(len, words)) < _FEWEST_LETTERS or len(words) < 3:
+        return None
+    share = sum(word.casefold() in _FUNCTION_WORDS for word in words) / len(words)
+    if share >= 0.2 and len(words) >= 20:
+        return Found(value="en", origin=f"text: {share:.0%} English function words")
+    code, probability = _identifier().classify(" ".join(words))
+    if probability < _SURE:
+        return None
+    return Found(value=str(code), origin=f"text: py3langid {probability:.2f}")
+
+
+def _running_text(text: str) -> str:
+    """Prose rather than tables, from the beginning and the middle."""
+    lines = [line for line in text.splitlines() if "\t" not in line] or [text]
+    prose = "\n".join(lines)
+    middle = len(prose) // 2
+    return prose if len(prose) <= _SAMPLE else prose[: _SAMPLE // 2] + prose[middle : middle + _SAMPLE // 2]
+
+
+@lru_cache(maxsize=1)
+def _identifier() -> LanguageIdentifier:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+def _month(name: str) -> int:
+    return next(number for number, month in enumerate(_MONTHS, 1) if month.startswith(name[:3].lower()))
+
+
+def _iso(year: int, month: int, day: int) -> str:
+    try:
+        return date(year, month, day).isoformat() if year >= 1000 else ""
+    except ValueError:
+        return ""

@@ -1,0 +1,107 @@
+"""The other side of :mod:`citewell.documents.worker`: one file at a time, under limits.
+
+In: requests on standard input. Out: replies on what was standard output; anything a library prints
+goes to standard error. Both sides trust each other's frames: a length of 8 bytes, big endian, then msgpack.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from citewell.config import Documents
+from citewell.documents.files import read_file
+from citewell.documents.reading import read_bytes
+from citewell.errors import DocumentError, LimitError
+from citewell.records import Document, Found, Record
+
+
+class Request(Record, frozen=True, kw_only=True):
+    """A file to read; ``path`` in the operating system's own bytes."""
+
+    path: bytes
+    document_id: str
+    limits: Documents
+
+
+class Reply(Record, frozen=True, kw_only=True):
+    """A document, or the name, message and hint of a DocumentError; and the peak memory so far."""
+
+    document: Document | None = None
+    error: str = ""
+    message: str = ""
+    hint: str = ""
+    peak_mb: int = 0
+
+
+def write_frame(stream: IO[bytes], payload: bytes) -> None:
+    stream.write(len(payload).to_bytes(8, "big"))
+    stream.write(payload)
+    stream.flush()
+
+
+def main() -> None:
+    """Serves requests until standard input ends."""
+    requests = os.fdopen(os.dup(0), "rb")
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    while len(header := requests.read(8)) == 8:
+        payload = requests.read(int.from_bytes(header, "big"))
+        reply = _serve(msgspec.msgpack.decode(payload, type=Request))
+        write_frame(replies, reply)
+
+
+def _serve(request: Request) -> bytes:
+    try:
+        _limit(request.limits)
+        return msgspec.msgpack.encode(Reply(document=_read(request), peak_mb=_peak_mb()))
+    except DocumentError as error:
+        failure = error
+    except MemoryError:
+        failure = LimitError(
+            f"reading it needs over {request.limits.memory_mb} MiB",
+            hint="split it, or raise documents.memory_mb",
+        )
+    return msgspec.msgpack.encode(
+        Reply(
+            error=type(failure).__name__,
+            message=str(failure.args[0]),
+            hint=failure.hint,
+            peak_mb=_peak_mb(),
+        )
+    )
+
+
+def _read(request: Request) -> Document:
+    path = Path(os.fsdecode(request.path))
+    data = read_file(path, max_bytes=request.limits.max_file_mb << 20)
+    name = os.fsencode(path).decode("utf-8", "replace")
+    document = read_bytes(data, document_id=request.document_id, uri=name, limits=request.limits)
+    if document.published_at is None:
+        saved = datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
+        document = msgspec.structs.replace(document, published_at=Found(value=saved, origin="file"))
+    return document
+
+
+def _limit(limits: Documents) -> None:
+    """Memory for the process, processor time for this file: what is used so far is not counted."""
+    import resource
+
+    memory = limits.memory_mb << 20
+    resource.setrlimit(resource.RLIMIT_AS, (memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    seconds = int(used.ru_utime + used.ru_stime + limits.timeout_s) + 2
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _peak_mb() -> int:
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak >> 20 if sys.platform == "darwin" else peak >> 10

@@ -1,0 +1,209 @@
+"""CSV, TSV and XLSX -> Document: each row a line, its cells under their column heads.
+
+In: bytes of a delimited text or a workbook. Out: a Document; the sheets of a workbook are its
+sections, a block of rows between blank ones is a table. Numbers of a workbook are written as the
+sheet shows them (percent, thousands, currency, dates), values are the cached ones. Knows nothing
+about formulas but that one without a cached value has no value to quote.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from citewell.config import Documents
+from citewell.documents.archives import open_archive
+from citewell.documents.canonical import Canonical
+from citewell.documents.detect import dialect
+from citewell.documents.encoding import decode
+from citewell.documents.metadata import Metadata, found_author, found_date, found_title
+from citewell.errors import DamagedError, LimitError
+from citewell.records import Document
+
+_MOST_CELL = 1 << 20
+_MOST_COLUMNS = 2_000
+_DECIMALS = re.compile(r"0\.(0+)")
+_SYMBOL = re.compile(r'\[\$([^\]-]+)|"([^"]*[$€£¥][^"]*)"|([$€£¥])')
+
+
+class CsvReader:
+    """Delimited text; the delimiter and whether the first row names columns are told from the rows."""
+
+    name = "csv/1"
+
+    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
+        text, note = decode(data)
+        out = Canonical()
+        out.note(note, count=bool(note))
+        delimiter = dialect(text) or ("\t" if "\t" in text[:_MOST_COLUMNS] else ",")
+        csv.field_size_limit(_MOST_CELL)
+        try:
+            grid = list(csv.reader(io.StringIO(text.replace("\0", "")), delimiter=delimiter))
+        except csv.Error as error:
+            raise DamagedError(
+                f"its rows cannot be told apart ({error})", hint='check its quotes: each " needs its pair'
+            ) from error
+        for block in _between_blanks(grid):
+            _write(block, out)
+        return out.document(data, document_id=document_id, uri=uri, reader=self.name, media_type="text/csv")
+
+
+class XlsxReader:
+    """Excel workbooks since 2007; hidden sheets are left out and counted."""
+
+    name = "xlsx/1"
+
+    def __init__(self, limits: Documents) -> None:
+        self._limits = limits
+
+    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
+        from lxml import etree
+
+        open_archive(data, self._limits).close()
+        out = Canonical()
+        try:
+            metadata = self._sheets(data, out)
+        except (
+            KeyError,
+            ValueError,
+            TypeError,
+            IndexError,
+            AttributeError,
+            SyntaxError,  # what the standard library's XML reader raises
+            zipfile.BadZipFile,
+            etree.LxmlError,
+        ) as error:
+            raise DamagedError(
+                f"its parts do not make a workbook ({type(error).__name__}: {error})",
+                hint="open it in a spreadsheet program and save it again",
+            ) from error
+        return out.document(
+            data,
+            document_id=document_id,
+            uri=uri,
+            reader=self.name,
+            media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            metadata=metadata,
+            titled=False,
+        )
+
+    def _sheets(self, data: bytes, out: Canonical) -> Metadata:
+        import warnings
+
+        import openpyxl
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about styles and extensions that carry no text
+            values = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+            formulas = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=False)
+            hidden = without = 0
+            for sheet in values.worksheets:
+                if sheet.sheet_state != "visible":
+                    hidden += 1
+                    continue
+                out.heading(sheet.title, 1)
+                counter = _Formulas()
+                rows = _rows(sheet, formulas[sheet.title], counter)
+                for block in _between_blanks(rows):
+                    _write(block, out)
+                without += counter.without_value
+            properties = values.properties
+            values.close()
+            formulas.close()
+        out.note("{n} hidden sheets dropped", hidden)
+        out.note(
+            "{n} formulas have no stored value and are left out: open and save the file to have them", without
+        )
+        saved = properties.modified or properties.created
+        return Metadata(
+            title=found_title(properties.title, "metadata"),
+            author=found_author(properties.creator, "metadata"),
+            saved_at=found_date(saved.date().isoformat() if saved else "", "metadata"),
+        )
+
+
+class _Formulas:
+    def __init__(self) -> None:
+        self.without_value = 0
+
+
+def _rows(sheet: Any, formulas: Any, counter: _Formulas) -> Iterator[list[str]]:
+    """Rows as text. The size a sheet declares is not believed: a cell at the far corner is cheap."""
+    sheet.reset_dimensions()
+    formulas.reset_dimensions()
+    for shown, written in zip(sheet.iter_rows(), formulas.iter_rows(), strict=False):
+        if len(shown) > _MOST_COLUMNS:
+            filled = [cell for cell in shown if cell.value is not None]
+            if len(filled) > _MOST_COLUMNS:
+                raise LimitError(
+                    f"a row has over {_MOST_COLUMNS} filled cells", hint="split the sheet, or save it as CSV"
+                )
+            yield [shown_value(cell.value, cell.number_format) for cell in filled]
+            continue
+        counter.without_value += sum(
+            was.data_type == "f" and now.value is None for now, was in zip(shown, written, strict=False)
+        )
+        yield [
+            shown_value(cell.value, cell.number_format) if cell.value is not None else "" for cell in shown
+        ]
+
+
+def shown_value(value: Any, number_format: str | None) -> str:
+    """A cell's value as the sheet shows it, as far as its number format is a plain one."""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ") if value.time() != time() else value.date().isoformat()
+    if isinstance(value, date | time | timedelta):
+        return str(value)
+    if not isinstance(value, int | float):
+        return str(value)
+    layout = (number_format or "General").split(";")[0]
+    if layout == "General" or "@" in layout:
+        return _plain(value)
+    decimals = len(match.group(1)) if (match := _DECIMALS.search(layout)) else 0
+    if "%" in layout:
+        return f"{value * 100:.{decimals}f}%"
+    if not re.search(r"[0#]", layout) or re.search(r"[eE?/]", layout):
+        return _plain(value)
+    comma = "," if "#,#" in layout or "0,0" in layout else ""
+    mark = _SYMBOL.search(layout)
+    symbol = next((group for group in mark.groups() if group), "") if mark else ""
+    return f"{'-' if value < 0 else ''}{symbol}{abs(value):{comma}.{decimals}f}"
+
+
+def _plain(value: float) -> str:
+    whole = int(value) if abs(value) < 1e15 else None  # beyond that a float has no units digit
+    return str(whole) if whole is not None and whole == value else str(value)
+
+
+def _between_blanks(rows: Iterable[list[str]]) -> Iterator[list[list[str]]]:
+    block: list[list[str]] = []
+    for row in rows:
+        if any(cell.strip() for cell in row):
+            block.append(row)
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _write(block: list[list[str]], out: Canonical) -> None:
+    """Leading rows of a single cell introduce the table under them; alone they are paragraphs."""
+    lead = 0
+    while lead < len(block) and sum(bool(cell.strip()) for cell in block[lead]) == 1:
+        lead += 1
+    if lead == len(block):
+        lead = 0 if len(block) > 2 and max(map(len, block)) == 1 else lead
+    for row in block[:lead]:
+        out.paragraph(" ".join(row))
+    rest = block[lead:]
+    if rest:
+        first = min(next(i for i, cell in enumerate(row) if cell.strip()) for row in rest)
+        out.table([row[first:] for row in rest])

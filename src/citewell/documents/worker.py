@@ -1,0 +1,158 @@
+"""Parsing behind a wall: files are read in a process of their own, bounded in memory and time.
+
+In: a path. Out: a Document, or a DocumentError with a hint, whatever the file does to its reader:
+an overrun or a crash kills the process, never the caller. The process is kept between files and
+started afresh after a kill or once it has grown. Knows nothing about formats.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+import msgspec
+
+from citewell import errors
+from citewell.config import Documents
+from citewell.documents.process import Reply, Request, write_frame
+from citewell.errors import DamagedError, DocumentError, LimitError
+from citewell.records import Document
+
+_STARTING_S = 60.0  # importing the readers on a cold disk is not the file's fault
+_FOLLOWED_BY_RESTART = 0.5  # of the memory bound
+
+
+class ParsingWorker:
+    """Context manager: ``with ParsingWorker(config.documents) as worker: worker.read(path, ...)``."""
+
+    def __init__(self, limits: Documents) -> None:
+        self._limits = limits
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> ParsingWorker:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the process; the next :meth:`read` starts another."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):  # what was still buffered for a dead process
+                    stream.close()
+
+    def read(self, path: Path, *, document_id: str) -> Document:
+        """The document of the regular file ``path``. Raises a DocumentError, always with a hint."""
+        process, fresh = self._running()
+        request = Request(
+            path=os.fsencode(os.path.abspath(path)), document_id=document_id, limits=self._limits
+        )
+        deadline = time.monotonic() + self._limits.timeout_s + (_STARTING_S if fresh else 0.0)
+        try:
+            if process.stdin is None or process.stdout is None:
+                raise DamagedError("the reading process has no pipes", hint="report this as a bug")
+            write_frame(process.stdin, msgspec.msgpack.encode(request))
+            payload = self._frame(process.stdout, deadline)
+        except TimeoutError as error:
+            self.close()
+            raise LimitError(
+                f"reading it took over {self._limits.timeout_s:g} s",
+                hint="split it, or raise documents.timeout_s",
+            ) from error
+        except (EOFError, BrokenPipeError) as error:
+            raise self._death() from error
+        except BaseException:
+            self.close()
+            raise
+        return self._result(msgspec.msgpack.decode(payload, type=Reply))
+
+    def _running(self) -> tuple[subprocess.Popen[bytes], bool]:
+        if self._process is not None and self._process.poll() is None:
+            return self._process, False
+        self.close()
+        # -P: a module in the working folder must not take the place of one of ours.
+        home = str(Path(errors.__file__).parents[1])
+        start = f"import sys; sys.path.append({home!r}); import citewell.documents.process as p; p.main()"
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", start],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"},
+            start_new_session=True,  # Ctrl-C goes to the caller, which closes the worker itself
+        )
+        return self._process, True
+
+    def _frame(self, stream: IO[bytes], deadline: float) -> bytes:
+        descriptor = stream.fileno()
+        with selectors.DefaultSelector() as selector:
+            selector.register(descriptor, selectors.EVENT_READ)
+
+            def exactly(count: int) -> bytes:
+                received = bytearray()
+                while len(received) < count:
+                    left = deadline - time.monotonic()
+                    if left <= 0 or not selector.select(left):
+                        raise TimeoutError
+                    part = os.read(descriptor, min(1 << 20, count - len(received)))
+                    if not part:
+                        raise EOFError
+                    received += part
+                return bytes(received)
+
+            size = int.from_bytes(exactly(8), "big")
+            if size > self._limits.max_unpacked_mb << 20:
+                raise LimitError(
+                    f"its text and layout take {size >> 20} MiB, over {self._limits.max_unpacked_mb}",
+                    hint="split it, or raise documents.max_unpacked_mb",
+                )
+            return exactly(size)
+
+    def _death(self) -> DocumentError:
+        process = self._process
+        code = process.wait() if process is not None else 0
+        self.close()
+        if code in (-signal.SIGXCPU, -signal.SIGKILL):
+            return LimitError(
+                f"reading it took over {self._limits.timeout_s:g} s of processor time or "
+                f"{self._limits.memory_mb} MiB and was stopped",
+                hint="split it, or raise documents.timeout_s and documents.memory_mb",
+            )
+        return DamagedError(
+            f"its reader crashed ({_exit_name(code)})",
+            hint="open it in its program and save it again, or raise documents.memory_mb",
+        )
+
+    def _result(self, reply: Reply) -> Document:
+        if reply.peak_mb > _FOLLOWED_BY_RESTART * self._limits.memory_mb:
+            self.close()
+        if reply.document is not None:
+            return reply.document
+        kind = getattr(errors, reply.error, DamagedError)
+        failure = kind(reply.message, hint=reply.hint)
+        if not isinstance(failure, DocumentError):
+            raise DamagedError(reply.message, hint=reply.hint)
+        raise failure
+
+
+def _exit_name(code: int) -> str:
+    try:
+        return signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    except ValueError:
+        return f"exit code {code}"
