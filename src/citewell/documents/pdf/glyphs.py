@@ -25,6 +25,8 @@ _TINY = 1.0
 _INVISIBLE_MODES = {3, 7}
 _STROKED_MODES = {1, 2, 5, 6}
 _WHITE = 240
+_RULE_HEIGHT, _RULE_WIDTH = 2.5, 8.0
+_MAX_OBJECTS = 20_000
 _WORD = re.compile("[^\\s\\x00-\\x01\\x03-\\x20\\xa0\\u2007\\u202f\\u3000]+")
 # Line-end hyphens come as U+0002 or U+FFFE; soft hyphens, zero-width and direction marks carry no text.
 _TRANSLATED = {2: "-", 0xFFFE: "-", 0xFFFF: None, 0xAD: None, 0xFEFF: None, 0x2060: None} | dict.fromkeys(
@@ -46,13 +48,22 @@ class Word(NamedTuple):
     turned: int
 
 
+class Rule(NamedTuple):
+    """A drawn horizontal line: tables print them under the heads that span several columns."""
+
+    x0: float
+    x1: float
+    y: float
+
+
 class PageWords(NamedTuple):
-    """``hidden`` counts characters by the reason they were set aside."""
+    """``hidden`` counts characters by the reason they were set aside; ``rules`` are thin horizontal lines."""
 
     width: float
     height: float
     words: list[Word]
     hidden: Counter[str]
+    rules: list[Rule]
 
 
 class _Style(NamedTuple):
@@ -139,7 +150,23 @@ class _Walk:
                     stop += 1
                 self._piece(text, start, stop, spaced)
                 start, spaced = stop, False
-        return PageWords(self._frame.width, self._frame.height, self._words, self._hidden)
+        return PageWords(self._frame.width, self._frame.height, self._words, self._hidden, self._rules())
+
+    def _rules(self) -> list[Rule]:
+        raw = self._raw
+        found: list[Rule] = []
+        count = min(raw.FPDFPage_CountObjects(self._page.raw), _MAX_OBJECTS)
+        x0, y0, x1, y1 = (ctypes.c_float() for _ in range(4))
+        for index in range(count):
+            item = raw.FPDFPage_GetObject(self._page.raw, index)
+            if raw.FPDFPageObj_GetType(item) != raw.FPDF_PAGEOBJ_PATH:
+                continue
+            raw.FPDFPageObj_GetBounds(item, x0, y0, x1, y1)
+            a, b = self._frame.point(x0.value, y0.value), self._frame.point(x1.value, y1.value)
+            low, high = min(a[1], b[1]), max(a[1], b[1])
+            if high - low <= _RULE_HEIGHT and abs(b[0] - a[0]) >= _RULE_WIDTH:
+                found.append(Rule(min(a[0], b[0]), max(a[0], b[0]), low))
+        return found
 
     def _text(self) -> str:
         """One code point for each character index, so that offsets into it ask for boxes."""

@@ -7,8 +7,8 @@ Knows nothing about rows or documents.
 
 from __future__ import annotations
 
+import itertools
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 from citewell.documents.pdf.cells import YEAR, Piece
@@ -30,7 +30,7 @@ _DATE_PART = re.compile(
     rf"(?:as )?(?:of|at) {_MONTH}.*)",
     re.IGNORECASE,
 )
-_UNCOVERED = 12.0
+_SPANNING = re.compile(r"\b(?:years?|months?|weeks?|quarters?|fiscal|ended|december 31|percent change)\b", re.IGNORECASE)
 
 
 class Column(NamedTuple):
@@ -54,13 +54,13 @@ def is_head_line(line: Line, pieces: list[Piece]) -> bool:
     return len(dated) >= 2 and len(dated) == len(pieces) - 1 and pieces[0] not in dated and not numbers
 
 
-def column_heads(lines: list[list[Piece]], columns: list[Column]) -> tuple[str, ...]:
+def column_heads(lines: list[tuple[Line, list[Piece]]], columns: list[Column]) -> tuple[str, ...]:
     """One head a column, "" where nothing stands above it."""
     parts: list[list[str]] = [[] for _ in columns]
     zone = columns[0].x0
-    for pieces in lines:
+    for line, pieces in lines:
         over = [piece for piece in pieces if piece.x1 > zone + 1]
-        for piece, (first, last) in zip(over, _spans(over, columns), strict=True):
+        for piece, (first, last) in zip(over, _spans(over, columns, line.ruled), strict=True):
             for index in range(first, last + 1):
                 parts[index].append(piece.text)
     return tuple(" ".join(part) for part in parts)
@@ -77,40 +77,95 @@ def stub_prefix(stub: list[str], heads: tuple[str, ...]) -> tuple[str, ...]:
     return heads
 
 
-def _spans(pieces: list[Piece], columns: list[Column]) -> list[tuple[int, int]]:
-    """For each head, left to right, the first and last column under it: the division whose middles
-    lie nearest the middles of the heads. (0, -1) means none."""
-    count = len(columns)
-    if len(pieces) == count:
-        return [(index, index) for index in range(count)]
-    if len(pieces) > count:
-        return [_nearest(piece, columns) for piece in pieces]
+def _spans(
+    pieces: list[Piece], columns: list[Column], ruled: tuple[tuple[float, float], ...]
+) -> list[tuple[int, int]]:
+    """For each head, left to right, the first and last column under it.
 
-    @lru_cache(maxsize=None)
-    def best(which: int, start: int) -> tuple[float, tuple[tuple[int, int], ...]]:
-        if which == len(pieces):
-            return _UNCOVERED * (count - start), ()
-        piece = pieces[which]
-        middle = (piece.x0 + piece.x1) / 2
-        choice: tuple[float, tuple[tuple[int, int], ...]] = (float("inf"), ())
-        rest = len(pieces) - which - 1
-        for first in range(start, count - rest):
-            for last in range(first, count - rest):
-                across = (columns[first].x0 + columns[last].x1) / 2
-                cost, spans = best(which + 1, last + 1)
-                cost += abs(across - middle) + _UNCOVERED * (first - start)
-                # A head wider than one column but narrower than what it would span is usual; the other
-                # way round it must overlap what it heads.
-                if piece.x1 < columns[first].x0 - 30 or piece.x0 > columns[last].x1 + 30:
-                    cost += 200
-                if cost < choice[0]:
-                    choice = cost, ((first, last), *spans)
-        return choice
+    A rule drawn under a head says it exactly. Without one, a head stands over the column whose place it
+    keeps to; one that is wider than a column's place, or that names a period, spans the columns whose
+    common middle is nearest its own and that no neighbour claims.
+    """
+    places = _places(columns)
+    spans = [_by_rule(piece, columns, ruled) for piece in pieces]
+    for index, piece in enumerate(pieces):
+        if spans[index] is None and not _is_wide(piece, places):
+            spans[index] = _nearest(piece, columns)
+    taken = [span for span in spans if span is not None]
+    for index, piece in enumerate(pieces):
+        if spans[index] is not None:
+            continue
+        low = max((last + 1 for _, last in taken if _middle(columns, last) < _centre(piece)), default=0)
+        high = min(
+            (first - 1 for first, _ in taken if _middle(columns, first) > _centre(piece)),
+            default=len(columns) - 1,
+        )
+        rivals = [other for at, other in enumerate(pieces) if spans[at] is None and at != index]
+        spans[index] = _best_span(piece, columns, low, high, rivals)
+        taken.append(spans[index] or (0, -1))
+    return [span or _nearest(piece, columns) for span, piece in zip(spans, pieces, strict=True)]
 
-    return list(best(0, 0)[1])
+
+def _by_rule(
+    piece: Piece, columns: list[Column], ruled: tuple[tuple[float, float], ...]
+) -> tuple[int, int] | None:
+    for x0, x1 in ruled:
+        if x0 - 3 <= _centre(piece) <= x1 + 3 and abs((x0 + x1) / 2 - _centre(piece)) < 0.2 * (x1 - x0) + 3:
+            under = [i for i in range(len(columns)) if x0 - 4 <= _middle(columns, i) <= x1 + 4]
+            if under:
+                return under[0], under[-1]
+    return None
+
+
+def _places(columns: list[Column]) -> list[tuple[float, float]]:
+    """Each column with half of the white to its neighbours."""
+    borders = [(a.x1 + b.x0) / 2 for a, b in itertools.pairwise(columns)]
+    left = columns[0].x0 - 30
+    right = columns[-1].x1 + 30
+    return list(itertools.pairwise([left, *borders, right]))
+
+
+def _is_wide(piece: Piece, places: list[tuple[float, float]]) -> bool:
+    if len(places) == 1:
+        return False
+    inside = any(x0 - 4 <= piece.x0 and piece.x1 <= x1 + 4 for x0, x1 in places)
+    return not inside or (_SPANNING.search(piece.text) is not None and not YEAR.search(piece.text))
+
+
+def _best_span(
+    piece: Piece, columns: list[Column], low: int, high: int, rivals: list[Piece]
+) -> tuple[int, int]:
+    choice, least = _nearest(piece, columns), float("inf")
+    for first in range(low, high + 1):
+        for last in range(first, high + 1):
+            x0, x1 = columns[first].x0, columns[last].x1
+            if any(x0 < _centre(rival) < x1 for rival in rivals):
+                continue
+            if not (x0 - 20 < _centre(piece) < x1 + 20):
+                continue
+            cost = abs((x0 + x1) / 2 - _centre(piece)) - 4.0 * (last - first)
+            if cost < least:
+                choice, least = (first, last), cost
+    return choice
 
 
 def _nearest(piece: Piece, columns: list[Column]) -> tuple[int, int]:
-    middle = (piece.x0 + piece.x1) / 2
-    index = min(range(len(columns)), key=lambda i: abs((columns[i].x0 + columns[i].x1) / 2 - middle))
+    index = min(range(len(columns)), key=lambda i: _distance(piece, columns[i]))
     return index, index
+
+
+def _distance(piece: Piece, column: Column) -> float:
+    """Heads are set centred, left or right over their figures: the nearest of the three counts."""
+    shared = min(piece.x1, column.x1) - max(piece.x0, column.x0)
+    apart = min(
+        abs(piece.x0 - column.x0), abs(piece.x1 - column.x1), abs(_centre(piece) - (column.x0 + column.x1) / 2)
+    )
+    return apart + (0 if shared > 0 else 50 - shared)
+
+
+def _centre(piece: Piece) -> float:
+    return (piece.x0 + piece.x1) / 2
+
+
+def _middle(columns: list[Column], index: int) -> float:
+    return (columns[index].x0 + columns[index].x1) / 2

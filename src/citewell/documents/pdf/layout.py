@@ -9,9 +9,10 @@ Knows nothing about tables, headings or documents.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
-from citewell.documents.pdf.glyphs import PageWords, Word
+from citewell.documents.pdf.glyphs import PageWords, Rule, Word
 
 _LEADER = re.compile(r"[.·…_]{4,}|(?:[.·…]{2,}$)")
 _ONLY_LEADER = re.compile(r"[.·…_]+")
@@ -40,6 +41,9 @@ class Line(NamedTuple):
     column: int
     page: int
 
+    ruled: tuple[tuple[float, float], ...] = ()
+    """From where to where a rule is drawn right under the line, points."""
+
     @property
     def text(self) -> str:
         return " ".join(segment.text for segment in self.segments)
@@ -67,7 +71,25 @@ def read_lines(page: PageWords, number: int) -> list[Line]:
         column += 1
     if turned:
         lines.extend(_lines(turned, column, number))
-    return lines
+    return _ruled(lines, page.rules) if page.rules else lines
+
+
+def _ruled(lines: list[Line], rules: list[Rule]) -> list[Line]:
+    """Each rule goes to the lines of type that stand right on it."""
+    rules = sorted(rules, key=lambda rule: rule.y)
+    heights = [rule.y for rule in rules]
+    found = []
+    for line in lines:
+        near = rules[
+            bisect_left(heights, line.base - 0.75 * line.size) : bisect_right(heights, line.base + 0.1 * line.size)
+        ]
+        spans = {
+            (round(rule.x0, 1), round(rule.x1, 1))
+            for rule in near
+            if rule.x1 > line.x0 - 40 and rule.x0 < line.x1 + 40
+        }
+        found.append(line._replace(ruled=tuple(sorted(spans))) if spans else line)
+    return found
 
 
 # --- columns ------------------------------------------------------------------------------------

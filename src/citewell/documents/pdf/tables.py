@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from citewell.documents.pdf.cells import BULLET, Piece, pieces_of
+from citewell.documents.pdf.cells import BULLET, YEAR, Piece, pieces_of
 from citewell.documents.pdf.heads import Column, column_heads, is_head_line, stub_prefix
+from citewell.documents.pdf.headings import STATEMENT
 from citewell.documents.pdf.layout import Line
 
 UNITS = re.compile(
@@ -91,10 +92,11 @@ def find_tables(lines: list[Line]) -> list[Block]:
     at = 0
     for run in _runs(rows):
         top = _heads_start(rows, run, at)
-        table = _table(rows, run, top)
-        if table is None:
+        drafted = _table(rows, run, top)
+        if drafted is None:
             continue
-        blocks.extend(row.line for row in rows[at:top])
+        first, table = drafted
+        blocks.extend(row.line for row in rows[at:first])
         blocks.append(table)
         at = run.last + 1
     blocks.extend(row.line for row in rows[at:])
@@ -184,7 +186,19 @@ def _is_prose(row: _Row, columns: list[Column]) -> bool:
 
 
 def _columns(rows: list[_Row]) -> list[Column]:
-    return _merged([Column(piece.x0, piece.x1) for row in rows for piece in row.numbers])
+    """Where figures stand, the column of labels left out even where a label is a figure ("2019", "13)")."""
+    labelled = [row for row in rows if not row.pieces[0].number]
+    inner = [piece for row in labelled for piece in row.numbers]
+    if not labelled:
+        inner = [piece for row in rows for piece in row.pieces[1:] if piece.number]
+        if _merged([Column(row.pieces[0].x0, row.pieces[0].x1) for row in rows])[1:]:
+            inner = [piece for row in rows for piece in row.numbers]
+    elif len(labelled) >= 0.4 * len(rows):
+        edge = min(piece.x0 for piece in inner)
+        inner = [piece for row in rows for piece in row.numbers if piece.x1 > edge]
+    else:
+        inner = [piece for row in rows for piece in row.numbers]
+    return _merged([Column(piece.x0, piece.x1) for piece in inner])
 
 
 def _merged(found: list[Column]) -> list[Column]:
@@ -224,6 +238,8 @@ def _heads_over(row: _Row, columns: list[Column], zone: float) -> bool:
     over = [piece for piece in row.pieces if piece.x1 > zone + 1 and piece.x0 < right + 20]
     stub = [piece for piece in row.pieces if piece.x1 <= zone + 1]
     text = row.line.text
+    if STATEMENT.fullmatch(text) and not YEAR.search(text):
+        return False
     if not over:
         # A lone stub line between heads and figures: a parent label, units, or the end of the heads.
         return bool(stub) and len(text) < 90 and not text.endswith(".") and row.line.x1 < zone
@@ -235,7 +251,8 @@ def _heads_over(row: _Row, columns: list[Column], zone: float) -> bool:
     return all(piece.x0 >= zone - 25 for piece in over) and all(len(piece.text) < 60 for piece in row.pieces)
 
 
-def _table(rows: list[_Row], run: _Run, top: int) -> DraftTable | None:
+def _table(rows: list[_Row], run: _Run, top: int) -> tuple[int, DraftTable] | None:
+    """The table and the index of its first line."""
     data = [rows[index] for index in run.rows]
     columns = _columns(data)
     zone = min(column.x0 for column in columns)
@@ -246,7 +263,8 @@ def _table(rows: list[_Row], run: _Run, top: int) -> DraftTable | None:
     last_head = over[-1] if over else first_head - 1
     while over and last_head + 1 < run.first and units_in(rows[last_head + 1].line.text):
         last_head += 1
-    heads = column_heads([row.pieces for row in head_lines], columns)
+    named = [row for row in head_lines if not (len(row.pieces) == 1 and units_in(row.pieces[0].text))]
+    heads = column_heads([(row.line, row.pieces) for row in named], columns)
     stub = [p.text for row in rows[first_head : last_head + 1] for p in row.pieces if p.x1 <= zone + 1]
     heads = stub_prefix(stub, heads)
     units = next((found for text in stub if (found := units_in(text))), "")
@@ -257,7 +275,7 @@ def _table(rows: list[_Row], run: _Run, top: int) -> DraftTable | None:
     drafted = _rows(rows[body_start : run.last + 1], columns)
     if not drafted:
         return None
-    return DraftTable(before, drafted, heads, tuple(columns), units=units)
+    return first_head, DraftTable(before, drafted, heads, tuple(columns), units=units)
 
 
 def _labels_start(rows: list[_Row], run: _Run, top: int) -> int:
