@@ -1,1 +1,5 @@
-"""Accountable RAG: see README.md and docs/architecture.md."""
+"""Citewell: answers from your documents whose every quote is the source, checked, decided and recorded."""
+
+from citewell.knowledge import KnowledgeBase, open
+
+__all__ = ["KnowledgeBase", "open"]

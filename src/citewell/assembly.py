@@ -1,0 +1,274 @@
+"""Configuration -> objects. Alone in knowing which implementation stands behind each port.
+
+In: a home folder and a Config. Out: an :class:`Assembly`, whose parts are made when they are first asked
+for and then kept. Refuses a generator that would verify itself. Knows nothing about what the parts do.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Callable
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from citewell import config as configuration
+from citewell.clock import SystemClock
+from citewell.config import Config
+from citewell.errors import ConfigError, SameModelError
+from citewell.identity import hash_value
+from citewell.records import Maker
+
+if TYPE_CHECKING:
+    from citewell.answering import Answering
+    from citewell.audit import SqliteLog
+    from citewell.checking import Checker
+    from citewell.evidence.sqlite import SqliteEvidence
+    from citewell.index import LanceIndex
+    from citewell.ports import Clock, Embedder, Entailer, Extractor, Generator, Ranker
+    from citewell.retrieval import Retriever
+    from citewell.traces import SqliteTraces
+
+Make = TypeVar("Make", bound=Callable[..., object])
+
+CONFIG_FILE = "citewell.toml"
+AUDIT_FILE = "audit.sqlite"
+EMBEDDED = "embedded"
+WEIGHTS = Path(__file__).parent / "models" / "weights"
+ESCALATION_S = 10.0
+"""Longest an ``escalate`` command may take."""
+
+
+def _onnx_embedder() -> Embedder:
+    from citewell.models.onnx.embedder import OnnxEmbedder
+
+    return OnnxEmbedder()
+
+
+def _onnx_reader() -> Extractor:
+    from citewell.models.onnx.reader import OnnxReader
+
+    return OnnxReader()
+
+
+def _lexical_reader() -> Extractor:
+    from citewell.models.lexical_reader import LexicalReader
+
+    return LexicalReader()
+
+
+def _extractive(extractor: Extractor) -> Generator:
+    from citewell.generation.extractive import ExtractiveGenerator
+
+    return ExtractiveGenerator(extractor)
+
+
+EMBEDDERS: dict[str, Callable[[], Embedder]] = {"embedded": _onnx_embedder}
+EXTRACTORS: dict[str, Callable[[], Extractor]] = {"embedded": _onnx_reader, "lexical": _lexical_reader}
+GENERATORS: dict[str, Callable[[Extractor], Generator]] = {"extractive": _extractive}
+
+
+def load_config(home: Path) -> Config:
+    """``CITEWELL_CONFIG``, else ``home/citewell.toml`` when it is there, overlaid by the environment."""
+    named = os.environ.get("CITEWELL_CONFIG")
+    path = Path(named) if named else home / CONFIG_FILE
+    return configuration.load(path if named or path.is_file() else None)
+
+
+def environment() -> dict[str, str]:
+    """What the same input gives the same bits on: this release, runtime versions, class of processor."""
+    found = {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system()}
+    for package in ("citewell", "onnxruntime", "numpy", "tokenizers"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found | {"processor": _processor_class()}
+
+
+class Assembly:
+    """The parts of one home. Raises ConfigError for a name that stands for nothing here."""
+
+    def __init__(self, home: Path, config: Config, clock: Clock | None = None) -> None:
+        self.home, self.config, self.clock = home, config, clock or SystemClock()
+        self.notes: list[str] = []
+        _refuse_same_model(config)
+
+    # --- stores -----------------------------------------------------------------------------------
+
+    @cached_property
+    def evidence(self) -> SqliteEvidence:
+        from citewell.evidence.sqlite import SqliteEvidence
+
+        return SqliteEvidence(self.home / "evidence.sqlite")
+
+    @cached_property
+    def index(self) -> LanceIndex:
+        from citewell.index import LanceIndex
+
+        return LanceIndex(self.home / "index", self.embedder, hash_value(self.config.chunking))
+
+    @cached_property
+    def log(self) -> SqliteLog:
+        from citewell.audit import SqliteLog
+
+        return SqliteLog(self.home / AUDIT_FILE, clock=self.clock)
+
+    @cached_property
+    def traces(self) -> SqliteTraces:
+        from citewell.traces import SqliteTraces
+
+        return SqliteTraces(self.home / "traces.sqlite")
+
+    # --- models -----------------------------------------------------------------------------------
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        return _chosen("embedder", self.config.embedder, EMBEDDERS)()
+
+    @cached_property
+    def ranker(self) -> Ranker:
+        from citewell.models.naming import ranker_named
+
+        if self.config.ranker == EMBEDDED and self._lacks_weights("ranker", "by words, names and cosine"):
+            from citewell.models.lexical import LexicalRanker
+
+            return LexicalRanker(self.embedder)
+        return ranker_named(self.config.ranker)
+
+    @cached_property
+    def extractor(self) -> Extractor:
+        name = self.config.extractor
+        if name == EMBEDDED and self._lacks_weights("reader", "by words, names and numbers"):
+            name = "lexical"
+        return _chosen("extractor", name, EXTRACTORS)()
+
+    @cached_property
+    def entailer(self) -> Entailer:
+        from citewell.models.naming import entailer_named
+
+        if self.config.entailer == EMBEDDED and self._lacks_weights("entailer", "by exact code alone"):
+            from citewell.models.absent import AbsentEntailer
+
+            return AbsentEntailer("the entailer's weights are not installed")
+        return entailer_named(self.config.entailer)
+
+    @cached_property
+    def generator(self) -> Generator:
+        generator = _chosen("generator", self.config.generator, GENERATORS)(self.extractor)
+        refuse_same_maker(generator.maker, self.entailer.maker)
+        return generator
+
+    # --- stages -----------------------------------------------------------------------------------
+
+    @cached_property
+    def retriever(self) -> Retriever:
+        from citewell.retrieval import Retriever
+
+        return Retriever(self.index, self.ranker, self.config.retrieval)
+
+    @cached_property
+    def checker(self) -> Checker:
+        from citewell.checking import Checker
+        from citewell.verification.verifier import Verifier
+
+        return Checker(
+            Verifier(self.entailer, self.config.verification), self.evidence, self.config.verification
+        )
+
+    @cached_property
+    def answering(self) -> Answering:
+        from citewell.answering import Answering
+
+        models = (self.embedder, self.ranker, self.extractor, self.generator, self.entailer)
+        return Answering(
+            retriever=self.retriever,
+            extractor=self.extractor,
+            generator=self.generator,
+            checker=self.checker,
+            entailer=self.entailer,
+            log=self.log,
+            traces=self.traces,
+            config=self.config,
+            embedder=self.embedder.maker.name,
+            makers=tuple(model.maker for model in models),
+            environment=environment(),
+            pin=self.index.pin,
+            escalate=escalation(self.config.escalate) if self.config.escalate else None,
+            clock=self.clock,
+            notes=tuple(self.notes),
+        )
+
+    def _lacks_weights(self, model: str, instead: str) -> bool:
+        """Whether ``model`` is not packaged here; the stand-in is noted in every trace and record."""
+        missing = not (WEIGHTS / model / "card.json").is_file()
+        if missing:
+            self.notes.append(f"the {model} has no trained weights here: judged {instead}")
+        return missing
+
+    def close(self) -> None:
+        """Closes the stores that were opened."""
+        for name in ("evidence", "log", "traces"):
+            if name in self.__dict__:
+                self.__dict__.pop(name).close()
+
+
+def refuse_same_maker(writer: Maker, verifier: Maker) -> None:
+    """Raises SameModelError when one model would write and verify."""
+    if writer.name == verifier.name or (writer.hash and writer.hash == verifier.hash):
+        raise SameModelError(
+            f"{writer.name} would verify what {verifier.name} wrote, and they are one model",
+            hint="choose another generator or entailer",
+        )
+
+
+def escalation(command: str) -> Callable[[str], str]:
+    """Runs ``command`` with the request id as last argument; returns what went wrong, or ""."""
+    import shlex
+
+    words = shlex.split(command)
+
+    def escalate(request_id: str) -> str:
+        try:
+            done = subprocess.run(
+                [*words, request_id],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                timeout=ESCALATION_S,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"{type(error).__name__}: {error}"
+        if done.returncode:
+            return f"{words[0]} ended with {done.returncode}: {done.stderr.decode(errors='replace')[-500:]}"
+        return ""
+
+    return escalate
+
+
+def _refuse_same_model(config: Config) -> None:
+    """By the lines of the configuration, before anything is made or called."""
+    parts = {part.strip() for side in config.entailer.split(" + ") for part in side.split(" > ")}
+    if config.generator in parts:
+        raise SameModelError(
+            f"generator and entailer are both {config.generator}: the writer never marks its own work",
+            hint="choose another generator or entailer",
+        )
+
+
+def _chosen(key: str, name: str, table: dict[str, Make]) -> Make:
+    if name not in table:
+        raise ConfigError(f"{key} = {name!r}", hint=f"known are: {', '.join(table)}")
+    return table[name]
+
+
+def _processor_class() -> str:
+    """The instruction sets that change how int8 and float kernels round."""
+    from numpy._core._multiarray_umath import __cpu_features__ as features
+
+    wanted = ("AVX512_SPR", "AVX512_ICL", "AVX512_SKX", "AVX512F", "AVX2", "ASIMDDP", "ASIMD")
+    return next((name for name in wanted if features.get(name)), "baseline")

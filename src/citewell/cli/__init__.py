@@ -1,0 +1,5 @@
+"""The command line: thin commands over :mod:`citewell.assembly`."""
+
+from citewell.cli.program import app, main
+
+__all__ = ["app", "main"]

@@ -1,0 +1,100 @@
+"""How an answer is printed: the text, each claim with its state and spans, the numbers, the record.
+
+In: an Answer. Out: lines. Text of documents and of models passes through ``printing.visible``.
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+from citewell.cli.printing import say
+from citewell.records import Answer, Citation, Claim, Kind, Measure, Proof, Status, Verdict
+
+WORDS = {
+    Status.VERIFIED: "verified",
+    Status.UNSUPPORTED: "no supporting passage found",
+    Status.CONTRADICTED: "contradicted by its source",
+    Status.BROKEN: "broken citation",
+    Status.UNCHECKED: "unchecked",
+}
+PROOFS = {
+    Proof.VERBATIM: "verbatim",
+    Proof.NUMERIC: "by its numbers",
+    Proof.ENTAILED: "by entailment",
+    Proof.HUMAN: "by a person",
+}
+_WIDTH = 100
+
+
+def print_answer(answer: Answer) -> None:
+    """The answer first, then what it stands on."""
+    say(answer.text)
+    say()
+    print_claims(answer.claims)
+    for aspect in answer.missing:
+        say(f"missing  {aspect}")
+    for conflict in answer.conflicts:
+        say(f"conflict {conflict.about}")
+        for number, side in enumerate(conflict.sides):
+            dated = conflict.dates[number] if number < len(conflict.dates) else ""
+            say(f"    {_where(side)}{f', {dated}' if dated else ''}: “{side.quote}”")
+    report = answer.confidence
+    say(f"decision {answer.decision.value}" + (f" ({'; '.join(report.reasons)})" if report.reasons else ""))
+    overall = "not measured" if report.overall is None else f"{report.overall:.2f}"
+    say(f"confidence {overall}")
+    for name, measure in (
+        ("retrieval", report.retrieval_score),
+        ("coverage", report.coverage_score),
+        ("entailment", report.entailment_score),
+        ("consistency", report.consistency_score),
+    ):
+        say(f"    {name:<12}{_measure(measure)}")
+    say(f"    {'gap':<12}{_measure(report.hallucination_gap)}")
+    say(f"record  {answer.request_id} (session {answer.session_id})")
+    say(f"sealed  {answer.record_hash}")
+
+
+def print_claims(claims: tuple[Claim, ...]) -> None:
+    """Each claim: its state in words, its text, the spans it stands on with page and verdict."""
+    for number, claim in enumerate(claims, 1):
+        shown = "" if claim.shown else ", not shown"
+        say(f"{number:>2}. {state(claim)}{shown}")
+        for line in textwrap.wrap(" ".join(claim.text.split()), _WIDTH - 4):
+            say(f"    {line}")
+        if claim.verdict.reason:
+            say(f"    why: {claim.verdict.reason}")
+        for citation in claim.citations:
+            verdict = f" — {_verdict(citation.verdict)}" if citation.verdict else ""
+            say(f"    {_where(citation)}{verdict}")
+            say(f"      “{' '.join(citation.quote.split())}”")
+        say()
+
+
+def state(claim: Claim) -> str:
+    """The claim's state in words; an inference is never called verified without saying what it is."""
+    words = _verdict(claim.verdict)
+    return f"inference, {words}" if claim.kind is Kind.INFERENCE else words
+
+
+def _verdict(verdict: Verdict) -> str:
+    words = WORDS[verdict.status]
+    if verdict.failure is not None:
+        words += f" ({verdict.failure.value})"
+    if verdict.proof is not None:
+        words += f" {PROOFS[verdict.proof]}"
+    if verdict.support is not None:
+        words += f", support {verdict.support:.2f}"
+    return words
+
+
+def _where(citation: Citation) -> str:
+    page = f", page {citation.page}" if citation.page else ""
+    section = f", {' › '.join(citation.section_path)}" if citation.section_path else ""
+    span = f" [{citation.start}:{citation.end}]" if citation.start >= 0 else ""
+    return f"{citation.document_id}{page}{section}{span}"
+
+
+def _measure(measure: Measure) -> str:
+    if measure.value is None:
+        return "not measured" + (f" ({measure.note})" if measure.note else "")
+    return f"{measure.value:.2f} of {measure.n}"

@@ -1,0 +1,124 @@
+"""``citewell ask`` and ``citewell search``."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from citewell.cli.answers import print_answer
+from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
+from citewell.cli.ingest import progress_bar, tell
+from citewell.cli.printing import aside, code_of_answer, say, say_json
+
+if TYPE_CHECKING:
+    from citewell.knowledge import KnowledgeBase
+
+Group = Annotated[list[str] | None, typer.Option(metavar="G", help="A group of the asker; repeatable.")]
+TopK = Annotated[int | None, typer.Option("--top-k", min=1, max=10, help="Passages handed on. [default: 5]")]
+PoolSize = Annotated[
+    int | None, typer.Option("--pool", min=1, max=1000, help="Candidates ranked. [default: 50]")
+]
+OnlyDocument = Annotated[str | None, typer.Option(metavar="D", help="Only this document.")]
+Since = Annotated[str | None, typer.Option(metavar="DATE", help="Only documents published since.")]
+Tag = Annotated[str | None, typer.Option(metavar="T", help="Only documents with this label.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("ask")(ask)
+    app.command("search")(search)
+
+
+def ask(
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(metavar="QUESTION")],
+    user: Annotated[str, typer.Option(metavar="U", help="Who asks, for the record.")] = "",
+    group: Group = None,
+    session: Annotated[str, typer.Option(metavar="S", help="The conversation it belongs to.")] = "",
+    top_k: TopK = None,
+    pool: PoolSize = None,
+    runs: Annotated[int, typer.Option(min=1, max=20, help="Drafts compared for consistency.")] = 1,
+    document: OnlyDocument = None,
+    since: Since = None,
+    tag: Tag = None,
+    over: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="Ingest PATH into a throw-away store first; may be repeated."),
+    ] = None,
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """Ask a question. The exit code is the verdict: 0 answered, 3 in part, 4 abstained, 5 a failed claim."""
+    with tempfile.TemporaryDirectory(prefix="citewell-over-") as folder:
+        knowledge_base = _throw_away(context, home, Path(folder), over) if over else open_home(context, home)
+        answer = knowledge_base.ask(
+            question,
+            user=user,
+            groups=group or (),
+            session_id=session,
+            top_k=top_k,
+            pool=pool,
+            runs=runs,
+            document=document,
+            since=since,
+            tag=tag,
+        )
+        if json:
+            say_json(answer)
+        else:
+            print_answer(answer)
+            if over:
+                say("store   thrown away, the record with it")
+        knowledge_base.close()
+    if code := code_of_answer(answer):
+        raise typer.Exit(code)
+
+
+def search(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(metavar="QUERY")],
+    group: Group = None,
+    top_k: TopK = None,
+    pool: PoolSize = None,
+    document: OnlyDocument = None,
+    since: Since = None,
+    tag: Tag = None,
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """The passages for a query, before the threshold, each marked relevant or not."""
+    passages = open_home(context, home).search(
+        query, groups=group or (), top_k=top_k, pool=pool, document=document, since=since, tag=tag
+    )
+    if json:
+        return say_json({"passages": passages})
+    if not passages:
+        return say("no passage found")
+    for passage in passages:
+        chunk = passage.chunk
+        page = f", page {chunk.page}" if chunk.page else ""
+        mark = "relevant" if passage.relevant else "under the threshold"
+        score = "not judged" if passage.relevance is None else f"{passage.relevance:.2f}"
+        say(f"{score} {mark}: {chunk.document_id}{page} [{chunk.start_offset}:{chunk.end_offset}]")
+        if chunk.section_path:
+            say(f"  {' › '.join(chunk.section_path)}")
+        say("\n".join(f"  {line}" for line in chunk.content[:600].splitlines()))
+        say()
+    return None
+
+
+def _throw_away(context: typer.Context, home: str | None, folder: Path, over: list[Path]) -> KnowledgeBase:
+    """The home's configuration over a store that is gone when the answer is printed."""
+    from citewell.assembly import load_config
+    from citewell.knowledge import open as open_knowledge_base
+
+    knowledge_base = open_knowledge_base(folder, config=load_config(home_of(context, home)))
+    with progress_bar() as progress:
+        report = knowledge_base.ingest(*over, progress=progress)
+    if report.failed:
+        tell(report, quiet=True)
+    if not any(outcome.status != "failed" for outcome in report.files):
+        aside("no document could be read: asking an empty store")
+    return knowledge_base

@@ -1,0 +1,177 @@
+"""``citewell audit show | query | check`` and ``citewell trace``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from citewell.cli.answers import print_claims
+from citewell.cli.home import HomeOption, JsonOption, open_home
+from citewell.cli.printing import FAILED, aside, columns, say, say_json
+
+if TYPE_CHECKING:
+    from citewell.records import AuditRecord
+
+Reader = Annotated[str, typer.Option("--reader", metavar="U", help="Who reads, for the record.")]
+
+group = typer.Typer(help="The sealed log of answers.", no_args_is_help=True, rich_markup_mode=None)
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(group, name="audit")
+    app.command("trace")(trace)
+
+
+@group.command()
+def show(
+    context: typer.Context,
+    id: Annotated[str, typer.Argument(metavar="ID", help="The record id that `ask` printed.")],
+    reader: Reader = "",
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """One record: the whole chain from the question to the decision."""
+    record = open_home(context, home).audit_record(id, reader=reader)
+    if json:
+        return say_json(record)
+    _print_record(record)
+    return None
+
+
+@group.command()
+def query(
+    context: typer.Context,
+    since: Annotated[str, typer.Option(metavar="WHEN", help="30d, 12h, or a date.")] = "",
+    until: Annotated[str, typer.Option(metavar="WHEN", help="Before this time.")] = "",
+    user: Annotated[str, typer.Option(metavar="U", help="Asked by.")] = "",
+    document: Annotated[str, typer.Option(metavar="D", help="Citing this document.")] = "",
+    version: Annotated[str, typer.Option(metavar="V", help="Citing this version of it.")] = "",
+    status: Annotated[str, typer.Option(help="any-unsupported, any-broken or all-verified.")] = "",
+    confidence: Annotated[str, typer.Option(help="low, medium or high.")] = "",
+    decision: Annotated[str, typer.Option(help="ANSWER, PARTIAL or ABSTAIN.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Records a page.")] = 50,
+    cursor: Annotated[str, typer.Option(help="`next` of the page before.")] = "",
+    reader: Reader = "",
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """Records, newest first."""
+    from citewell.audit import AuditQuery
+    from citewell.audit.queries import moment
+
+    knowledge_base = open_home(context, home)
+    now = knowledge_base.now()
+    page = knowledge_base.audit_query(
+        AuditQuery(
+            since=moment(since, now) if since else "",
+            until=moment(until, now) if until else "",
+            user=user,
+            document=document,
+            version=version,
+            status=status,
+            confidence=confidence,
+            decision=decision,
+            limit=limit,
+            cursor=cursor,
+        ),
+        reader=reader,
+    )
+    if json:
+        return say_json(page)
+    if not page.records:
+        return say("no records")
+    head = ("id", "time", "user", "decision", "confidence", "claims", "question")
+    columns([head] + [_line(record) for record in page.records])
+    if page.next:
+        say(f"more with --cursor {page.next}")
+    return None
+
+
+@group.command()
+def check(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
+    """Derive the whole log again; 5 when anything does not fit, each finding named."""
+    report = open_home(context, home).audit_check()
+    if json:
+        say_json({"ok": report.ok, "size": report.size, "findings": report.findings})
+    else:
+        for finding in report.findings:
+            say(f"{finding.kind}: entry {finding.seq}: {finding.reason}")
+        say(
+            f"{'whole' if report.ok else 'NOT whole'}: {report.size} entries, {len(report.findings)} findings"
+        )
+    for skipped in report.skipped:
+        aside(f"note: {skipped}")
+    if not report.ok:
+        raise typer.Exit(FAILED)
+
+
+def trace(
+    context: typer.Context,
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="The session id that `ask` printed.")],
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """What happened in each request of a session, stage by stage."""
+    traces = open_home(context, home).trace(session)
+    if json:
+        return say_json({"traces": traces})
+    if not traces:
+        return say(f"no requests in session {session}")
+    for item in traces:
+        say(f"{item.request_id} {item.timestamp} {item.query}")
+        for stage in item.stages:
+            say(f"    {stage.latency_ms:>9.1f} ms  {stage.name}")
+            for note in stage.notes:
+                say(f"{'':18}{note}")
+        if item.failure_reason:
+            say(f"    failed: {item.failure_reason}")
+        say()
+    return None
+
+
+def _line(record: AuditRecord) -> tuple[str, ...]:
+    report = record.confidence_report
+    overall = "" if report is None or report.overall is None else f"{report.overall:.2f}"
+    return (
+        record.request_id,
+        record.timestamp[:19],
+        record.user,
+        record.response_decision or "error",
+        overall,
+        str(len(record.claims)),
+        record.user_query[:60],
+    )
+
+
+def _print_record(record: AuditRecord) -> None:
+    facts = {
+        "record": record.request_id,
+        "time": record.timestamp,
+        "user": record.user,
+        "session": record.session_id,
+        "question": record.user_query,
+        "decision": record.response_decision,
+        "failure": record.failure_reason,
+        "error": record.error,
+        "index": record.index_version,
+        "config": record.config_hash,
+        "missing": "; ".join(record.missing),
+        "took": f"{record.latency_ms.get('total', 0.0):.0f} ms",
+    }
+    columns([(f"{name}:", value) for name, value in facts.items() if value])
+    say("\nretrieved:")
+    for result in record.retrieval_results:
+        score = "not judged" if result.reranker_score is None else f"{result.reranker_score:.2f}"
+        used = "used" if result.was_used_in_generation else "not used"
+        say(f"    {score} {used}: {result.document_id} {result.chunk_id}")
+    say("\nshown:")
+    say(record.shown_response)
+    say()
+    print_claims(record.claims)
+    say("made by:")
+    for maker in record.makers:
+        say(f"    {maker.name} {maker.hash}")
+    say("notes:")
+    for note in record.notes:
+        say(f"    {note}")

@@ -1,0 +1,43 @@
+"""Which home a command works on: ``--home`` before or after the subcommand, ``CITEWELL_HOME``, ``.citewell``.
+
+In: the command's context. Out: an open KnowledgeBase, closed when the command ends.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from citewell.errors import CitewellError
+
+if TYPE_CHECKING:
+    from citewell.knowledge import KnowledgeBase
+
+DEFAULT = ".citewell"
+
+HomeOption = Annotated[
+    str | None,
+    typer.Option("--home", metavar="DIR", help="The home; also CITEWELL_HOME. [default: .citewell]"),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the values alone on standard output.")]
+
+
+def home_of(context: typer.Context, home: str | None) -> Path:
+    """The nearest given: after the subcommand, before it, the environment, the default."""
+    given = home or context.find_root().params.get("home") or os.environ.get("CITEWELL_HOME")
+    return Path(given or DEFAULT)
+
+
+def open_home(context: typer.Context, home: str | None, *, make: bool = False) -> KnowledgeBase:
+    """Opens the home, which must be there unless ``make``. Raises CitewellError with the remedy."""
+    from citewell.knowledge import open as open_knowledge_base
+
+    path = home_of(context, home)
+    if not make and not path.is_dir():
+        raise CitewellError(f"no knowledge base at {path}", hint="make one with `citewell ingest PATH`")
+    knowledge_base = open_knowledge_base(path)
+    context.call_on_close(knowledge_base.close)
+    return knowledge_base

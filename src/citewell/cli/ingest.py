@@ -1,0 +1,80 @@
+"""``citewell ingest``: a progress bar, one line a bad file with its remedy, and 1 when any file failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from citewell.cli.home import HomeOption, JsonOption, open_home
+from citewell.cli.printing import ERROR, aside, say, say_json, visible
+
+if TYPE_CHECKING:
+    from citewell.ingesting import IngestReport
+
+
+def register(app: typer.Typer) -> None:
+    app.command("ingest")(ingest)
+
+
+def ingest(
+    context: typer.Context,
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.")],
+    acl: Annotated[
+        list[str] | None, typer.Option(metavar="GROUP", help="Only this group may see them; may be repeated.")
+    ] = None,
+    id: Annotated[str | None, typer.Option("--id", help="The document id; for a single file.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(metavar="T", help="A label; may be repeated.")] = None,
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """Read documents in. Unchanged files are skipped, an interrupted ingest resumes."""
+    knowledge_base = open_home(context, home, make=True)
+    with progress_bar() as progress:
+        report = knowledge_base.ingest(
+            *paths, acl=acl or (), tags=tag or (), document_id=id, progress=progress
+        )
+    if json:
+        say_json(report)
+    tell(report, quiet=json)
+    if report.failed:
+        raise typer.Exit(ERROR)
+
+
+def tell(report: IngestReport, *, quiet: bool = False) -> None:
+    """The failures with their remedies on standard error, and the counts."""
+    counts: dict[str, int] = {}
+    for outcome in report.files:
+        counts[outcome.status] = counts.get(outcome.status, 0) + 1
+    for outcome in report.failed:
+        remedy = f"; {outcome.hint}" if outcome.hint else ""
+        aside(f"failed: {outcome.path}: {' '.join((outcome.message + remedy).split())}")
+    if not quiet:
+        told = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no files found"
+        pages, chunks = (sum(getattr(o, name) for o in report.files) for name in ("pages", "chunks"))
+        say(told + (f" ({pages} pages, {chunks} chunks)" if chunks else ""))
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[int, int, int], None]]:
+    """On standard error, and only where a person looks at it."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        TimeElapsedColumn(),
+        console=Console(stderr=True, markup=False, emoji=False),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(visible("reading"), total=None)
+
+        def advance(files: int, pages: int, chunks: int) -> None:
+            bar.update(task, description=f"{files} files, {pages} pages, {chunks} chunks")
+
+        yield advance

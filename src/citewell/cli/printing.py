@@ -1,0 +1,86 @@
+"""What reaches the terminal, and the exit codes. Documents are data here too.
+
+In: values and text from anywhere. Out: lines on standard output, errors and progress on standard error.
+Control characters and escape sequences of documents, questions or file names are shown, never obeyed, and
+nothing is ever read as markup.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from citewell.errors import CitewellError, UsageError
+from citewell.records import Answer, Claim, Decision, Status, to_json
+
+OK, ERROR, USAGE, PARTIAL, ABSTAINED, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+
+DECISIONS = {Decision.ANSWER: OK, Decision.PARTIAL: PARTIAL, Decision.ABSTAIN: ABSTAINED}
+
+# C0 without newline and tab, DEL and C1; lone surrogates; and the marks that turn the reading order around.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+
+
+def visible(text: str) -> str:
+    """``text`` with every character that a terminal would obey written out, as ``\\x1b``."""
+    return _UNSAFE.sub(lambda match: _written_out(match[0]), text)
+
+
+def say(text: str = "") -> None:
+    """A line on standard output."""
+    print(visible(text))
+
+
+def aside(text: str) -> None:
+    """A line on standard error: progress, warnings, anything that is not the result."""
+    print(visible(text), file=sys.stderr)
+
+
+def say_json(value: Any) -> None:
+    """``value`` alone on standard output, one line; what a terminal would obey is escaped inside strings."""
+    print(_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", to_json(value).decode()))
+
+
+def say_error(error: BaseException) -> None:
+    """One line: what happened and what to do."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    aside(f"error: {text}")
+
+
+def columns(rows: Iterable[tuple[str, ...]], *, gap: int = 2) -> None:
+    """Rows as aligned columns, the last one ragged."""
+    cells = [tuple(visible(cell).replace("\n", " ").replace("\t", " ") for cell in row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        line = (" " * gap).join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print(line.rstrip())
+
+
+def code_of(error: CitewellError) -> int:
+    """2 when the call's words are off, else 1."""
+    return USAGE if isinstance(error, UsageError) else ERROR
+
+
+def code_of_answer(answer: Answer) -> int:
+    """5 when a claim is contradicted or broken, else by the decision."""
+    return FAILED if _failed(answer.claims) else DECISIONS[answer.decision]
+
+
+def code_of_claims(claims: Iterable[Claim]) -> int:
+    """0 when there are claims and all are verified, 5 when one is contradicted or broken, else 3."""
+    claims = tuple(claims)
+    if _failed(claims):
+        return FAILED
+    verified = bool(claims) and all(claim.verdict.status is Status.VERIFIED for claim in claims)
+    return OK if verified else PARTIAL
+
+
+def _failed(claims: Iterable[Claim]) -> bool:
+    return any(claim.verdict.status in (Status.BROKEN, Status.CONTRADICTED) for claim in claims)
+
+
+def _written_out(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -1,0 +1,89 @@
+"""The root command: every group, the errors as one line, the exit code as the verdict.
+
+In: words of the command line. Out: an exit code (0 answered or all verified, 3 partial, 4 abstained, 5 a
+failed check, 1 error, 2 usage). Knows nothing about what the commands do.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from citewell.cli import ask, audit, documents, ingest, printing, setup, verify
+from citewell.cli.home import HomeOption
+from citewell.errors import CitewellError
+
+
+class Commands(TyperGroup):
+    """Turns every error into one line and its exit code; a traceback only when asked for."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except CitewellError as error:
+            code = printing.code_of(error)
+            self._tell(ctx, error)
+        except KeyboardInterrupt as error:
+            code = printing.INTERRUPTED
+            printing.aside("interrupted")
+            if ctx.params.get("traceback"):
+                traceback.print_exception(error)
+        except BrokenPipeError:
+            # Whoever read our output stopped; Python must not complain about it again while it shuts down.
+            sys.stderr.close()
+            code = printing.ERROR
+        except Exception as error:
+            if _of_the_parser(error):
+                raise
+            code = printing.ERROR
+            self._tell(ctx, error, unexpected=True)
+        ctx.exit(code)
+        return None
+
+    def _tell(self, ctx: Any, error: Exception, *, unexpected: bool = False) -> None:
+        if ctx.params.get("traceback"):
+            traceback.print_exception(error)
+        elif unexpected:
+            printing.aside(
+                f"error: unexpected {type(error).__name__}: {' '.join(str(error).split())}"
+                " (a bug: please report it with the output of --traceback)"
+            )
+        else:
+            printing.say_error(error)
+
+
+def _of_the_parser(error: Exception) -> bool:
+    """Exits, aborts and usage errors of the parser; it prints those itself and ends with 2."""
+    return type(error).__module__.split(".")[0] in {"click", "typer"}
+
+
+app = typer.Typer(
+    cls=Commands,
+    name="citewell",
+    help="Ask your documents; get answers whose every quote is checked, decided and recorded.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+@app.callback()
+def _root(
+    home: HomeOption = None,
+    traceback: Annotated[bool, typer.Option("--traceback", help="Show where an error came from.")] = False,
+) -> None:
+    """Options that hold for every command."""
+
+
+for group in (setup, ingest, documents, ask, verify, audit):
+    group.register(app)
+
+
+def main() -> None:
+    """The ``citewell`` program."""
+    app(prog_name="citewell")

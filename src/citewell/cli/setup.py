@@ -1,0 +1,122 @@
+"""``citewell init``, ``doctor``, ``models``: make a home, say what works, say who makes which number."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from citewell.cli.home import HomeOption, JsonOption, home_of
+from citewell.cli.printing import ERROR, columns, say, say_json
+from citewell.errors import CitewellError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from citewell.assembly import Assembly
+
+TEMPLATE = """\
+# Citewell: every key is optional; docs/configuration.md lists them all.
+# generator = "extractive"
+
+# [retrieval]
+# pool = 50
+# top_k = 5
+"""
+MODELS = ("embedder", "ranker", "extractor", "generator", "entailer")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("init")(init)
+    app.command("doctor")(doctor)
+    app.command("models")(models)
+
+
+def init(
+    context: typer.Context,
+    home: HomeOption = None,
+    force: Annotated[bool, typer.Option(help="Write citewell.toml anew if it is there.")] = False,
+) -> None:
+    """Make an empty home with its citewell.toml. (Ingesting makes one too.)"""
+    from citewell.assembly import CONFIG_FILE
+
+    folder = home_of(context, home)
+    path = folder / CONFIG_FILE
+    if path.exists() and not force:
+        raise UsageError(f"{path} is there already", hint="--force writes it anew")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(TEMPLATE, encoding="utf-8")
+    except OSError as error:
+        raise CitewellError(
+            f"{folder} cannot be made ({error.strerror})", hint="choose another --home"
+        ) from error
+    say(f"made {path}; now: citewell --home {folder} ingest PATH")
+
+
+def doctor(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
+    """Try every part of this installation and home; 1 when one does not work, with its remedy."""
+    assembly = _assembly(home_of(context, home))
+    checks: dict[str, Callable[[], str]] = {
+        "runtime": _runtime,
+        "configuration": lambda: assembly.config.hash,
+        "home": lambda: _home(assembly.home),
+        **{name: lambda name=name: _maker(assembly, name) for name in MODELS},  # type: ignore[misc]
+    }
+    if assembly.home.is_dir():
+        checks["log"] = lambda: f"{assembly.log.size()} entries"
+        checks["evidence"] = lambda: f"{len(assembly.evidence.catalogue())} documents"
+        checks["index"] = lambda: assembly.index.version()
+    results = {name: _tried(check) for name, check in checks.items()}
+    assembly.close()
+    failed = [name for name, (works, _) in results.items() if not works]
+    if json:
+        found = [{"part": name, "ok": works, "says": says} for name, (works, says) in results.items()]
+        say_json({"ok": not failed, "parts": found, "notes": assembly.notes})
+    else:
+        columns([("ok" if works else "FAILS", name, says) for name, (works, says) in results.items()])
+        for note in assembly.notes:
+            say(f"note: {note}")
+    if failed:
+        raise typer.Exit(ERROR)
+
+
+def models(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
+    """Who makes which number: each model with its file's hash."""
+    assembly = _assembly(home_of(context, home))
+    makers = {name: getattr(assembly, name).maker for name in MODELS}
+    if json:
+        return say_json(makers)
+    columns([(name, maker.name, maker.hash) for name, maker in makers.items()])
+    for note in assembly.notes:
+        say(f"note: {note}")
+    return None
+
+
+def _assembly(home: Path) -> Assembly:
+    from citewell.assembly import Assembly, load_config
+
+    return Assembly(home, load_config(home))
+
+
+def _runtime() -> str:
+    from citewell.assembly import environment
+
+    return ", ".join(f"{name} {value}" for name, value in environment().items())
+
+
+def _home(home: Path) -> str:
+    return f"{home}" if home.is_dir() else f"{home} is not there yet: ingesting makes it"
+
+
+def _maker(assembly: Assembly, name: str) -> str:
+    maker = getattr(assembly, name).maker
+    return f"{maker.name} {maker.hash[:23]}"
+
+
+def _tried(check: Callable[[], str]) -> tuple[bool, str]:
+    try:
+        return True, check()
+    except Exception as error:  # noqa: BLE001 - the doctor reports every kind of failure, and goes on
+        return False, f"{type(error).__name__}: {error}"

@@ -1,0 +1,198 @@
+"""What a pass keeps of itself while it runs, and the record and trace that come of it.
+
+In: what each stage found, as it is found; how long each took is measured here. Out: an AuditRecord and a
+Trace, complete at any moment, so that a pass that ends in an error is recorded like any other.
+Knows nothing about where they are kept or what the stages do.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import msgspec
+
+from citewell import identity
+from citewell.records import (
+    Answer,
+    AuditRecord,
+    Claim,
+    ConfidenceReport,
+    Conflict,
+    Decision,
+    Draft,
+    Maker,
+    Passage,
+    RetrievalResult,
+    Stage,
+    Status,
+    TokenUsage,
+    Trace,
+)
+
+FAILURES = {"generation": "generator_failed", "stricter retry": "generator_failed"}
+
+
+class Journal:
+    """One request's. ``environment`` and ``makers`` say on what and by whom everything was computed."""
+
+    def __init__(
+        self,
+        *,
+        question: str,
+        user: str,
+        session_id: str,
+        timestamp: str,
+        config_hash: str,
+        embedder: str,
+        makers: tuple[Maker, ...],
+        environment: dict[str, str],
+    ) -> None:
+        self.request_id = identity.request_id()
+        self.session_id = session_id or identity.session_id()
+        self.question, self.user, self.timestamp = question, user, timestamp
+        self.config_hash, self.embedder, self.environment = config_hash, embedder, environment
+        self.makers = list(makers)
+        self.stages: list[Stage] = []
+        self.index_version = ""
+        self.passages: tuple[Passage, ...] = ()
+        self.gate_passed: bool | None = None
+        self.draft: Draft | None = None
+        self.claims: tuple[Claim, ...] = ()
+        self.missing: tuple[str, ...] = ()
+        self.conflicts: tuple[Conflict, ...] = ()
+        self.confidence: ConfidenceReport | None = None
+        self.decision: Decision | None = None
+        self.shown = ""
+        self.failure_reason = ""
+        self.error = ""
+        self._began = time.perf_counter()
+        self._inner_ms = 0.0
+        self._failing = ""
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[list[str]]:
+        """Times a stage; what it appends to the list is what it has to say. A failure is a stage too.
+
+        The time of a stage inside another counts for the inner one alone, so that stages add up.
+        """
+        notes: list[str] = []
+        began = time.perf_counter()
+        outer, self._inner_ms = self._inner_ms, 0.0
+        try:
+            yield notes
+        except BaseException as error:
+            notes.append(f"failed: {type(error).__name__}: {error}")
+            # The innermost stage that failed, not the ones it failed through.
+            self._failing = self._failing or name
+            raise
+        finally:
+            took = (time.perf_counter() - began) * 1000
+            own = round(took - self._inner_ms, 3)
+            self._inner_ms = outer + took
+            self.stages.append(Stage(name=name, latency_ms=own, notes=tuple(notes)))
+
+    def failed(self, error: BaseException) -> None:
+        """The pass ends here, in ``error``: no answer, and the failing stage is named."""
+        stage = self._failing or "pass"
+        self.failure_reason = FAILURES.get(stage, f"{stage.replace(' ', '_')}_failed")
+        self.error = f"{type(error).__name__}: {error}"
+        self.decision, self.shown = None, ""
+
+    @property
+    def total_ms(self) -> float:
+        """Wall time since the question came in."""
+        return round((time.perf_counter() - self._began) * 1000, 3)
+
+    def record(self) -> AuditRecord:
+        """The whole chain so far. Stages of one name add up in ``latency_ms``; ``total`` is wall time."""
+        latency: dict[str, float] = {}
+        for stage in self.stages:
+            latency[stage.name] = round(latency.get(stage.name, 0.0) + stage.latency_ms, 3)
+        draft = self.draft
+        return AuditRecord(
+            request_id=self.request_id,
+            timestamp=self.timestamp,
+            user=self.user,
+            session_id=self.session_id,
+            user_query=self.question,
+            query_embedding_model=self.embedder,
+            index_version=self.index_version,
+            config_hash=self.config_hash,
+            retrieval_results=tuple(_result(passage) for passage in self.passages),
+            generation_model=draft.maker.name if draft else "",
+            generation_prompt_hash=draft.maker.prompt_hash if draft else "",
+            generated_response=draft.raw if draft else "",
+            shown_response=self.shown,
+            claims=self.claims,
+            confidence_report=self.confidence,
+            response_decision=self.decision.value if self.decision else "",
+            missing=self.missing,
+            conflicts=self.conflicts,
+            failure_reason=self.failure_reason,
+            error=self.error,
+            makers=tuple(dict.fromkeys(self.makers)),
+            environment=self.environment,
+            latency_ms=latency | {"total": self.total_ms},
+            token_usage=draft.usage if draft else TokenUsage(),
+            cost=draft.cost if draft else None,
+            notes=tuple(f"{stage.name}: {note}" for stage in self.stages for note in stage.notes),
+        )
+
+    def mark_used(self, used: Sequence[Passage]) -> None:
+        """These went to the writer."""
+        keys = {(passage.chunk.document_id, passage.chunk.chunk_id) for passage in used}
+        self.passages = tuple(
+            msgspec.structs.replace(p, used=p.used or (p.chunk.document_id, p.chunk.chunk_id) in keys)
+            for p in self.passages
+        )
+
+    def answer(self, record_hash: str) -> Answer:
+        """What the asker gets. Raises RuntimeError before there is a decision."""
+        if self.confidence is None or self.decision is None:
+            raise RuntimeError("a pass without a decision has no answer")
+        return Answer(
+            request_id=self.request_id,
+            session_id=self.session_id,
+            question=self.question,
+            text=self.shown,
+            claims=self.claims,
+            passages=self.passages,
+            confidence=self.confidence,
+            decision=self.decision,
+            missing=self.missing,
+            conflicts=self.conflicts,
+            trace=self.trace(),
+            record_hash=record_hash,
+        )
+
+    def trace(self) -> Trace:
+        """The same, as a session's history keeps it."""
+        checked = bool(self.claims)
+        return Trace(
+            session_id=self.session_id,
+            request_id=self.request_id,
+            timestamp=self.timestamp,
+            query=self.question,
+            retrieved_chunks=tuple(passage.chunk.chunk_id for passage in self.passages),
+            retrieval_scores=tuple(passage.relevance for passage in self.passages),
+            relevance_gate_passed=self.gate_passed,
+            generated_response=self.draft.raw if self.draft else "",
+            eval_grounded=all(c.verdict.status is Status.VERIFIED for c in self.claims) if checked else None,
+            eval_complete=not self.missing if checked else None,
+            final_returned=self.shown,
+            failure_reason=self.failure_reason,
+            stages=tuple(self.stages),
+        )
+
+
+def _result(passage: Passage) -> RetrievalResult:
+    return RetrievalResult(
+        chunk_id=passage.chunk.chunk_id,
+        document_id=passage.chunk.document_id,
+        document_version=passage.chunk.document_version,
+        similarity_score=passage.similarity,
+        reranker_score=passage.relevance,
+        was_used_in_generation=passage.used,
+    )

@@ -1,0 +1,305 @@
+"""A home and what can be done with it: the object behind ``citewell.open``.
+
+In: files and questions. Out: reports, answers, records. Everything that changes the home, and every
+read of the log's contents, leaves an entry in its audit log. Knows nothing about terminals, HTTP or models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from citewell.assembly import AUDIT_FILE, Assembly, environment, load_config
+from citewell.audit.entries import EntryKind
+from citewell.config import Config
+from citewell.errors import ConfigError, EvidenceError, UsageError
+from citewell.identity import hash_text, plain
+from citewell.records import Answer, AuditRecord, Document, Passage, Trace
+
+if TYPE_CHECKING:
+    from citewell.audit import AuditQuery, CheckReport, Entry, Page
+    from citewell.evidence.catalogue import CatalogueEntry
+    from citewell.ingesting import IngestReport, Progress
+    from citewell.ports import Clock
+
+
+def open(home: str | Path, *, config: Config | None = None, clock: Clock | None = None) -> KnowledgeBase:
+    """The knowledge base in the folder ``home``; the first ingest makes it.
+
+    ``config`` replaces ``home/citewell.toml`` and the environment. Raises ConfigError for a key or value that
+    cannot be used, SameModelError when the generator would verify itself.
+    """
+    if "://" in str(home):
+        raise ConfigError(f"{home} is no folder", hint="object storage is not built yet: name a folder")
+    folder = Path(home)
+    return KnowledgeBase(Assembly(folder, load_config(folder) if config is None else config, clock))
+
+
+class KnowledgeBase:
+    """Made by :func:`open`. May be shared between threads; a context manager closes its stores."""
+
+    def __init__(self, assembly: Assembly) -> None:
+        self._parts = assembly
+        self._sealed_configuration = False
+
+    @property
+    def home(self) -> Path:
+        return self._parts.home
+
+    @property
+    def config(self) -> Config:
+        return self._parts.config
+
+    def ingest(
+        self,
+        *paths: str | Path,
+        acl: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        document_id: str | None = None,
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Brings the knowledge base up to date with files and folders; see :func:`citewell.ingesting.ingest`.
+
+        A file that cannot be read is in the report with its remedy; the others go on. Raises UsageError when
+        another ingest is writing.
+        """
+        from citewell.documents.worker import ParsingWorker
+        from citewell.ingesting import ingest
+
+        if not paths:
+            raise UsageError("nothing to ingest", hint="name a file or a folder")
+        self.home.mkdir(parents=True, exist_ok=True)
+        self._seal_configuration()
+        parts = self._parts
+        with ParsingWorker(self.config.documents) as worker:
+            report = ingest(
+                [Path(path) for path in paths],
+                worker=worker,
+                evidence=parts.evidence,
+                index=parts.index,
+                chunking=self.config.chunking,
+                acl=acl,
+                tags=tags,
+                document_id=document_id,
+                progress=progress,
+                clock=parts.clock,
+            )
+        self._seal_ingest(report, paths)
+        return report
+
+    def ask(
+        self,
+        question: str,
+        *,
+        user: str = "",
+        groups: Sequence[str] = (),
+        session_id: str = "",
+        top_k: int | None = None,
+        pool: int | None = None,
+        runs: int = 1,
+        document: str | None = None,
+        since: str | None = None,
+        tag: str | None = None,
+    ) -> Answer:
+        """The accountable pass; its record is durable when this returns.
+
+        Raises UsageError for a question or option that cannot be used, LogError when the record could not be
+        sealed, and whatever a stage raised, after sealing that it did.
+        """
+        from citewell.answering import Ask
+
+        self._must_be_there()
+        self._seal_configuration()
+        filters = _filters(groups, document, since, tag)
+        ask = Ask(
+            question=question,
+            user=user,
+            session_id=session_id,
+            filters=filters,
+            top_k=top_k,
+            pool=pool,
+            runs=runs,
+        )
+        return self._parts.answering.ask(ask)
+
+    def search(
+        self,
+        query: str,
+        *,
+        groups: Sequence[str] = (),
+        top_k: int | None = None,
+        pool: int | None = None,
+        document: str | None = None,
+        since: str | None = None,
+        tag: str | None = None,
+    ) -> tuple[Passage, ...]:
+        """The passages for ``query``, best first, before the threshold, each marked ``relevant`` or not."""
+        self._must_be_there()
+        filters = _filters(groups, document, since, tag)
+        return self._parts.retriever.retrieve(query, filters=filters, top_k=top_k, pool=pool).passages
+
+    def documents(self) -> list[CatalogueEntry]:
+        """The newest version of each document, by id."""
+        self._must_be_there()
+        return self._parts.evidence.catalogue()
+
+    def document(self, document_id: str, version: str = "") -> Document:
+        """One version, the newest when none is named. Raises EvidenceError when it is not there."""
+        self._must_be_there()
+        if version:
+            return self._parts.evidence.get(version, document_id)
+        document = self._parts.evidence.latest(document_id)
+        if document is None:
+            raise EvidenceError(
+                f"no document {document_id!r} in {self.home}", hint="`citewell documents list` names them"
+            )
+        return document
+
+    def versions(self, document_id: str) -> list[str]:
+        """Every version of a document, oldest first."""
+        self._must_be_there()
+        return self._parts.evidence.versions(document_id)
+
+    def withdraw(self, document_id: str, *, reason: str = "", user: str = "") -> None:
+        """Keeps a document as evidence and retrieves it no more. Raises EvidenceError for an unknown one."""
+        from citewell.ingesting import withdraw
+
+        self.document(document_id)
+        parts = self._parts
+        version = withdraw(document_id, evidence=parts.evidence, index=parts.index, reason=reason)
+        body = {"document_id": document_id, "reason": reason, "user": user, "index_version": version}
+        parts.log.note(EntryKind.WITHDRAWAL, body)
+
+    def trace(self, session_id: str) -> list[Trace]:
+        """What happened in a session, oldest first; empty for one that is not known."""
+        self._must_be_there()
+        return self._parts.traces.session(session_id)
+
+    def audit_entry(self, request_id: str, *, reader: str = "") -> Entry:
+        """One sealed entry, read on record. Raises UsageError when there is none."""
+        self._must_be_there()
+        entry = self._parts.log.get(request_id)
+        self._note_read({"show": request_id}, reader, 1)
+        return entry
+
+    def audit_record(self, request_id: str, *, reader: str = "") -> AuditRecord:
+        """The AuditRecord of one request, read on record. Raises UsageError when there is none."""
+        self._must_be_there()
+        record = self._parts.log.record(request_id)
+        self._note_read({"show": request_id}, reader, 1)
+        return record
+
+    def audit_query(self, query: AuditQuery, *, reader: str = "") -> Page:
+        """A page of records, newest first, read on record."""
+        self._must_be_there()
+        page = self._parts.log.query(query)
+        self._note_read({"query": plain(query)}, reader, len(page.records))
+        return page
+
+    def audit_check(self) -> CheckReport:
+        """Derives the log again, with the stored evidence and the prompt files of this release.
+
+        Changes nothing, so that a copy on a read-only disk can be checked; shows no contents: no read.
+        """
+        from citewell.audit import SqliteLog
+
+        log = SqliteLog(self.home / AUDIT_FILE, readonly=True)
+        try:
+            return log.check(evidence=self._parts.evidence, prompts=self._prompts_to_check(log))
+        finally:
+            log.close()
+
+    def now(self) -> datetime:
+        """By the clock that stamps the records."""
+        return self._parts.clock.now().astimezone(UTC)
+
+    def close(self) -> None:
+        self._parts.close()
+
+    def __enter__(self) -> KnowledgeBase:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _must_be_there(self) -> None:
+        if not self.home.is_dir():
+            raise UsageError(f"no knowledge base at {self.home}", hint="make one with `citewell ingest PATH`")
+
+    def _note_read(self, what: Mapping[str, Any], reader: str, shown: int) -> None:
+        self._parts.log.note(EntryKind.READ, {**what, "reader": reader, "records": shown})
+
+    def _seal_configuration(self) -> None:
+        """An entry whenever settings, prompt files or release are not those of the last such entry."""
+        if self._sealed_configuration:
+            return
+        body = {
+            "config": plain(self.config),
+            "config_hash": self.config.hash,
+            "prompts": prompt_hashes(),
+            "citewell": environment()["citewell"],
+        }
+        last = self._parts.log.latest(EntryKind.CONFIGURATION)
+        if last is None or _body(last) != body:
+            self._parts.log.note(EntryKind.CONFIGURATION, body)
+        self._sealed_configuration = True
+
+    def _seal_ingest(self, report: IngestReport, paths: Sequence[str | Path]) -> None:
+        """Commits the log to the text of every version it has not named yet, also those of a killed run."""
+        log, evidence = self._parts.log, self._parts.evidence
+        named = {
+            (source["document_id"], source["version"])
+            for entry in log.entries(EntryKind.INGEST)
+            for source in _body(entry)["documents"]
+        }
+        fresh = [entry for entry in evidence.catalogue() if (entry.document_id, entry.version) not in named]
+        changed = [outcome for outcome in report.files if outcome.status != "unchanged"]
+        if not fresh and not changed:
+            return
+        sources = (evidence.get(entry.version, entry.document_id) for entry in fresh)
+        body = {
+            "paths": [str(path) for path in paths],
+            "index_version": report.index_version,
+            "documents": [
+                {
+                    "document_id": source.document_id,
+                    "version": source.version,
+                    "text_hash": source.text_hash,
+                    "reader": source.reader,
+                }
+                for source in sources
+            ],
+            "outcomes": [
+                {"path": o.path, "document_id": o.document_id, "status": o.status, "message": o.message}
+                for o in changed
+            ],
+        }
+        log.note(EntryKind.INGEST, body)
+
+    def _prompts_to_check(self, log: Any) -> dict[str, str] | None:
+        """None when another release sealed the last configuration: its files are not the ones here."""
+        last = log.latest(EntryKind.CONFIGURATION)
+        if last is None or _body(last)["citewell"] == environment()["citewell"]:
+            return prompt_hashes()
+        return None
+
+
+def prompt_hashes() -> dict[str, str]:
+    """Prompt file name -> hash of its text, as on disk now."""
+    from citewell.prompts.loading import FOLDER
+
+    return {path.stem: hash_text(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.txt"))}
+
+
+def _filters(groups: Sequence[str], document: str | None, since: str | None, tag: str | None) -> Any:
+    from citewell.retrieval import Filters
+
+    return Filters(groups=tuple(groups), document_id=document, since=since, tag=tag)
+
+
+def _body(entry: Entry) -> Any:
+    import msgspec
+
+    return msgspec.json.decode(entry.body)
