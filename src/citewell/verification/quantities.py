@@ -316,8 +316,8 @@ def _plain(
     spelled: bool = False,
 ) -> Quantity:  # fmt: skip
     return Quantity(
-        text=text[start:end], start=start, end=end, form=form, value=value, step=step, unit=unit, factor=factor,
-        scaled=scaled, spelled=spelled,
+        text=text[start:end], start=start, end=end, form=form, value=value, step=step, unit=unit,
+        factor=factor, scaled=scaled, spelled=spelled,
     )  # fmt: skip
 
 
