@@ -2,8 +2,8 @@
 
 In: a question, its aspects, passages, an extractor, the settings. Out: :class:`GateResult`: passed or
 not, why in words, and the aspects nothing answers. It passes when at least one aspect has evidence:
-a passage over the relevance threshold that names what is asked (company, period), and that holds
-either the asked cell or, by the extractor, an answer. Knows nothing about how answers are written.
+a passage over the relevance threshold that names what is asked (company, period) and that holds the
+asked cell or a sentence that, by the extractor, answers. Knows nothing about how answers are written.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from citewell.config import Gate
-from citewell.matching.cells import find_rows, statement_cells
+from citewell.matching.cells import CellAnswer
+from citewell.matching.evidence import find_evidence
 from citewell.matching.naming import of_the_named, period_held, usable
 from citewell.matching.questions import Wanted, read_question
 from citewell.ports import Extractor
@@ -76,18 +77,12 @@ def _look(wanted: Wanted, passages: Sequence[Passage], extractor: Extractor, set
         for period in wanted.periods
         if not any(period_held(period, passage.chunk) for passage in mine)
     ]
-    if absent:
+    if absent and (wanted.by_cell or len(absent) == len(wanted.periods)):
         return _Finding(held=False, why=f"no passage has {', '.join(absent)}")
-    if wanted.by_cell and statement_cells(wanted, mine):
-        return _Finding(held=True, why="a table has the asked row and column")
-    if not wanted.by_cell and find_rows(wanted, mine):
-        return _Finding(held=True, why="a table row is labelled with the asked words")
-    readings = extractor.extract(wanted.question, [passage.chunk.content for passage in mine])
-    least = min(reading.no_answer for reading in readings)
-    if least <= settings.max_no_answer:
-        return _Finding(held=True, why=f"a passage holds an answer (no-answer probability {least:.2f})")
-    return _Finding(
-        held=False,
-        why=f"passages are about it, but none answers it (no-answer probability at least {least:.2f}, "
-        f"at most {settings.max_no_answer:.2f} passes)",
-    )
+    answers = find_evidence(wanted, mine, extractor, max_no_answer=settings.max_no_answer)
+    if answers:
+        best = answers[0]
+        where = "a table has it" if isinstance(best, CellAnswer) else "a sentence answers it"
+        partly = f"; no passage has {', '.join(absent)}" if absent else ""
+        return _Finding(held=True, why=where + partly)
+    return _Finding(held=False, why="passages are about it, but none answers it")

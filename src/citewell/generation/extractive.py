@@ -10,18 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from citewell.generation.frames import CELL, JOINER, ROW, cell_frame
-from citewell.generation.prose import MAX_SENTENCES, SentenceAnswer, find_sentences
 from citewell.identity import hash_value
-from citewell.matching.cells import (
-    MIN_ROW_SCORE,
-    CellAnswer,
-    find_rows,
-    label_span,
-    statement_cells,
-    text_of,
-)
+from citewell.matching.cells import CellAnswer, label_span, text_of
+from citewell.matching.evidence import find_evidence
 from citewell.matching.naming import usable
-from citewell.matching.questions import Ask, Wanted, read_question
+from citewell.matching.prose import SentenceAnswer
+from citewell.matching.questions import read_question
 from citewell.ports import Extractor, GenerationRequest
 from citewell.records import Draft, DraftClaim, Maker, Passage, Quote, Record
 
@@ -68,19 +62,11 @@ class ExtractiveGenerator:
         return self._draft(_once(pieces), missing, request)
 
     def _answer(self, aspect: str, passages: Sequence[Passage], limit: float) -> list[_Piece]:
-        if not passages:
-            return []
-        wanted = read_question(aspect)
-        if wanted.by_cell:
-            cells = statement_cells(wanted, passages)
-            if cells:
-                return [_cell_piece(cell, aspect) for cell in cells]
-        sentences = find_sentences(wanted, passages, self._extractor, max_no_answer=limit)
-        rows = find_rows(wanted, passages)
-        if rows and _rows_first(wanted, rows[0], sentences):
-            best = [row for row in rows if row.score >= 0.95 * rows[0].score]
-            return [_cell_piece(row, aspect) for row in best[:MAX_SENTENCES]]
-        return [_sentence_piece(sentence, aspect) for sentence in sentences]
+        found = find_evidence(read_question(aspect), passages, self._extractor, max_no_answer=limit)
+        return [
+            _cell_piece(answer, aspect) if isinstance(answer, CellAnswer) else _sentence_piece(answer, aspect)
+            for answer in found
+        ]
 
     def _draft(self, pieces: Sequence[_Piece], missing: Sequence[str], request: GenerationRequest) -> Draft:
         text = ""
@@ -104,13 +90,6 @@ class ExtractiveGenerator:
             notes=tuple(notes),
             deterministic=True,
         )
-
-
-def _rows_first(wanted: Wanted, row: CellAnswer, sentences: Sequence[SentenceAnswer]) -> bool:
-    if not sentences:
-        return True
-    tabular = wanted.ask in (Ask.NUMBER, Ask.WHICH)
-    return tabular and row.score >= max(MIN_ROW_SCORE + 0.1, sentences[0].probability)
 
 
 def _cell_piece(answer: CellAnswer, aspect: str) -> _Piece:

@@ -13,6 +13,7 @@ from citewell.records import Chunk
 CELL = load_prompt("frame_cell", ("place", "head", "units"))
 ROW = load_prompt("frame_row", ("place", "units"))
 JOINER = " … "
+MAX_NAME = 80
 
 
 def place_of(answer: CellAnswer) -> tuple[str, str]:
@@ -40,7 +41,8 @@ def cell_frame(answer: CellAnswer) -> str:
 
 
 def _document_name(chunk: Chunk) -> str:
-    return " ".join(chunk.title.split()) or chunk.document_id
+    name = " ".join(chunk.title.split()) or chunk.document_id
+    return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1].rstrip() + "…"
 
 
 def _table_line(line: str) -> tuple[str, str]:

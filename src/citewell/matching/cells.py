@@ -8,11 +8,12 @@ from different rows. Knows nothing about how an answer is worded.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from citewell.matching.line_items import ITEMS, LineItem, label_score, label_words, statements_in
 from citewell.matching.naming import calendar, head_fit, of_the_named
-from citewell.matching.periods import Period, periods_in
+from citewell.matching.periods import Period, covers, periods_in
 from citewell.matching.questions import Wanted, operands
 from citewell.records import Cell, Passage, Record, Row
 
@@ -27,12 +28,20 @@ _BAD_PLACE = re.compile(
     r"guarantor|as a percent|percent of|% of|reconcil|hypothetical|discontinued",
     re.I,
 )
+_SUPERLATIVE = re.compile(
+    r"\b(?:highest|lowest|largest|smallest|biggest|most|least|best|worst|greatest|top|more|less|fewest)\b",
+    re.I,
+)
+_CHANGE_HEAD = re.compile(r"change|\bvs\.?\b|versus|variance|increase|decrease|growth|compared", re.I)
+_LONGER = re.compile(r"\b(?:six|nine|twelve|full[- ]year|year[- ]to[- ]date|ytd|years? ended)\b", re.I)
+_PERCENT_HEAD = re.compile(r"%|percent(?:age)?s?(?:\s+(?:to|of|change|increase|decrease)\b|\s*$)", re.I)
 _PERCENT = re.compile(r"%|percent|change|vs\.?", re.I)
 
 _DULL = frozenset(
     label_words(
         "year years ended month months three six nine twelve fiscal as of quarter week weeks for the end "
-        "ending at period and millions thousands in total consolidated unaudited audited restated 13 26 39 52 53"
+        "ending at period and millions thousands in total consolidated unaudited audited restated "
+        "13 26 39 52 53"
     )
 )
 
@@ -58,18 +67,27 @@ class CellAnswer(Record, frozen=True, kw_only=True):
 
 
 def find_item(
-    wanted: Wanted, item: LineItem, period: Period | None, passages: Sequence[Passage]
+    wanted: Wanted,
+    item: LineItem,
+    period: Period | None,
+    passages: Sequence[Passage],
+    *,
+    segments: bool = False,
 ) -> list[CellAnswer]:
-    """Cells of rows labelled as ``item`` under a column of ``period``, best first."""
+    """Cells of rows labelled as ``item`` under a column of ``period``, best first.
+
+    With ``segments`` a part's table is as good as the whole's, and so is each of its columns.
+    """
     found: list[CellAnswer] = []
     for passage in of_the_named(wanted, passages):
-        place = _place(passage, item, wanted)
+        place = 1.0 if segments else _place(passage, item, wanted)
         for row in passage.chunk.rows:
             label = label_score(row.label, item)
             if label <= 0.0:
                 continue
             for cell, fit in _columns(passage, row, period, wanted):
-                score = label * place * fit * _kind_fit(passage, cell, item)
+                extra = 1.0 if segments else _head_extra(cell.head, wanted, passage)
+                score = label * place * fit * extra * _kind_fit(passage, cell, item)
                 if score >= MIN_SCORE:
                     found.append(
                         CellAnswer(
@@ -99,6 +117,22 @@ def statement_cells(wanted: Wanted, passages: Sequence[Passage]) -> list[CellAns
     return found[:MAX_CELLS]
 
 
+def compared_cells(wanted: Wanted, passages: Sequence[Passage]) -> list[CellAnswer]:
+    """Which of several is the highest or lowest: the item's values in every column of the period.
+
+    All that are compared are given, best table first; which is the extreme is the reader's to see.
+    """
+    if not wanted.items or not _SUPERLATIVE.search(wanted.question):
+        return []
+    item, period = ITEMS[wanted.items[0].name], next(iter(wanted.periods), None)
+    by_table: dict[tuple[str, tuple[str, ...]], list[CellAnswer]] = {}
+    for answer in find_item(wanted, item, period, passages, segments=True):
+        chunk = answer.passage.chunk
+        by_table.setdefault((chunk.document_version, chunk.section_path), []).append(answer)
+    tables = [answers for answers in by_table.values() if len(answers) > 1]
+    return max(tables, key=lambda answers: (len(answers), answers[0].score), default=[])
+
+
 def find_rows(wanted: Wanted, passages: Sequence[Passage]) -> list[CellAnswer]:
     """Rows whose label has the question's own words, for what no line item names; best first.
 
@@ -111,7 +145,7 @@ def find_rows(wanted: Wanted, passages: Sequence[Passage]) -> list[CellAnswer]:
     for passage in of_the_named(wanted, passages):
         around = frozenset(label_words(passage.chunk.context.replace("\n", " ")))
         for row in passage.chunk.rows:
-            score = _row_score(wanted, row, around)
+            score = _row_score(wanted, passage, row, around)
             if score < MIN_ROW_SCORE:
                 continue
             for cell, fit in _own_columns(passage, row, wanted):
@@ -170,18 +204,21 @@ def _place(passage: Passage, item: LineItem, wanted: Wanted) -> float:
 def _columns(
     passage: Passage, row: Row, period: Period | None, wanted: Wanted
 ) -> Iterator[tuple[Cell, float]]:
+    heads = Counter(cell.head for cell in row.cells if cell.head.strip())
+    # Two values under one head: the reader split or merged a column, and neither can be trusted.
     values = [
-        cell for cell in row.cells if whole(passage, row) and is_value(text_of(passage, cell.start, cell.end))
+        cell
+        for cell in row.cells
+        if whole(passage, row) and heads[cell.head] < 2 and is_value(text_of(passage, cell.start, cell.end))
     ]
     if period is None:
         yield from _newest(values)
         return
     known = calendar(passage.chunk)
-    own = " ".join(wanted.terms)
     for cell in values:
-        fit = head_fit(cell.head, period, known)
+        fit = max(head_fit(cell.head, period, known), _quarter_by_table(passage, cell, period))
         if fit > 0.0:
-            yield cell, fit * _head_extra(cell.head, own)
+            yield cell, fit
     if len(values) == 1 and not values[0].head.strip() and _document_is_of(passage, period):
         yield values[0], 0.7
 
@@ -200,19 +237,37 @@ def _newest(values: Sequence[Cell]) -> Iterator[tuple[Cell, float]]:
         yield values[0], 0.8
 
 
-def _head_extra(head: str, own: str) -> float:
+def _quarter_by_table(passage: Passage, cell: Cell, asked: Period) -> float:
+    """A bare "2023" under a quarter's table, or in a document of that quarter, is the quarter's column."""
+    named = periods_in(cell.head)
+    if asked.quarter is None or len(named) != 1 or named[0].year != asked.year:
+        return 0.0
+    if named[0].month is not None or named[0].quarter is not None or _CHANGE_HEAD.search(cell.head):
+        return 0.0
+    table = passage.chunk.context.partition("\n")[2] + " " + cell.head
+    if _LONGER.search(table):
+        return 0.0
+    of_quarter = any(
+        found.quarter == asked.quarter
+        for found in periods_in(f"{passage.chunk.document_id} {passage.chunk.title}")
+    )
+    return 0.6 if of_quarter else 0.0
+
+
+def _head_extra(head: str, wanted: Wanted, passage: Passage) -> float:
     """Words of a column head beside its period say whose column it is (a segment's, a change's)."""
     bare = head
     for found in reversed(periods_in(head)):
         bare = bare[: found.start] + " " + bare[found.end :]
-    extra = [word for word in label_words(bare) if word not in _DULL and word not in own.split()]
+    own = {*wanted.terms, *label_words(passage.chunk.title)}
+    extra = [word for word in label_words(bare) if word not in _DULL and word not in own]
     return max(0.6, 1.0 - 0.08 * len(extra))
 
 
 def _kind_fit(passage: Passage, cell: Cell, item: LineItem) -> float:
     """An amount is not a percentage and the other way round."""
     percent = "%" in text_of(passage, cell.start, min(cell.end + 2, passage.chunk.end_offset))
-    percent = percent or bool(re.search(r"%|percent", cell.head, re.I))
+    percent = percent or bool(_PERCENT_HEAD.search(cell.head))
     rate = "rate" in item.name
     return 1.0 if percent == rate or (rate and not percent) else 0.3
 
@@ -222,23 +277,44 @@ def _document_is_of(passage: Passage, period: Period) -> bool:
     return any((found.year, found.quarter) == (period.year, period.quarter) for found in named)
 
 
-def _row_score(wanted: Wanted, row: Row, around: frozenset[str]) -> float:
-    """Share of the asked words in the label, then in the heads and the table's context at half weight."""
+def _row_score(wanted: Wanted, passage: Passage, row: Row, around: frozenset[str]) -> float:
+    """Share of the asked words in the label, then in the heads and the table's context at less weight.
+
+    A row labelled with an asked period is found by its heads and context alone.
+    """
+    if not row.cells:
+        return 0.0
     label = set(label_words(row.label))
     heads = {word for cell in row.cells for word in label_words(cell.head)}
     terms = wanted.terms
     in_label = sum(term in label for term in terms)
-    if not in_label or not row.cells:
-        return 0.0
     in_heads = sum(term in heads and term not in label for term in terms)
     elsewhere = sum(term in around and term not in label and term not in heads for term in terms)
+    if _period_row(wanted, passage, row):
+        return (in_heads + 0.9 * elsewhere) / len(terms)
+    if not in_label:
+        return 0.0
     # A short label that is wholly asked for is the thing; a long one shares words with many questions.
     of_label = in_label / max(1, len([word for word in label if len(word) > 2]))
     return (in_label + in_heads + 0.6 * elsewhere) / len(terms) * (0.6 + 0.4 * min(1.0, of_label))
 
 
+def _period_row(wanted: Wanted, passage: Passage, row: Row) -> bool:
+    """Whether the row's label (or first cell, where the label is empty) is one of the asked periods."""
+    if not wanted.periods or not whole(passage, row):
+        return False
+    label = row.label or text_of(passage, row.cells[0].start, row.cells[0].end)
+    named = periods_in(label)
+    return len(named) == 1 and any(
+        covers(named[0], asked, calendar(passage.chunk)) > 0.9 for asked in wanted.periods
+    )
+
+
 def _own_columns(passage: Passage, row: Row, wanted: Wanted) -> Iterator[tuple[Cell | None, float]]:
     if not whole(passage, row):
+        return
+    if _period_row(wanted, passage, row):
+        yield None, 1.0
         return
     if wanted.periods:
         for period in wanted.periods:

@@ -75,13 +75,14 @@ _TURNS = frozenset(
         percent percentage per ratio margin non adjusted pro forma before after excluding less
         noncontrolling comprehensive discontinued supplemental beginning amortization depreciation
         accumulated proceeds acquired effect impact allowance reserve reserves segment average days
-        held sale return intangible service product interest income tax expense expenses
+        held sale return intangible service product interest continuing income tax expense expenses
     """)
 )
 _NEUTRAL = frozenset(
     str.split("""
         total consolidated the of a an to for from in company corporation inc and its attributable
-        common stockholders shareholders shareowners shareholder our reported subsidiaries basis by
+        common stockholders shareholders shareowners shareholder our reported subsidiaries
+        co corp incorporated llc plc ltd basis by
         provided used
     """)
 )

@@ -15,6 +15,7 @@ MONTHS = str.split("""
     january february march april may june july august september october november december
 """)
 _MONTH = "|".join(f"{name}|{name[:3]}\\.?" for name in MONTHS) + r"|sept\.?"
+EARLY = 5  # a fiscal year that ends by May is named by some after the year it began in
 _YEAR = r"(?:19|20)\d\d"
 _ORDINAL = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
 _COUNTS = {"three": 3, "six": 6, "nine": 9, "twelve": 12, "3": 3, "6": 6, "9": 9, "12": 12}
@@ -199,7 +200,7 @@ def covers(found: Period, asked: Period, calendar: Calendar) -> float:
         same = (asked.year, asked.month) == (found.year, found.month)
         return 1.0 if same and (None in (asked.day, found.day) or asked.day == found.day) else 0.0
     if found.month is None:
-        return _named(found, asked)
+        return _named(found, asked) or _by_custom(found, asked, calendar)
     year, quarter = calendar.fiscal(found.year, found.month)
     if asked.quarter is not None:
         if (year, quarter) != (asked.year, asked.quarter):
@@ -211,6 +212,12 @@ def covers(found: Period, asked: Period, calendar: Calendar) -> float:
         # An instant inside the year (a quarter's end) is not the year's end.
         return 1.0 if quarter == 4 else 0.4
     return 0.5 if found.year == asked.year and quarter == 4 else 0.0
+
+
+def _by_custom(found: Period, asked: Period, calendar: Calendar) -> float:
+    """A year that ends in January 2023 is "fiscal 2022" to some and FY2023 to others: weak, for prose."""
+    one_less = found.year == asked.year - 1 and calendar.end_month <= EARLY and found.quarter == asked.quarter
+    return 0.3 if one_less and found.months in (None, 3 if asked.quarter else 12) else 0.0
 
 
 def _named(found: Period, asked: Period) -> float:

@@ -137,7 +137,7 @@ _NAME = re.compile(
     r"\b(?:\d{0,2}[A-Z][\w&.]*[’']?\w*|[a-z]+[A-Z]\w*)"
     r"(?:(?:\s+(?:&|and|of|the|de|van|von)\s+|[\s-]+)[A-Z][\w&.]*[’']?\w*)*"
 )
-_TOKEN = re.compile(r"[A-Za-z][\w&]*|\d[\d,.]*\d|\d")
+_TOKEN = re.compile(r"\d[\d,.]*\d(?!\w)|[\w&]+")
 
 
 def kind_of(question: str) -> Ask:

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from citewell.matching.line_items import items_in, label_words
 from citewell.matching.naming import calendar, of_the_named, period_held
-from citewell.matching.periods import covers, periods_in
+from citewell.matching.periods import Period, covers, periods_in
 from citewell.matching.questions import Ask, Wanted, operands
 from citewell.ports import Extractor, Reading
 from citewell.records import Passage, Record
@@ -21,6 +21,8 @@ from citewell.sentences import sentence_spans
 
 MAX_SENTENCES = 3
 SIMILAR = 0.85
+MIN_PROBABILITY = 0.3
+STRICT_PERIOD = 0.35
 
 _PRONOUN = re.compile(
     r"(?:It|They|This|These|Those|That|Such|He|She|Its|Their|His|Her|Both|Neither|The (?:former|latter|same)|"
@@ -36,6 +38,8 @@ _DATE = re.compile(
     r"\b\d+ (?:day|week|month|year|hour|minute)",
     re.I,
 )
+_ENDING = re.compile(r"[.!?:;)”\"’]$|\.\s?\(?\d{1,2}\)?$")
+_FOOTNOTE = re.compile(r"^\W*\(?\d{1,2}\)?\s+")
 _PERSON = re.compile(r"\b[A-Z][a-z]")
 _NEEDS = {Ask.NUMBER: _NUMBER, Ask.WHEN: _DATE, Ask.WHO: _PERSON}
 
@@ -71,6 +75,8 @@ def find_sentences(
     found.sort(key=lambda answer: -round(answer.probability, 6))
     kept: list[SentenceAnswer] = []
     for answer in found:
+        if answer.probability < MIN_PROBABILITY:
+            break
         near_best = not kept or answer.probability >= 0.5 * kept[0].probability
         if near_best and not any(_alike(answer, other) for other in kept):
             kept.append(answer)
@@ -94,10 +100,10 @@ def _widened(wanted: Wanted, passage: Passage, reading: Reading) -> list[Sentenc
             start=base + start,
             end=base + end,
             text=content[start:end],
-            probability=probability,
+            probability=probability * fit,
         )
         for (start, end), probability in best.items()
-        if _fits(wanted, passage, content[start:end])
+        if (fit := _fits(wanted, passage, content[start:end])) > 0.0
     ]
 
 
@@ -112,27 +118,49 @@ def _with_antecedent(content: str, spans: Sequence[tuple[int, int]], at: int) ->
     return spans[first][0], end
 
 
-def _fits(wanted: Wanted, passage: Passage, text: str) -> bool:
-    if "\t" in text or len(text.split()) < 4 or text.rstrip().endswith("?"):
-        return False
-    if wanted.by_cell:
-        # A value is asked for: the sentence must give a number and speak of the item.
-        said = {mention.name for mention in items_in(text)}
-        if not _NUMBER.search(text) or not said.intersection(operands(wanted)):
-            return False
-    needs = _NEEDS.get(wanted.ask)
-    if needs and not needs.search(text):
-        return False
+def _fits(wanted: Wanted, passage: Passage, text: str) -> float:
+    """1 when the sentence may answer, less when its period is only what the company may call it, 0 not."""
+    if not _complete(text, passage):
+        return 0.0
     named = periods_in(text)
+    plain = _without(_FOOTNOTE.sub("", text), named)
+    needs = _NEEDS.get(wanted.ask)
+    if needs and not needs.search(text if wanted.ask is Ask.WHEN else plain):
+        return 0.0
+    if wanted.by_cell and not _states_value(wanted, plain):
+        return 0.0
     if not wanted.periods or not named:
-        return True
+        return 0.0 if wanted.by_cell and wanted.periods else 1.0
     known = calendar(passage.chunk)
+    best = max(covers(found, asked, known) for found in named for asked in wanted.periods)
+    if wanted.by_cell:
+        return best if best > STRICT_PERIOD else 0.0
     years = {asked.year for asked in wanted.periods}
-    return any(
-        found.year in years or covers(found, asked, known) > 0.0
-        for found in named
-        for asked in wanted.periods
-    )
+    return max(0.5 + 0.5 * best if best else 0.0, 0.8 if any(p.year in years for p in named) else 0.0)
+
+
+def _complete(text: str, passage: Passage) -> bool:
+    """A whole sentence or a bulleted statement; not a row, a heading or a question."""
+    bare = text.strip()
+    if "\t" in bare or len(bare.split()) < 4 or bare.endswith("?"):
+        return False
+    if not (_ENDING.search(bare) or bare.startswith(("•", "-", "–", "*"))):
+        return False
+    return bare.rstrip(".").casefold() not in {
+        part.rstrip(".").casefold() for part in passage.chunk.section_path
+    }
+
+
+def _states_value(wanted: Wanted, plain: str) -> bool:
+    """A value is asked for: the sentence gives a number, its period's apart, and speaks of the item."""
+    said = {mention.name for mention in items_in(plain)}
+    return bool(re.search(r"\d", plain)) and bool(said.intersection(operands(wanted)))
+
+
+def _without(text: str, named: Sequence[Period]) -> str:
+    for found in reversed(named):
+        text = text[: found.start] + " " + text[found.end :]
+    return text
 
 
 def _periods_fit(wanted: Wanted, passage: Passage) -> bool:

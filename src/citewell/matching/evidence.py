@@ -1,0 +1,45 @@
+"""What answers an aspect: cells or sentences of the passages, the same for the gate and the writer.
+
+In: what is wanted, passages, an extractor. Out: answers, best first, none when nothing answers. A value
+of a statement is read from its cell; words from sentences; a row when it fits the words better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from citewell.matching.cells import CellAnswer, compared_cells, find_rows, statement_cells
+from citewell.matching.prose import MAX_SENTENCES, SentenceAnswer, find_sentences
+from citewell.matching.questions import Ask, Wanted
+from citewell.ports import Extractor
+from citewell.records import Passage
+
+Answers = tuple[CellAnswer, ...] | tuple[SentenceAnswer, ...]
+MAX_COMPARED = 12
+_TABULAR = 0.7
+
+
+def find_evidence(
+    wanted: Wanted, passages: Sequence[Passage], extractor: Extractor, *, max_no_answer: float
+) -> Answers:
+    """At most MAX_COMPARED cells or MAX_SENTENCES sentences or rows; () when nothing answers."""
+    if not passages:
+        return ()
+    if wanted.by_cell:
+        cells = statement_cells(wanted, passages)
+        if cells:
+            return tuple(cells)
+    if wanted.ask is Ask.WHICH:
+        cells = compared_cells(wanted, passages)
+        if cells:
+            return tuple(cells[:MAX_COMPARED])
+    sentences = find_sentences(wanted, passages, extractor, max_no_answer=max_no_answer)
+    rows = [] if wanted.by_cell else find_rows(wanted, passages)
+    if rows and (not sentences or _row_wins(wanted, rows[0], sentences[0])):
+        return tuple(row for row in rows if row.score >= 0.95 * rows[0].score)[:MAX_SENTENCES]
+    return tuple(sentences)
+
+
+def _row_wins(wanted: Wanted, row: CellAnswer, sentence: SentenceAnswer) -> bool:
+    tabular = wanted.ask in (Ask.NUMBER, Ask.WHICH)
+    return tabular and row.score >= max(_TABULAR, sentence.probability)
