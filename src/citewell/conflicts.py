@@ -1,0 +1,165 @@
+"""Sources that disagree: other documents or versions that give the same thing another value.
+
+In: the aspects asked and the passages retrieved. Out: :class:`Conflict` records, each side cited and
+dated. Two sides are compared only when they speak of the same line item and period, or say the same
+words around different numbers; one value that is the other rounded or in another scale is no conflict.
+Knows nothing about which side is right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+
+from citewell.matching.cells import CellAnswer, find_item, text_of
+from citewell.matching.line_items import ITEMS, label_words
+from citewell.matching.naming import usable
+from citewell.matching.periods import periods_in
+from citewell.matching.questions import STOP, operands, read_question
+from citewell.records import Citation, Conflict, Passage, Record
+from citewell.sentences import sentence_spans
+
+SURE = 0.8
+ALIKE = 0.75
+MIN_WORDS = 4
+MAX_CONFLICTS = 10
+
+_NUMBER = re.compile(r"\(?-?[$€£]?\s?\d[\d,]*(?:\.\d+)?\s?%?\)?")
+_DIGITS = re.compile(r"\d+(?:\.\d+)?")
+
+
+class _Side(Record, frozen=True, kw_only=True):
+    """A statement and its numbers; ``about`` is what it gives a value for."""
+
+    passage: Passage
+    start: int
+    end: int
+    numbers: tuple[str, ...]
+    words: frozenset[str] = frozenset()
+
+
+def find_conflicts(aspects: Sequence[str], passages: Sequence[Passage]) -> tuple[Conflict, ...]:
+    """At most MAX_CONFLICTS disagreements among usable passages, in the order of the aspects."""
+    open_ = usable(passages)
+    found: dict[str, Conflict] = {}
+    for aspect in aspects:
+        for about, sides in _of_cells(aspect, open_):
+            found.setdefault(about, _conflict(about, sides))
+    for about, sides in _of_sentences(aspects, open_):
+        found.setdefault(about, _conflict(about, sides))
+    return tuple(found.values())[:MAX_CONFLICTS]
+
+
+def _of_cells(aspect: str, passages: Sequence[Passage]) -> Iterator[tuple[str, list[_Side]]]:
+    wanted = read_question(aspect)
+    if not wanted.by_cell:
+        return
+    for name in operands(wanted):
+        for period in wanted.periods:
+            answers = find_item(wanted, ITEMS[name], period, passages)
+            sure = [a for a in answers if a.score >= SURE and a.score >= 0.95 * answers[0].score]
+            sides = _one_a_document(_cell_side(answer) for answer in sure)
+            if len({_significant(side.numbers[0]) for side in sides}) > 1 and _disagree(sides):
+                yield f"{name}, {period.name}", sides
+
+
+def _cell_side(answer: CellAnswer) -> _Side:
+    at = answer.cell or answer.row
+    return _Side(
+        passage=answer.passage,
+        start=at.start,
+        end=at.end,
+        numbers=(text_of(answer.passage, at.start, at.end),),
+    )
+
+
+def _of_sentences(aspects: Sequence[str], passages: Sequence[Passage]) -> Iterator[tuple[str, list[_Side]]]:
+    """Sentences of different documents or versions with the same words and other numbers."""
+    asked = {term for aspect in aspects for term in read_question(aspect).terms}
+    sides = [side for passage in passages for side in _statements(passage, asked)]
+    for one, other in combinations(sides, 2):
+        if _document(one) == _document(other) or one.numbers == other.numbers:
+            continue
+        alike = len(one.words & other.words) >= ALIKE * len(one.words | other.words)
+        if alike and len(one.numbers) == len(other.numbers) and _disagree([one, other]):
+            shared = " ".join(text_of(one.passage, one.start, one.end).split())
+            yield shared[:160], [one, other]
+
+
+def _statements(passage: Passage, asked: set[str]) -> Iterator[_Side]:
+    content, base = passage.chunk.content, passage.chunk.start_offset
+    for start, end in sentence_spans(content):
+        text = content[start:end]
+        named = periods_in(text)
+        plain = text
+        for found in reversed(named):
+            plain = plain[: found.start] + " " + plain[found.end :]
+        numbers = tuple(match.group() for match in _NUMBER.finditer(plain))
+        words = frozenset(label_words(_DIGITS.sub(" ", plain))) - STOP
+        if "\t" not in text and numbers and len(words) >= MIN_WORDS and words & asked:
+            # Statements about different periods do not contradict each other.
+            dated = frozenset(f"{found.name}" for found in named)
+            yield _Side(
+                passage=passage, start=base + start, end=base + end, numbers=numbers, words=words | dated
+            )
+
+
+def _one_a_document(sides: Iterable[_Side]) -> list[_Side]:
+    kept: dict[tuple[str, str], _Side] = {}
+    for side in sides:
+        kept.setdefault(_document(side), side)
+    return list(kept.values())
+
+
+def _document(side: _Side) -> tuple[str, str]:
+    return side.passage.chunk.document_id, side.passage.chunk.document_version
+
+
+def _disagree(sides: Sequence[_Side]) -> bool:
+    return any(
+        not _same(a, b)
+        for one, other in combinations(sides, 2)
+        for a, b in zip(one.numbers, other.numbers, strict=True)
+    )
+
+
+def _same(one: str, other: str) -> bool:
+    """Equal but for sign style, rounding and scale: the shorter's digits open the longer's."""
+    a, b = sorted((_significant(one), _significant(other)), key=len)
+    if not a or b.startswith(a):
+        return True
+    if len(a) < len(b) and len(a) > 1:
+        rounded = str(round(int(b[: len(a) + 1]), -1))[: len(a)]
+        return rounded == a
+    return False
+
+
+def _significant(number: str) -> str:
+    return re.sub(r"\D", "", number).strip("0")
+
+
+def _conflict(about: str, sides: Sequence[_Side]) -> Conflict:
+    dated = sorted(sides, key=lambda side: (side.passage.chunk.published_at, _document(side), side.start))
+    return Conflict(
+        about=about,
+        sides=tuple(_citation(side) for side in dated),
+        dates=tuple(side.passage.chunk.published_at for side in dated),
+    )
+
+
+def _citation(side: _Side) -> Citation:
+    chunk = side.passage.chunk
+    return Citation(
+        chunk_id=chunk.chunk_id,
+        document_id=chunk.document_id,
+        document_version=chunk.document_version,
+        start=side.start,
+        end=side.end,
+        quote=text_of(side.passage, side.start, side.end),
+        answer_start=-1,
+        answer_end=-1,
+        mode="post-hoc",
+        section_path=chunk.section_path,
+        page=chunk.page,
+    )
