@@ -1,5 +1,20 @@
 """Citewell: answers from your documents whose every quote is the source, checked, decided and recorded."""
 
+from citewell.audit.queries import AuditQuery
+from citewell.errors import CitewellError
 from citewell.knowledge import KnowledgeBase, open
+from citewell.records import Answer, Citation, Claim, ConfidenceReport, Decision, Status, Verdict
 
-__all__ = ["KnowledgeBase", "open"]
+__all__ = [
+    "Answer",
+    "AuditQuery",
+    "Citation",
+    "CitewellError",
+    "Claim",
+    "ConfidenceReport",
+    "Decision",
+    "KnowledgeBase",
+    "Status",
+    "Verdict",
+    "open",
+]

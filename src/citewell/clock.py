@@ -6,8 +6,10 @@ In: a :class:`citewell.ports.Clock`. Out: ISO-8601 in UTC with microseconds and 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from citewell.ports import Clock
+if TYPE_CHECKING:
+    from citewell.ports import Clock
 
 
 class SystemClock:

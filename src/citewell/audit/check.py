@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -20,8 +20,10 @@ from citewell.audit.facts import ANSWERS, CITED, side_rows
 from citewell.audit.findings import Finding
 from citewell.errors import EvidenceError
 from citewell.identity import hash_text
-from citewell.ports import EvidenceStore
 from citewell.records import Record, Status
+
+if TYPE_CHECKING:
+    from citewell.ports import EvidenceStore
 
 __all__ = ["CheckReport", "Finding", "check_log"]
 

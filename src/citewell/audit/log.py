@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -28,8 +28,10 @@ from citewell.audit.schema import migrate
 from citewell.clock import SystemClock, stamp
 from citewell.errors import LogError, UsageError
 from citewell.identity import canonical_json
-from citewell.ports import Clock, EvidenceStore
 from citewell.records import AuditRecord
+
+if TYPE_CHECKING:
+    from citewell.ports import Clock, EvidenceStore
 
 _ENTRY = ("seq", "previous", "kind", "timestamp", "body", "hash")
 _HINTS = {
