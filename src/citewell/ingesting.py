@@ -27,7 +27,7 @@ from citewell.config import Chunking
 from citewell.documents.files import FileFailure, SourceFile, walk
 from citewell.documents.worker import ParsingWorker
 from citewell.errors import DocumentError, UnreadableError
-from citewell.evidence.catalogue import WITHDRAWN, CatalogueEntry
+from citewell.evidence.catalogue import STORED, WITHDRAWN, CatalogueEntry
 from citewell.evidence.sqlite import SqliteEvidence
 from citewell.identity import hash_file
 from citewell.index import LanceIndex
@@ -102,10 +102,18 @@ def ingest(
             writing.outcomes.append(
                 FileOutcome(path=entry.uri, document_id=entry.document_id, status=WITHDRAWN, message=GONE)
             )
-        # An interruption may have withdrawn a document as evidence and left its chunks.
-        live = {entry.document_id for entry in evidence.catalogue() if entry.state != WITHDRAWN}
-        index.remove(set(index.stored()) - live)
+        _reconcile(evidence, index)
         return IngestReport(files=tuple(writing.outcomes), index_version=index.publish())
+
+
+def _reconcile(evidence: SqliteEvidence, index: LanceIndex) -> None:
+    """Says in each store what an interruption left unsaid: chunks came in or a document went."""
+    stored = index.stored()
+    entries = evidence.catalogue()
+    for entry in entries:
+        if entry.state == STORED and stored.get(entry.document_id) == entry.version:
+            evidence.mark_indexed(entry.document_id, entry.version)
+    index.remove(set(stored) - {entry.document_id for entry in entries if entry.state != WITHDRAWN})
 
 
 def withdraw(document_id: str, *, evidence: SqliteEvidence, index: LanceIndex, reason: str) -> str:

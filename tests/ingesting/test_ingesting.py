@@ -1,0 +1,288 @@
+"""A folder is brought in once, kept up to date, and survives whatever interrupts it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from citewell.config import Chunking, Documents
+from citewell.documents.worker import ParsingWorker
+from citewell.evidence.sqlite import SqliteEvidence
+from citewell.index import BM25, LanceIndex
+from citewell.ingesting import IngestReport, ingest, withdraw
+from citewell.models.fake import HashEmbedder
+
+SETTINGS = Chunking(min_tokens=5, target_tokens=20, max_tokens=60)
+
+
+class Home:
+    """A knowledge base with a fake embedder; opened again for each ingest, as a new process would."""
+
+    def __init__(self, path: Path, worker: ParsingWorker) -> None:
+        self.path, self.worker = path, worker
+        self.embedded: list[str] = []
+
+    @property
+    def evidence(self) -> SqliteEvidence:
+        return SqliteEvidence(self.path / "evidence.sqlite")
+
+    @property
+    def index(self) -> LanceIndex:
+        home = self
+
+        class Counting(HashEmbedder):
+            def embed(self, texts: Sequence[str]) -> Any:
+                home.embedded += texts
+                return super().embed(texts)
+
+        return LanceIndex(self.path / "index", Counting(), "settings")
+
+    def ingest(self, *paths: Path, **options: Any) -> IngestReport:
+        with self.evidence as evidence:
+            return ingest(
+                paths, worker=self.worker, evidence=evidence, index=self.index, chunking=SETTINGS, **options
+            )
+
+    def find(self, query: str, groups: Sequence[str] | None = None) -> list[str]:
+        hits = self.index.search(BM25, query, None, 5000, {"groups": groups})
+        return sorted({hit.chunk.document_id for hit in hits})
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[ParsingWorker]:
+    with ParsingWorker(Documents()) as worker:
+        yield worker
+
+
+@pytest.fixture
+def home(tmp_path: Path, worker: ParsingWorker) -> Home:
+    return Home(tmp_path / "home", worker)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for name in ("apples", "pears", "plums"):
+        (folder / f"{name}.md").write_text(f"# On {name}\n\nThere is a harvest of {name} every year.\n")
+    return folder
+
+
+def statuses(report: IngestReport) -> dict[str, str]:
+    return {outcome.document_id or outcome.path: outcome.status for outcome in report.files}
+
+
+def test_a_folder_is_added_then_left_alone(home: Home, folder: Path) -> None:
+    seen: list[tuple[int, int, int]] = []
+    report = home.ingest(folder, progress=lambda *counts: seen.append(counts))
+    assert set(statuses(report).values()) == {"added"}
+    assert seen[-1][0] == 3
+    assert seen[-1][2] == sum(outcome.chunks for outcome in report.files) > 0
+    assert home.find("harvest pears") == ["papers/apples.md", "papers/pears.md", "papers/plums.md"]
+    home.embedded.clear()
+    again = home.ingest(folder)
+    assert set(statuses(again).values()) == {"unchanged"}
+    assert again.index_version == report.index_version
+    assert home.embedded == []
+
+
+def test_every_chunk_is_its_evidence(home: Home, folder: Path) -> None:
+    home.ingest(folder)
+    hits = home.index.search(BM25, "harvest", None, 50, {})
+    assert hits
+    with home.evidence as evidence:
+        for hit in hits:
+            document = evidence.get(hit.chunk.document_version, hit.chunk.document_id)
+            assert document.text[hit.chunk.start_offset : hit.chunk.end_offset] == hit.chunk.content
+            assert hit.chunk.ingested_at == document.ingested_at != ""
+
+
+def test_a_changed_file_supersedes_and_the_old_text_stays_readable(home: Home, folder: Path) -> None:
+    home.ingest(folder)
+    (folder / "pears.md").write_text("# On pears\n\nAll quinces now.\n")
+    report = home.ingest(folder)
+    assert statuses(report)["papers/pears.md"] == "updated"
+    assert home.find("quinces") == ["papers/pears.md"]
+    assert home.find("harvest") == ["papers/apples.md", "papers/plums.md"]
+    with home.evidence as evidence:
+        old, new = evidence.versions("papers/pears.md")
+        assert "harvest of pears" in evidence.get(old, "papers/pears.md").text
+        assert evidence.get(new, "papers/pears.md").supersedes == old
+
+
+def test_a_file_that_goes_back_is_not_read_again_as_another_text(home: Home, folder: Path) -> None:
+    before = (folder / "pears.md").read_text()
+    home.ingest(folder)
+    (folder / "pears.md").write_text("# On pears\n\nAll quinces now.\n")
+    home.ingest(folder)
+    (folder / "pears.md").write_text(before)
+    assert statuses(home.ingest(folder))["papers/pears.md"] == "updated"
+    assert home.find("quinces") == []
+    assert "papers/pears.md" in home.find("harvest")
+
+
+def test_a_deleted_file_is_withdrawn_and_comes_back_when_it_does(home: Home, folder: Path) -> None:
+    home.ingest(folder)
+    text = (folder / "plums.md").read_text()
+    (folder / "plums.md").unlink()
+    assert statuses(home.ingest(folder))["papers/plums.md"] == "withdrawn"
+    assert home.find("harvest") == ["papers/apples.md", "papers/pears.md"]
+    with home.evidence as evidence:
+        latest = evidence.latest("papers/plums.md")
+    assert latest is not None
+    assert "plums" in latest.text
+    (folder / "plums.md").write_text(text)
+    assert statuses(home.ingest(folder))["papers/plums.md"] == "added"
+    assert "papers/plums.md" in home.find("harvest")
+
+
+def test_a_file_of_another_folder_is_not_withdrawn(home: Home, folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "figs.md").write_text("# On figs\n\nFigs of the harvest.\n")
+    home.ingest(folder, other)
+    (other / "figs.md").unlink()
+    home.ingest(folder)
+    assert "other/figs.md" in home.find("harvest")
+
+
+def test_what_a_person_withdrew_stays_withdrawn_until_it_is_named(home: Home, folder: Path) -> None:
+    home.ingest(folder)
+    with home.evidence as evidence:
+        withdraw("papers/pears.md", evidence=evidence, index=home.index, reason="retracted")
+    assert "papers/pears.md" not in home.find("harvest")
+    report = home.ingest(folder)
+    assert "papers/pears.md" not in home.find("harvest")
+    assert any("retracted" in outcome.message for outcome in report.files)
+    home.ingest(folder / "pears.md", document_id="papers/pears.md")
+    assert "papers/pears.md" in home.find("harvest")
+
+
+def test_a_bad_file_is_reported_with_what_to_do_and_the_rest_goes_on(home: Home, folder: Path) -> None:
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.7\nnothing more")
+    (folder / "empty.md").write_text("")
+    report = home.ingest(folder)
+    failed = {outcome.document_id: outcome for outcome in report.failed}
+    assert set(failed) == {"papers/broken.pdf", "papers/empty.md"}
+    assert all(outcome.message and outcome.hint for outcome in failed.values())
+    assert len(home.find("harvest")) == 3
+
+
+def test_a_file_that_can_no_longer_be_read_keeps_what_was_known(home: Home, folder: Path) -> None:
+    home.ingest(folder)
+    (folder / "pears.md").write_bytes(b"")
+    assert statuses(home.ingest(folder))["papers/pears.md"] == "failed"
+    assert "papers/pears.md" in home.find("harvest")
+
+
+def test_access_lists_hold_and_are_not_lost_by_ingesting_again(home: Home, folder: Path) -> None:
+    home.ingest(folder, acl=["hr"])
+    assert home.find("harvest", ()) == []
+    assert len(home.find("harvest", ["hr"])) == 3
+    home.ingest(folder)
+    (folder / "pears.md").write_text("# On pears\n\nA new harvest.\n")
+    home.ingest(folder)
+    assert home.find("harvest", ()) == []
+    report = home.ingest(folder, acl=["ops"])
+    assert set(statuses(report).values()) == {"updated"}
+    assert home.find("harvest", ["hr"]) == []
+    assert len(home.find("harvest", ["ops"])) == 3
+
+
+CHILD = """
+import os, signal, sys
+from pathlib import Path
+from citewell.config import Chunking, Documents
+from citewell.documents.worker import ParsingWorker
+from citewell.evidence.sqlite import SqliteEvidence
+from citewell.index import LanceIndex
+from citewell.ingesting import ingest
+from citewell.models.fake import HashEmbedder
+import citewell.ingesting as module
+
+module._COMMIT_CHUNKS = 1
+home, folder, victim, calls = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+
+def dying(method):
+    left = [calls]
+    def wrapped(*args, **kwargs):
+        left[0] -= 1
+        if left[0] < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return method(*args, **kwargs)
+    return wrapped
+
+if __name__ == "__main__":
+    owner = SqliteEvidence if victim in ("put", "mark_indexed") else LanceIndex
+    setattr(owner, victim, dying(getattr(owner, victim)))
+    evidence = SqliteEvidence(home / "evidence.sqlite")
+    index = LanceIndex(home / "index", HashEmbedder(), "settings")
+    with ParsingWorker(Documents()) as worker:
+        ingest([folder], worker=worker, evidence=evidence, index=index,
+               chunking=Chunking(min_tokens=5, target_tokens=20, max_tokens=60))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("victim", "calls"),
+    [
+        ("put", 1),
+        ("encode", 1),
+        ("write", 1),
+        ("mark_indexed", 0),
+        ("mark_indexed", 2),
+        ("publish", 0),
+        ("_index_text", 1),
+        ("_tag", 0),
+        ("_let_go", 0),
+    ],
+)
+def test_killed_anywhere_the_index_opens_and_the_next_run_finishes(
+    home: Home, folder: Path, tmp_path: Path, victim: str, calls: int
+) -> None:
+    (tmp_path / "child.py").write_text(CHILD)
+    died = subprocess.run(
+        [sys.executable, str(tmp_path / "child.py"), str(home.path), str(folder), victim, str(calls)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert died.returncode == -signal.SIGKILL, died.stderr
+    assert home.find("harvest") in ([], ["papers/apples.md", "papers/pears.md", "papers/plums.md"])
+    home.ingest(folder)
+    assert home.find("harvest") == ["papers/apples.md", "papers/pears.md", "papers/plums.md"]
+    with home.evidence as evidence:
+        assert {entry.state for entry in evidence.catalogue()} == {"indexed"}
+    assert home.index.snapshot().count() == 3, "no chunk is there twice"
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_it_still_opens_and_loses_nothing(home: Home, tmp_path: Path) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(30):
+        lines = "\n\n".join(f"Paragraph {part} tells of harvest {number}." for part in range(20))
+        (folder / f"{number:02}.md").write_text(f"# Number {number}\n\n{lines}\n")
+    (tmp_path / "child.py").write_text(CHILD)
+    for delay in (0.9, 1.3, 1.7):
+        child = subprocess.Popen(
+            [sys.executable, str(tmp_path / "child.py"), str(home.path), str(folder), "put", "1000"],
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        time.sleep(delay)
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        home.index.snapshot().count()
+    home.ingest(folder)
+    assert len(home.find("harvest")) == 30
+    assert len(home.index.stored()) == 30
