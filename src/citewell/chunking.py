@@ -40,6 +40,7 @@ _EXCEPTION = re.compile(
     re.IGNORECASE,
 )
 _LINE = re.compile(r"[^\n]+")
+_TITLE_LIKE = re.compile(r"[A-Z0-9][^\n\t]{2,78}[^\s.,;!?]")
 _CUTS = (re.compile(r"\t"), re.compile(r"(?<=[.!?;。！？；])"), re.compile(r"\s"), re.compile(r"(?<=\W)"))
 
 
@@ -185,7 +186,7 @@ class _Units:
                 self._add(start, end, count, before, heading)
             else:
                 self._split(text, start, end, before, settings.max_tokens)
-            after = _after(text, end, heading, table, layout.row(start))
+            after = _after(text, start, end, heading, table, layout.row(start))
         self.starts = [span[0] for span in self.spans]
         self.before = [0, *itertools.accumulate(self.tokens)]
 
@@ -241,7 +242,7 @@ def chunk_document(document: Document, settings: Chunking) -> list[Chunk]:
                 start_offset=start,
                 end_offset=end,
                 content=document.text[start:end],
-                context="\n".join([_clip(" › ".join([naming, *path]), 300), *context]),
+                context="\n".join([_heading_line(naming, path), *context]),
                 section_path=path,
                 parent_id=section_id(document.version, parent_start, parent_end),
                 parent_start=parent_start,
@@ -304,13 +305,13 @@ def _crossings(document: Document, outline: _Outline, spans: list[tuple[int, int
     return across
 
 
-def _after(text: str, end: int, heading: bool, table: Table | None, row: Row | None) -> float:
-    """What follows a heading, column heads or an introduction belongs to it."""
+def _after(text: str, start: int, end: int, heading: bool, table: Table | None, row: Row | None) -> float:
+    """What follows a heading, column heads, an introduction or a line like a title belongs to it."""
     if heading or (table is not None and row is None and table.rows and end <= table.rows[0].start):
         return CUT_AFTER_HEADING
     if text[end - 1] == ":" or (row is not None and not row.cells):
         return CUT_AFTER_COLON
-    return 0.0
+    return CUT_AFTER_COLON if table is None and _TITLE_LIKE.fullmatch(text, start, end) else 0.0
 
 
 def _parent(outline: _Outline, units: _Units, a: int, b: int) -> tuple[tuple[str, ...], int, int]:
@@ -344,6 +345,11 @@ def _name(document: Document) -> str:
     known = set(re.findall(r"\w+", title.casefold()))
     fresh = [word for word in re.findall(r"\w+", stem.casefold()) if word not in known]
     return _clip(title, 160) + (f" ({stem})" if fresh and not document.caller_supplied else "")
+
+
+def _heading_line(naming: str, path: tuple[str, ...]) -> str:
+    """The document and the three innermost headings: those further out say least, at most length."""
+    return " › ".join([naming, *(_clip(name, 80) for name in path[-3:])])
 
 
 def _clip(text: str, limit: int) -> str:

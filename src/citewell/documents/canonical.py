@@ -128,7 +128,8 @@ class Canonical:
         metadata: Metadata | None = None,
         titled: bool = True,
     ) -> Document:
-        """``titled``: the first heading may be the title. Raises EmptyDocumentError when nothing but white space was collected."""
+        """``titled``: the first heading may be the title. Raises EmptyDocumentError when nothing
+        but white space was collected."""
         text = "".join(self._parts)
         if not text.strip():
             raise EmptyDocumentError(

@@ -2,7 +2,7 @@
 
 In: bytes of HTML. Out: a Document. The page is read as a stream of events, so neither its depth nor
 its size builds a tree; hidden text, scripts and comments are dropped and counted in the notes.
-Knows nothing about style sheets beyond the few ways text is commonly hidden.
+Knows nothing about style sheets; :mod:`citewell.documents.hiding` does.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, cast
 from citewell.config import Documents
 from citewell.documents.canonical import Canonical
 from citewell.documents.encoding import decode
+from citewell.documents.hiding import Hiding
 from citewell.documents.metadata import Metadata, found, found_date, found_title
 from citewell.errors import DamagedError, LimitError
 from citewell.records import Document
@@ -34,19 +35,6 @@ _SILENT = frozenset(
     )
 )
 _VOID = frozenset(_WORD.findall("area base br col embed hr img input link meta param source track wbr"))
-_HIDING = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0(?:\.0+)?\s*(?:;|$|!)|"
-    r"font-size\s*:\s*0*(?:\.\d+|0|1px|0\.\d+\w*)\s*(?:px|pt|em|rem|%)?\s*(?:;|$|!)|"
-    r"(?:left|top|text-indent|margin-left)\s*:\s*-\d{3,}|clip\s*:\s*rect\(\s*0|clip-path\s*:\s*inset\(\s*(?:50|100)%|"
-    r"(?:^|[;\s])(?:max-)?(?:height|width)\s*:\s*0(?:px)?\s*(?:;|$)",
-    re.I,
-)
-_INVISIBLE_INK = re.compile(
-    r"(?:^|[;\s])color\s*:\s*(?:white|#fff(?:fff)?|transparent|rgba\([^)]*,\s*0\))\s*(?:;|$|!)", re.I
-)
-_BACKGROUND = re.compile(r"background", re.I)
-_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
-_SIMPLE_SELECTOR = re.compile(r"^[.#][\w-]+$")
 _CHARSET = re.compile(
     rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w:.-]+)|^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w:.-]+)",
     re.I,
@@ -123,7 +111,7 @@ class Page:
         self._open: list[tuple[str, bool]] = []  # tag, and whether it silences what is inside
         self._silent = 0
         self._grids: list[_Grid] = []
-        self._hidden_names: set[str] = set()
+        self._hiding = Hiding()
         self._meta: dict[str, str] = {}
         self._title: list[str] | None = None
         self._style: list[str] | None = None
@@ -195,7 +183,7 @@ class Page:
         if not self._silent:
             self._finish(tag)
         if tag == "style" and self._style is not None:
-            self._learn_style("".join(self._style))
+            self._hiding.learn("".join(self._style))
             self._style = None
         if self._open:
             self._silent -= self._open.pop()[1]
@@ -218,27 +206,12 @@ class Page:
     # --- what they mean ---
 
     def _silences(self, tag: str, attributes: Mapping[str, str]) -> bool:
-        style = attributes.get("style", "")
-        names = {"." + name for name in attributes.get("class", "").split()} | {
-            "#" + attributes.get("id", "")
-        }
-        hidden = (
-            "hidden" in attributes
-            or bool(_HIDING.search(style))
-            or (bool(_INVISIBLE_INK.search(style)) and not _BACKGROUND.search(style))
-            or not self._hidden_names.isdisjoint(names)
-        )
+        hidden = self._hiding.hides(attributes)
         self._hidden += hidden
         if not hidden and tag in _SILENT:
             self._scripts += 1
             return True
         return hidden
-
-    def _learn_style(self, sheet: str) -> None:
-        for selectors, body in _RULE.findall(sheet[:200_000]):
-            if _HIDING.search(body.strip()):
-                names = (name.strip() for name in selectors.split(","))
-                self._hidden_names.update(name for name in names if _SIMPLE_SELECTOR.match(name))
 
     def _note_meta(self, attributes: Mapping[str, str]) -> None:
         key = attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or ""

@@ -27,7 +27,7 @@ from citewell.errors import DamagedError, DocumentError, LimitError
 from citewell.records import Document
 
 _STARTING_S = 60.0  # importing the readers on a cold disk is not the file's fault
-_FOLLOWED_BY_RESTART = 0.5  # of the memory bound
+_GROWN = 0.5  # of the memory bound
 
 
 class ParsingWorker:
@@ -140,8 +140,8 @@ class ParsingWorker:
         )
 
     def _result(self, reply: Reply) -> Document:
-        if reply.peak_mb > _FOLLOWED_BY_RESTART * self._limits.memory_mb:
-            self.close()
+        if reply.error == LimitError.__name__ or reply.peak_mb > _GROWN * self._limits.memory_mb:
+            self.close()  # memory once used is not all given back, and the next file gets the whole bound
         if reply.document is not None:
             return reply.document
         kind = getattr(errors, reply.error, DamagedError)

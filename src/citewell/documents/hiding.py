@@ -1,0 +1,61 @@
+"""Whether an HTML element is hidden from a visitor: the common ways, not a style engine.
+
+In: the attributes of elements, and the page's own style sheets. Out: yes or no. A rule counts when
+its selector is one class or one id; linked sheets are not fetched. Text that no visitor sees is how
+instructions to a reader that is a program are smuggled in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_END = r"\s*(?:;|$|!)"
+_HIDING = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|"
+    rf"opacity\s*:\s*0(?:\.0+)?{_END}|"
+    rf"font-size\s*:\s*(?:0+(?:\.0+)?(?:px|pt|r?em|%)?|1px|0?\.[01]\d*(?:px|pt|r?em)){_END}|"
+    r"(?:left|top|text-indent|margin-left)\s*:\s*-\d{3,}|"
+    r"clip\s*:\s*rect\(\s*0|clip-path\s*:\s*inset\(\s*(?:50|100)%",
+    re.I,
+)
+_COLLAPSED = re.compile(rf"(?:^|[;\s])(?:max-)?(?:height|width)\s*:\s*0(?:px)?{_END}", re.I)
+_CLIPPED = re.compile(r"overflow\s*:\s*hidden", re.I)
+_INVISIBLE_INK = re.compile(
+    r"(?:^|[;\s])color\s*:\s*(?:white|#fff(?:fff)?|transparent|rgba\([^)]*,\s*0\))\s*(?:;|$|!)", re.I
+)
+_BACKGROUND = re.compile(r"background", re.I)
+_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_SIMPLE_SELECTOR = re.compile(r"^[.#][\w-]+$")
+_LONGEST_SHEET = 200_000
+
+
+class Hiding:
+    """What the page's own style sheets hide, learned as they are read."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+
+    def learn(self, sheet: str) -> None:
+        """Reads the rules of a style sheet that hide one class or one id."""
+        for selectors, body in _RULE.findall(sheet[:_LONGEST_SHEET]):
+            if _hides(body.strip()):
+                names = (name.strip() for name in selectors.split(","))
+                self._names.update(name for name in names if _SIMPLE_SELECTOR.match(name))
+
+    def hides(self, attributes: Mapping[str, str]) -> bool:
+        """By attribute, by inline style, or by a learned rule."""
+        style = attributes.get("style", "")
+        names = {f".{name}" for name in attributes.get("class", "").split()} | {
+            f"#{attributes.get('id', '')}"
+        }
+        return (
+            "hidden" in attributes
+            or _hides(style)
+            or bool(_INVISIBLE_INK.search(style) and not _BACKGROUND.search(style))
+            or not self._names.isdisjoint(names)
+        )
+
+
+def _hides(style: str) -> bool:
+    return bool(_HIDING.search(style) or (_COLLAPSED.search(style) and _CLIPPED.search(style)))

@@ -1,0 +1,136 @@
+"""Walking folders: stable ids, and a failure with a reason for what is no readable file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from citewell.documents.files import FileFailure, SourceFile, read_file, walk
+from citewell.errors import LimitError, UnreadableError, UsageError
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    folder = tmp_path / "library"
+    for name in ("b.txt", "a/one.txt", "a/two.txt", ".hidden/x.txt", ".secret", "~$lock.docx"):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    return folder
+
+
+def ids(*paths: Path) -> list[str]:
+    return [item.document_id for item in walk(paths) if isinstance(item, SourceFile)]
+
+
+def failures(*paths: Path) -> list[FileFailure]:
+    found = [item for item in walk(paths) if isinstance(item, FileFailure)]
+    assert all(failure.error.hint for failure in found)
+    return found
+
+
+def test_ids_are_relative_to_the_parent_of_the_folder(library: Path) -> None:
+    assert ids(library) == ["library/a/one.txt", "library/a/two.txt", "library/b.txt"]
+
+
+def test_ids_do_not_depend_on_where_one_stands(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(library)
+    assert ids(Path()) == ids(library)
+    monkeypatch.chdir(library / "a")
+    assert ids(Path("..")) == ids(library)
+
+
+def test_a_file_named_itself_has_its_name_and_may_be_hidden(library: Path) -> None:
+    assert ids(library / "a" / "one.txt", library / ".secret") == ["one.txt", ".secret"]
+
+
+def test_an_id_can_be_given_to_one_file_only(library: Path) -> None:
+    given = list(walk([library / "b.txt"], document_id="contract"))
+    assert given == [SourceFile(library / "b.txt", "contract")]
+    for paths in ([library], [library / "b.txt", library / "a" / "one.txt"], []):
+        with pytest.raises(UsageError):
+            list(walk(paths, document_id="contract"))
+
+
+def test_two_files_that_would_share_an_id_are_refused(library: Path, tmp_path: Path) -> None:
+    other = tmp_path / "elsewhere" / "library"
+    other.mkdir(parents=True)
+    (other / "b.txt").write_text("another")
+    (failure,) = failures(library, other)
+    assert failure.path == other / "b.txt"
+    assert "library/b.txt" in str(failure.error)
+
+
+def test_the_same_file_twice_is_read_once(library: Path) -> None:
+    assert failures(library, library) == []
+    assert ids(library, library) == ids(library)
+
+
+def test_a_loop_of_folders_ends(library: Path) -> None:
+    (library / "a" / "again").symlink_to(library)
+    (failure,) = failures(library)
+    assert isinstance(failure.error, UnreadableError)
+    assert "leads back" in str(failure.error)
+    assert len(ids(library)) == 3
+
+
+def test_a_maze_of_links_ends(library: Path) -> None:
+    for level in range(30):
+        (library / f"m{level:02}").mkdir()
+    for level in range(29):
+        for name in ("x", "y"):
+            (library / f"m{level:02}" / name).symlink_to(library / f"m{level + 1:02}")
+    (library / "m29" / "f.txt").write_text("f")
+    assert any(isinstance(failure.error, LimitError) for failure in failures(library))
+
+
+def test_links_to_files_are_followed_and_broken_ones_reported(library: Path) -> None:
+    (library / "link.txt").symlink_to(library / "b.txt")
+    (library / "lost.txt").symlink_to(library / "nowhere")
+    (library / "self.txt").symlink_to(library / "self.txt")
+    assert "library/link.txt" in ids(library)
+    assert [failure.path.name for failure in failures(library)] == ["lost.txt", "self.txt"]
+
+
+def test_devices_and_pipes_are_never_opened(library: Path) -> None:
+    os.mkfifo(library / "pipe")
+    assert [str(failure.error) for failure in failures(library, Path("/dev/zero"))] == [
+        "it is a pipe: give a file or a folder of files",
+        "it is a device: give a file or a folder of files",
+    ]
+    for path in (library / "pipe", Path("/dev/zero"), library):
+        with pytest.raises(UnreadableError):
+            read_file(path, max_bytes=100)
+
+
+def test_missing_and_empty_places_are_reported(tmp_path: Path) -> None:
+    (tmp_path / "void").mkdir()
+    missing, void = failures(tmp_path / "missing", tmp_path / "void")
+    assert "no such file" in str(missing.error)
+    assert "no files" in str(void.error)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_what_may_not_be_read_is_reported(library: Path) -> None:
+    (library / "b.txt").chmod(0)
+    (library / "a").chmod(0)
+    assert [failure.path.name for failure in failures(library)] == ["a", "b.txt"]
+    (library / "a").chmod(0o700)
+
+
+def test_names_that_are_not_text_still_give_an_id(tmp_path: Path) -> None:
+    folder = tmp_path / "odd"
+    folder.mkdir()
+    with open(os.fsencode(folder) + b"/caf\xe9.txt", "w") as stream:
+        stream.write("x")
+    (folder / "cafe\u0301.txt").write_text("x")
+    assert ids(folder) == ["odd/caf\u00e9.txt", "odd/caf\ufffd.txt"]
+
+
+def test_a_file_over_the_bound_is_not_read(library: Path) -> None:
+    (library / "b.txt").write_bytes(b"x" * 101)
+    with pytest.raises(LimitError):
+        read_file(library / "b.txt", max_bytes=100)
+    assert len(read_file(library / "b.txt", max_bytes=101)) == 101

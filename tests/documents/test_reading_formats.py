@@ -1,0 +1,283 @@
+"""Each format becomes readable text with sections, tables and metadata, and says what was left out."""
+
+from __future__ import annotations
+
+import io
+import unicodedata
+
+import docx
+import openpyxl
+import pytest
+
+from citewell.documents import read_bytes
+from citewell.identity import hash_bytes, hash_text
+from citewell.records import Document, Found
+
+
+def read(data: bytes | str, name: str = "folder/file") -> Document:
+    raw = data.encode() if isinstance(data, str) else data
+    document = read_bytes(raw, document_id=name)
+    assert document.version == hash_bytes(raw)
+    assert document.text_hash == hash_text(document.text)
+    assert unicodedata.is_normalized("NFC", document.text)
+    for table in document.tables:
+        for row in table.rows:
+            assert document.text[row.start : row.end].split("\t")[0] in (row.label, *_cells(document))
+            for cell in row.cells:
+                assert "\t" not in document.text[cell.start : cell.end] != ""
+    return document
+
+
+def _cells(document: Document) -> list[str]:
+    return [
+        document.text[c.start : c.end] for table in document.tables for row in table.rows for c in row.cells
+    ]
+
+
+def values(document: Document) -> list[dict[str, str]]:
+    """Each table row as head -> value, the label under "": what a user would read off."""
+    return [
+        {"": row.label} | {cell.head: document.text[cell.start : cell.end] for cell in row.cells}
+        for table in document.tables
+        for row in table.rows
+    ]
+
+
+PAGE = """<!doctype html><html lang="en-GB"><head><title>Annual report</title>
+<meta name="author" content="Ann Bee"><meta property="article:published_time" content="2021-05-06T00:00Z">
+<style>.ghost {display: none} p {color: red}</style></head><body>
+<h1>Results</h1><p>Hello <b>bold</b> &amp; new<br>second line<p class="ghost">one secret</p>
+<p style="font-size:0">two secret</p><p hidden>three secret</p><p style="color:#fff">four secret</p>
+<script>var a = "<p>five secret";</script><!-- six secret --><noscript>seven secret</noscript>
+<h2>Sales</h2><p>Sales by region (in millions):</p>
+<table><tr><th></th><th colspan=2>Year ended</th></tr><tr><th>Item</th><th>2020</th><th>2019</th></tr>
+<tr><td>Europe</td><td>1,577</td><td>1,373</td></tr><tr><td rowspan=2>Asia</td><td>(5)</td><td></td></tr>
+<tr><td>7</td><td>8</td></tr></table><pre>keep   this
+  layout</pre></body></html>"""
+
+
+def test_html_gives_what_a_visitor_sees() -> None:
+    document = read(PAGE)
+    assert document.media_type == "text/html"
+    assert "secret" not in document.text
+    assert document.text.startswith("Results\nHello bold & new\nsecond line\nSales\n")
+    assert "keep   this\n  layout\n" in document.text
+    assert "4 hidden elements dropped" in document.notes
+    assert "1 comments dropped" in document.notes
+    assert [section.path for section in document.sections] == [("Results",), ("Results", "Sales")]
+
+
+def test_html_tables_have_heads_units_and_titles() -> None:
+    document = read(PAGE)
+    assert document.tables[0].title == "Sales by region (in millions)"
+    assert document.tables[0].units == "in millions"
+    assert values(document) == [
+        {"": "Europe", "Year ended 2020": "1,577", "Year ended 2019": "1,373"},
+        {"": "Asia", "Year ended 2020": "(5)"},
+        {"": "", "Year ended 2020": "7", "Year ended 2019": "8"},
+    ]
+
+
+def test_html_metadata_says_where_it_was_read() -> None:
+    document = read(PAGE)
+    assert document.title == Found(value="Annual report", origin="metadata")
+    assert document.author == Found(value="Ann Bee", origin="metadata")
+    assert document.language == Found(value="en", origin="metadata")
+    assert document.published_at == Found(value="2021-05-06", origin="metadata")
+
+
+def test_html_tables_that_arrange_a_page_are_running_text() -> None:
+    document = read(
+        "<html><body><table><tr><td>menu</td><td><table><tr><td>a</td><td>1</td></tr>"
+        "<tr><td>b</td><td>2</td></tr></table></td></tr></table><p>x</body></html>"
+    )
+    assert document.text == "menu\na\t1\nb\t2\nx\n"
+    assert len(document.tables) == 1
+
+
+def test_html_in_its_declared_encoding() -> None:
+    page = '<html><head><meta charset="iso-8859-1"></head><body><p>Gr\u00f6\u00dfe \u00a35</body></html>'
+    assert read(page.encode("cp1252")).text == "Gr\u00f6\u00dfe \u00a35\n"
+
+
+MARKDOWN = """---
+title: "Handbook"
+authors:
+  - Ann
+  - Bo
+date: 2020-01-02
+---
+# Rules
+
+A paragraph
+on two lines with a [link](http://x.example).
+
+| Name | 2020 |
+|------|-----:|
+| Sales | 1,577 |
+
+## Exceptions
+- first
+- second
+
+```python
+def f():
+    return 1
+```
+
+<p>raw <b>html</b> <!-- gone --></p>
+"""
+
+
+def test_markdown_is_read_with_front_matter_tables_and_code() -> None:
+    document = read(MARKDOWN)
+    assert document.media_type == "text/markdown"
+    assert document.text == (
+        "Rules\nA paragraph on two lines with a link.\nName\t2020\nSales\t1,577\nExceptions\nfirst\nsecond\n"
+        "def f():\n    return 1\nraw html\n"
+    )
+    assert [section.path for section in document.sections] == [("Rules",), ("Rules", "Exceptions")]
+    assert values(document) == [{"": "Sales", "2020": "1,577"}]
+    assert document.title == Found(value="Handbook", origin="front matter")
+    assert document.author == Found(value="Ann, Bo", origin="front matter")
+    assert document.published_at == Found(value="2020-01-02", origin="front matter")
+
+
+def test_docx_is_read_with_headings_tables_and_properties() -> None:
+    made = docx.Document()
+    made.core_properties.title, made.core_properties.author = "Contract", "Ann Bee"
+    made.add_heading("Terms", 1)
+    paragraph = made.add_paragraph("Payment is due in 30 days.")
+    paragraph.add_run(" hidden").font.hidden = True
+    made.add_heading("Prices", 2)
+    table = made.add_table(2, 3)
+    for row, line in zip(table.rows, [["Item", "2020", "2019"], ["Hire", "$5", "$6"]], strict=True):
+        for cell, value in zip(row.cells, line, strict=True):
+            cell.text = value
+    made.add_paragraph("End.")
+    stream = io.BytesIO()
+    made.save(stream)
+    document = read(stream.getvalue(), "folder/wrong.txt")
+    assert (
+        document.text == "Terms\nPayment is due in 30 days.\nPrices\nItem\t2020\t2019\nHire\t$5\t$6\nEnd.\n"
+    )
+    assert [section.path for section in document.sections] == [("Terms",), ("Terms", "Prices")]
+    assert values(document) == [{"": "Hire", "2020": "$5", "2019": "$6"}]
+    assert document.title == Found(value="Contract", origin="metadata")
+    assert "1 hidden runs of text dropped" in document.notes
+
+
+def test_xlsx_shows_values_as_the_sheet_does() -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "Regions"
+    for line in (
+        ["Sales (in thousands)"],
+        ["Item", "2020", "Share"],
+        ["Europe", 1234567.5, 0.256],
+        ["All", "=B3", 1],
+    ):
+        sheet.append(line)
+    sheet["B3"].number_format, sheet["C3"].number_format = '"$"#,##0.00', "0.0%"
+    sheet["XFD1048576"] = "far away"
+    hidden = book.create_sheet("Salaries")
+    hidden["A1"], hidden.sheet_state = "secret", "hidden"
+    stream = io.BytesIO()
+    book.save(stream)
+    document = read(stream.getvalue())
+    assert document.sections[0].path == ("Regions",)
+    assert values(document)[0] == {"": "Europe", "2020": "$1,234,567.50", "Share": "25.6%"}
+    assert document.tables[0].units == "in thousands"
+    assert "secret" not in document.text
+    assert "1 hidden sheets dropped" in document.notes
+    assert any(note.startswith("1 formulas have no stored value") for note in document.notes)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_csv_of_any_delimiter_is_a_table_with_heads(delimiter: str) -> None:
+    rows = [["Name", "Revenue (in millions)", "Year"], ["Nike", "1577", "2018"], ['"A\nB"', "2", "2019"]]
+    document = read("\r\n".join(delimiter.join(row) for row in rows))
+    assert document.media_type == "text/csv"
+    assert values(document) == [
+        {"": "Nike", "Revenue (in millions)": "1577", "Year": "2018"},
+        {"": "A B", "Revenue (in millions)": "2", "Year": "2019"},
+    ]
+
+
+TEXT = """ANNUAL REVIEW
+
+1. Introduction
+
+This paragraph was wrapped by hand at about sixty characters
+a line, as old files do, and it is one long-
+term paragraph until here.
+
+- one item
+- two items
+
+Name     2020   2019
+Sales    5      6
+Costs    7      8
+"""
+
+
+def test_plain_text_is_unwrapped_and_its_headings_found() -> None:
+    document = read(TEXT)
+    assert document.media_type == "text/plain"
+    assert document.text == (
+        "ANNUAL REVIEW\n1. Introduction\nThis paragraph was wrapped by hand at about sixty characters "
+        "a line, as old files do, and it is one long-term paragraph until here.\n- one item\n- two items\n"
+        "Name\t2020\t2019\nSales\t5\t6\nCosts\t7\t8\n"
+    )
+    assert [section.path for section in document.sections] == [("ANNUAL REVIEW",), ("1. Introduction",)]
+    assert values(document)[0] == {"": "Sales", "2020": "5", "2019": "6"}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le"])
+def test_text_in_any_unicode_encoding_is_the_same_text(encoding: str) -> None:
+    assert read("Gewinn: 5 € für das Jahr.\r\n".encode(encoding)).text == "Gewinn: 5 € für das Jahr.\n"
+
+
+def test_text_is_nfc_and_without_unseen_characters() -> None:
+    document = read("Cafe\u0301 opens\u200b at\u00a09.\u202e\U000e0041\U000e0042")
+    assert document.text == "Caf\u00e9 opens at 9.\n"
+    assert "4 invisible characters dropped" in document.notes
+
+
+def test_the_name_decides_only_between_kinds_of_text() -> None:
+    assert read("a,b\n1,2\n", "x.txt").media_type == "text/plain"
+    assert read("just words\n", "x.md").media_type == "text/markdown"
+    assert read(PAGE, "x.txt").media_type == "text/html"
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("Report\nPublished on July 3, 2020 by us\n", "2020-07-03"),
+        ("Report\n3 July 2020\nText follows.\n", "2020-07-03"),
+        ("In the year ended July 3, 2020 we sold much.\n", None),
+        ("Filed 07/08/2020\n", None),
+    ],
+)
+def test_a_date_of_publication_is_taken_from_the_first_page_only_when_it_is_one(
+    text: str, date: str | None
+) -> None:
+    assert read(text).published_at == (Found(value=date, origin="first page") if date else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (
+            "The company paid the dividend that was announced in the report to all of its owners this year.",
+            "en",
+        ),
+        ("Der Vorstand hat beschlossen, die Dividende in diesem Jahr deutlich zu erhöhen.", "de"),
+        ("12 345 678", None),
+        ("Ok.", None),
+    ],
+)
+def test_language_is_told_or_left_open(text: str, code: str | None) -> None:
+    found = read(text).language
+    assert (found.value if found else None) == code

@@ -1,0 +1,106 @@
+"""The reading process: same documents as without it, and no file brings the caller down."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from citewell.config import Documents
+from citewell.documents import ParsingWorker, read_bytes
+from citewell.errors import DamagedError, LimitError, UnreadableError, UnsupportedError
+from citewell.records import Found
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[ParsingWorker]:
+    with ParsingWorker(Documents()) as opened:
+        yield opened
+
+
+def test_it_reads_what_reading_in_process_gives(worker: ParsingWorker, tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("# Head\n\nPublished on July 3, 2020.\n\n| a | b |\n|---|---|\n| x | 1 |\n")
+    document = worker.read(path, document_id="lib/a.md")
+    assert document == read_bytes(path.read_bytes(), document_id="lib/a.md", uri=str(path))
+
+
+def test_the_day_of_the_file_stands_in_for_an_unknown_date(worker: ParsingWorker, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("No date in here.\n")
+    os.utime(path, (1_600_000_000, 1_600_000_000))
+    assert worker.read(path, document_id="a").published_at == Found(value="2020-09-13", origin="file")
+
+
+def test_errors_cross_the_wall_with_their_hints(worker: ParsingWorker, tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_text("only text")
+    with pytest.raises(UnsupportedError) as caught:
+        worker.read(tmp_path / "a.pdf", document_id="a.pdf")
+    assert caught.value.hint
+    with pytest.raises(UnreadableError):
+        worker.read(tmp_path / "missing", document_id="m")
+    with pytest.raises(UnreadableError):
+        worker.read(Path("/dev/zero"), document_id="z")
+
+
+def test_the_process_is_kept_between_files(worker: ParsingWorker, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Some words.")
+    worker.read(tmp_path / "a.txt", document_id="a")
+    first = worker._process
+    worker.read(tmp_path / "a.txt", document_id="a")
+    assert worker._process is first
+
+
+def test_a_module_in_the_working_folder_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lxml.py").write_text("raise SystemExit('taken over')")
+    (tmp_path / "a.html").write_text("<!doctype html><p>Safe.")
+    monkeypatch.chdir(tmp_path)
+    with ParsingWorker(Documents()) as fresh:
+        assert fresh.read(Path("a.html"), document_id="a").text == "Safe.\n"
+
+
+def test_a_reader_out_of_memory_is_a_limit_and_the_next_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "big.csv").write_text("a,b\n" + "1234,5678\n" * 1_500_000)
+    (tmp_path / "small.csv").write_text("a,b\n1,2\n")
+    with ParsingWorker(Documents(memory_mb=300)) as small:
+        with pytest.raises((LimitError, DamagedError), match="memory_mb"):
+            small.read(tmp_path / "big.csv", document_id="big")
+        assert small.read(tmp_path / "small.csv", document_id="small").text == "a\tb\n1\t2\n"
+
+
+def test_a_reader_out_of_time_is_killed_and_the_next_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "slow.md").write_text("# A\n\n" + "a **b** *c* [d](e)\n" * 300_000)
+    (tmp_path / "quick.md").write_text("# A\n\nText.\n")
+    with ParsingWorker(Documents(timeout_s=1.0)) as hasty:
+        hasty.read(tmp_path / "quick.md", document_id="q")
+        began = time.monotonic()
+        with pytest.raises(LimitError, match="timeout_s"):
+            hasty.read(tmp_path / "slow.md", document_id="s")
+        assert time.monotonic() - began < 10
+        assert hasty.read(tmp_path / "quick.md", document_id="q").text == "A\nText.\n"
+
+
+def test_a_crash_is_an_error_of_that_file_alone(tmp_path: Path) -> None:
+    (tmp_path / "slow.md").write_text("# A\n\n" + "a **b** *c* [d](e)\n" * 200_000)
+    (tmp_path / "quick.md").write_text("# A\n\nText.\n")
+    with ParsingWorker(Documents()) as fragile:
+        fragile.read(tmp_path / "quick.md", document_id="q")
+        assert fragile._process is not None
+        threading.Timer(0.3, os.kill, (fragile._process.pid, signal.SIGSEGV)).start()
+        with pytest.raises(DamagedError, match="SIGSEGV"):
+            fragile.read(tmp_path / "slow.md", document_id="s")
+        assert fragile.read(tmp_path / "quick.md", document_id="q").text == "A\nText.\n"
+
+
+def test_nothing_is_left_running(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Some words.")
+    with ParsingWorker(Documents()) as opened:
+        opened.read(tmp_path / "a.txt", document_id="a")
+        process = opened._process
+    assert process is not None
+    assert process.poll() is not None
