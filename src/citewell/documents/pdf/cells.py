@@ -16,9 +16,9 @@ _CLOSE = re.compile(r"[)%]+|bps|pts|pp|x")
 _DASH = re.compile(r"[-–—]+")
 _NUMBER = re.compile(
     r"[$€£¥]?[(+\-–—]?[$€£¥]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?"
-    r"(?:%|x|bps|pts|pp)?\)?%?(?:\([a-z0-9]{1,2}\)|[*†‡])*"
+    r"(?:%|x|bps|pts|pp)?\)?%?(?:\([a-z0-9]{1,2}\)|[*†‡⁰¹²³⁴-⁹])*"
 )
-_FOOTNOTE = re.compile(r"\([a-z0-9]{1,2}\)|[*†‡]+|\*+")
+_FOOTNOTE = re.compile(r"\([a-z0-9]{1,2}\)|[*†‡⁰¹²³⁴-⁹]+")
 _BLANK_WORDS = {"NM", "N/M", "N/A", "n/a", "NA", "nm", "n.m.", "*", "**"}
 YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d{2}(?:E|A)?")
 BULLET = re.compile(r"[•●▪◦‣∙·■□☐☒☑✓*–—\-o]|\(?(?:[a-zA-Z]|[ivxIVX]{1,4}|\d{1,2})[.)]")

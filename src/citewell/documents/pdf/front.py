@@ -14,7 +14,9 @@ from typing import NamedTuple
 from citewell.documents.pdf.layout import Line
 from citewell.records import Found
 
-_FORM = re.compile(r"\bFORM\s+(10-?\s?[KQ](?:/A|T|405)?|8-?\s?K(?:/A)?|20-?F|40-?F|6-?K|S-\d{1,2}|DEF 14A)", re.I)
+_FORM = re.compile(
+    r"\bFORM\s+(10-?\s?[KQ](?:/A|T|405)?|8-?\s?K(?:/A)?|20-?F|40-?F|6-?K|S-\d{1,2}|DEF 14A)", re.I
+)
 _MONTHS = "january february march april may june july august september october november december".split()
 _DATE = re.compile(rf"\b({'|'.join(_MONTHS)})\s+(\d{{1,2}})\s*,\s*((?:19|20)\d{{2}})", re.IGNORECASE)
 _PERIOD = re.compile(
@@ -23,7 +25,9 @@ _PERIOD = re.compile(
     re.IGNORECASE,
 )
 _REGISTRANT = re.compile(r"\(?exact\s+name\s+of\s+(?:the\s+)?(?:registrant|company)", re.IGNORECASE)
-_USELESS = re.compile(r"^(?:untitled|microsoft word|document\d*|.*\.(?:docx?|pdf|htm l?|html?|xlsx?|indd)|.{0,3}|\d+)$", re.I)
+_USELESS = re.compile(
+    r"^(?:untitled|microsoft word|document\d*|.*\.(?:docx?|pdf|htm l?|html?|xlsx?|indd)|.{0,3}|\d+)$", re.I
+)
 
 
 class Front(NamedTuple):

@@ -23,7 +23,10 @@ STATEMENT = re.compile(
     r"(?:results of operations))\b[^.;]{0,90}",
     re.IGNORECASE,
 )
-_NOTES = re.compile(r"(?:index to |notes to )(?:the )?(?:unaudited )?(?:condensed )?(?:consolidated )?(?:condensed )?financial statements.{0,40}", re.IGNORECASE)
+_NOTES = re.compile(
+    r"(?:index to |notes to )(?:the )?(?:unaudited )?(?:condensed )?(?:consolidated )?(?:condensed )?financial statements.{0,40}",
+    re.IGNORECASE,
+)
 _ENDS_SENTENCE = re.compile(r"[.;,]$")
 _LEVELS = ((PART, 1), (ITEM, 2), (_NOTES, 3), (NOTE, 4))
 STYLE_LEVEL = 5
@@ -68,7 +71,12 @@ class Headings:
         return self._by_type(text, line)
 
     def _by_type(self, text: str, line: Line) -> int | None:
-        if len(text) > 120 or _ENDS_SENTENCE.search(text) or text.startswith(("(", "•", "$")) or len(text) < 3:
+        if (
+            len(text) > 120
+            or _ENDS_SENTENCE.search(text)
+            or text.startswith(("(", "•", "$"))
+            or len(text) < 3
+        ):
             return None
         if text[0].islower() or len(line.segments) > 1 or sum(letter.isalpha() for letter in text) < 3:
             return None
@@ -95,4 +103,6 @@ def squeezed(text: str) -> str:
 
 def _runs_on(text: str) -> bool:
     """ "Item 7 of this report, ..." is a sentence that begins like a heading."""
-    return bool(re.match(r"(?:item|note|part)\s+\w+\s*,?\s+(?:of|to|in|is|are|for|and|on)\b", text, re.IGNORECASE))
+    return bool(
+        re.match(r"(?:item|note|part)\s+\w+\s*,?\s+(?:of|to|in|is|are|for|and|on)\b", text, re.IGNORECASE)
+    )

@@ -30,7 +30,9 @@ _DATE_PART = re.compile(
     rf"(?:as )?(?:of|at) {_MONTH}.*)",
     re.IGNORECASE,
 )
-_SPANNING = re.compile(r"\b(?:years?|months?|weeks?|quarters?|fiscal|ended|december 31|percent change)\b", re.IGNORECASE)
+_SPANNING = re.compile(
+    r"\b(?:years?|months?|weeks?|quarters?|fiscal|ended|december 31|percent change)\b", re.IGNORECASE
+)
 
 
 class Column(NamedTuple):
@@ -158,7 +160,9 @@ def _distance(piece: Piece, column: Column) -> float:
     """Heads are set centred, left or right over their figures: the nearest of the three counts."""
     shared = min(piece.x1, column.x1) - max(piece.x0, column.x0)
     apart = min(
-        abs(piece.x0 - column.x0), abs(piece.x1 - column.x1), abs(_centre(piece) - (column.x0 + column.x1) / 2)
+        abs(piece.x0 - column.x0),
+        abs(piece.x1 - column.x1),
+        abs(_centre(piece) - (column.x0 + column.x1) / 2),
     )
     return apart + (0 if shared > 0 else 50 - shared)
 

@@ -17,6 +17,7 @@ from citewell.documents.pdf.glyphs import PageWords, Rule, Word
 _LEADER = re.compile(r"[.·…_]{4,}|(?:[.·…]{2,}$)")
 _ONLY_LEADER = re.compile(r"[.·…_]+")
 _NUMERIC = re.compile(r"[$€£¥(]*[-–—]?[\d.,]*\d[\d.,]*[)%]*|[-–—$€£¥%()]+")
+_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MIN_COLUMN_LINES = 5
 _GAP = 0.95
 """Em widths of white that end a segment: justified prose stays below, table columns above."""
@@ -81,7 +82,9 @@ def _ruled(lines: list[Line], rules: list[Rule]) -> list[Line]:
     found = []
     for line in lines:
         near = rules[
-            bisect_left(heights, line.base - 0.75 * line.size) : bisect_right(heights, line.base + 0.1 * line.size)
+            bisect_left(heights, line.base - 0.75 * line.size) : bisect_right(
+                heights, line.base + 0.1 * line.size
+            )
         ]
         spans = {
             (round(rule.x0, 1), round(rule.x1, 1))
@@ -233,6 +236,8 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
     for word in row:
         if last is not None and word.text == last.text and word.x0 - last.x0 < 0.08 * word.size:
             continue  # overprinted to look bold: the same ink twice
+        if last is not None and word.text.isdigit() and _raised(word, last):
+            word = word._replace(text=word.text.translate(_SUPERSCRIPT), spaced=False)
         leader = _LEADER.search(word.text)
         text = word.text[: leader.start()] if leader else word.text
         after = word.text[leader.end() :] if leader else ""
@@ -270,6 +275,16 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
     base = next((word.base for word in row if word.size == size), row[0].base)
     return Line(
         tuple(segments), base, round(size, 1), bold > 0.6 * total, italic > 0.6 * total, column, number
+    )
+
+
+def _raised(word: Word, last: Word) -> bool:
+    """A footnote's number: "1,234" with a small raised 5 is not 12,345."""
+    return (
+        len(word.text) <= 2
+        and word.size < 0.85 * last.size
+        and word.base > last.base + 0.12 * last.size
+        and word.x0 - last.x1 < 0.6 * last.size
     )
 
 

@@ -1,0 +1,147 @@
+"""pdfium's character functions as plain Python calls for one open page.
+
+In: a pypdfium2 page and its text page. Out: numbers. The functions are bound once more with plain
+prototypes because they are called a few thousand times a page, and building pointers for each call costs more
+than the call. Knows nothing about words.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+Bounds = tuple[float, float, float, float]
+"""Left, bottom, right, top."""
+
+PATH, IMAGE, SHADING = 2, 3, 4
+_POINTER, _INT = ctypes.c_void_p, ctypes.c_int
+_PROTOTYPES: dict[str, tuple[Any, ...]] = {
+    "FPDFText_GetTextObject": (_POINTER, _POINTER, _INT),
+    "FPDFText_GetFillColor": (_INT, _POINTER, _INT, _POINTER, _POINTER, _POINTER, _POINTER),
+    "FPDFText_GetStrokeColor": (_INT, _POINTER, _INT, _POINTER, _POINTER, _POINTER, _POINTER),
+    "FPDFText_GetCharOrigin": (_INT, _POINTER, _INT, _POINTER, _POINTER),
+    "FPDFText_GetMatrix": (_INT, _POINTER, _INT, _POINTER),
+    "FPDFText_GetFontSize": (ctypes.c_double, _POINTER, _INT),
+    "FPDFText_GetCharBox": (_INT, _POINTER, _INT, _POINTER, _POINTER, _POINTER, _POINTER),
+    "FPDFText_GetUnicode": (ctypes.c_uint, _POINTER, _INT),
+    "FPDFTextObj_GetTextRenderMode": (_INT, _POINTER),
+    "FPDFTextObj_GetFont": (_POINTER, _POINTER),
+    "FPDFPage_GetObject": (_POINTER, _POINTER, _INT),
+    "FPDFPageObj_GetType": (_INT, _POINTER),
+    "FPDFPageObj_GetBounds": (_INT, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
+}
+
+
+@lru_cache(maxsize=1)
+def _functions() -> dict[str, Callable[..., Any]]:
+    import pypdfium2.raw as raw
+
+    bound = {}
+    for name, prototype in _PROTOTYPES.items():
+        address = ctypes.cast(getattr(raw, name), ctypes.c_void_p).value
+        bound[name] = ctypes.CFUNCTYPE(*prototype)(address)  # type: ignore[arg-type]
+    return bound
+
+
+class PageCalls:
+    """Characters are named by their index on the page, objects by their address (0: none)."""
+
+    def __init__(self, page: Any, textpage: Any) -> None:
+        self._call = _functions()
+        self._page = ctypes.cast(page.raw, ctypes.c_void_p).value
+        self._textpage = ctypes.cast(textpage.raw, ctypes.c_void_p).value
+        self._raw_page, self._raw_textpage = page.raw, textpage.raw
+        self._doubles = [ctypes.c_double() for _ in range(4)]
+        self._double_refs = [ctypes.byref(value) for value in self._doubles]
+        self._floats = [ctypes.c_float() for _ in range(6)]
+        self._float_refs = [ctypes.byref(value) for value in self._floats]
+        self._channels = [ctypes.c_uint() for _ in range(4)]
+        self._channel_refs = [ctypes.byref(value) for value in self._channels]
+        self._matrix = (ctypes.c_float * 6)()
+        self._matrix_ref = ctypes.byref(self._matrix)
+        self._object = self._call["FPDFText_GetTextObject"]
+
+    def count(self) -> int:
+        import pypdfium2.raw as raw
+
+        return int(raw.FPDFText_CountChars(self._raw_textpage))
+
+    def text(self, count: int) -> str:
+        """One code point for each of the first ``count`` characters, so that offsets name them."""
+        import pypdfium2.raw as raw
+
+        buffer = ctypes.create_string_buffer(2 * (count + 1))
+        pointer = ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort))
+        written = raw.FPDFText_GetText(self._raw_textpage, 0, count, pointer)
+        text = buffer.raw[: 2 * max(written - 1, 0)].decode("utf-16-le", "replace")
+        if len(text) == count and written - 1 == count:
+            return text
+        get = self._call["FPDFText_GetUnicode"]
+        return "".join(_character(get(self._textpage, index)) for index in range(count))
+
+    def object(self, index: int) -> int:
+        return self._object(self._textpage, index) or 0
+
+    def mode(self, handle: int) -> int:
+        """Text render mode, PDF 32000-1 table 106."""
+        return int(self._call["FPDFTextObj_GetTextRenderMode"](handle)) if handle else 0
+
+    def colour(self, index: int, stroke: bool = False) -> tuple[int, int, int, int]:
+        """Red, green, blue, alpha, each 0 to 255."""
+        name = "FPDFText_GetStrokeColor" if stroke else "FPDFText_GetFillColor"
+        self._call[name](self._textpage, index, *self._channel_refs)
+        red, green, blue, alpha = self._channels
+        return red.value, green.value, blue.value, alpha.value
+
+    def origin(self, index: int) -> tuple[float, float]:
+        x, y = self._double_refs[:2]
+        self._call["FPDFText_GetCharOrigin"](self._textpage, index, x, y)
+        return self._doubles[0].value, self._doubles[1].value
+
+    def matrix(self, index: int) -> tuple[float, float, float, float]:
+        """The a, b, c, d of the text's matrix."""
+        self._call["FPDFText_GetMatrix"](self._textpage, index, self._matrix_ref)
+        a, b, c, d, _, _ = self._matrix
+        return a, b, c, d
+
+    def font_size(self, index: int) -> float:
+        """Before the matrix is applied."""
+        return float(self._call["FPDFText_GetFontSize"](self._textpage, index))
+
+    def box(self, index: int) -> Bounds:
+        """The ink of a character."""
+        left, right, low, high = self._double_refs
+        self._call["FPDFText_GetCharBox"](self._textpage, index, left, right, low, high)
+        a, b, c, d = self._doubles
+        return a.value, c.value, b.value, d.value
+
+    def font(self, handle: int) -> tuple[str, int]:
+        """Lower-case name and weight (0 when the font does not say)."""
+        import pypdfium2.raw as raw
+
+        font = raw.FPDFTextObj_GetFont(ctypes.cast(handle, raw.FPDF_PAGEOBJECT))
+        name = ctypes.create_string_buffer(200)
+        raw.FPDFFont_GetBaseFontName(font, name, 200)
+        return name.value.decode("latin-1").lower(), int(raw.FPDFFont_GetWeight(font))
+
+    def font_address(self, handle: int) -> int:
+        return self._call["FPDFTextObj_GetFont"](handle) or 0
+
+    def paths(self, limit: int) -> Iterator[Bounds]:
+        """Bounds of the drawn paths among the page's first ``limit`` objects."""
+        import pypdfium2.raw as raw
+
+        get, kind = self._call["FPDFPage_GetObject"], self._call["FPDFPageObj_GetType"]
+        bounds = self._call["FPDFPageObj_GetBounds"]
+        for index in range(min(raw.FPDFPage_CountObjects(self._raw_page), limit)):
+            item = get(self._page, index)
+            if item and kind(item) == PATH:
+                bounds(item, *self._float_refs[:4])
+                a, b, c, d = self._floats[:4]
+                yield a.value, b.value, c.value, d.value
+
+
+def _character(code: int) -> str:
+    return chr(code) if code <= 0x10FFFF and not 0xD800 <= code < 0xE000 else "\ufffd"
