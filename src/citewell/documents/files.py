@@ -79,10 +79,11 @@ def read_file(path: Path, *, max_bytes: int) -> bytes:
     except OSError as error:
         raise _unreadable(error) from error
     with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        status = os.fstat(stream.fileno())
+        if not stat.S_ISREG(status.st_mode):
             raise UnreadableError("it is not a regular file", hint="give a file or a folder of files")
-        try:
-            data = stream.read(max_bytes + 1)
+        try:  # a read reserves all it may return: ask for one byte more than there should be
+            data = stream.read(min(status.st_size, max_bytes) + 1)
         except OSError as error:
             raise _unreadable(error) from error
     if len(data) > max_bytes:

@@ -7,6 +7,7 @@ goes to standard error. Both sides trust each other's frames: a length of 8 byte
 from __future__ import annotations
 
 import os
+import re
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -101,6 +102,11 @@ def _limit(limits: Documents) -> None:
 
 
 def _peak_mb() -> int:
+    """Peak resident memory of this program; ``ru_maxrss`` would count the caller's before it started."""
+    status = Path("/proc/self/status")
+    if status.is_file():
+        found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text(encoding="ascii", errors="replace"))
+        return int(found.group(1)) >> 10 if found else 0
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
