@@ -1,9 +1,9 @@
 """A float32 ONNX graph in, the same graph with small weights out.
 
-The weights are stored in half precision, or as int8 with one scale for every `group` inputs of each output, and followed
-by the nodes that turn them back into float32. onnxruntime folds those nodes once, at load, so every computation still runs
-in float32: only the weights are rounded, never the activations, and a vector cannot depend on what else is being computed.
-Knows nothing about which model it is handed.
+The weights are stored in half precision, or as int8 with one scale for every `group` inputs of each output,
+and followed by the nodes that turn them back into float32. onnxruntime folds those nodes once, at load, so
+every computation still runs in float32: only the weights are rounded, never the activations, and a vector
+cannot depend on what else is being computed. Knows nothing about which model it is handed.
 """
 
 from __future__ import annotations

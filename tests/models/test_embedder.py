@@ -1,4 +1,5 @@
-"""The embedded sentence encoder: unit vectors, the same bits in any company, nothing cut, changed files refused."""
+"""The embedded sentence encoder: unit vectors, the same bits in any company, nothing cut, changed files
+refused."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Texts to unit vectors with the embedded sentence encoder.
 
-In: texts of any length. Out: float32, shape (texts, 384), rows of length 1, the same bits whatever else is embedded
-in the same call. A text longer than the model's window is embedded in the fewest windows of equal length, whose
-vectors are averaged by their tokens: nothing is left out. Knows nothing about chunks or indexes.
+In: texts of any length. Out: float32, shape (texts, 384), rows of length 1, the same bits whatever else is
+embedded in the same call. A text longer than the model's window is embedded in the fewest windows of equal
+length, whose vectors are averaged by their tokens: nothing is left out. Knows nothing about chunks or
+indexes.
 """
 
 from __future__ import annotations

@@ -1,0 +1,160 @@
+"""Does the reader find the answer, and say so when there is none? `python -m benchmarks.reader`.
+
+In: CITEWELL_DATA; `--rows N` most rows a set. Out: docs/measurements/reader.md and .json: exact match and
+F1 over words (SQuAD's rules) on answered questions with the answer always taken, and with "no answer" where
+the reader says so; and how well it tells answered from unanswered: balanced accuracy at 0.5 and AUROC. No
+row shaped the weights; the groups of sets used both ways are split by `reading_pairs`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import string
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from training.reading_pairs import questions, squad
+from training.sources import load
+
+from benchmarks.ranker import auroc
+from benchmarks.reporting import interval, shown, table, write
+from citewell.models.onnx.reader import OnnxReader
+
+SEED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    question: str
+    passage: str
+    answers: tuple[str, ...]
+    answerable: bool
+
+
+def kept(name: str) -> list[Asked]:
+    """The reported groups of a set that is used both ways, as `reading_pairs` cuts them."""
+    return [
+        Asked(q.question, q.passage, tuple(q.passage[a:b] for a, b in q.spans or ()), bool(q.spans))
+        for q in questions(name, report=True)
+    ]
+
+
+def whole(name: str) -> list[Asked]:
+    """A set of which nothing shaped the weights, passages whole."""
+    return [
+        Asked(q.question, q.passage, tuple(q.passage[a:b] for a, b in q.spans or ()), q.spans != ())
+        for row in load(name)
+        for q in squad(row)
+    ]
+
+
+def judged_only(name: str) -> list[Asked]:
+    """Answerable or not; the answers are free text, so no span is scored."""
+    return [Asked(r["question"], r["context"], (), bool(r["answerable"])) for r in load(name)]
+
+
+SETS: dict[str, Callable[[], list[Asked]]] = {
+    "SQuAD 2.0 (other articles)": lambda: kept("qa/squad2_cs224n.dev"),
+    "SQuADShifts Wikipedia (other articles)": lambda: kept("qa/squadshifts_wiki.test"),
+    "TyDi QA English dev": lambda: whole("qa/tydiqa_en.dev"),
+    "SubjQA dev (reviews)": lambda: whole("qa/subjqa.dev"),
+    "CondaQA dev (negation)": lambda: judged_only("qa/condaqa.dev"),
+    "CLAP NQ dev": lambda: judged_only("qa/clapnq.dev"),
+    "QuAIL dev": lambda: judged_only("qa/quail.dev"),
+}
+
+
+def words(text: str) -> list[str]:
+    text = "".join(c for c in text.lower() if c not in string.punctuation)
+    return re.sub(r"\b(a|an|the)\b", " ", text).split()
+
+
+def exact(found: str, answers: tuple[str, ...]) -> float:
+    return float(any(words(found) == words(answer) for answer in answers))
+
+
+def overlap(found: str, answers: tuple[str, ...]) -> float:
+    return max(_f1(words(found), words(answer)) for answer in answers)
+
+
+def _f1(found: list[str], answer: list[str]) -> float:
+    same = sum((Counter(found) & Counter(answer)).values())
+    return 2 * same / (len(found) + len(answer)) if same else 0.0
+
+
+def measure(rows: list[Asked], reader: OnnxReader) -> dict[str, Any]:
+    """Exact match and F1 are left out (n = 0) where the set locates no answers."""
+    readings = [reader.extract(row.question, [row.passage])[0] for row in rows]
+    best = [
+        row.passage[r.candidates[0].start : r.candidates[0].end]
+        for row, r in zip(rows, readings, strict=True)
+    ]
+    answered = [i for i, row in enumerate(rows) if row.answers]
+    truth = np.array([row.answerable for row in rows])
+    answer = np.array([1.0 - r.no_answer for r in readings])
+    out: dict[str, Any] = {
+        "exact": interval([exact(best[i], rows[i].answers) for i in answered]),
+        "f1": interval([overlap(best[i], rows[i].answers) for i in answered]),
+        "any_of_five_f1": interval(
+            [
+                max(
+                    overlap(rows[i].passage[c.start : c.end], rows[i].answers) for c in readings[i].candidates
+                )
+                for i in answered
+            ]
+        ),
+        "answered_kept_at_half": interval((answer[truth] >= 0.5).astype(float)),
+        "unanswered_refused_at_half": interval((answer[~truth] < 0.5).astype(float)),
+    }
+    if answered and not truth.all():
+        out["f1_with_no_answer"] = interval(
+            [
+                float(answer[i] < 0.5)
+                if not row.answers
+                else overlap(best[i], row.answers) * (answer[i] >= 0.5)
+                for i, row in enumerate(rows)
+            ]
+        )
+    if truth.any() and not truth.all():
+        out["auroc_answerable"] = auroc(answer, truth)
+    return out
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--rows", type=int, default=600)
+    most = arguments.parse_args().rows
+    reader = OnnxReader()
+    told: dict[str, Any] = {"model": reader.maker.hash, "sets": {}}
+    lines = []
+    for name, read in SETS.items():
+        rows = read()
+        random.Random(SEED).shuffle(rows)
+        rows = rows[:most]
+        told["sets"][name] = values = measure(rows, reader)
+        area = values.get("auroc_answerable")
+        lines.append(
+            [
+                name,
+                str(len(rows)),
+                *(shown(values[key]) for key in ("exact", "f1", "any_of_five_f1")),
+                shown(values["f1_with_no_answer"]) if "f1_with_no_answer" in values else "not measured",
+                shown(values["answered_kept_at_half"]),
+                shown(values["unanswered_refused_at_half"]),
+                "not measured" if area is None else f"{area:.2f}",
+            ]
+        )
+        print(lines[-1], flush=True)
+    heads = ["set", "n", "exact match", "F1", "best F1 of five candidates", "F1 with no-answer at 0.5",
+             "answered kept at 0.5", "unanswered refused at 0.5", "AUROC answerable"]  # fmt: skip
+    body = __doc__.split("\n\n", 1)[1].strip() + "\n\n" + table(heads, lines)
+    write("reader", "Reader: where does the answer stand, or is there none?", body, told)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""The encoder that the ranker and the reader share: a question and a passage, read in windows.
+
+In: a question and passages of any length. Out: for each passage its windows, each with a relevance logit
+and, for every possible span, how much likelier it is than "no answer here" (log odds). A passage that fits
+is one window. A longer one is cut between sentences (or table rows) into runs that fill a window, each
+starting with the last sentence of the run before; its heading lines stand at the head of every window.
+Nothing is left out. Knows nothing about probabilities: see `ranker` and `reader`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citewell.errors import UsageError
+from citewell.models.onnx.session import WEIGHTS, Session, Tokens
+from citewell.sentences import sentence_spans
+
+Floats = NDArray[np.float32]
+HEAD_LINES, HEAD_TOKENS = 3, 96
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """`odds[i, j]`: log odds of the span from the i-th to the j-th of the window's tokens against no
+    answer, -inf where j < i or the span is too long; `offsets`: each token's place in the passage."""
+
+    relevance: float
+    odds: Floats
+    offsets: tuple[tuple[int, int], ...]
+
+
+class ReadingModel:
+    """One session for both: `shared()` gives every caller in the process the same one."""
+
+    def __init__(self, folder: Path = WEIGHTS / "reading", *, threads: int = 0) -> None:
+        self.session = Session(folder, threads=threads)
+        self.card = self.session.card
+        self._first, self._last = self.session.tokenizer.encode("").ids
+        self._window: int = self.card["window_tokens"]
+        self._longest: int = self.card["max_tokens"]
+        self._span: int = self.card["max_span_tokens"]
+
+    @staticmethod
+    @lru_cache(maxsize=4)
+    def shared(folder: Path = WEIGHTS / "reading") -> ReadingModel:
+        return ReadingModel(folder)
+
+    def read(self, question: str, passages: Sequence[str]) -> list[list[Window]]:
+        """The windows of each passage. Raises UsageError for a question or passage without words, and for a
+        question that leaves no room for a passage."""
+        asked = self.session.tokenizer.encode(question, add_special_tokens=False).ids
+        if not asked:
+            raise UsageError("the question has no words")
+        room = max(self._window - len(asked), self._window // 2) - 3
+        if len(asked) + room + 3 > self._longest:
+            raise UsageError(
+                f"the question has {len(asked)} tokens; "
+                f"at most {self._longest - self._window // 2} can be read",
+                hint="ask a shorter question",
+            )
+        plans = [self._cut(passage, room, number) for number, passage in enumerate(passages)]
+        opening = [self._first, *asked, self._last]
+        flat = [
+            Tokens(
+                [*opening, *(t[0] for t in window), self._last],
+                [0] * len(opening) + [1] * (len(window) + 1),
+            )
+            for plan in plans
+            for window in plan
+        ]
+        outputs = iter(self.session.run(flat))
+        return [[self._window_of(next(outputs), window, len(opening)) for window in plan] for plan in plans]
+
+    def _cut(self, passage: str, room: int, number: int) -> list[list[tuple[int, tuple[int, int]]]]:
+        """Each window as (token, place) pairs."""
+        encoding = self.session.tokenizer.encode(passage, add_special_tokens=False)
+        tokens = list(zip(encoding.ids, encoding.offsets, strict=True))
+        if not tokens:
+            raise UsageError(f"passage {number} has no words: {passage[:40]!r}")
+        if len(tokens) <= room:
+            return [tokens]
+        head_end = head_of(passage)
+        head = [t for t in tokens if t[1][1] <= head_end]
+        head = head if len(head) <= min(HEAD_TOKENS, room // 3) else []
+        pieces = _pieces(passage, tokens[len(head) :], room - len(head))
+        return [[*head, *run] for run in _runs(pieces, room - len(head))]
+
+    def _window_of(
+        self, output: Sequence[Floats], tokens: list[tuple[int, tuple[int, int]]], first: int
+    ) -> Window:
+        relevance, starts, ends = output
+        place = slice(first, first + len(tokens))
+        odds = (starts[place, None] - starts[0]) + (ends[None, place] - ends[0])
+        reach = np.arange(len(tokens))[None, :] - np.arange(len(tokens))[:, None]
+        odds = np.where((reach >= 0) & (reach < self._span), odds, np.float32(-np.inf)).astype(np.float32)
+        return Window(float(relevance), odds, tuple(t[1] for t in tokens))
+
+
+def head_of(passage: str) -> int:
+    """Where the heading lines end: at most three lines before the first sentence or table row."""
+    end = 0
+    for line in passage.split("\n")[:HEAD_LINES]:
+        if "\t" in line or line.rstrip().endswith((".", "!", "?", ";")):
+            return end
+        end += len(line) + 1
+    return end if end <= len(passage) else 0
+
+
+def _pieces(
+    passage: str, tokens: list[tuple[int, tuple[int, int]]], room: int
+) -> list[list[tuple[int, tuple[int, int]]]]:
+    """The tokens sentence by sentence; one longer than a window is cut at its room."""
+    pieces: list[list[tuple[int, tuple[int, int]]]] = []
+    at = 0
+    for _, end in sentence_spans(passage):
+        piece = []
+        while at < len(tokens) and tokens[at][1][0] < end:
+            piece.append(tokens[at])
+            at += 1
+        pieces += [piece[i : i + room] for i in range(0, len(piece), room)]
+    rest = tokens[at:]
+    return pieces + [rest[i : i + room] for i in range(0, len(rest), room)]
+
+
+def _runs(
+    pieces: list[list[tuple[int, tuple[int, int]]]], room: int
+) -> list[list[tuple[int, tuple[int, int]]]]:
+    """Runs of pieces that fill a window; a run opens with the last piece of the one before where both fit."""
+    runs, start = [], 0
+    while start < len(pieces):
+        end, held = start, 0
+        while end < len(pieces) and held + len(pieces[end]) <= room:
+            held += len(pieces[end])
+            end += 1
+        runs.append([token for piece in pieces[start:end] for token in piece])
+        if end == len(pieces):
+            break
+        overlap = end - 1 > start and len(pieces[end - 1]) + len(pieces[end]) <= room
+        start = end - 1 if overlap else end
+    return runs

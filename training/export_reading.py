@@ -1,0 +1,163 @@
+"""Checkpoints of `reading` -> weights/reading: graph, tokenizer and card with fitted curves.
+
+In: CITEWELL_CHECKPOINTS/reading (the kept checkpoints are averaged; without any, the last one) and
+CITEWELL_ENCODER. Out: model.onnx (int8 weights, float32 computation), tokenizer.json, card.json. The
+ranker's curve and the reader's no-answer curve are fitted here on groups held out from training, at equal
+priors, every source counting the same, with the exported model read exactly as the product reads it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from torch import Tensor, nn
+
+from citewell.models.onnx.reading import ReadingModel, Window
+from training.compact import compact
+from training.encoder import averaged
+from training.export_embedder import CARD as EMBEDDER
+from training.export_embedder import WEIGHTS, Core, check_parity, trace, write
+from training.reading import (
+    FINANCE,
+    MAX_TOKENS,
+    PEAK_RATE,
+    TOKENS_PER_BATCH,
+    WIKI_TABLES,
+    Reading,
+    checkpoints,
+    prepare,
+)
+from training.reading_negatives import Example
+from training.reading_pairs import READERS, REPORTED
+from training.sources import sources
+
+FOLDER = WEIGHTS / "reading"
+Floats = NDArray[np.float64]
+UNFITTED = {
+    "relevance": {"slope": 1.0, "bias": 0.0},
+    "no_answer": {"odds": 1.0, "relevance": 0.0, "bias": 0.0},
+}
+BAD_AT = [
+    "languages other than English",
+    "arithmetic and comparison: a question that needs computing is answered by the operands, if at all",
+    "yes-or-no and why questions: the span is a guess at the supporting words",
+    "false premises: a question that assumes something the passage denies",
+    "answers spread over several places: one span is found at a time",
+    "tables without their column heads in the context lines",
+]
+
+
+class Heads(nn.Module):
+    """What the graph returns: relevance (batch), start and end logits (batch, length)."""
+
+    def __init__(self, model: Reading) -> None:
+        super().__init__()
+        self.core, self.head = Core(model.bert), model.head
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        scores = self.head(self.core(input_ids, attention_mask, token_type_ids))
+        return scores[:, 0, 2], scores[:, :, 0], scores[:, :, 1]
+
+
+def card(steps: int) -> dict[str, Any]:
+    licences = sources()
+    return {
+        "id": "citewell-reading-1",
+        "kind": "ranker and reader",
+        "max_tokens": 512,
+        "window_tokens": 256,
+        "max_span_tokens": 64,
+        "window_rule": "a passage that fits 256 tokens with its question is read whole; a longer one in runs "
+        "of whole sentences or rows that overlap by one, each under the passage's heading lines; the best "
+        "window counts",
+        "outputs": ["relevance", "start", "end"],
+        "base": EMBEDDER["base"],
+        "recipe": {
+            "steps": steps,
+            "tokens_per_batch": TOKENS_PER_BATCH,
+            "peak_rate": PEAK_RATE,
+            "max_tokens_in_training": MAX_TOKENS,
+            "made": {"finance look-ups": FINANCE, "wiki tables": WIKI_TABLES},
+            "kept_for_reporting_by_group": REPORTED,
+        },
+        "data": {
+            name: {"ship": licences[name].ship, "licence": licences[name].licence}
+            for name in [*READERS, "qa/tatqa.dev", "qa/wtq.train"]
+        },
+        "command": "python -m training.reading && python -m training.export reading",
+        "bad_at": BAD_AT,
+        **UNFITTED,
+    }
+
+
+def main() -> None:
+    model = Reading()
+    kept = sorted(checkpoints().glob("kept-*.pt"))
+    last = torch.load(checkpoints() / "last.pt", weights_only=True)
+    model.load_state_dict(averaged(kept) if kept else last["model"])
+    model.eval()
+    model.bert.set_attn_implementation("eager")
+    heads = Heads(model).eval()
+    free = {0: "batch", 1: "length"}
+    graph = trace(heads, {"relevance": {0: "batch"}, "start": free, "end": free})
+    parity = check_parity(heads, graph)
+    told = card(int(last["step"]))
+    write(FOLDER, compact(graph, "int8"), told)
+    print(f"float32 graph within {parity:.1e} of torch; {len(kept)} checkpoints averaged", flush=True)
+    _, held = prepare()
+    told |= fitted(ReadingModel(FOLDER), held)
+    write(FOLDER, compact(graph, "int8"), told)
+    print(json.dumps(told["calibration"], indent=1))
+
+
+def fitted(model: ReadingModel, held: list[Example]) -> dict[str, Any]:
+    """Both curves, and what they reach on the data they were fitted on."""
+    windows = [model.read(e.question, [e.passage])[0] for e in held]
+    relevance = np.array([max(w.relevance for w in group) for group in windows])
+    odds = np.array([_best_odds(group) for group in windows])
+    relevant = np.array([e.relevant for e in held])
+    curve = _logistic(relevance[:, None], relevant, held)
+    placed = [i for i, e in enumerate(held) if e.spans is not None]
+    both = np.stack([odds, relevance], axis=1)
+    answer = _logistic(both[placed], relevant[placed], [held[i] for i in placed])
+    probability = 1 / (1 + np.exp(-(curve[0] * relevance + curve[1])))
+    strict = float(np.quantile(probability[~relevant], 0.95))
+    return {
+        "relevance": {"slope": curve[0], "bias": curve[1]},
+        "no_answer": {"odds": answer[0], "relevance": answer[1], "bias": answer[2]},
+        "calibration": {
+            "on": "groups held out from training, equal priors, every source counting the same",
+            "n": len(held),
+            "threshold_for_5_percent_false_positives": round(strict, 3),
+            "recall_there": round(float((probability[relevant] > strict).mean()), 3),
+            "balanced_accuracy_at_half": round(
+                float(((probability[relevant] > 0.5).mean() + (probability[~relevant] <= 0.5).mean()) / 2), 3
+            ),
+        },
+    }
+
+
+def _best_odds(group: list[Window]) -> float:
+    return max(float(window.odds.max()) for window in group)
+
+
+def _logistic(values: Floats, truth: NDArray[np.bool_], rows: list[Example]) -> list[float]:
+    """Coefficients, then the bias. Each source's answered and unanswered rows weigh the same."""
+    counts = Counter((row.source, row.relevant) for row in rows)
+    weights = np.array([1.0 / max(20, counts[row.source, row.relevant]) for row in rows])
+    for side in (True, False):
+        weights[truth == side] /= weights[truth == side].sum()
+    model = LogisticRegression(C=1e6, max_iter=1000).fit(values, truth, sample_weight=weights * len(rows))
+    return [round(float(c), 6) for c in [*model.coef_[0], model.intercept_[0]]]
+
+
+if __name__ == "__main__":
+    main()
