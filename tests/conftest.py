@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
+from citewell.identity import chunk_id
+from citewell.records import Cell, Chunk, Passage, Row
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +19,113 @@ def data() -> Path:
     if not folder:
         pytest.skip("CITEWELL_DATA is not set: this test needs the public data")
     return Path(folder)
+
+
+class Pages:
+    """Makes passages the way readers and chunking do: offsets exact, rows with their column heads."""
+
+    def table(
+        self,
+        rows: Sequence[tuple[str, Sequence[str]]],
+        heads: Sequence[str],
+        *,
+        document_id: str = "reports/ACME_2022_10K.pdf",
+        title: str = "Acme Corp. Form 10-K for the fiscal year ended December 31, 2022",
+        table: str = "Consolidated Statements of Cash Flows",
+        units: str = "In millions",
+        base: int = 0,
+        version: str = "sha256:acme",
+        published_at: str = "2023-02-10",
+        relevance: float | None = 0.9,
+        relevant: bool = True,
+    ) -> Passage:
+        """A passage that is one table; a row is its label and its cells, a cell under each head."""
+        text, made = "", []
+        for label, values in rows:
+            start = len(text)
+            text += label
+            cells = []
+            for value, head in zip(values, heads, strict=False):
+                text += "\t"
+                cells.append(Cell(start=base + len(text), end=base + len(text) + len(value), head=head))
+                text += value
+            made.append(Row(start=base + start, end=base + len(text), label=label, cells=tuple(cells)))
+            text += "\n"
+        context = f"{title} › Item 8 › {table}\n{table} ({units}): {' | '.join(heads)}"
+        return self._passage(
+            text.rstrip("\n"),
+            rows=tuple(made),
+            base=base,
+            context=context,
+            document_id=document_id,
+            title=title,
+            section_path=("Item 8", table),
+            version=version,
+            published_at=published_at,
+            relevance=relevance,
+            relevant=relevant,
+        )
+
+    def text(
+        self,
+        content: str,
+        *,
+        document_id: str = "docs/manual.md",
+        title: str = "Manual",
+        base: int = 0,
+        version: str = "sha256:manual",
+        published_at: str = "",
+        relevance: float | None = 0.9,
+        relevant: bool = True,
+    ) -> Passage:
+        """A passage of prose."""
+        return self._passage(
+            content,
+            rows=(),
+            base=base,
+            context=f"{title} › Section",
+            document_id=document_id,
+            title=title,
+            section_path=("Section",),
+            version=version,
+            published_at=published_at,
+            relevance=relevance,
+            relevant=relevant,
+        )
+
+    def _passage(
+        self,
+        content: str,
+        *,
+        rows: tuple[Row, ...],
+        base: int,
+        context: str,
+        document_id: str,
+        title: str,
+        section_path: tuple[str, ...],
+        version: str,
+        published_at: str,
+        relevance: float | None,
+        relevant: bool,
+    ) -> Passage:
+        chunk = Chunk(
+            chunk_id=chunk_id(version, base, base + len(content), content),
+            document_id=document_id,
+            document_version=version,
+            start_offset=base,
+            end_offset=base + len(content),
+            content=content,
+            context=context,
+            rows=rows,
+            title=title,
+            section_path=section_path,
+            page=7,
+            published_at=published_at,
+        )
+        return Passage(chunk=chunk, relevance=relevance, relevant=relevant)
+
+
+@pytest.fixture(scope="session")
+def pages() -> Pages:
+    """A maker of passages."""
+    return Pages()

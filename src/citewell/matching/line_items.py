@@ -75,7 +75,8 @@ _TURNS = frozenset(
         percent percentage per ratio margin non adjusted pro forma before after excluding less
         noncontrolling comprehensive discontinued supplemental beginning amortization depreciation
         accumulated proceeds acquired effect impact allowance reserve reserves segment average days
-        held sale return intangible service product interest continuing income tax expense expenses
+        held sale return intangible service product interest continuing current noncurrent restricted
+        income tax expense expenses
     """)
 )
 _NEUTRAL = frozenset(

@@ -169,17 +169,22 @@ def calendar_of(names: Iterable[str], heads: Iterable[str]) -> Calendar:
     "2024Q2" whose newest column is July 29, 2023 has a year that ends in January 2024. Without a
     named period or a dated column: the calendar year.
     """
-    own = [found for name in names for found in periods_in(name) if found.month is None]
+    named = [found for name in names for found in periods_in(name)]
+    own = next((found for found in named if found.month is None), None)
+    # "For the fiscal year ended January 28, 2023" in a title says it outright.
+    told = next((found for found in named if found.month is not None and found.months == 12), None)
     dates = [found for head in heads for found in periods_in(head) if found.month is not None]
-    if not own or not dates:
+    if own is None or own.quarter is None:
+        dates = [found for found in dates if found.months in (None, 12)]
+    newest = told or max(dates, key=lambda found: (found.year, found.month or 0), default=None)
+    if newest is None or newest.month is None or (own is None and told is None):
         return Calendar()
-    newest = max(dates, key=lambda found: (found.year, found.month or 0))
-    month = newest.month or 12
-    wanted = own[0]
-    end_month = (month - 1 + 3 * (4 - (wanted.quarter or 4))) % 12 + 1
-    calendar = Calendar(end_month=end_month)
-    year, _ = calendar.fiscal(newest.year, month)
-    gap = wanted.year - year
+    quarter = own.quarter if own is not None and told is None else None
+    end_month = (newest.month - 1 + 3 * (4 - (quarter or 4))) % 12 + 1
+    if own is None:
+        return Calendar(end_month=end_month)
+    year, _ = Calendar(end_month=end_month).fiscal(newest.year, newest.month)
+    gap = own.year - year
     # A month past the year's end (a 52-week year that ends on January 1) or an old document: no offset.
     return Calendar(end_month=end_month, offset=gap) if gap in (-1, 0) else Calendar()
 

@@ -1,0 +1,311 @@
+"""The embedded writer quotes cells and sentences; it never writes a fact of its own."""
+
+from __future__ import annotations
+
+import string
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citewell.aspects import split_aspects
+from citewell.generation import ExtractiveGenerator
+from citewell.generation.frames import CELL, JOINER, ROW
+from citewell.models.lexical_reader import LexicalReader
+from citewell.ports import GenerationRequest
+from citewell.records import Draft, Passage
+
+YEARS = ["Year Ended December 31, 2022", "Year Ended December 31, 2021", "Year Ended December 31, 2020"]
+
+
+@pytest.fixture(scope="module")
+def writer() -> ExtractiveGenerator:
+    return ExtractiveGenerator(LexicalReader())
+
+
+def write(writer: ExtractiveGenerator, question: str, *passages: Passage) -> Draft:
+    return writer.generate(
+        GenerationRequest(question=question, aspects=split_aspects(question), passages=passages)
+    )
+
+
+def exact(draft: Draft, *passages: Passage) -> None:
+    """Claims lie in the draft and quotes in their chunk, to the character."""
+    by_id = {passage.chunk.chunk_id: passage.chunk for passage in passages}
+    for claim in draft.claims:
+        assert draft.text[claim.start : claim.end] == claim.text
+        assert claim.text == JOINER.join(quote.text for quote in claim.quotes)
+        for quote in claim.quotes:
+            chunk = by_id[quote.source]
+            assert quote.start is not None
+            assert quote.end is not None
+            at = slice(quote.start - chunk.start_offset, quote.end - chunk.start_offset)
+            assert chunk.content[at] == quote.text
+
+
+@pytest.fixture
+def cash_flows(pages) -> Passage:
+    return pages.table(
+        [
+            ("Cash flows from operating activities:", []),
+            ("Net income", ["1,200", "1,100", "900"]),
+            ("Depreciation and amortization", ["310", "300", "280"]),
+            ("Net cash provided by operating activities", ["1,950", "1,700", "1,400"]),
+            ("Purchases of property, plant and equipment", ["(577)", "(520)", "(498)"]),
+            ("Proceeds from sale of property and equipment", ["12", "9", "4"]),
+        ],
+        YEARS,
+        base=4_000,
+    )
+
+
+@pytest.fixture
+def balance(pages) -> Passage:
+    return pages.table(
+        [
+            ("Cash and cash equivalents", ["$ 410", "$ 395"]),
+            ("Inventories, net", ["222", "201"]),
+            ("Total current assets", ["1,010", "980"]),
+            ("Property, plant and equipment, net", ["2,300", "2,250"]),
+            ("Accounts payable", ["305", "290"]),
+            ("Total current liabilities", ["700", "650"]),
+        ],
+        ["December 31, 2022", "December 31, 2021"],
+        table="Consolidated Balance Sheets",
+        base=9_000,
+    )
+
+
+@pytest.fixture
+def income(pages) -> Passage:
+    return pages.table(
+        [
+            ("Revenue from products", ["3,000", "2,800"]),
+            ("Total revenues", ["3,600", "3,300"]),
+            ("Cost of sales", ["2,100", "1,990"]),
+            ("Operating income", ["640", "600"]),
+            ("Diluted earnings per share", ["$2.40", "$2.20"]),
+        ],
+        ["2022", "2021"],
+        table="Consolidated Statements of Operations",
+        units="In millions, except per share data",
+        base=6_000,
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "label", "cell"),
+    [
+        (
+            "What is the FY2021 capital expenditure amount of Acme?",
+            "Purchases of property, plant and equipment",
+            "(520)",
+        ),
+        ("How much capex did Acme have in 2022?", "Purchases of property, plant and equipment", "(577)"),
+        ("What was the revenue of Acme in FY2021?", "Total revenues", "3,300"),
+        ("What were Acme's COGS in FY2022?", "Cost of sales", "2,100"),
+        ("What is Acme's year end FY2021 net PP&E?", "Property, plant and equipment, net", "2,250"),
+        ("What is the FY2022 diluted EPS of Acme?", "Diluted earnings per share", "$2.40"),
+        ("How much inventory did Acme hold as of December 31, 2021?", "Inventories, net", "201"),
+        ("What was Acme's net income in FY2020?", "Net income", "900"),
+    ],
+)
+def test_a_value_is_its_row_and_its_column(
+    writer, cash_flows, balance, income, question: str, label: str, cell: str
+) -> None:
+    draft = write(writer, question, cash_flows, balance, income)
+    exact(draft, cash_flows, balance, income)
+    assert [quote.text for quote in draft.claims[0].quotes] == [label, cell]
+    assert len(draft.claims) == 1
+    assert draft.missing == ()
+    assert draft.deterministic
+
+
+def test_the_frame_says_the_column_the_units_and_the_page(writer, cash_flows) -> None:
+    draft = write(writer, "What is the FY2021 capex of Acme?", cash_flows)
+    lead = draft.text[: draft.claims[0].start]
+    assert "“Year Ended December 31, 2021”" in lead
+    assert "In millions" in lead
+    assert "Consolidated Statements of Cash Flows, page 7" in lead
+
+
+def test_another_year_is_missing_and_not_filled_from_the_nearest(writer, cash_flows) -> None:
+    draft = write(writer, "What is the FY2019 capex of Acme?", cash_flows)
+    assert draft.claims == ()
+    assert draft.missing == ("What is the FY2019 capex of Acme?",)
+    assert draft.text == ""
+
+
+def test_another_company_is_missing(writer, cash_flows) -> None:
+    draft = write(writer, "What is the FY2022 capex of Globex?", cash_flows)
+    assert draft.claims == ()
+    assert draft.missing
+
+
+def test_one_companys_question_is_not_answered_from_anothers_filing(writer, pages) -> None:
+    other = pages.table(
+        [("Capital expenditures", ["(999)"])],
+        ["2022"],
+        document_id="reports/GLOBEX_2022_10K.pdf",
+        title="Globex Inc. 10-K 2022",
+        version="sha256:globex",
+    )
+    mine = pages.table([("Additions to property and equipment", ["(577)"])], ["2022"])
+    draft = write(writer, "What is the FY2022 capex of Acme?", other, mine)
+    assert draft.claims[0].quotes[1].text == "(577)"
+
+
+def test_a_ratio_is_given_as_its_operands(writer, balance) -> None:
+    draft = write(writer, "What is the FY2022 working capital ratio of Acme?", balance)
+    assert [claim.quotes[-1].text for claim in draft.claims] == ["1,010", "700"]
+    assert len({claim.aspect for claim in draft.claims}) == 2
+
+
+def test_a_missing_operand_is_named(writer, balance) -> None:
+    draft = write(writer, "What is the FY2022 return on assets of Acme?", balance)
+    assert "total assets of Acme, FY2022" in draft.missing
+
+
+def test_the_named_statement_is_preferred(writer, cash_flows, pages) -> None:
+    income = pages.table(
+        [("Net income", ["1,201"])],
+        ["Year Ended December 31, 2022"],
+        table="Consolidated Statements of Income",
+        base=20_000,
+    )
+    question = "According to the income statement, what is the FY2022 net income of Acme?"
+    assert write(writer, question, cash_flows, income).claims[0].quotes[1].text == "1,201"
+
+
+def test_a_quarter_is_not_the_year(writer, pages) -> None:
+    table = pages.table(
+        [("Total revenues", ["900", "1,750"])],
+        ["Three Months Ended June 30, 2022", "Six Months Ended June 30, 2022"],
+        table="Consolidated Statements of Income",
+    )
+    assert write(writer, "What was Acme's revenue in FY2022?", table).claims == ()
+    second = write(writer, "What was Acme's revenue in Q2 2022?", table)
+    assert second.claims[0].quotes[1].text == "900"
+
+
+def test_two_values_under_one_head_are_trusted_to_none(writer, pages) -> None:
+    table = pages.table([("Total revenues", ["$1", "81"])], ["2022", "2022"])
+    assert write(writer, "What was Acme's revenue in FY2022?", table).claims == ()
+
+
+def test_which_is_highest_gives_every_compared_value(writer, pages) -> None:
+    table = pages.table(
+        [("Total net revenue", ["$12,517", "$14,605", "$(473)"])],
+        ["Consumer 2022", "Investment 2022", "Corporate 2022"],
+        table="Segment results",
+    )
+    draft = write(writer, "Which of Acme's segments had the lowest net revenue in 2022?", table)
+    assert [claim.quotes[1].text for claim in draft.claims] == ["$12,517", "$14,605", "$(473)"]
+
+
+def test_a_row_of_an_asked_year_answers_by_its_heads(writer, pages) -> None:
+    table = pages.table(
+        [("2023", ["1,648", "883"]), ("2024", ["1,097", "862"])],
+        ["Pension benefits", "Health care"],
+        table="Expected payments to retirees",
+    )
+    draft = write(writer, "What pension benefits are expected to be paid to retirees of Acme in 2024?", table)
+    exact(draft, table)
+    assert draft.claims[0].text == "2024\t1,097\t862"
+
+
+PROSE = (
+    "The X1 was introduced in March 2019. It weighs 240 grams without its battery. The case is made of "
+    "steel. Retailers sell it in two colours."
+)
+
+
+def test_a_sentence_is_quoted_whole_with_the_one_its_pronoun_needs(writer, pages) -> None:
+    passage = pages.text(PROSE, base=77)
+    draft = write(writer, "How many grams does the X1 weigh without its battery?", passage)
+    exact(draft, passage)
+    assert draft.claims[0].text == (
+        "The X1 was introduced in March 2019. It weighs 240 grams without its battery."
+    )
+
+
+def test_nothing_that_answers_gives_no_claim(writer, pages) -> None:
+    draft = write(writer, "Who chairs the audit committee of the foundation?", pages.text(PROSE))
+    assert draft.claims == ()
+    assert draft.missing
+
+
+def test_headings_questions_and_fragments_are_no_answers(writer, pages) -> None:
+    passage = pages.text("Restarting the server\nHow do I restart it?\nrestart the server now please")
+    assert write(writer, "How do I restart the server?", passage).claims == ()
+
+
+def test_passages_below_the_threshold_or_set_aside_are_not_read(writer, pages) -> None:
+    question = "When was the X1 introduced?"
+    passage = pages.text(PROSE)
+    assert write(writer, question, passage).claims
+    for hidden in (
+        msgspec.structs.replace(passage, relevant=False),
+        msgspec.structs.replace(passage, set_aside="poison"),
+    ):
+        draft = write(writer, question, hidden)
+        assert draft.claims == ()
+        assert draft.missing == (question,)
+
+
+def test_a_claim_that_failed_stays_out_of_the_stricter_retry(writer, cash_flows) -> None:
+    question = "What is the FY2022 capex of Acme?"
+    first = write(writer, question, cash_flows)
+    again = writer.generate(
+        GenerationRequest(
+            question=question,
+            aspects=(question,),
+            passages=(cash_flows,),
+            strict=tuple(claim.text for claim in first.claims),
+        )
+    )
+    assert again.claims == ()
+    assert again.missing == (question,)
+    assert "stricter" in again.notes[0]
+
+
+def test_the_same_request_gives_the_same_draft(writer, cash_flows, balance, income) -> None:
+    question = "What are the FY2022 revenue and inventories of Acme?"
+    one = write(writer, question, cash_flows, balance, income)
+    assert one == write(ExtractiveGenerator(LexicalReader()), question, cash_flows, balance, income)
+    assert one.claims
+
+
+def test_the_maker_names_the_writer_its_frames_and_its_extractor(writer) -> None:
+    assert writer.maker.name.startswith("citewell-extractive/")
+    assert LexicalReader().maker.name in writer.maker.name
+    assert writer.maker.prompt_hash.startswith("sha256:")
+
+
+def test_frames_hold_no_word_of_their_own_but_column() -> None:
+    own = {
+        word.strip(string.punctuation + "“”")
+        for prompt in (CELL, ROW)
+        for word in prompt.text.split()
+        if "$" not in word
+    }
+    assert own - {""} <= {"column"}
+
+
+LABELS = (
+    st.text(alphabet=string.ascii_letters + " ,()&-’éß", min_size=1, max_size=40).map(str.strip).filter(bool)
+)
+VALUES = st.from_regex(r"\(?\$?\d{1,3}(,\d{3}){0,2}\)?", fullmatch=True)
+
+
+@given(
+    rows=st.lists(st.tuples(LABELS, st.lists(VALUES, min_size=1, max_size=3)), min_size=1, max_size=6),
+    base=st.integers(min_value=0, max_value=10_000),
+    prose=st.text(max_size=200),
+)
+def test_offsets_are_exact_for_any_table_and_text(writer, pages, rows, base: int, prose: str) -> None:
+    table = pages.table([("Total revenues", ["10", "9", "8"]), *rows], YEARS, base=base)
+    text = pages.text(prose + " The total of Acme was 15 in 2022.", title="Acme notes")
+    for question in ("What was Acme's revenue in FY2021?", "What was the total of Acme in 2022?"):
+        exact(write(writer, question, table, text), table, text)
