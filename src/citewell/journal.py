@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import msgspec
 
@@ -46,6 +47,7 @@ class Journal:
         timestamp: str,
         config_hash: str,
         embedder: str,
+        parameters: dict[str, Any],
         makers: tuple[Maker, ...],
         environment: dict[str, str],
     ) -> None:
@@ -53,6 +55,7 @@ class Journal:
         self.session_id = session_id or identity.session_id()
         self.question, self.user, self.timestamp = question, user, timestamp
         self.config_hash, self.embedder, self.environment = config_hash, embedder, environment
+        self.parameters = parameters
         self.makers = list(makers)
         self.stages: list[Stage] = []
         self.index_version = ""
@@ -133,6 +136,7 @@ class Journal:
             failure_reason=self.failure_reason,
             error=self.error,
             makers=tuple(dict.fromkeys(self.makers)),
+            parameters=self.parameters,
             environment=self.environment,
             latency_ms=latency | {"total": self.total_ms},
             token_usage=draft.usage if draft else TokenUsage(),

@@ -260,7 +260,7 @@ class KnowledgeBase:
             return
         sources = (evidence.get(entry.version, entry.document_id) for entry in fresh)
         body = {
-            "paths": [str(path) for path in paths],
+            "paths": [_told(path) for path in paths],
             "index_version": report.index_version,
             "documents": [
                 {
@@ -272,7 +272,7 @@ class KnowledgeBase:
                 for source in sources
             ],
             "outcomes": [
-                {"path": o.path, "document_id": o.document_id, "status": o.status, "message": o.message}
+                {"path": _told(o.path), "document_id": o.document_id, "status": o.status, "message": _told(o.message)}
                 for o in changed
             ],
         }
@@ -291,6 +291,11 @@ def prompt_hashes() -> dict[str, str]:
     from citewell.prompts.loading import FOLDER
 
     return {path.stem: hash_text(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.txt"))}
+
+
+def _told(path: str | Path) -> str:
+    """A name that is no valid Unicode, as it can be written in JSON."""
+    return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _filters(groups: Sequence[str], document: str | None, since: str | None, tag: str | None) -> Any:

@@ -405,7 +405,10 @@ class RetrievalResult(Record, frozen=True, kw_only=True):
 
 
 class AuditRecord(Record, frozen=True, kw_only=True):
-    """The chain of one ask, abstentions and errors too; ``makers`` names each model and its hash."""
+    """The chain of one ask, abstentions and errors too; ``makers`` names each model and its hash.
+
+    ``parameters`` are what the question was asked with (filters, top_k, pool, runs), for a replay.
+    """
 
     request_id: str
     timestamp: str
@@ -428,6 +431,7 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     failure_reason: str = ""
     error: str = ""
     makers: tuple[Maker, ...] = ()
+    parameters: dict[str, Any] = {}
     environment: dict[str, str] = {}
     latency_ms: dict[str, float] = {}
     token_usage: TokenUsage = TokenUsage()

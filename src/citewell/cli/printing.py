@@ -7,13 +7,15 @@ nothing is ever read as markup.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterable
 from typing import Any
 
 from citewell.errors import CitewellError, UsageError
-from citewell.records import Answer, Claim, Decision, Status, to_json
+from citewell.identity import plain
+from citewell.records import Answer, Claim, Decision, Status
 
 OK, ERROR, USAGE, PARTIAL, ABSTAINED, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
@@ -40,7 +42,8 @@ def aside(text: str) -> None:
 
 def say_json(value: Any) -> None:
     """``value`` alone on standard output, one line; what a terminal would obey is escaped inside strings."""
-    print(_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", to_json(value).decode()))
+    text = json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))
+    print(_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 def say_error(error: BaseException) -> None:
