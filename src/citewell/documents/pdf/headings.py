@@ -12,7 +12,7 @@ from collections import Counter
 
 from citewell.documents.pdf.layout import Line
 
-PART = re.compile(r"PART\s+(?:I|II|III|IV)\b[\s.:—–-]*[^.]{0,60}", re.IGNORECASE)
+PART = re.compile(r"PART\s+(?:IV|I{1,3})(?:\s*[.:—–-].{0,60}|\s+[A-Z].{0,50})?", re.IGNORECASE)
 ITEM = re.compile(r"Item\s+\d{1,2}[A-C]?(?:\.\d{2})?\s*[.:—–-]?(?:\s.{0,160})?", re.IGNORECASE)
 NOTE = re.compile(r"NOTE\s+\d{1,2}[A-Z]?\s*(?:[.:—–-].{0,120}|[A-Z].{0,120})?", re.IGNORECASE)
 STATEMENT = re.compile(
@@ -61,7 +61,7 @@ class Headings:
         strong = line.bold or line.size > self.body + 0.6 or text.isupper()
         if line.page not in self._contents:
             for pattern, level in _LEVELS:
-                if pattern.fullmatch(text) and (strong or level == 1) and not _runs_on(text):
+                if pattern.fullmatch(text) and (strong or text.startswith("PART")) and not _runs_on(text):
                     return level
         if STATEMENT.fullmatch(text) and (strong or text.istitle()) and len(text) < 120:
             return 3
@@ -104,5 +104,5 @@ def squeezed(text: str) -> str:
 def _runs_on(text: str) -> bool:
     """ "Item 7 of this report, ..." is a sentence that begins like a heading."""
     return bool(
-        re.match(r"(?:item|note|part)\s+\w+\s*,?\s+(?:of|to|in|is|are|for|and|on)\b", text, re.IGNORECASE)
+        re.match(r"(?:item|note|part)\s+\w+\s*(?:,|\s(?:of|to|in|is|are|for|and|on)\b)", text, re.IGNORECASE)
     )

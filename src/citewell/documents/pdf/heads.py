@@ -30,6 +30,7 @@ _DATE_PART = re.compile(
     rf"(?:as )?(?:of|at) {_MONTH}.*)",
     re.IGNORECASE,
 )
+_RULE_GAP = 3.0
 _SPANNING = re.compile(
     r"\b(?:years?|months?|weeks?|quarters?|fiscal|ended|december 31|percent change)\b", re.IGNORECASE
 )
@@ -51,8 +52,10 @@ def is_head_line(line: Line, pieces: list[Piece]) -> bool:
     numbers = [piece for piece in pieces if piece.number]
     if len(dated) == len(pieces):
         return len(pieces) >= 2 and bool(years or not numbers)
-    if len(years) >= 2 and len(years) == len(numbers):
-        return True
+    if numbers and len(years) == len(numbers):
+        return len(years) >= 2 or all(
+            piece in dated or piece.text.startswith("(") for piece in pieces if not piece.number
+        )
     return len(dated) >= 2 and len(dated) == len(pieces) - 1 and pieces[0] not in dated and not numbers
 
 
@@ -88,7 +91,9 @@ def _spans(
     keeps to; one that is wider than a column's place, or that names a period, spans the columns whose
     common middle is nearest its own and that no neighbour claims.
     """
-    places = _places(columns)
+    if len(pieces) == len(columns):
+        return [(index, index) for index in range(len(columns))]
+    places, ruled = _places(columns), _merged_rules(pieces, ruled)
     spans = [_by_rule(piece, columns, ruled) for piece in pieces]
     for index, piece in enumerate(pieces):
         if spans[index] is None and not _is_wide(piece, places):
@@ -112,11 +117,30 @@ def _by_rule(
     piece: Piece, columns: list[Column], ruled: tuple[tuple[float, float], ...]
 ) -> tuple[int, int] | None:
     for x0, x1 in ruled:
+        if x1 - x0 < piece.x1 - piece.x0 - 4:
+            continue  # shorter than the words above it: not theirs
         if x0 - 3 <= _centre(piece) <= x1 + 3 and abs((x0 + x1) / 2 - _centre(piece)) < 0.2 * (x1 - x0) + 3:
             under = [i for i in range(len(columns)) if x0 - 4 <= _middle(columns, i) <= x1 + 4]
             if under:
                 return under[0], under[-1]
     return None
+
+
+def _merged_rules(
+    pieces: list[Piece], ruled: tuple[tuple[float, float], ...]
+) -> tuple[tuple[float, float], ...]:
+    """Rules drawn cell by cell under one spanning head, put together again."""
+    merged: list[tuple[float, float]] = []
+    headed = False
+    for x0, x1 in ruled:
+        own = any(x0 <= _centre(piece) <= x1 for piece in pieces)
+        if merged and x0 - merged[-1][1] <= _RULE_GAP and not (own and headed):
+            merged[-1] = merged[-1][0], max(x1, merged[-1][1])
+            headed = headed or own
+        else:
+            merged.append((x0, x1))
+            headed = own
+    return tuple(merged)
 
 
 def _places(columns: list[Column]) -> list[tuple[float, float]]:

@@ -8,6 +8,7 @@ Knows nothing about tables, headings or documents.
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_left, bisect_right
 from typing import NamedTuple
@@ -102,9 +103,14 @@ def _regions(words: list[Word], depth: int) -> list[list[Word]]:
     """Bands of the page in reading order; a two-column band gives its left side, then its right."""
     if depth > 1 or len(words) < 40:
         return [words] if words else []
-    gutter = _gutter(words)
-    if gutter is None:
-        return [words]
+    for gutter in _gutters(words):
+        found = _split(words, gutter, depth)
+        if len(found) > 1:
+            return found
+    return [words]
+
+
+def _split(words: list[Word], gutter: float, depth: int) -> list[list[Word]]:
     found: list[list[Word]] = []
     across: list[Word] = []
     for crossing, band in _bands(words, gutter):
@@ -122,30 +128,27 @@ def _regions(words: list[Word], depth: int) -> list[list[Word]]:
     return found
 
 
-def _gutter(words: list[Word]) -> float | None:
-    """Where the fewest words stand in the middle of the region; None when prose runs across it."""
+def _gutters(words: list[Word]) -> list[float]:
+    """Middles of the whitest stretches near the centre, best first; none where prose runs across."""
     left, right = min(word.x0 for word in words), max(word.x1 for word in words)
     width = int(right - left)
     if width < 150:
-        return None
+        return []
     steps = [0] * (width + 2)
     for word in words:
         steps[max(0, int(word.x0 - left))] += 1
         steps[min(width + 1, int(word.x1 - left) + 1)] -= 1
+    covers = list(itertools.accumulate(steps))
     low, high = int(0.3 * width), int(0.7 * width)
-    cover = 0
-    best, best_cover, run = 0.0, 1 << 30, 0
-    for x in range(high + 1):
-        cover += steps[x]
-        if x < low:
-            continue
-        if cover < best_cover:
-            best_cover, run = cover, 0
-        if cover == best_cover:
-            run += 1
-            best = x - run / 2
-    lines = len({round(word.base / 3) for word in words})
-    return left + best if best_cover <= 0.5 * lines else None
+    rows = len({round(word.base / 3) for word in words})
+    limit = min(0.5 * rows, min(covers[low:high]) + 2)
+    runs = [
+        (low + group[0][0], low + group[-1][0])
+        for white, items in itertools.groupby(enumerate(covers[low:high]), lambda item: item[1] <= limit)
+        if white and (group := list(items))
+    ]
+    middles = [left + (a + b) / 2 for a, b in runs if b - a >= 5]
+    return sorted(middles, key=lambda x: abs(x - (left + right) / 2))[:3]
 
 
 def _bands(words: list[Word], gutter: float) -> list[tuple[bool, list[Word]]]:
@@ -174,22 +177,26 @@ def _crosses(row: list[Word], gutter: float) -> bool:
 def _sides(band: list[Word], gutter: float) -> tuple[list[Word], list[Word]] | None:
     left = [word for word in band if word.x0 < gutter]
     right = [word for word in band if word.x0 >= gutter]
-    return (left, right) if _is_prose(left) and _is_prose(right) else None
+    return (left, right) if _stands_alone(left) and _stands_alone(right) else None
 
 
-def _is_prose(words: list[Word]) -> bool:
-    """Enough lines, most of them words, most of them filling their column."""
+def _stands_alone(words: list[Word]) -> bool:
+    """Prose that fills its column, or table rows with labels of their own, or both in turn. The right
+    half of an ordinary table begins with figures, the left half ends with labels: neither stands alone."""
     if not words:
         return False
     rows = _rows(words)
     if len(rows) < _MIN_COLUMN_LINES:
         return False
-    numbers = sum(1 for word in words if _NUMERIC.fullmatch(word.text))
-    if numbers > 0.35 * len(words):
-        return False
     left, right = min(word.x0 for word in words), max(word.x1 for word in words)
-    full = sum(1 for row in rows if sum(word.x1 - word.x0 for word in row) > 0.6 * (right - left))
-    return full >= 0.45 * len(rows)
+    begun = full = 0
+    for row in rows:
+        first, last = min(row, key=lambda word: word.x0), max(row, key=lambda word: word.x1)
+        begun += first.x0 < left + 0.15 * (right - left) and not _NUMERIC.fullmatch(first.text)
+        ended = len(row) > 1 and last.x1 > right - 0.25 * (right - left) and _NUMERIC.fullmatch(last.text)
+        ink = sum(word.x1 - word.x0 for word in row)
+        full += bool(ended) or ink > 0.6 * (right - left)
+    return begun >= 0.6 * len(rows) and full >= 0.4 * len(rows)
 
 
 # --- lines --------------------------------------------------------------------------------------
@@ -204,7 +211,9 @@ def _rows(words: list[Word]) -> list[list[Word]]:
         for back in range(1, min(3, len(rows)) + 1):
             below, above = spans[-back]
             shared = min(high, above) - max(low, below)
-            if shared >= 0.55 * min(high - low, above - below):
+            least, most = sorted((high - low, above - below))
+            # Small raised type overlaps its line less than type of one size does.
+            if shared >= (0.35 if least < 0.8 * most else 0.55) * least:
                 rows[-back].append(word)
                 if high - low > above - below:
                     spans[-back] = low, high
@@ -284,7 +293,7 @@ def _raised(word: Word, last: Word) -> bool:
         len(word.text) <= 2
         and word.size < 0.85 * last.size
         and word.base > last.base + 0.12 * last.size
-        and word.x0 - last.x1 < 0.6 * last.size
+        and word.x0 - last.x1 < 2 * last.size
     )
 
 

@@ -16,67 +16,89 @@ from citewell.documents.pdf.layout import Line
 _NUMBER = re.compile(
     r"(?:page\s+|[-–—]\s*)?(?:[A-Z]{1,2}-?)?(\d{1,4}|[ivxlc]{1,7})(?:\s*[-–—]|\s+of\s+\d+)?", re.IGNORECASE
 )
+_EDGE_NUMBER = re.compile(r"^(?:page\s+)?\d{1,4}(?=\s)|(?<=\s)\d{1,4}$", re.IGNORECASE)
 _EDGE_LINES = 3
 _ZONE = 0.14
+_AROUND = 6
 _MIN_PAGES = 3
-_NEAR = 5
+_SHARE = 0.38
+"""Of the pages within ``_AROUND``: a table's title may head three pages in a row, a running head heads
+every page or every other one."""
 
 
 class Pages(NamedTuple):
-    """``lines`` by page; ``set_aside`` counts texts (digits as #) left out of the document's text."""
+    """``lines`` by page; ``set_aside`` counts texts (page numbers as #) left out of the document's text."""
 
     lines: list[list[Line]]
     set_aside: Counter[str]
 
 
+class _Key(NamedTuple):
+    text: str
+    x: int
+    height: int
+
+
 def set_running_aside(pages: list[list[Line]], heights: list[float]) -> Pages:
     """The pages without their running lines."""
-    places: dict[tuple[str, int], list[int]] = defaultdict(list)
-    edges: list[list[tuple[int, tuple[str, int]]]] = []
-    for index, lines in enumerate(pages):
-        found = _edge(lines, heights[index])
-        edges.append([(at, _key(lines[at])) for at in found])
-        for _, key in edges[-1]:
-            places[key].append(index)
     numbered = _numbered(pages)
+    places: dict[_Key, list[int]] = defaultdict(list)
+    edges: list[tuple[list[int], list[int]]] = []
+    keys: list[dict[int, _Key]] = []
+    for index, lines in enumerate(pages):
+        top, bottom = _edges(lines, heights[index])
+        edges.append((top, bottom))
+        keys.append({at: _key(lines[at], index) for at in {*top, *bottom}})
+        for key in keys[-1].values():
+            places[key].append(index)
     kept: list[list[Line]] = []
     aside: Counter[str] = Counter()
     seen: set[str] = set()
     for index, lines in enumerate(pages):
-        drop: set[int] = set()
-        for at, key in edges[index]:
-            if _repeats(places, key, index) and not (key[0] not in seen and "#" not in key[0]):
-                drop.add(at)
-                aside[key[0]] += 1
-            elif _repeats(places, key, index):
-                seen.add(key[0])
-        for at in numbered.get(index, ()):
-            if at not in drop:
-                drop.add(at)
-                aside["#"] += 1
+        drop = set(numbered.get(index, ()))
+        aside["#"] += len(drop)
+        for edge in edges[index]:
+            for at in edge:
+                if at in drop:
+                    continue
+                key = keys[index][at]
+                if not _repeats(places, key, index, len(pages)):
+                    break  # what stands further in than a line of the page's own is its own too
+                if "#" in key.text or key.text in seen:
+                    drop.add(at)
+                    aside[key.text] += 1
+                seen.add(key.text)
         kept.append([line for at, line in enumerate(lines) if at not in drop])
-    return Pages(kept, aside)
+    return Pages(kept, +aside)
 
 
-def _edge(lines: list[Line], height: float) -> list[int]:
-    """Indexes of the highest and lowest few lines inside the margins."""
+def _edges(lines: list[Line], height: float) -> tuple[list[int], list[int]]:
+    """Indexes of the highest and of the lowest few lines inside the margins, outermost first."""
     order = sorted(range(len(lines)), key=lambda at: -lines[at].base)
     top = [at for at in order[:_EDGE_LINES] if lines[at].base > (1 - _ZONE) * height]
-    bottom = [at for at in order[-_EDGE_LINES:] if lines[at].base < _ZONE * height]
-    return [at for at in dict.fromkeys([*top, *bottom]) if len(lines[at].text) < 160]
+    bottom = [at for at in order[: -_EDGE_LINES - 1 : -1] if lines[at].base < _ZONE * height]
+    return [at for at in top if len(lines[at].text) < 120], [at for at in bottom if len(lines[at].text) < 120]
 
 
-def _key(line: Line) -> tuple[str, int]:
-    return re.sub(r"\d+", "#", line.text).strip(), round(line.base / 3)
+def _key(line: Line, index: int) -> _Key:
+    """A page number at either end is left out of the text when it counts on with the pages."""
+    text = line.text.strip()
+    match = _EDGE_NUMBER.search(text)
+    if match:
+        offset = int(re.sub(r"\D", "", match.group())) - index
+        text = f"{_EDGE_NUMBER.sub('#', text, count=1)} #{offset}"
+    return _Key(text, round(line.x0 / 8), round(line.base / 3))
 
 
-def _repeats(places: dict[tuple[str, int], list[int]], key: tuple[str, int], index: int) -> bool:
-    """The same words at the same height on several pages around this one."""
-    text, height = key
+def _repeats(places: dict[_Key, list[int]], key: _Key, index: int, count: int) -> bool:
+    """The same words at the same place on many of the pages around this one."""
     around: set[int] = set()
-    for near in (height - 1, height, height + 1):
-        around.update(page for page in places.get((text, near), ()) if abs(page - index) <= 6)
-    return len(around) >= _MIN_PAGES
+    for x in (key.x - 1, key.x, key.x + 1):
+        for height in (key.height - 1, key.height, key.height + 1):
+            near = places.get(_Key(key.text, x, height), ())
+            around.update(page for page in near if abs(page - index) <= _AROUND)
+    window = min(count, index + _AROUND + 1) - max(0, index - _AROUND)
+    return len(around) >= max(_MIN_PAGES, _SHARE * window)
 
 
 def _numbered(pages: list[list[Line]]) -> dict[int, list[int]]:
@@ -96,7 +118,7 @@ def _numbered(pages: list[list[Line]]) -> dict[int, list[int]]:
         for at, offset in found:
             company = sum(
                 any(other == offset for _, other in candidates.get(near, ()))
-                for near in range(index - _NEAR, index + _NEAR + 1)
+                for near in range(index - _AROUND, index + _AROUND + 1)
             )
             if company >= min(_MIN_PAGES, len(pages)):
                 result.setdefault(index, []).append(at)

@@ -23,8 +23,8 @@ UNITS = re.compile(
 )
 _SCALE = re.compile(r"\b(?:millions|thousands|billions|dollars)\b", re.IGNORECASE)
 _BARE_UNITS = re.compile(
-    r"^(?:(?:amounts|dollars|dollar amounts|shares|\$|u\.s\. dollars)[\s,]*)?(?:are |expressed |stated )?in "
-    r"(?:u\.s\. )?(?:millions|thousands|billions)\b.{0,80}$",
+    r"^(?:(?:amounts?|dollars?|shares?|and|are|expressed|stated|u\.?s\.?|\$|€|£|¥)[\s,]*){0,6}in "
+    r"(?:u\.?s\.? )?(?:millions|thousands|billions)\b.{0,80}$",
     re.IGNORECASE,
 )
 _CONNECTIVE = re.compile(
@@ -198,7 +198,14 @@ def _columns(rows: list[_Row]) -> list[Column]:
         inner = [piece for row in rows for piece in row.numbers if piece.x1 > edge]
     else:
         inner = [piece for row in rows for piece in row.numbers]
-    return _merged([Column(piece.x0, piece.x1) for piece in inner])
+    return _well_filled(_merged([Column(piece.x0, piece.x1) for piece in inner]), inner)
+
+
+def _well_filled(columns: list[Column], figures: list[Piece]) -> list[Column]:
+    """A column with a single figure where others have many is a footnote's number or a stray."""
+    counts = [sum(column.x0 <= piece.x0 < column.x1 for piece in figures) for column in columns]
+    most = max(counts, default=0)
+    return [c for c, count in zip(columns, counts, strict=True) if most < 6 or count > 1 + most // 20]
 
 
 def _merged(found: list[Column]) -> list[Column]:
@@ -238,7 +245,7 @@ def _heads_over(row: _Row, columns: list[Column], zone: float) -> bool:
     over = [piece for piece in row.pieces if piece.x1 > zone + 1 and piece.x0 < right + 20]
     stub = [piece for piece in row.pieces if piece.x1 <= zone + 1]
     text = row.line.text
-    if STATEMENT.fullmatch(text) and not YEAR.search(text):
+    if STATEMENT.fullmatch(text) and not YEAR.search(text) and not text.endswith(":"):
         return False
     if not over:
         # A lone stub line between heads and figures: a parent label, units, or the end of the heads.
@@ -267,7 +274,7 @@ def _table(rows: list[_Row], run: _Run, top: int) -> tuple[int, DraftTable] | No
     heads = column_heads([(row.line, row.pieces) for row in named], columns)
     stub = [p.text for row in rows[first_head : last_head + 1] for p in row.pieces if p.x1 <= zone + 1]
     heads = stub_prefix(stub, heads)
-    units = next((found for text in stub if (found := units_in(text))), "")
+    units = next((found for text in (" ".join(stub), *stub) if (found := units_in(text))), "")
     if not units:
         units = next((found for row in head_lines if (found := units_in(row.line.text))), "")
     body_start = last_head + 1 if head_lines else first_head

@@ -72,11 +72,7 @@ class _Writer:
             Page(number=i + 1, start=start, end=end, width=round(size.width, 2), height=round(size.height, 2))
             for i, (start, end, size) in enumerate(zip(self._starts, ends, self._sizes, strict=True))
         )
-        stops = [*(start for start, _ in self._marks[1:]), len(text)]
-        sections = tuple(
-            Section(path=path, start=start, end=end)
-            for (start, path), end in zip(self._marks, stops, strict=True)
-        )
+        sections = _sections(self._marks, len(text))
         return Written(text, pages, tuple(self._boxes), sections, tuple(self._tables))
 
     # --- pages and paragraphs -------------------------------------------------------------------
@@ -167,7 +163,8 @@ class _Writer:
         self._newline()
         text = paragraph.text
         if paragraph.level is not None:
-            self._enter(paragraph.level, text, self._heading_start)
+            first = text.split("\t", 1)[0]
+            self._enter(paragraph.level, first if STATEMENT.fullmatch(first) else text, self._heading_start)
         self._recent.append(text)
         del self._recent[:-8]
 
@@ -221,8 +218,8 @@ class _Writer:
     def _title(self) -> str:
         """The nearest statement name above, else the heading the table stands under."""
         for text in reversed(self._recent[-5:]):
-            if STATEMENT.fullmatch(text):
-                return text
+            if STATEMENT.fullmatch(first := text.split("\t", 1)[0]):
+                return first
             if text == "\t":
                 break
         return self._stack[-1][1] if self._stack else ""
@@ -247,6 +244,19 @@ class _Writer:
     def _newline(self) -> None:
         self._text.append("\n")
         self._at += 1
+
+
+def _sections(marks: list[tuple[int, tuple[str, ...]]], length: int) -> tuple[Section, ...]:
+    """A section lasts until the next heading that does not stand under it."""
+    ends = [length] * len(marks)
+    waiting: list[int] = []
+    for index, (start, path) in enumerate(marks):
+        while waiting and len(marks[waiting[-1]][1]) >= len(path):
+            ends[waiting.pop()] = start
+        waiting.append(index)
+    return tuple(
+        Section(path=path, start=start, end=end) for (start, path), end in zip(marks, ends, strict=True)
+    )
 
 
 def _shown(line: Line) -> str:
