@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from itertools import combinations
 
 from citewell.matching.cells import CellAnswer, find_item, text_of
@@ -60,7 +61,7 @@ def _of_cells(aspect: str, passages: Sequence[Passage]) -> Iterator[tuple[str, l
             answers = find_item(wanted, ITEMS[name], period, passages)
             sure = [a for a in answers if a.score >= SURE and a.score >= 0.95 * answers[0].score]
             sides = _one_a_document(_cell_side(answer) for answer in sure)
-            if len({_significant(side.numbers[0]) for side in sides}) > 1 and _disagree(sides):
+            if _disagree(sides):
                 yield f"{name}, {period.name}", sides
 
 
@@ -125,18 +126,21 @@ def _disagree(sides: Sequence[_Side]) -> bool:
 
 
 def _same(one: str, other: str) -> bool:
-    """Equal but for sign style, rounding and scale: the shorter's digits open the longer's."""
-    a, b = sorted((_significant(one), _significant(other)), key=len)
-    if not a or b.startswith(a):
-        return True
-    if len(a) < len(b) and len(a) > 1:
-        rounded = str(round(int(b[: len(a) + 1]), -1))[: len(a)]
-        return rounded == a
-    return False
+    """Equal but for sign style, rounding and scale: 1,577 is 1,577.0 and, in billions, 1.58."""
+    a, b = sorted((_plain(one), _plain(other)), key=lambda number: -number.as_tuple().exponent)  # type: ignore[operator]
+    if a.adjusted() == b.adjusted():
+        return bool(b.quantize(a) == a)
+    coarse, fine = sorted((_significant(one), _significant(other)), key=len)
+    rounded = Decimal(fine).scaleb(len(coarse) - len(fine)).to_integral_value()
+    return str(rounded) == coarse or fine.startswith(coarse)
+
+
+def _plain(number: str) -> Decimal:
+    return Decimal(re.sub(r"[^\d.]", "", number).strip(".") or 0)
 
 
 def _significant(number: str) -> str:
-    return re.sub(r"\D", "", number).strip("0")
+    return re.sub(r"\D", "", number).strip("0") or "0"
 
 
 def _conflict(about: str, sides: Sequence[_Side]) -> Conflict:

@@ -37,10 +37,10 @@ _INSTRUCTIONS: tuple[tuple[str, str], ...] = (
     (
         "dictates the answer",
         r"\b(?:you (?:must|should|shall|will|have to|need to|are (?:required|instructed|told) to)|always|"
-        r"please|only)\s+"
-        r"(?:always |only |now |simply |just )*"
-        r"(?:answer|respond|reply|output|say|state|print|return|conclude)\s+"
-        r"(?:with|that|only|exactly|as follows|the following|['\"“‘:]|(?:yes|no)\b)",
+        r"please|only)\s+(?:always |only |now |simply |just )*"
+        r"(?:(?:answer|respond|reply|output|conclude)\s+"
+        r"(?:(?:with|that|only|exactly|as follows|the following|yes|no)\b|['\"“‘:])|"
+        r"(?:say|state|print|return)\s+(?:exactly\b|['\"“‘:]))",
     ),
     (
         "dictates the answer",
@@ -50,12 +50,14 @@ _INSTRUCTIONS: tuple[tuple[str, str], ...] = (
     ),
     (
         "addresses a language model",
-        r"\b(?:you are (?:now )?(?:an? )?(?:\w+ )?(?:AI|assistant|language model|chatbot|LLM|GPT)\b|"
-        r"(?:attention|note|message|instructions?|dear|hey|hello)[ ,:]+(?:to |for )?(?:the |any |all )?"
-        r"(?:AI|LLM|language model|assistant|chatbot|model)s?\b\s*[:,!]|"
-        r"as an AI (?:language )?(?:model|assistant)\b[^.\n]{0,40}\byou\b|"
-        r"(?:new|updated|real|actual|hidden|secret) (?:system )?(?:instructions?|prompts?)\s*:|"
-        r"(?:reveal|print|repeat|show|output) (?:me )?(?:your|the) (?:system )?(?:prompt|instructions)\b)",
+        r"\byou are (?:now )?(?:an? )?(?:\w+ )?(?:AI|language model|chatbot|LLM|GPT)\b|"
+        r"\byou are (?:now an?|a helpful) (?:\w+ )?assistant\b|"
+        r"\b(?:attention|note|message|instructions?|dear|hey|hello)[ ,:]+(?:to |for )?(?:the |any |all )?"
+        r"(?:AI |language )?(?:AI|LLM|model|assistant|chatbot)s?\b\s*[:,!]|"
+        r"\bas an AI (?:language )?(?:model|assistant)\b[^.\n]{0,40}\byou\b|"
+        r"\b(?:new|updated) system (?:instructions?|prompts?)\s*:|"
+        r"\b(?:real|actual|hidden|secret) (?:system )?(?:instructions?|prompts?)\s*:|"
+        r"\b(?:reveal|print|repeat|show|output) (?:me )?(?:your|the) (?:system )?(?:prompt|instructions)\b",
     ),
     (
         "forges a chat or prompt border",

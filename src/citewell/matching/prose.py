@@ -29,7 +29,7 @@ _PRONOUN = re.compile(
     r"There(?:fore|after|by)|As a result|In addition|However|Instead|Otherwise|Also|Then)\b"
 )
 _NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|"
+    r"(?<![A-Za-z\d])\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|"
     r"billion|half|third|quarter|twice|no|none|zero|double[ds]?|once|several|daily|weekly|monthly|annually|never)\b",
     re.I,
 )

@@ -1,0 +1,67 @@
+"""Sources that disagree are recognised, cited and dated; agreement is not called a conflict."""
+
+from __future__ import annotations
+
+import pytest
+
+from citewell.conflicts import find_conflicts
+from citewell.records import Passage
+
+ASPECT = "revenue of Acme, FY2021"
+
+
+def revenue(pages, value: str, year: str, published: str) -> Passage:
+    return pages.table(
+        [("Total revenues", [value])],
+        ["Year Ended December 31, 2021"],
+        document_id=f"reports/ACME_{year}_10K.pdf",
+        title=f"Acme Corp. {year} annual report",
+        table="Consolidated Statements of Income",
+        version=f"sha256:{year}",
+        published_at=published,
+    )
+
+
+def test_a_restated_value_is_a_conflict_with_both_sides_oldest_first(pages) -> None:
+    newer = revenue(pages, "3,310", "2022", "2023-02-10")
+    older = revenue(pages, "3,300", "2021", "2022-02-11")
+    (conflict,) = find_conflicts((ASPECT,), [newer, older])
+    assert conflict.about == "revenue, FY2021"
+    assert [side.quote for side in conflict.sides] == ["3,300", "3,310"]
+    assert conflict.dates == ("2022-02-11", "2023-02-10")
+    for side, passage in zip(conflict.sides, (older, newer), strict=True):
+        assert passage.chunk.content[side.start : side.end] == side.quote
+
+
+@pytest.mark.parametrize("other", ["3,300", "$3,300", "3,300.0", "3.3"])
+def test_the_same_value_in_another_dress_is_none(pages, other: str) -> None:
+    sides = [revenue(pages, "3,300", "2021", "2022-02-11"), revenue(pages, other, "2022", "2023-02-10")]
+    assert find_conflicts((ASPECT,), sides) == ()
+
+
+def test_two_versions_of_a_sentence_with_another_number_disagree(pages) -> None:
+    old = pages.text(
+        "Customers may return goods within 14 days of delivery.",
+        version="sha256:1",
+        published_at="2020-01-01",
+    )
+    new = pages.text(
+        "Customers may return goods within 30 days of delivery.",
+        version="sha256:2",
+        published_at="2023-01-01",
+    )
+    (conflict,) = find_conflicts(("Within how many days may customers return goods?",), [new, old])
+    assert conflict.dates == ("2020-01-01", "2023-01-01")
+    assert "14 days" in conflict.sides[0].quote
+
+
+def test_different_periods_do_not_disagree(pages) -> None:
+    one = pages.text("Acme employed 1,200 people worldwide at the end of fiscal 2021.", version="sha256:1")
+    two = pages.text("Acme employed 1,450 people worldwide at the end of fiscal 2022.", version="sha256:2")
+    assert find_conflicts(("How many people did Acme employ?",), [one, two]) == ()
+
+
+def test_one_document_does_not_disagree_with_itself(pages) -> None:
+    one = pages.text("The north store has 12 tills in use today.")
+    two = pages.text("The north store has 14 tills in use today.", base=500)
+    assert find_conflicts(("How many tills has the north store?",), [one, two]) == ()
