@@ -74,7 +74,7 @@ _BY_NAME = {
 _SPOKEN = {HTML: "HTML", MARKDOWN: "Markdown", CSV: "a table in plain text", PLAIN: "plain text"}
 _BINARY_NAMES = (".pdf", ".docx", ".xlsx")
 _HTML_START = re.compile(
-    rb"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+    rb"\s*(?:<\?xml[^>]*>\s*|<!--(?:(?!-->).)*+-->\s*)*+<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
 _HTML_TAG = re.compile(
     rb"<(?:p|div|table|tr|td|ul|ol|li|h[1-6]|br|span|a|b|i|article|section)(?:\s[^<>]*)?/?>", re.I
@@ -83,9 +83,9 @@ _MARKDOWN_SIGNS = (
     re.compile(r"\A---\n(?:[\w-]+:.*\n)+---\n"),
     re.compile(r"^#{1,6} \S.*(?:\n\s*\n|\Z)", re.M),
     re.compile(r"^(?:```|~~~)", re.M),
-    re.compile(r"^\s*\|?\s*:?-{3,}:?\s*\|[\s:|-]*$", re.M),
-    re.compile(r"\[[^\]\n]+\]\([^)\s]+\)"),
-    re.compile(r"\*\*\S[^*\n]*\*\*"),
+    re.compile(r"^[ \t]*\|?[ \t]*:?-{3,}:?[ \t]*\|[ \t:|-]*$", re.M),
+    re.compile(r"\[[^\[\]\n]{1,200}\]\([^()\s]{1,500}\)"),
+    re.compile(r"\*\*[^\s*][^*\n]*\*\*"),
     re.compile(r"^[-*] \S", re.M),
 )
 _SNIFFED = 65_536

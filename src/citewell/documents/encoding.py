@@ -8,6 +8,7 @@ error, never the likeliest guess. Knows nothing about what the text means.
 from __future__ import annotations
 
 import codecs
+import unicodedata
 
 from citewell.errors import DamagedError, UnsupportedError
 
@@ -45,7 +46,10 @@ def decode(data: bytes, *, declared: str = "") -> tuple[str, str]:
     """
     for mark, encoding in _BOMS:
         if data.startswith(mark):
-            return _strictly(data[len(mark) :], encoding, "its byte order mark says"), ""
+            text = _strictly(data[len(mark) :], encoding, "its byte order mark says")
+            if _is_noise(text):
+                raise binary()
+            return text, ""
     if declared:
         return _strictly(data, declared, "it declares"), ""
     try:
@@ -55,6 +59,12 @@ def decode(data: bytes, *, declared: str = "") -> tuple[str, str]:
     if "\0" in text:
         return _utf16(data)
     return text, ""
+
+
+def _is_noise(text: str) -> bool:
+    """Whether more than one character in twenty is none that anybody writes."""
+    sample = text[:4_000]
+    return sum(unicodedata.category(char) in ("Cn", "Co", "Cs") for char in sample) * 20 > len(sample)
 
 
 def _strictly(data: bytes, encoding: str, says: str) -> str:

@@ -25,7 +25,6 @@ _INVISIBLE_INK = re.compile(
     r"(?:^|[;\s])color\s*:\s*(?:white|#fff(?:fff)?|transparent|rgba\([^)]*,\s*0\))\s*(?:;|$|!)", re.I
 )
 _BACKGROUND = re.compile(r"background", re.I)
-_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _SIMPLE_SELECTOR = re.compile(r"^[.#][\w-]+$")
 _LONGEST_SHEET = 200_000
 
@@ -38,9 +37,10 @@ class Hiding:
 
     def learn(self, sheet: str) -> None:
         """Reads the rules of a style sheet that hide one class or one id."""
-        for selectors, body in _RULE.findall(sheet[:_LONGEST_SHEET]):
-            if _hides(body.strip()):
-                names = (name.strip() for name in selectors.split(","))
+        for rule in sheet[:_LONGEST_SHEET].split("}"):
+            selectors, brace, body = rule.rpartition("{")
+            if brace and _hides(body.strip()):
+                names = (name.strip() for name in selectors.rpartition("{")[2].split(","))
                 self._names.update(name for name in names if _SIMPLE_SELECTOR.match(name))
 
     def hides(self, attributes: Mapping[str, str]) -> bool:

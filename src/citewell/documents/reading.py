@@ -7,6 +7,7 @@ Knows nothing about processes, files or stores.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,8 +20,10 @@ from citewell.documents.metadata import language
 from citewell.documents.tables import CsvReader, XlsxReader
 from citewell.documents.text import TextReader
 from citewell.errors import DamagedError, DocumentError, LimitError
-from citewell.ports import Reader
 from citewell.records import Document
+
+if TYPE_CHECKING:
+    from citewell.ports import Reader
 
 
 def _pdf(limits: Documents) -> Reader:

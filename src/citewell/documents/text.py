@@ -122,6 +122,7 @@ def _wrapped(before: str, after: str) -> bool:
 
 
 def _prose(line: str) -> bool:
+    line = line[:500]
     plain = sum(char.isalpha() or char in " ,.'’\"-;:()" or char.isdigit() for char in line)
     return (
         plain >= _PROSE * len(line) and " " in line and line[0] not in "{}[]<>#|" and line[-1] not in "{}[;"
