@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from citewell.evidence.catalogue import CatalogueEntry
     from citewell.ingesting import IngestReport, Progress
     from citewell.ports import Clock
+    from citewell.revisiting import Replay
 
 
 def open(home: str | Path, *, config: Config | None = None, clock: Clock | None = None) -> KnowledgeBase:
@@ -210,6 +211,23 @@ class KnowledgeBase:
             return log.check(evidence=self._parts.evidence, prompts=self._prompts_to_check(log))
         finally:
             log.close()
+
+    def replay(self, request_id: str, *, reader: str = "") -> Replay:
+        """The recorded retrieval, run again on the recorded index version and compared bit by bit.
+
+        Raises UsageError when there is no such record or its index version is no longer kept.
+        """
+        from citewell.revisiting import replay
+
+        parts = self._parts
+        record = self.audit_record(request_id, reader=reader)
+        return replay(
+            record,
+            index=parts.index,
+            ranker=parts.ranker,
+            config=self.config,
+            environment=environment(),
+        )
 
     def now(self) -> datetime:
         """By the clock that stamps the records."""

@@ -37,7 +37,7 @@ def test_public_names() -> None:
 def test_import_is_light() -> None:
     program = (
         "import sys, citewell;"
-        "heavy = {'onnxruntime', 'lancedb', 'torch', 'numpy', 'pyarrow', 'pypdfium2', 'docx', 'lxml', 'typer'};"
+        "heavy = {'onnxruntime', 'lancedb', 'torch', 'numpy', 'pyarrow', 'pypdfium2', 'docx', 'typer'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

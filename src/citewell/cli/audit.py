@@ -106,6 +106,28 @@ def check(context: typer.Context, json: JsonOption = False, home: HomeOption = N
         raise typer.Exit(FAILED)
 
 
+@group.command()
+def replay(
+    context: typer.Context,
+    id: Annotated[str, typer.Argument(metavar="ID", help="The record id that `ask` printed.")],
+    reader: Reader = "",
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """Run a recorded retrieval again on its index version; 5 when it does not come out the same."""
+    outcome = open_home(context, home).replay(id, reader=reader)
+    if json:
+        say_json(outcome)
+    else:
+        for difference in outcome.differences:
+            say(difference)
+        for other in outcome.elsewhere:
+            say(f"elsewhere: {other}")
+        say(f"{'the same' if outcome.same else 'NOT the same'} on index version {outcome.index_version}")
+    if not outcome.same:
+        raise typer.Exit(FAILED)
+
+
 def trace(
     context: typer.Context,
     session: Annotated[str, typer.Argument(metavar="SESSION", help="The session id that `ask` printed.")],

@@ -1,0 +1,143 @@
+"""The commands as a user types them, on two short documents and the embedded models."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+
+def test_home_before_and_after_the_command_and_from_the_environment(run, home, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    before = run("--home", home, "documents", "list")
+    after = run("documents", "list", "--home", home)
+    monkeypatch.setenv("CITEWELL_HOME", str(home))
+    neither = run("documents", "list")
+    assert before.exit_code == 0
+    assert before.output == after.output == neither.output
+    assert "reports/nike.md" in before.output
+    assert "not there" in run("--home", "elsewhere", "doctor").output
+
+
+def test_no_home_is_an_error_with_its_remedy_and_makes_nothing(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    for words in (["ask", "Why?"], ["documents", "list"], ["audit", "check"], ["search", "x"]):
+        result = run(*words)
+        assert result.exit_code == 1
+        assert result.stdout == ""
+        assert result.stderr.startswith("error: no knowledge base at .citewell")
+        assert "citewell ingest" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["ask"],
+        ["nonsense"],
+        ["ask", "Why?", "--top-k", "11"],
+        ["ask", "Why?", "--runs", "0"],
+        ["audit", "query", "--status", "odd"],
+        ["audit", "query", "--since", "soon"],
+        ["ingest"],
+        ["documents"],
+    ],
+)
+def test_wrong_words_are_usage_errors(run, home, words) -> None:  # type: ignore[no-untyped-def]
+    result = run("--home", home, *words)
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+
+
+def test_an_unknown_key_is_one_line(run, home, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setenv("CITEWELL_RETRIEVAL_POOLS", "3")
+    result = run("--home", home, "search", "lamp")
+    assert result.exit_code == 1
+    assert result.stderr.count("\n") == 1
+    assert "CITEWELL_RETRIEVAL_POOL?" in result.stderr
+
+
+def test_ingest_tells_each_bad_file_and_goes_on(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "good.txt").write_text("The harbour was dredged in 1911.")
+    (tmp_path / "in" / "empty.txt").write_text("")
+    (tmp_path / "in" / "not.pdf").write_text("only text")
+    result = run("ingest", "in")
+    assert result.exit_code == 1
+    failures = [line for line in result.stderr.splitlines() if line.startswith("failed: ")]
+    assert len(failures) == 2
+    assert all(";" in line for line in failures)
+    assert "1 added" in result.stdout
+    assert run("documents", "list", "--json").exit_code == 0
+
+
+def test_ingest_again_changes_nothing(run, home) -> None:  # type: ignore[no-untyped-def]
+    size = json.loads(run("--home", home, "audit", "check", "--json").stdout)["size"]
+    result = run("--home", home, "ingest", home.parent / "reports", "--json")
+    assert result.exit_code == 0
+    assert {outcome["status"] for outcome in json.loads(result.stdout)["files"]} == {"unchanged"}
+    assert json.loads(run("--home", home, "audit", "check", "--json").stdout)["size"] == size
+
+
+def test_search_marks_what_is_relevant(run, home) -> None:  # type: ignore[no-untyped-def]
+    result = run("--home", home, "search", "When was Nike founded and by whom?", "--json")
+    passages = json.loads(result.stdout)["passages"]
+    assert passages[0]["chunk"]["document_id"] == "reports/nike.md"
+    assert all(isinstance(passage["relevant"], bool) for passage in passages)
+
+
+def test_documents_show_prints_the_text_that_is_cited(run, home) -> None:  # type: ignore[no-untyped-def]
+    result = run("--home", home, "documents", "show", "reports/light.md")
+    assert "Cape Meares is lit at dusk" in result.stdout
+    missing = run("--home", home, "documents", "show", "none.md")
+    assert (missing.exit_code, missing.stdout) == (1, "")
+
+
+def test_escape_sequences_in_a_document_do_not_reach_the_terminal(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "evil\x1b[31m.md").write_text(
+        "# A \x1b]0;owned\x07 title\n\nThe [bold]gate[/bold] opens at \x9b9."
+    )
+    for words in (["ingest", "in"], ["documents", "list"], ["search", "When does the gate open?"]):
+        result = run(*words)
+        assert result.exit_code == 0, result.output
+        assert "\x1b" not in result.output
+        assert "\x9b" not in result.output
+    assert "[bold]gate[/bold]" in result.stdout
+
+
+def test_withdrawing_is_recorded_and_takes_effect(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "a.txt").write_text("The harbour was dredged in 1911.")
+    assert run("ingest", "a.txt").exit_code == 0
+    assert run("documents", "withdraw", "a.txt", "--reason", "wrong year").exit_code == 0
+    assert json.loads(run("search", "harbour", "--json").stdout)["passages"] == []
+    assert "withdrawn" in run("documents", "list").stdout
+    assert json.loads(run("audit", "check", "--json").stdout)["ok"]
+    bodies = Path(".citewell/audit.sqlite")
+    with sqlite3.connect(bodies) as log:
+        found = log.execute("SELECT body FROM entries WHERE kind = 'withdrawal'").fetchall()
+    assert "wrong year" in found[0][0]
+    assert run("documents", "withdraw", "none.txt").exit_code == 1
+
+
+def test_init_makes_a_home_that_loads(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    assert run("init", "--home", "new").exit_code == 0
+    assert (tmp_path / "new" / "citewell.toml").is_file()
+    assert run("init", "--home", "new").exit_code == 2
+    assert run("--home", "new", "documents", "list").stdout.startswith("no documents")
+
+
+def test_doctor_and_models_name_every_maker(run, home) -> None:  # type: ignore[no-untyped-def]
+    result = run("--home", home, "doctor", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["ok"]
+    makers = json.loads(run("--home", home, "models", "--json").stdout)
+    assert set(makers) == {"embedder", "ranker", "extractor", "generator", "entailer"}
+    assert all(maker["name"] and maker["hash"].startswith("sha256:") for maker in makers.values())
+
+
+def test_doctor_ends_with_one_when_a_part_fails(run, home, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setenv("CITEWELL_EXTRACTOR", "nonsense")
+    result = run("--home", home, "doctor")
+    assert result.exit_code == 1
+    assert "FAILS" in result.stdout
