@@ -44,8 +44,9 @@ _INSTRUCTIONS: tuple[tuple[str, str], ...] = (
     ),
     (
         "dictates the answer",
-        r"\b(?:when|if|whenever) (?:you are |someone is |a user is )?(?:asked|answering|a user asks|"
-        r"the user asks|anyone asks|questioned)\b[^.\n]{0,120}"
+        r"\b(?:when|if|whenever) (?:you are |someone is |a user is )?(?:asked (?:about|for|whether|what|who|"
+        r"how|why|if|by|this|that|the question)|answering|a user asks|the user asks|anyone asks|questioned)"
+        r"\b[^.\n]{0,120}"
         r"\b(?:answer|respond|reply|say|state|output|tell them)\b",
     ),
     (
@@ -85,8 +86,12 @@ _INSTRUCTIONS: tuple[tuple[str, str], ...] = (
     ),
 )
 _COMPILED = tuple((why, re.compile(pattern, re.I | re.M)) for why, pattern in _INSTRUCTIONS)
-# Zero-width and tag characters hide text from people who read the page; three and more are not typography.
-_HIDDEN = re.compile("[\u200b\u200c\u200e\u200f\u2060-\u2064\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+# Text that people cannot see: tag characters, runs of invisible ones, words cut by them. One or two are
+# typography, and direction marks belong to languages.
+_HIDDEN = re.compile("[\u200b\u200c\u2060-\u2064\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+_HIDING = re.compile(
+    "[\U000e0000-\U000e007f]|[\u2060-\u2064]{3,}|\u200b{8,}|(?:[A-Za-z][\u200b\u200c\u2060]){4,}"
+)
 _WORD = re.compile(r"[\w&]+")
 
 
@@ -108,9 +113,8 @@ def instructions_in(text: str) -> str:
         match = pattern.search(plain)
         if match:
             return f"{why}: {_shown(match.group())}"
-    hidden = len(_HIDDEN.findall(text))
-    if hidden > 2 and hidden > len(text) / 200:
-        return f"hides {hidden} invisible characters"
+    if _HIDING.search(text):
+        return f"hides {len(_HIDDEN.findall(text))} invisible characters"
     return ""
 
 
