@@ -17,7 +17,7 @@ from citewell.claims.lines import Line, LineKind, read_lines
 from citewell.claims.markers import Marked, Marker, read_markers
 from citewell.claims.phrases import PieceKind, frame_length, kind_of
 from citewell.claims.splitting import Part, split_sentence
-from citewell.claims.verbs import is_finite
+from citewell.verification.verbs import is_finite
 from citewell.records import Record
 from citewell.sentences import sentence_spans
 from citewell.verification.entities import names

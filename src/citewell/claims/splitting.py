@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from citewell.claims.verbs import AUXILIARIES, PAST, is_doubtful, is_finite
+from citewell.verification.verbs import AUXILIARIES, PAST, is_doubtful, is_finite
 from citewell.records import Record
 from citewell.verification.entities import names
 

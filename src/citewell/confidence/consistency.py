@@ -1,8 +1,7 @@
-"""Do several drafts of one answer say the same? Claim by claim, by mutual entailment, never by string.
+"""Do several drafts of one answer say the same? Claim by claim, by entailment both ways, never by string.
 
-In: drafts of the same question and an entailer. Out: a Measure in [0, 1] with n = the number of drafts.
-Not measured, and never 1.0, for a single draft, for a writer that would write the same again, and when the
-entailer could not judge a pair. After SelfCheckGPT (Manakul et al. 2023), with both directions required.
+In: the claims of each run and an entailer. Out: the mean share of claims that the other runs entail. One run, or a
+writer that is deterministic, measures nothing. Knows nothing about sources.
 """
 
 from __future__ import annotations
@@ -11,27 +10,35 @@ from collections.abc import Sequence
 from itertools import permutations
 
 from citewell.ports import Entailer
-from citewell.records import Draft, Measure
-
-DETERMINISTIC = "a deterministic writer says the same again"
+from citewell.records import Measure
 
 
-def measure_consistency(drafts: Sequence[Draft], entailer: Entailer) -> Measure:
-    """Mean, over ordered pairs of drafts and claims of the first, of how far the second entails them."""
-    if any(draft.deterministic for draft in drafts):
-        return Measure(value=None, n=0, maker=entailer.maker.name, note=DETERMINISTIC)
-    if len(drafts) < 2:
-        return Measure(value=None, n=0, maker=entailer.maker.name, note="one run")
-    pairs = [(other.text, claim.text) for one, other in permutations(drafts, 2) for claim in one.claims]
-    if not pairs:
-        return Measure(value=None, n=0, maker=entailer.maker.name, note="no draft made a claim")
-    # A draft without text entails nothing; a model is not asked about an empty premise.
-    judged = iter(entailer.entail([pair for pair in pairs if pair[0].strip()]))
-    total = 0.0
-    for premise, _ in pairs:
-        if premise.strip():
-            result = next(judged)
-            if result.entailment is None:
-                return Measure(value=None, n=0, maker=entailer.maker.name, note=result.unchecked)
-            total += result.entailment
-    return Measure(value=total / len(pairs), n=len(drafts), maker=entailer.maker.name)
+def measure_consistency(
+    runs: Sequence[Sequence[str]], entailer: Entailer, *, deterministic: bool = False, threshold: float = 0.5
+) -> Measure:
+    """Value in [0, 1]; ``n`` counts the comparisons of a claim with another run that gave a probability.
+
+    A run without claims agrees with another such run and with no run that has claims.
+    """
+    if deterministic or len(runs) < 2:
+        return Measure(value=None, n=0, note="a deterministic writer" if deterministic else "one run")
+    pairs: list[tuple[str, str]] = []
+    disagreements = 0
+    for first, second in permutations(range(len(runs)), 2):
+        if not runs[second]:
+            continue
+        if not runs[first]:
+            disagreements += len(runs[second])
+            continue
+        premise = "\n".join(runs[first])
+        pairs += [(premise, claim) for claim in runs[second]]
+    if not pairs and not disagreements:
+        return Measure(value=None, n=0, note="no run made a claim")
+    answers = entailer.entail(pairs) if pairs else []
+    judged = [answer.entailment for answer in answers if answer.entailment is not None]
+    n = len(judged) + disagreements
+    unscored = len(answers) - len(judged)
+    return Measure(
+        value=sum(value >= threshold for value in judged) / n if n else None, n=n, maker=entailer.maker.name,
+        note=f"{unscored} unchecked" if unscored else "",
+    )  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 
 from citewell.identity import hash_text
 from citewell.ports import Vectors
-from citewell.records import Maker
+from citewell.records import Entailment, Maker
 
 _WORD = re.compile(r"\w+")
 
@@ -37,3 +37,59 @@ class HashEmbedder:
     def _direction(self, word: str) -> Vectors:
         seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), "big")
         return np.random.default_rng(seed).standard_normal(self.dimension).astype(np.float32)
+
+
+class FakeEntailer:
+    """Entailment by exact words, for tests and examples: what the rules are is all it knows.
+
+    A sentence of the premise that holds every content word of the claim entails it (0.95); the whole
+    premise may too (0.9). The same words with a negation on one side only, or with other digits in their
+    place, contradict (0.95). Otherwise the claim is neutral, entailed as far as half the share of its words
+    that the premise holds. An empty premise or claim is unchecked.
+    """
+
+    def __init__(self) -> None:
+        self.maker = Maker(name="fake/word-entailer", hash=hash_text("word-entailer 1"))
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        return [self._one(premise, claim) for premise, claim in pairs]
+
+    def _one(self, premise: str, claim: str) -> Entailment:
+        wanted = _content(claim)
+        if not premise.strip() or not wanted:
+            return Entailment(
+                entailment=None, neutral=None, contradiction=None, unchecked="nothing to compare"
+            )
+        units = [unit for unit in _SENTENCE.split(premise) if unit.strip()]
+        best = 0.0
+        for unit in units:
+            held = _content(unit)
+            words, digits = {w for w in wanted if not w[0].isdigit()}, {w for w in wanted if w[0].isdigit()}
+            if words and words <= held:
+                other = {w for w in held if w[0].isdigit()}
+                if _negated(unit) != _negated(claim) or (digits - held and other):
+                    return Entailment(entailment=0.02, neutral=0.03, contradiction=0.95)
+            if wanted <= held:
+                return Entailment(entailment=0.95, neutral=0.03, contradiction=0.02)
+            best = max(best, len(wanted & held) / len(wanted))
+        whole = len(wanted & _content(premise)) / len(wanted)
+        if whole == 1.0:
+            return Entailment(entailment=0.9, neutral=0.07, contradiction=0.03)
+        entailment = max(best, whole) / 2
+        return Entailment(entailment=entailment, neutral=0.97 - entailment, contradiction=0.03)
+
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
+_NOT = frozenset("not no never none nor cannot without denied false".split())  # noqa: SIM905
+_DULL = frozenset(  # noqa: SIM905
+    "a an the of in on at to for and or but by with from as is are was were be been it its this that".split()
+)
+
+
+def _content(text: str) -> set[str]:
+    joined = re.sub(r"(?<=\d)[,.](?=\d)", "", text.lower())
+    return {word for word in _WORD.findall(joined) if word not in _DULL and word not in _NOT}
+
+
+def _negated(text: str) -> bool:
+    return any(word in _NOT or word == "t" for word in _WORD.findall(text.lower()))

@@ -110,6 +110,12 @@ def context_scales(text: str) -> frozenset[Decimal]:
     return frozenset(scales)
 
 
+def declared_units(text: str) -> str:
+    """The words of ``text`` that declare a scale or percent: "In millions"; "" when none do."""
+    found = [match.group() for match in _CONTEXT_SCALE.finditer(text)]
+    return "\n".join(dict.fromkeys(found))
+
+
 _ORDER = tuple(Match)
 
 

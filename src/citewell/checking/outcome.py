@@ -1,0 +1,132 @@
+"""What a check leaves behind, and how it is shown.
+
+In: checked claims and the draft they lie in. Out: :class:`Checked` with the text that may be shown under the policy
+for claims without support (``flag``, ``drop``, ``withhold``). A broken or contradicted claim is never shown as
+supported, whatever the policy. Knows nothing about models or evidence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from citewell.records import Claim, DraftClaim, Kind, Measure, Record, Status
+from citewell.verification.signals import overlap
+
+NO_SUPPORT = "[no supporting passage found]"
+MARKS = {
+    Status.UNSUPPORTED: NO_SUPPORT,
+    Status.CONTRADICTED: "[contradicted by its source]",
+    Status.BROKEN: "[broken citation]",
+    Status.UNCHECKED: "[not checked]",
+}
+_FAILING = (Status.BROKEN, Status.CONTRADICTED, Status.UNSUPPORTED)
+
+
+class Checked(Record, frozen=True, kw_only=True):
+    """``coverage``: aspects covered by a verified claim, over aspects. ``missing``: the others.
+
+    ``failure`` is "", ``citation_broken`` or ``hallucination_detected``, the worst first.
+    """
+
+    claims: tuple[Claim, ...]
+    shown_text: str
+    coverage: Measure
+    hallucination_gap: Measure
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    failure: str = ""
+
+    @property
+    def failing(self) -> tuple[str, ...]:
+        """Claims that must not stand as they are: what one stricter retry is told."""
+        return tuple(
+            c.text for c in self.claims if c.verdict.status in _FAILING and c.kind is not Kind.INFERENCE
+        )
+
+    @property
+    def contradicted(self) -> bool:
+        return any(claim.verdict.status is Status.CONTRADICTED for claim in self.claims)
+
+
+def nothing_to_check(aspects: Sequence[str] = ()) -> Checked:
+    """The outcome where nothing was written: not a pass, nothing measured but the coverage, which is none."""
+    return Checked(
+        claims=(), shown_text="", coverage=measure_coverage(aspects, (), aspects)[0],
+        hallucination_gap=Measure(value=None, n=0, note="nothing to check"), missing=tuple(aspects),
+    )  # fmt: skip
+
+
+def failure_of(claims: Sequence[Claim]) -> str:
+    statuses = {claim.verdict.status for claim in claims if claim.kind is not Kind.INFERENCE}
+    if Status.BROKEN in statuses:
+        return "citation_broken"
+    return "hallucination_detected" if statuses & {Status.CONTRADICTED, Status.UNSUPPORTED} else ""
+
+
+def measure_gap(claims: Sequence[Claim], entailed: Sequence[bool | None]) -> Measure:
+    """1 - entailed/n, where entailed means by all passages together; not measured when n is 0."""
+    known = [held for held in entailed if held is not None]
+    unscored = len(claims) - len(known)
+    note = f"{unscored} unchecked" if unscored else ""
+    value = 1.0 - sum(known) / len(known) if known else None
+    return Measure(value=value, n=len(known), maker="citewell-verifier/1", note=note)
+
+
+def measure_coverage(
+    aspects: Sequence[str], claims: Sequence[Claim], missing: Sequence[str]
+) -> tuple[Measure, tuple[str, ...]]:
+    """Aspects that a verified claim answers; a claim that names no aspect answers those it shares words with,
+    or the only one there is."""
+    verified = [claim for claim in claims if claim.verdict.status is Status.VERIFIED]
+    covered = [
+        aspect for aspect in aspects if aspect not in missing and _answered(aspect, verified, len(aspects))
+    ]
+    lacking = tuple(aspect for aspect in aspects if aspect not in covered)
+    value = len(covered) / len(aspects) if aspects else None
+    return Measure(value=value, n=len(aspects), maker="citewell-coverage/1"), lacking
+
+
+def _answered(aspect: str, verified: Sequence[Claim], aspects: int) -> bool:
+    if any(claim.aspect == aspect for claim in verified):
+        return True
+    unnamed = [claim for claim in verified if not claim.aspect]
+    return bool(unnamed) and (aspects == 1 or any(overlap(aspect, claim.text) >= 0.3 for claim in unnamed))
+
+
+def shown(
+    text: str, drafted: Sequence[DraftClaim], claims: Sequence[Claim], policy: str
+) -> tuple[str, tuple[bool, ...]]:
+    """(the text to show, which claims are in it). ``drafted`` gives each claim's place in ``text``."""
+    failed = [claim.verdict.status is not Status.VERIFIED for claim in claims]
+    plain = [
+        claim.kind is Kind.INFERENCE and claim.verdict.status is not Status.CONTRADICTED for claim in claims
+    ]
+    if policy == "withhold" and any(
+        bad and not inference for bad, inference in zip(failed, plain, strict=True)
+    ):
+        return "", tuple(False for _ in claims)
+    visible = [True] * len(claims)
+    for index in range(len(claims) - 1, -1, -1):
+        claim, place = claims[index], drafted[index]
+        if not failed[index]:
+            continue
+        mark = "[inference]" if plain[index] else MARKS[claim.verdict.status]
+        if policy == "drop" and not plain[index] and claim.verdict.status is not Status.UNCHECKED:
+            text = _without(text, place.start, place.end)
+            visible[index] = False
+        elif not text[place.end :].lstrip(" .").startswith(mark):
+            text = f"{text[: place.end].rstrip()} {mark}{text[place.end :]}"
+    return text.strip(), tuple(visible)
+
+
+def _without(text: str, start: int, end: int) -> str:
+    """Without the claim and, when nothing else is on its line, without the line's frame."""
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", end)
+    line_end = len(text) if line_end < 0 else line_end
+    frame, rest = text[line_start:start], text[end:line_end]
+    framed = not re.search(r"[.!?]\s*$", frame) and not any(ch.isalnum() for ch in rest)
+    if framed:
+        return text[:line_start] + text[min(line_end + 1, len(text)) :]
+    return text[:start].rstrip(" ") + (" " if rest.strip() else "") + text[end:].lstrip(" ")

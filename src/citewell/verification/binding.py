@@ -1,0 +1,226 @@
+"""A claim and a text -> the shortest stretch of it that carries the claim: 3 to 30 tokens, exact offsets.
+
+In: a claim, a document text and the range to look in. Out: spans of that text, in order: one where one will do,
+several where sentences or cells are needed together. A quotation in the claim is bound where it stands; a number in a
+table to its row's label and its cell; anything else to the sentences that hold most of its words, numbers and
+names, cut to the decisive words. Chooses, never judges: whether the span supports is
+:mod:`citewell.verification.verifier`'s business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from citewell.records import Record, Row
+from citewell.sentences import sentence_spans
+from citewell.tokens import token_spans
+from citewell.verification.cells import place_numbers
+from citewell.verification.evidence import TableLine
+from citewell.verification.numbers import check_numbers
+from citewell.verification.quantities import extract_quantities
+from citewell.verification.signals import content_words
+from citewell.verification.verbatim import find_verbatim
+
+Span = tuple[int, int]
+Scorer = Callable[[Sequence[str]], list[float]]
+"""Texts -> probability, in [0, 1], that each supports the claim; used to choose among near equals."""
+
+_WORD = re.compile(r"[^\W_]+(?:[.,'\u2019-][^\W_]+)*%?")
+_CANDIDATES = 3
+_MOST_SPANS = 3
+
+
+class Bound(Record, frozen=True, kw_only=True):
+    """``coverage``: share, in [0, 1], of the claim's content words that the spans' sentences hold."""
+
+    spans: tuple[Span, ...]
+    coverage: float
+
+
+class _Candidate(Record, frozen=True, kw_only=True):
+    start: int
+    end: int
+    held: frozenset[str]
+    numbers: frozenset[int]
+    weight: float
+
+
+def bind(
+    claim: str,
+    text: str,
+    *,
+    start: int = 0,
+    end: int | None = None,
+    rows: Sequence[Row] = (),
+    context: str = "",
+    score: Scorer | None = None,
+    min_tokens: int = 3,
+    max_tokens: int = 30,
+) -> Bound | None:
+    """The spans of ``text[start:end]`` that carry ``claim``; None when no word of it is there.
+
+    ``rows`` are the table rows in that range, ``score`` breaks ties between candidate sentences.
+    """
+    end = len(text) if end is None else end
+    region = text[start:end]
+    if verbatim := find_verbatim(claim.strip().rstrip(".!"), region):
+        span = (start + verbatim[0], start + verbatim[1])
+        spans = [fitted(text, *span, claim, min_tokens, max_tokens, low=start, high=end)]
+        return Bound(spans=tuple(spans), coverage=1.0)
+    if cell := _cell_spans(claim, text, rows, context):
+        return Bound(spans=cell, coverage=1.0)
+    candidates = _candidates(claim, region, context)
+    if not candidates:
+        return None
+    wanted = frozenset(content_words(claim))
+    chosen = [_best(candidates, region, score)]
+    while len(chosen) < _MOST_SPANS:
+        held = frozenset().union(*(c.held for c in chosen))
+        numbers = frozenset().union(*(c.numbers for c in chosen))
+        more = [c for c in candidates if c not in chosen and (c.numbers - numbers or len(c.held - held) >= 2)]
+        if not more or len(held) >= 0.8 * len(wanted) and not any(c.numbers - numbers for c in more):
+            break
+        chosen.append(max(more, key=lambda c: (len(c.numbers - numbers), len(c.held - held), -c.start)))
+    spans = sorted(
+        fitted(text, start + c.start, start + c.end, claim, min_tokens, max_tokens, low=start, high=end)
+        for c in chosen
+    )
+    covered = frozenset().union(*(c.held for c in chosen))
+    return Bound(spans=tuple(dict.fromkeys(spans)), coverage=len(covered) / len(wanted) if wanted else 0.0)
+
+
+def fitted(
+    text: str, start: int, end: int, claim: str, min_tokens: int = 3, max_tokens: int = 30, *,
+    low: int = 0, high: int | None = None,
+) -> Span:  # fmt: skip
+    """``[start, end)`` cut to ``max_tokens`` around the words it shares with ``claim``, or widened to
+    ``min_tokens`` inside its line (never past ``low`` and ``high``), at word borders."""
+    start, end = _trimmed(text, start, end)
+    words = [(start + m.start(), start + m.end()) for m in _WORD.finditer(text[start:end])]
+    counts = _token_counts(text[start:end], [(a - start, b - start) for a, b in words])
+    if sum(counts) < min_tokens:
+        return _widened(text, start, end, min_tokens, low, len(text) if high is None else high)
+    if len(token_spans(text[start:end])) <= max_tokens or not words:
+        return start, end
+    wanted = set(content_words(claim))
+    figures = {q.text.lower() for q in extract_quantities(claim)}
+    gains = [
+        2.0 if any(ch.isdigit() for ch in text[a:b]) and any(text[a:b].lower() in f or f in text[a:b].lower() for f in figures)
+        else 1.0 if wanted & set(content_words(text[a:b])) else 0.0
+        for a, b in words
+    ]  # fmt: skip
+    best, best_gain, first = (0, 0), -1.0, 0
+    total = gain = 0.0
+    for last in range(len(words)):
+        total += counts[last]
+        gain += gains[last]
+        while total > max_tokens and first < last:
+            total -= counts[first]
+            gain -= gains[first]
+            first += 1
+        # Of equal windows the one that begins with a telling word reads best.
+        if gain > best_gain + (0.0 if gains[first] else 0.5):
+            best, best_gain = (first, last), gain
+    return _closed(text, words[best[0]][0], words[best[1]][1], end, max_tokens)
+
+
+def _closed(text: str, start: int, end: int, limit: int, max_tokens: int) -> Span:
+    """With the stop or percent sign that follows, where it still fits."""
+    while (
+        end < limit and text[end] in '.%)!?\u201d"' and len(token_spans(text[start : end + 1])) <= max_tokens
+    ):
+        end += 1
+    while len(token_spans(text[start:end])) > max_tokens:
+        shorter = text.rfind(" ", start, end)
+        if shorter <= start:
+            return start, end
+        end = shorter
+    return _trimmed(text, start, end)
+
+
+def _widened(text: str, start: int, end: int, min_tokens: int, low: int, high: int) -> Span:
+    """Whole words of the same line added behind, then before, until there are enough tokens."""
+    line_start = max(low, text.rfind("\n", 0, start) + 1)
+    line_end = text.find("\n", end)
+    line_end = min(high, len(text) if line_end < 0 else line_end)
+    while len(token_spans(text[start:end])) < min_tokens:
+        after = _WORD.search(text, end, line_end)
+        before = [m for m in _WORD.finditer(text, line_start, start)]
+        if after:
+            end = after.end()
+        elif before:
+            start = before[-1].start()
+        else:
+            break
+    return start, end
+
+
+def _token_counts(text: str, words: Sequence[Span]) -> list[int]:
+    """Tokens of each word, with those of the punctuation behind it."""
+    tokens = token_spans(text)
+    counts, at = [0] * len(words), 0
+    for start, _ in tokens:
+        while at + 1 < len(words) and words[at + 1][0] <= start:
+            at += 1
+        if words:
+            counts[at] += 1
+    return counts
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def _candidates(claim: str, region: str, context: str) -> list[_Candidate]:
+    wanted = frozenset(content_words(claim))
+    found = []
+    for start, end in sentence_spans(region):
+        sentence = region[start:end]
+        held = wanted & frozenset(content_words(sentence))
+        numbers = frozenset(c.quantity.start for c in check_numbers(claim, sentence, context) if c.holds)
+        if held or numbers:
+            found.append(
+                _Candidate(
+                    start=start, end=end, held=held, numbers=numbers, weight=len(held) + 2.0 * len(numbers)
+                )
+            )
+    return sorted(found, key=lambda c: (-c.weight, c.start))
+
+
+def _best(candidates: Sequence[_Candidate], region: str, score: Scorer | None) -> _Candidate:
+    near = [c for c in candidates[:_CANDIDATES] if c.weight >= 0.5 * candidates[0].weight]
+    if score is None or len(near) == 1:
+        return candidates[0]
+    probabilities = score([region[c.start : c.end] for c in near])
+    return max(
+        zip(near, probabilities, strict=True), key=lambda pair: (pair[1], pair[0].weight, -pair[0].start)
+    )[0]
+
+
+def _cell_spans(claim: str, text: str, rows: Sequence[Row], context: str) -> tuple[Span, ...]:
+    """Label and cell of the row in which every number of the claim is at its place."""
+    if not rows:
+        return ()
+    lines = [
+        TableLine(label=row.label, cells=tuple((text[c.start : c.end], c.head) for c in row.cells))
+        for row in rows
+    ]
+    placements = [p for p in place_numbers(claim, lines, context) if not p.misplaced]
+    if not placements:
+        return ()
+    spans: list[Span] = []
+    for placement in placements:
+        for row, line in zip(rows, lines, strict=True):
+            if line.label != placement.label or (placement.cell, placement.head) not in line.cells:
+                continue
+            cell = row.cells[line.cells.index((placement.cell, placement.head))]
+            label_end = row.start + len(row.label) if text.startswith(row.label, row.start) else cell.start
+            label = _trimmed(text, row.start, label_end)
+            spans += [span for span in (label, (cell.start, cell.end)) if span[1] > span[0]]
+            break
+    return tuple(sorted(dict.fromkeys(spans)))

@@ -1,0 +1,108 @@
+"""The probability that a text supports a claim: the entailer's word joined with the exact checks.
+
+In: premise, claim and the entailer's three probabilities. Out: Support, a probability calibrated at
+equal priors, so that 0.5 is its border, and what each feature added to it. A small logistic model, one
+intercept and one slope a kind of source (sentence, text, table), whose coefficients stand in
+support.json with where they come from. A number of the claim that the premise denies holds the
+probability under 0.5 whatever the model says. Knows no entailer by name.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from citewell.identity import hash_bytes
+from citewell.records import Entailment, Record
+from citewell.sentences import sentence_spans
+from citewell.verification.entities import missing_names
+from citewell.verification.numbers import Match, check_numbers
+from citewell.verification.signals import overlap, signals
+
+COEFFICIENTS = Path(__file__).with_name("support.json")
+KINDS = ("sentence", "text", "table")
+DENIED_CEILING = 0.45
+_DENIES = frozenset({Match.OTHER, Match.SIGN, Match.FORM})
+_SIGNS = ("negation", "hedge", "quantifier", "opposite", "order", "attribution", "condition")
+_EDGE = 1e-4  # log odds are cut here: what lies beyond is the model's confidence in itself
+
+
+class Support(Record, frozen=True, kw_only=True):
+    """``added`` is each feature's part of the log odds; ``denied`` the numbers that the premise denies."""
+
+    probability: float
+    kind: str
+    added: dict[str, float]
+    denied: tuple[str, ...] = ()
+
+
+def support(premise: str, claim: str, entailment: Entailment, *, context: str = "") -> Support:
+    """Raises ValueError for an unchecked entailment: it has no probability to join.
+
+    ``context`` is text around the premise that is no evidence itself: a table's units, column heads.
+    """
+    coefficients = _coefficients()["coefficients"]
+    kind = source_kind(premise)
+    values = features(premise, claim, entailment, context=context)
+    added = {name: coefficients[name] * value for name, value in values.items() if value}
+    added["intercept"] = coefficients[f"intercept {kind}"]
+    added["slope"] = coefficients[f"slope {kind}"] * values["entailment"]
+    probability = 1.0 / (1.0 + math.exp(-sum(added.values())))
+    denied = denied_numbers(premise, claim, context)
+    if denied:
+        probability = min(probability, DENIED_CEILING)
+    return Support(probability=probability, kind=kind, added=added, denied=denied)
+
+
+def features(premise: str, claim: str, entailment: Entailment, *, context: str = "") -> dict[str, float]:
+    """Feature values by name. Counts stop at 2; shares and probabilities lie in [0, 1]."""
+    if entailment.entailment is None or entailment.contradiction is None:
+        raise ValueError(f"nothing to join: {entailment.unchecked}")
+    checks = check_numbers(claim, premise, context)
+    found = {signal.kind for signal in signals(claim, premise)}
+    units = max(1, len(sentence_spans(premise)))
+    values = {
+        "entailment": _log_odds(entailment.entailment),
+        "contradiction": entailment.contradiction,
+        "words missing": 1.0 - overlap(claim, f"{context}\n{premise}"),
+        "names missing": float(min(2, len(missing_names(claim, f"{context}\n{premise}")))),
+        "numbers absent": float(min(2, sum(check.match is Match.ABSENT for check in checks))),
+        "numbers denied": float(min(2, sum(check.match in _DENIES for check in checks))),
+        "length of claim": math.log(1 + len(claim.split())) - 2.5,
+        "length of premise": math.log(units),
+    }
+    return values | {name: float(name in found) for name in _SIGNS}
+
+
+def denied_numbers(premise: str, claim: str, context: str = "") -> tuple[str, ...]:
+    """Numbers of the claim in whose place the premise has other ones, as written in the claim."""
+    return tuple(c.quantity.text for c in check_numbers(claim, premise, context) if c.match in _DENIES)
+
+
+def source_kind(premise: str) -> str:
+    """``table`` (rows of cells or of "name: value"), ``sentence`` (one) or ``text``."""
+    lines = [line for line in premise.splitlines() if line.strip()]
+    rows = [line for line in lines if "\t" in line or ": " in line[:64]]
+    if len(rows) >= 2 and len(rows) * 2 >= len(lines):
+        return "table"
+    return "sentence" if len(sentence_spans(premise)) <= 1 else "text"
+
+
+def calibration_card() -> dict[str, Any]:
+    """What the coefficients were fitted on, with which entailer, and how well they are calibrated."""
+    return {name: value for name, value in _coefficients().items() if name != "coefficients"}
+
+
+@lru_cache(maxsize=1)
+def _coefficients() -> dict[str, Any]:
+    data = COEFFICIENTS.read_bytes()
+    loaded: dict[str, Any] = json.loads(data)
+    return {**loaded, "hash": hash_bytes(data)}
+
+
+def _log_odds(probability: float) -> float:
+    cut = min(1.0 - _EDGE, max(_EDGE, probability))
+    return math.log(cut / (1.0 - cut))

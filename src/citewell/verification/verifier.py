@@ -1,0 +1,381 @@
+"""The verdict on a claim, given the texts that are to support it.
+
+In: claims and their evidence. Out: one :class:`Verdict` each, with its proof and its reason in plain words.
+
+    verbatim   the whole statement stands in the evidence, with nothing before or behind it that would turn it
+    numeric    every number is in the cell, or the sentence, that the claim speaks of, and nothing else is claimed
+               that exact code or the entailer does not find there
+    entailed   the calibrated probability of support (:mod:`citewell.verification.support`) reaches the threshold
+    otherwise  contradicted when the entailer says so, else unsupported; unchecked when nothing could be judged
+
+Evidence is read text by text, and the nearest sentences of all texts together where no text alone suffices, so that
+more evidence never lowers the best support. Knows nothing about answers, markers or spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from citewell.config import Verification
+from citewell.errors import CitewellError
+from citewell.identity import hash_value
+from citewell.ports import Entailer
+from citewell.records import Entailment, Label, Maker, Proof, Record, Status, Verdict
+from citewell.sentences import sentence_spans
+from citewell.verification.cells import place_numbers, proven_by_cells
+from citewell.verification.entities import missing_names
+from citewell.verification.evidence import EvidenceText, as_evidence
+from citewell.verification.joining import join_support
+from citewell.verification.language import not_english
+from citewell.verification.numbers import check_numbers
+from citewell.verification.quantities import Form, extract_quantities
+from citewell.verification.signals import cut_off, overlap, signals
+from citewell.verification.support import DENIED_CEILING
+from citewell.verification.verbatim import find_all
+from citewell.verification.verbs import is_finite
+
+NAME = "citewell-verifier/1"
+_JOINED_SENTENCES = 8  # sentences taken from all texts together when no text alone supports
+
+
+class Question(Record, frozen=True, kw_only=True):
+    """A claim and its evidence. ``asked`` is the question a bare fragment ("$1,577 million") answers."""
+
+    claim: str
+    evidence: tuple[EvidenceText, ...]
+    context: str = ""
+    asked: str = ""
+
+
+class _Read(Record, frozen=True, kw_only=True):
+    """One premise's outcome. ``support`` is calibrated and capped; None when the model could not judge."""
+
+    premise: EvidenceText
+    entailment: Entailment
+    support: float | None
+    objection: str = ""
+
+
+class Verifier:
+    """``settings`` holds the thresholds. The entailer shares no weights with whatever wrote the claims."""
+
+    def __init__(self, entailer: Entailer, settings: Verification | None = None) -> None:
+        self._entailer = entailer
+        self._settings = settings or Verification()
+        inner = entailer.maker
+        self.maker = Maker(
+            name=f"{NAME} + {inner.name}",
+            hash=inner.hash,
+            prompt_hash=inner.prompt_hash,
+            threshold=self._settings.support_threshold,
+            card=inner.card,
+        )
+        self._exact = Maker(name=NAME, hash=hash_value({"exact code": NAME}))
+
+    def verify(
+        self,
+        claim_text: str,
+        evidence_texts: Sequence[str | EvidenceText],
+        *,
+        quote: str | None = None,
+        context: str = "",
+        asked: str = "",
+    ) -> Verdict:
+        """One verdict; ``quote`` is evidence too, looked at first. Never raises for a model's failure."""
+        evidence = tuple(as_evidence(text) for text in evidence_texts)
+        if quote and not any(find_all(quote, text.text) for text in evidence):
+            evidence = (*evidence, as_evidence(quote))
+        return self.verify_many(
+            [Question(claim=claim_text, evidence=evidence, context=context, asked=asked)]
+        )[0]
+
+    def verify_many(self, questions: Sequence[Question]) -> list[Verdict]:
+        """One verdict a question, in order; the model is asked once for all of them, twice at most."""
+        settled = [self._settled(question) for question in questions]
+        open_ones = [i for i, verdict in enumerate(settled) if verdict is None]
+        reads = self._read([(questions[i], premise) for i in open_ones for premise in questions[i].evidence])
+        grouped: dict[int, list[_Read]] = {}
+        position = 0
+        for i in open_ones:
+            count = len(questions[i].evidence)
+            grouped[i] = reads[position : position + count]
+            position += count
+        composed = [(i, joined) for i in open_ones if (joined := self._joined(questions[i], grouped[i]))]
+        for (i, _), read in zip(composed, self._read([(questions[i], j) for i, j in composed]), strict=True):
+            grouped[i].append(read)
+        return [
+            verdict if verdict is not None else self._verdict(questions[i], grouped[i])
+            for i, verdict in enumerate(settled)
+        ]
+
+    def scores(self, claim: str, texts: Sequence[str]) -> list[float]:
+        """The entailer's own probability for each text, to choose among spans; 0.0 where it could not judge."""
+        reads = self._read([(Question(claim=claim, evidence=()), EvidenceText(text=text)) for text in texts])
+        return [read.support if read.support is not None else 0.0 for read in reads]
+
+    # --- exact code ---------------------------------------------------------------------------------
+
+    def _settled(self, question: Question) -> Verdict | None:
+        """What needs no model: nothing to judge, the statement itself, a cell that says it all."""
+        claim = question.claim.strip()
+        if not any(letter.isalnum() for letter in claim):
+            return self._unchecked("the claim is empty")
+        texts = [evidence for evidence in question.evidence if evidence.text.strip()]
+        if not texts:
+            return self._unchecked("there is no evidence to check against")
+        foreign = not_english(claim)
+        if foreign:
+            return self._unchecked(f"the models were made for English; of the claim, {foreign}")
+        english = [evidence for evidence in texts if not self._foreign(evidence)]
+        if not english:
+            return self._unchecked(
+                f"the models were made for English; of the evidence, {self._foreign(texts[0])}"
+            )
+        for evidence in english:
+            if stands_whole(claim, evidence.text):
+                return self._proven(Proof.VERBATIM, "the source says it in these words")
+        for evidence in english:
+            if cell := proven_by_cells(claim, evidence.lines, evidence.around(question.context)):
+                head = f" under \u201c{' '.join(cell.head.split())}\u201d" if cell.head else ""
+                return self._proven(
+                    Proof.NUMERIC, f"the row \u201c{cell.label}\u201d{head} holds {cell.cell.strip()}"
+                )
+        return None
+
+    @staticmethod
+    def _foreign(evidence: EvidenceText) -> str:
+        if evidence.language and evidence.language.split("-")[0].lower() != "en":
+            return f"it is marked as {evidence.language!r}"
+        return not_english(evidence.text)
+
+    # --- the model ----------------------------------------------------------------------------------
+
+    def _read(self, pairs: Sequence[tuple[Question, EvidenceText]]) -> list[_Read]:
+        if not pairs:
+            return []
+        asked = [(evidence.text, hypothesis(question)) for question, evidence in pairs]
+        try:
+            answers = self._entailer.entail(asked)
+        except (CitewellError, RuntimeError, ValueError, OSError) as error:
+            failed = Entailment(
+                entailment=None, neutral=None, contradiction=None,
+                unchecked=f"the entailer failed: {type(error).__name__}: {error}",
+            )  # fmt: skip
+            answers = [failed] * len(asked)
+        return [
+            self._joined_with_checks(question, evidence, answer)
+            for (question, evidence), answer in zip(pairs, answers, strict=True)
+        ]
+
+    def _joined_with_checks(self, question: Question, evidence: EvidenceText, answer: Entailment) -> _Read:
+        foreign = self._foreign(evidence)
+        if answer.entailment is None or answer.contradiction is None or foreign:
+            reason = answer.unchecked or (
+                f"of the evidence, {foreign}" if foreign else "no probability came back"
+            )
+            unchecked = Entailment(entailment=None, neutral=None, contradiction=None, unchecked=reason)
+            return _Read(premise=evidence, entailment=unchecked, support=None)
+        context = evidence.around(question.context)
+        probability = join_support(
+            evidence.text, hypothesis(question), answer, maker=self._entailer.maker, context=context
+        )
+        misplaced = [
+            p.misplaced for p in place_numbers(question.claim, evidence.lines, context) if p.misplaced
+        ]
+        if misplaced:
+            return _Read(
+                premise=evidence,
+                entailment=answer,
+                support=min(probability, DENIED_CEILING),
+                objection=misplaced[0],
+            )
+        return _Read(premise=evidence, entailment=answer, support=probability)
+
+    def _joined(self, question: Question, reads: Sequence[_Read]) -> EvidenceText | None:
+        """The nearest sentences of several texts as one premise, when none of them suffices alone."""
+        supports = [read.support for read in reads if read.support is not None]
+        if len(supports) < 2 or max(supports) >= self._settings.support_threshold:
+            return None
+        ranked = []
+        for number, read in enumerate(reads):
+            text = read.premise.text
+            for start, end in sentence_spans(text):
+                share = overlap(question.claim, text[start:end])
+                if share > 0.0:
+                    ranked.append((-share, number, start, text[start:end]))
+        nearest = sorted(sorted(ranked)[:_JOINED_SENTENCES], key=lambda item: (item[1], item[2]))
+        if len({number for _, number, _, _ in nearest}) < 2:
+            return None
+        context = "\n".join(read.premise.context for read in reads if read.premise.context)
+        lines = tuple(line for read in reads for line in read.premise.lines)
+        return EvidenceText(text="\n".join(text for *_, text in nearest), context=context, lines=lines)
+
+    # --- the verdict --------------------------------------------------------------------------------
+
+    def _verdict(self, question: Question, reads: Sequence[_Read]) -> Verdict:
+        judged = [read for read in reads if read.support is not None]
+        if not judged:
+            reason = next((read.entailment.unchecked for read in reads if read.entailment.unchecked), "")
+            return self._unchecked(reason or "the model could not judge")
+        best = max(judged, key=lambda read: read.support or 0.0)
+        support = best.support or 0.0
+        worst = max(judged, key=lambda read: read.entailment.contradiction or 0.0)
+        contradiction = worst.entailment.contradiction or 0.0
+        if support >= self._settings.support_threshold:
+            return self._scored(
+                Status.VERIFIED, best, support, self._supported(question, best), proof=_proof(question, best)
+            )
+        objection = best.objection or next((read.objection for read in judged if read.objection), "")
+        reason = objection or _lacks(question, judged, best)
+        if contradiction >= self._settings.contradiction_threshold:
+            return self._scored(
+                Status.CONTRADICTED,
+                worst,
+                support,
+                f"the source says otherwise: {reason}" if reason else "the source says otherwise",
+            )
+        return self._scored(Status.UNSUPPORTED, best, support, reason or "no passage says this")
+
+    def _supported(self, question: Question, best: _Read) -> str:
+        where = f" by {best.premise.source}" if best.premise.source else ""
+        loose = [
+            c.quantity.text
+            for c in check_numbers(question.claim, best.premise.text, best.premise.around(question.context))
+            if not c.holds
+        ]
+        tail = f"; {_list(loose)} is not written there" if loose else ""
+        return f"entailed{where}{tail}"
+
+    def _scored(
+        self, status: Status, read: _Read, support: float, reason: str, *, proof: Proof | None = None
+    ) -> Verdict:
+        answer = read.entailment
+        assert answer.entailment is not None and answer.contradiction is not None  # noqa: S101, PT018 - judged
+        neutral = (
+            answer.neutral if answer.neutral is not None else 1.0 - answer.entailment - answer.contradiction
+        )
+        label = max(
+            (answer.entailment, Label.ENTAILMENT), (answer.contradiction, Label.CONTRADICTION), (neutral, Label.NEUTRAL),
+            key=lambda pair: pair[0],
+        )[1]  # fmt: skip
+        return Verdict(
+            status=status, reason=reason, maker=self.maker, label=label, proof=proof, support=support,
+            entailment=answer.entailment, contradiction=answer.contradiction,
+        )  # fmt: skip
+
+    def _proven(self, proof: Proof, reason: str) -> Verdict:
+        """Exact code found the statement itself: the probability that the source says it is one."""
+        return Verdict(
+            status=Status.VERIFIED,
+            reason=reason,
+            maker=self._exact,
+            label=Label.ENTAILMENT,
+            proof=proof,
+            support=1.0,
+        )
+
+    def _unchecked(self, reason: str) -> Verdict:
+        return Verdict(status=Status.UNCHECKED, reason=reason, maker=self.maker)
+
+
+def hypothesis(question: Question) -> str:
+    """What the entailer is asked: the claim, or the question and the fragment that answers it."""
+    return f"{question.asked.strip()} {question.claim}" if question.asked.strip() else question.claim
+
+
+def stands_whole(claim: str, text: str) -> bool:
+    """``claim`` stands in ``text`` word for word and as a whole statement.
+
+    Its sentence may say more, but nothing that would turn it: no denial, report, hedge or condition around it. A
+    fragment without a verb is no statement.
+    """
+    bare = claim.strip().rstrip(".!").rstrip()
+    words = bare.split()
+    for start, end in find_all(bare, text):
+        first, last = _sentence_around(text, start, end)
+        before, after = text[first:start], text[end:last]
+        whole = not any(ch.isalnum() for ch in before + after)
+        statement = len(words) >= 3 and any(is_finite(word.strip(".,;:()").lower()) for word in words)
+        if whole and len(words) >= 3 and not _introduced(text, first):
+            return True
+        if (
+            statement
+            and not cut_off(before, after)
+            and _joins(before, after)
+            and not _introduced(text, first)
+        ):
+            return True
+    return False
+
+
+def _sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
+    """From the start of the sentence that holds ``start`` to the end of the one that holds ``end``."""
+    spans = sentence_spans(text)
+    first = max((a for a, _ in spans if a <= start), default=0)
+    last = min((b for _, b in spans if b >= end), default=len(text))
+    return first, last
+
+
+def _joins(before: str, after: str) -> bool:
+    """Only a clause border may be cut: "He is rich" does not stand in "He is rich in spirit"."""
+    left, right = before.strip(), after.strip().lstrip(".!?\u201d\"')")
+    opens = (
+        not left
+        or left[-1] in ',;:\u2014-"\u201c('
+        or left.split()[-1].lower() in {"and", "but", "while", "whereas"}
+    )
+    closes = (
+        not right
+        or right[0] in ",;:\u2014-)"
+        or right.split()[0].lower() in {"and", "but", "while", "whereas"}
+    )
+    return opens and closes
+
+
+def _introduced(text: str, first: int) -> bool:
+    """The sentence before ends in a colon and denies or reports what follows ("It is a myth that:")."""
+    before = text[max(0, first - 200) : first].rstrip()
+    return before.endswith(":") and bool(cut_off(before[before.rfind("\n") + 1 :], ""))
+
+
+def _proof(question: Question, best: _Read) -> Proof:
+    """Numeric when the claim states a value and the evidence holds every one of its numbers."""
+    values = [
+        q for q in extract_quantities(question.claim) if q.form not in {Form.DATE, Form.YEAR, Form.ORDINAL}
+    ]
+    context = best.premise.around(question.context)
+    held = all(check.holds for check in check_numbers(question.claim, best.premise.text, context))
+    return Proof.NUMERIC if values and held else Proof.ENTAILED
+
+
+def _lacks(question: Question, judged: Sequence[_Read], best: _Read) -> str:
+    """What is missing or turned, in words: numbers first, then names, then a changed meaning."""
+    everything = "\n".join(read.premise.text for read in judged)
+    around = "\n".join([question.context, *(read.premise.context for read in judged)])
+    numbers = [
+        check.quantity.text for check in check_numbers(question.claim, everything, around) if not check.holds
+    ]
+    if numbers:
+        return f"the source does not hold {_list(numbers)}"
+    missing = missing_names(question.claim, f"{everything}\n{around}\n{question.asked}")
+    if missing:
+        return f"the source does not name {_list(missing)}"
+    for signal in signals(question.claim, best.premise.text):
+        words = _SIGNALS[signal.kind].format(claim=signal.claim, evidence=signal.evidence)
+        return words
+    return "no passage says this"
+
+
+_SIGNALS = {
+    "negation": "one of claim and source denies it",
+    "hedge": "the source only says \u201c{evidence}\u201d",
+    "quantifier": "the claim says \u201c{claim}\u201d, the source \u201c{evidence}\u201d",
+    "opposite": "the claim says \u201c{claim}\u201d, the source \u201c{evidence}\u201d",
+    "order": "the claim has {claim}, the source {evidence}",
+    "attribution": "the source reports it (\u201c{evidence}\u201d), it does not say so itself",
+    "condition": "the source says it under a condition (\u201c{evidence}\u201d)",
+}
+
+
+def _list(items: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(f"\u201c{' '.join(item.split())}\u201d" for item in items))
