@@ -88,8 +88,8 @@ def main() -> None:
         *("| {corpus} | {n} | {alarms} | {rate:.5f} | {low:.5f} to {high:.5f} |".format(**r) for r in rows),
         "",
         f"Reasons: {', '.join(f'{k} {v}' for k, v in sorted(reasons.items())) or 'none'}. The patterns were",
-        "narrowed after a first run over the same corpora (12 alarms in 42,125), so the rate is optimistic for",
-        "them. How much the filter catches is not measured: the attacks in tests/poison are our own.",
+        "narrowed after a first run over the same corpora (12 alarms in 42,125), so the rate is optimistic",
+        "for them. How much the filter catches is not measured: the attacks in tests/poison are our own.",
         "",
     ]
     (OUT / "poison.md").write_text("\n".join(lines))

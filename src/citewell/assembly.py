@@ -141,10 +141,13 @@ class Assembly:
 
     @cached_property
     def extractor(self) -> Extractor:
+        from citewell.models.remembering import RememberingExtractor
+
         name = self.config.extractor
         if name == EMBEDDED and self._lacks_weights("reader", "by words, names and numbers"):
             name = "lexical"
-        return _chosen("extractor", name, EXTRACTORS)()
+        # The gate and the writer ask the same of the same passages.
+        return RememberingExtractor(_chosen("extractor", name, EXTRACTORS)())
 
     @cached_property
     def entailer(self) -> Entailer:
@@ -186,6 +189,7 @@ class Assembly:
         models = (self.embedder, self.ranker, self.extractor, self.generator, self.entailer)
         return Answering(
             retriever=self.retriever,
+            ranker=self.ranker,
             extractor=self.extractor,
             generator=self.generator,
             checker=self.checker,
