@@ -42,7 +42,7 @@ class Chunking(Record, frozen=True, kw_only=True):
 
 class Retrieval(Record, frozen=True, kw_only=True):
     """Weights of the ranked lists in the fusion; ``rrf_k`` as in Cormack et al. 2009. The ``named`` lists
-    rank only chunks of the documents that a question names."""
+    rank only chunks of the documents that a question names, ``tables`` those with the asked rows."""
 
     pool: int = 50
     top_k: int = 5
@@ -53,6 +53,7 @@ class Retrieval(Record, frozen=True, kw_only=True):
     weight_bm25: float = 0.5
     weight_named: float = 1.0
     weight_named_bm25: float = 0.5
+    weight_tables: float = 1.0
     relevance_threshold: float = 0.7
     max_per_document: int = 5
     near_duplicate: float = 0.9

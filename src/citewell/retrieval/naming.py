@@ -8,9 +8,10 @@ Knows nothing about what stands inside documents.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from citewell.matching.periods import Period, periods_in
@@ -31,7 +32,7 @@ def named_documents(wanted: Wanted, documents: Sequence[Listed]) -> dict[str, fl
         return {}
     texts = {listed.document_id: _own_name(listed) for listed in documents}
     scores: dict[str, float] = dict.fromkeys(texts, 0.0)
-    for name in _names(wanted):
+    for name in _names(wanted, documents):
         holders = [document_id for document_id, text in texts.items() if _occurs(name, text)]
         if not holders or (len(holders) > _COMMON * len(texts) and len(texts) > _SMALL):
             continue
@@ -40,13 +41,23 @@ def named_documents(wanted: Wanted, documents: Sequence[Listed]) -> dict[str, fl
             scores[document_id] += rarity
     best = max(scores.values())
     if best <= 0:
-        return {}
-    periods = wanted.periods
+        return _of_the_quarter(wanted, texts)
     return {
-        document_id: scores[document_id] / best * period_fit(periods, texts[document_id])
+        document_id: scores[document_id] / best * period_fit(wanted.periods, texts[document_id])
         for document_id in texts
         if scores[document_id] >= _NAMED_SHARE * best
     }
+
+
+def _of_the_quarter(wanted: Wanted, texts: Mapping[str, str]) -> dict[str, float]:
+    """No name at all: the documents of the asked quarter, when they are few."""
+    asked = {(period.year, period.quarter) for period in wanted.periods if period.quarter}
+    held = [
+        document_id
+        for document_id, text in texts.items()
+        if any((period.year, period.quarter) in asked for period in _periods(text))
+    ]
+    return dict.fromkeys(held, SAME) if len(held) <= _SMALL else {}
 
 
 def period_fit(asked: Iterable[Period], own_name: str) -> float:
@@ -69,16 +80,22 @@ def period_fit(asked: Iterable[Period], own_name: str) -> float:
     return max(fits)
 
 
-def _names(wanted: Wanted) -> tuple[str, ...]:
+def _names(wanted: Wanted, documents: Sequence[Listed]) -> tuple[str, ...]:
     if wanted.names:
         return wanted.names
-    # Nothing is capitalised: any word of the question may be a name.
-    return tuple(dict.fromkeys(re.findall(r"[\w&]{3,}", wanted.question)))
+    # Nothing is capitalised: words of the question, one or two together, that stand in file names.
+    stems = {word for listed in documents for word in re.findall(r"[a-z]{3,}", _stem(listed).lower())}
+    words = re.findall(r"[a-z&]{2,}", wanted.question.lower())
+    pairs = [f"{one} {two}" for one, two in itertools.pairwise(words)]
+    return tuple(dict.fromkeys(found for found in [*words, *pairs] if found.replace(" ", "") in stems))
+
+
+def _stem(listed: Listed) -> str:
+    return listed.document_id.rsplit("/", 1)[-1].rsplit(".", 1)[0]
 
 
 def _own_name(listed: Listed) -> str:
-    stem = listed.document_id.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    return f"{stem}\n{listed.title}"
+    return f"{_stem(listed)}\n{listed.title}"
 
 
 @lru_cache(maxsize=65536)

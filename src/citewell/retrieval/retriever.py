@@ -24,10 +24,13 @@ from citewell.retrieval.folding import fold
 from citewell.retrieval.fusion import Key, fuse
 from citewell.retrieval.naming import named_documents
 from citewell.retrieval.parents import parent_text
+from citewell.retrieval.tables import rank_tables
 from citewell.retrieval.wording import Wording, word
 
 MAX_TOP_K = 10
 BM25 = "bm25"
+# Documents that a question names and whose tables are read whole; offsets end before this one.
+_READ_WHOLE, _END = 4, 1 << 40
 
 
 class Readable(Protocol):
@@ -126,13 +129,20 @@ class Retriever:
         }
         lists[BM25] = snapshot.search(BM25, wording.words, None, size, where)
         named = named_documents(wording.wanted, snapshot.documents(where))
-        if named:
-            best = max(named.values())
-            inside = {**where, "document_ids": [name for name, weight in named.items() if weight >= best]}
+        best = [name for name, weight in named.items() if weight >= max(named.values())]
+        if best:
+            inside = {**where, "document_ids": best}
             lists["named"] = snapshot.search("chunk", "", vector, size, inside)
-            lists["named_bm25"] = snapshot.search(BM25, wording.words, None, size, inside)
+            lists["named_bm25"] = snapshot.search(BM25, wording.inside, None, size, inside)
+            whole = [chunk for name in best[:_READ_WHOLE] for chunk in snapshot.between(name, 0, _END)]
+        else:
+            whole = [hit.chunk for hits in lists.values() for hit in hits]
+        by_key = {_key(chunk): chunk for chunk in whole}
+        tables = rank_tables(wording.wanted, by_key.values())[:size]
         ranked = {name: tuple(_key(hit.chunk) for hit in hits) for name, hits in lists.items()}
+        ranked["tables"] = tuple(tables)
         chunks = {_key(hit.chunk): hit.chunk for hits in lists.values() for hit in hits}
+        chunks |= {key: by_key[key] for key in tables}
         similarity: dict[Key, float] = {}
         for hits in lists.values():
             for hit in hits:
@@ -171,6 +181,7 @@ class Retriever:
             BM25: settings.weight_bm25,
             "named": settings.weight_named,
             "named_bm25": settings.weight_named_bm25,
+            "tables": settings.weight_tables,
         }
 
 

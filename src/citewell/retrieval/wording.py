@@ -37,10 +37,13 @@ _INSTRUCTIONS = tuple(
 
 
 class Wording(Record, frozen=True, kw_only=True):
-    """``dense`` is embedded; ``words`` go to BM25 in the natural question's place."""
+    """``dense`` is embedded; ``words`` are what BM25 looks for everywhere: names, years and what is
+    asked, once each; ``inside`` what it looks for in documents already found by name: the whole
+    question, and what statements and reports call the things in it."""
 
     dense: str
     words: str
+    inside: str
     wanted: Wanted
 
 
@@ -52,8 +55,13 @@ def word(question: str) -> Wording:
     for pattern in _INSTRUCTIONS:
         plain = pattern.sub(" ", plain)
     plain = " ".join(plain.split()).strip(" ,;:") or question
-    more = [*_synonyms(question), *_printed(wanted)]
-    return Wording(dense=plain, words=" ".join([plain, *more]), wanted=wanted)
+    years = sorted({str(period.year) for period in wanted.periods})
+    return Wording(
+        dense=plain,
+        words=" ".join([*wanted.names, *years, *wanted.terms]) or plain,
+        inside=" ".join([plain, *_synonyms(question), *_printed(wanted)]),
+        wanted=wanted,
+    )
 
 
 def _printed(wanted: Wanted) -> list[str]:

@@ -1,0 +1,311 @@
+"""A question finds its passages: best first, once each, only what its asker may see."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citewell.config import Retrieval
+from citewell.errors import UsageError
+from citewell.identity import chunk_id
+from citewell.index import LanceIndex
+from citewell.matching.questions import read_question
+from citewell.models.fake import HashEmbedder
+from citewell.models.lexical import LexicalRanker
+from citewell.ports import Listed
+from citewell.records import Cell, Chunk, Maker, Passage, Row
+from citewell.retrieval import Filters, Retriever
+from citewell.retrieval.dating import dating_notes
+from citewell.retrieval.folding import fold
+from citewell.retrieval.fusion import fuse
+from citewell.retrieval.naming import named_documents
+from citewell.retrieval.parents import parent_range
+from citewell.retrieval.tables import rank_tables
+from citewell.retrieval.wording import word
+
+
+def chunk(document_id: str, content: str, start: int = 0, **fields: object) -> Chunk:
+    return Chunk(
+        chunk_id=chunk_id(document_id, start, start + len(content), content),
+        document_id=document_id,
+        document_version="v",
+        start_offset=start,
+        end_offset=start + len(content),
+        content=content,
+        **{"context": document_id.replace("_", " ").removesuffix(".pdf"), **fields},  # type: ignore[arg-type]
+    )
+
+
+class SharedWords:
+    """A ranker that counts: the share of the question's words that a passage has."""
+
+    maker = Maker(name="fake/shared-words")
+
+    def rank(self, question: str, passages: Sequence[str]) -> list[float]:
+        words = set(question.lower().split())
+        return [len(words & set(passage.lower().split())) / len(words) for passage in passages]
+
+
+def retriever(tmp_path: Path, chunks: Sequence[Chunk], **settings: object) -> Retriever:
+    index = LanceIndex(tmp_path / "index", HashEmbedder(), "settings")
+    index.add(chunks)
+    index.publish()
+    return Retriever(index, SharedWords(), Retrieval(relevance_threshold=0.5, **settings))  # type: ignore[arg-type]
+
+
+FRUIT = [
+    chunk("apples.md", "apples are picked in autumn by hand"),
+    chunk("pears.md", "pears are picked in summer with ladders"),
+    chunk("plums.md", "nobody knows where plums come from", acl=("secret",)),
+]
+
+
+def test_the_best_passage_comes_first_and_says_how_good_it_is(tmp_path: Path) -> None:
+    found = retriever(tmp_path, FRUIT).retrieve("pears are picked when")
+    first, *others = found.passages
+    assert first.chunk == FRUIT[1]
+    assert first.relevant
+    assert first.relevance == pytest.approx(0.75)
+    assert first.fused is not None
+    assert first.similarity is not None
+    assert [p.relevance for p in found.passages] == sorted(
+        (p.relevance for p in found.passages), reverse=True
+    )
+    assert all(not passage.relevant for passage in others if (passage.relevance or 0) < 0.5)
+    assert set(found.latencies) == {"search", "rank", "select", "parents"}
+
+
+def test_no_passage_at_all_is_a_normal_result(tmp_path: Path) -> None:
+    empty = Retriever(LanceIndex(tmp_path / "none", HashEmbedder(), "s"), SharedWords(), Retrieval())
+    assert empty.retrieve("anything at all?").passages == ()
+    nothing_to_do_with_it = retriever(tmp_path, FRUIT).retrieve("quantum chromodynamics")
+    assert not any(passage.relevant for passage in nothing_to_do_with_it.passages)
+
+
+def test_what_may_not_be_seen_is_not_retrieved_and_not_named(tmp_path: Path) -> None:
+    asked = retriever(tmp_path, FRUIT)
+    hidden = asked.retrieve("Where do plums come from")
+    assert all(passage.chunk.document_id != "plums.md" for passage in hidden.passages)
+    assert "plums" not in str(hidden.notes)
+    shown = asked.retrieve("Where do plums come from", filters=Filters(groups=("secret",)))
+    assert shown.passages[0].chunk.document_id == "plums.md"
+
+
+def test_the_same_question_on_the_same_version_gives_the_same_passages(tmp_path: Path) -> None:
+    asked = retriever(tmp_path, FRUIT)
+    first, second = asked.retrieve("picked in autumn"), asked.retrieve("picked in autumn")
+    assert (first.passages, first.index_version, first.notes) == (
+        second.passages,
+        second.index_version,
+        second.notes,
+    )
+
+
+def test_near_duplicates_are_folded_and_said(tmp_path: Path) -> None:
+    text = "the annual meeting will be held in the town hall on the first Monday of May as it always was"
+    twins = [
+        chunk("one.md", text),
+        chunk("two.md", text + " indeed"),
+        chunk("three.md", "the annual fair of May"),
+    ]
+    found = retriever(tmp_path, twins, near_duplicate=0.8).retrieve("the annual meeting")
+    assert len(found.passages) == 2
+    assert any("says the same as" in note for note in found.notes)
+
+
+def test_no_document_fills_all_the_room(tmp_path: Path) -> None:
+    many = [chunk("big.md", f"harvest report number {n} of the valley {n * 7}", n * 100) for n in range(9)]
+    found = retriever(
+        tmp_path, [*many, chunk("small.md", "a harvest elsewhere")], max_per_document=2
+    ).retrieve("harvest report", top_k=5)
+    assert [p.chunk.document_id for p in found.passages].count("big.md") == 2
+    assert "small.md" in {p.chunk.document_id for p in found.passages}
+    assert any("more of big.md left out" in note for note in found.notes)
+
+
+def test_the_section_around_comes_along_within_bounds(tmp_path: Path) -> None:
+    texts = ["The fee is 5 dollars.", "However members pay nothing.", "Another section begins."]
+    made, start = [], 0
+    for position, text in enumerate(texts):
+        bounds = (
+            {"parent_start": 0, "parent_end": 50} if position < 2 else {"parent_start": 51, "parent_end": 80}
+        )
+        made.append(chunk("fees.md", text, start, **bounds))
+        start += len(text) + 1
+    found = retriever(tmp_path, made).retrieve("the fee is")
+    assert found.passages[0].chunk.content == texts[0]
+    assert found.passages[0].parent_text == "\n".join(texts[:2])
+
+
+def test_a_blank_question_or_too_many_passages_are_refused(tmp_path: Path) -> None:
+    asked = retriever(tmp_path, FRUIT)
+    with pytest.raises(UsageError, match="empty"):
+        asked.retrieve("  \n")
+    with pytest.raises(UsageError, match="top_k is 11"):
+        asked.retrieve("x", top_k=11)
+
+
+def test_a_second_try_is_wider_and_says_so(tmp_path: Path) -> None:
+    found = retriever(tmp_path, FRUIT).retrieve("pears in autumn", broaden=True)
+    assert any(note.startswith("broadened: pool of 150") for note in found.notes)
+
+
+# --- fusion ---------------------------------------------------------------------------------------
+
+KEYS = st.tuples(st.sampled_from("ab"), st.sampled_from("uvwxyz"))
+
+
+@given(
+    lists=st.dictionaries(st.sampled_from("pqrs"), st.lists(KEYS, unique=True, max_size=8), max_size=4),
+    seed=st.integers(),
+)
+def test_fused_rank_ignores_the_order_of_the_lists(
+    lists: dict[str, list[tuple[str, str]]], seed: int
+) -> None:
+    weights = {"p": 1.0, "q": 0.5, "r": 0.3, "s": 0.1}
+    shuffled = list(lists.items())
+    random.Random(seed).shuffle(shuffled)
+    assert fuse(lists, weights, 60) == fuse(dict(shuffled), weights, 60)
+
+
+def test_fusion_by_hand() -> None:
+    one, two, three = ("d", "1"), ("d", "2"), ("d", "3")
+    fused = fuse({"a": [one, two], "b": [two, three]}, {"a": 1.0, "b": 0.5}, 60)
+    assert fused[0] == (two, pytest.approx(1 / 62 + 0.5 / 61))
+    assert fused[1] == (one, pytest.approx(1 / 61))
+    assert fused[2] == (three, pytest.approx(0.5 / 62))
+
+
+@given(st.lists(st.sampled_from(["one two three four", "one two three five", "six seven eight"]), max_size=8))
+def test_folding_keeps_the_first_of_each_and_loses_none_untold(texts: list[str]) -> None:
+    passages = [Passage(chunk=chunk(f"{n}.md", text)) for n, text in enumerate(texts)]
+    kept, notes = fold(passages, near_duplicate=0.99, per_document=5, limit=10)
+    assert [p.chunk.content for p in kept] == list(dict.fromkeys(texts))
+    assert len(notes) == len(texts) - len(kept)
+
+
+# --- which documents, which words -----------------------------------------------------------------
+
+FILINGS = [
+    Listed(document_id=f"pdfs/{name}.pdf", document_version="v", title=title, published_at="")
+    for name, title in [
+        ("NIKE_2018_10K", "NIKE, INC. Form 10-K for the fiscal year ended May 31, 2018"),
+        ("NIKE_2019_10K", "NIKE, INC. Form 10-K for the fiscal year ended May 31, 2019"),
+        ("NIKE_2023_10K", "NIKE, INC. Form 10-K for the fiscal year ended May 31, 2023"),
+        ("3M_2018_10K", "3M Company Form 10-K for the fiscal year ended December 31, 2018"),
+        ("GENERALELECTRIC_2018_10K", "General Electric Company Form 10-K"),
+        ("GENERALMOTORS_2022Q2_10Q", "General Motors Company Form 10-Q"),
+        ("JOHNSON_JOHNSON_2022_10K", "JOHNSON & JOHNSON Form 10-K"),
+        ("handbook", "Staff handbook"),
+    ]
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What was Nike's FY2018 revenue?", "NIKE_2018_10K"),
+        ("What was Nike's revenue in fiscal 2023?", "NIKE_2023_10K"),
+        ("How much did 3M spend on capex in 2018?", "3M_2018_10K"),
+        ("what was general electric's revenue in 2018", "GENERALELECTRIC_2018_10K"),
+        ("Did JnJ grow in FY2022?", "JOHNSON_JOHNSON_2022_10K"),
+        ("What were General Motors' deliveries in Q2 of 2022?", "GENERALMOTORS_2022Q2_10Q"),
+    ],
+)
+def test_a_question_names_its_document(question: str, expected: str) -> None:
+    named = named_documents(read_question(question), FILINGS)
+    assert max(named, key=lambda name: named[name]) == f"pdfs/{expected}.pdf"
+    assert all(0 < weight <= 1 for weight in named.values())
+
+
+def test_the_report_of_the_next_year_comes_before_others() -> None:
+    named = named_documents(read_question("What was Nike's revenue in FY2018?"), FILINGS)
+    assert named["pdfs/NIKE_2018_10K.pdf"] > named["pdfs/NIKE_2019_10K.pdf"] > named["pdfs/NIKE_2023_10K.pdf"]
+
+
+def test_a_question_without_names_names_nothing() -> None:
+    assert named_documents(read_question("how many days of leave are there?"), FILINGS) == {}
+    assert named_documents(read_question("What is it?"), []) == {}
+
+
+def test_the_words_of_an_instruction_are_not_searched() -> None:
+    asked = word("What is Nike's FY2018 capex (in USD millions)? Round your answer to two decimal places.")
+    assert "decimal" not in asked.dense + asked.words
+    assert "USD" not in asked.dense
+    assert "purchases of property" in asked.inside.lower()
+    assert "2018" in asked.words
+
+
+def test_a_question_is_never_emptied() -> None:
+    assert word("Answer in USD.").dense
+
+
+def test_the_statement_with_the_asked_row_and_year_comes_first() -> None:
+    def statement(name: str, heads: Sequence[str], label: str) -> Chunk:
+        content = f"{label}\t1,028\t1,105"
+        at = len(label) + 1
+        cells = (
+            Cell(start=at, end=at + 5, head=heads[0]),
+            Cell(start=at + 6, end=at + 11, head=heads[1]),
+        )
+        row = Row(start=0, end=len(content), label=label, cells=cells)
+        return chunk(name, content, rows=(row,), context=f"{name}\nStatements of Cash Flows (in millions)")
+
+    wanted = read_question("What was the FY2018 capital expenditure?")
+    right = statement(
+        "b.pdf",
+        ["Year ended December 31, 2018", "Year ended December 31, 2017"],
+        "Additions to property, plant and equipment",
+    )
+    old = statement(
+        "a.pdf",
+        ["Year ended December 31, 2012", "Year ended December 31, 2011"],
+        "Additions to property, plant and equipment",
+    )
+    other = statement(
+        "c.pdf", ["Year ended December 31, 2018", "Year ended December 31, 2017"], "Prepaid expenses"
+    )
+    assert rank_tables(wanted, [old, other, right]) == [("b.pdf", right.chunk_id)]
+
+
+def test_documents_that_differ_in_their_date_are_told_apart() -> None:
+    passages = [
+        Passage(chunk=chunk("r1.pdf", "x", title="Annual report 2021", published_at="2021-12-31")),
+        Passage(chunk=chunk("r2.pdf", "y", title="Annual report 2022", published_at="2022-12-31")),
+        Passage(chunk=chunk("z.pdf", "z", title="Something else")),
+    ]
+    assert dating_notes(passages) == [
+        "several versions of one document: r1.pdf (2021-12-31), r2.pdf (2022-12-31)"
+    ]
+
+
+def test_a_parent_never_cuts_its_chunk() -> None:
+    long = chunk("a.md", "x" * 9000, 100, parent_start=0, parent_end=50_000)
+    assert parent_range(long) == (100, 9100)
+
+
+# --- the ranker without weights -------------------------------------------------------------------
+
+
+@given(st.text(min_size=1), st.lists(st.text(), max_size=4))
+def test_the_lexical_ranker_gives_probabilities_for_any_text(question: str, passages: list[str]) -> None:
+    relevances = LexicalRanker().rank(question, passages)
+    assert len(relevances) == len(passages)
+    assert all(0.0 <= relevance <= 1.0 for relevance in relevances)
+
+
+def test_the_lexical_ranker_prefers_the_passage_that_has_what_is_asked() -> None:
+    ranker = LexicalRanker()
+    right = (
+        "NIKE 2018 10K\nStatements of Cash Flows (millions): 2018\n"
+        "Additions to property, plant and equipment\t(1,028)"
+    )
+    near = "NIKE 2018 10K\nBalance Sheets (millions): 2018\nInventories\t5,261"
+    far = "3M 2012 10K\nThe board met in Saint Paul."
+    first, second, third = ranker.rank("What was Nike's FY2018 capital expenditure?", [right, near, far])
+    assert first > second > third
