@@ -1,15 +1,15 @@
 """The accountable pass: one question in, one sealed record and one answer out. *The* page to read.
 
-In: a question, who asks it and what they may see. Out: an Answer whose record is durable before it is returned.
+In: a question, who asks it and what they may see. Out: an Answer whose record was durable before it.
 
     aspects -> retrieval -> poison filter -> gate (fail: broaden once, then abstain) -> generation
-            -> claims, binding, verification (fail: one stricter retry) -> consistency -> confidence
-            -> decision -> record sealed -> answer
+            -> claims, binding, verification (fail: one stricter retry) -> consistency -> conflicts
+            -> confidence -> decision -> record sealed -> answer
 
-Poisoned passages are set aside *before* the gate, so that an attacker's passage cannot open it.
-Every stage is timed; every fallback, skip and retry is a note of its stage, in the trace and in the record. An
-error in any stage is sealed like an answer and raised. If the log cannot be written, nobody sees anything.
-Knows nothing about which models and stores are behind the stages: :mod:`citewell.assembly` chose them.
+Poisoned passages are set aside *before* the gate, so that an attacker's passage cannot open it. Every stage
+is timed; every fallback, skip and retry is a note of its stage, in the trace and in the record. An error in
+any stage is sealed like an answer and raised. If the log cannot be written, nobody sees anything.
+Knows nothing about the models and stores behind the stages: :mod:`citewell.assembly` chose them.
 """
 
 from __future__ import annotations
@@ -19,26 +19,27 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from citewell.aspects import split_aspects
-from citewell.audit.log import SqliteLog
-from citewell.checking import Checked, Checker
+from citewell.audit import EntryKind, SqliteLog
+from citewell.checking import Checked, Checker, nothing_to_check
 from citewell.clock import stamp
 from citewell.confidence import measure_consistency, report
 from citewell.config import Config
 from citewell.conflicts import find_conflicts
-from citewell.errors import GeneratorError, LogError, UsageError
+from citewell.errors import CitewellError, LogError, UsageError
 from citewell.gate import check_gate
+from citewell.identity import plain
 from citewell.journal import Journal
 from citewell.poison import set_poison_aside
-from citewell.ports import Clock, Entailer, Extractor, GenerationRequest, Generator, TraceStore
-from citewell.records import Answer, Decision, Draft, Maker, Measure, Passage, Record, Status
+from citewell.ports import Clock, Entailer, Extractor, GenerationRequest, Generator, Ranker, TraceStore
+from citewell.records import Answer, Decision, Draft, Maker, Measure, Record, Status
 from citewell.retrieval import Filters, Retriever
 
 ABSTENTION = "The available sources do not contain enough information to answer this question reliably."
-MAX_QUESTION = 8_000
+MAX_QUESTION = 20_000
 """Characters; a longer question is refused, never cut."""
 
 Escalate = Callable[[str], str]
-"""Told the request id of a pass that people should look at; what it returns is noted in the log."""
+"""Told the id of a request that people should look at; what it returns, if anything, went wrong."""
 
 
 class Ask(Record, frozen=True, kw_only=True):
@@ -48,8 +49,8 @@ class Ask(Record, frozen=True, kw_only=True):
     user: str = ""
     session_id: str = ""
     filters: Filters = Filters()
-    top_k: int = 5
-    pool: int = 50
+    top_k: int | None = None
+    pool: int | None = None
     runs: int = 1
 
 
@@ -60,6 +61,7 @@ class Answering:
         self,
         *,
         retriever: Retriever,
+        ranker: Ranker,
         extractor: Extractor,
         generator: Generator,
         checker: Checker,
@@ -67,6 +69,7 @@ class Answering:
         log: SqliteLog,
         traces: TraceStore,
         config: Config,
+        embedder: str,
         makers: Sequence[Maker],
         environment: dict[str, str],
         pin: Callable[[str], None],
@@ -74,14 +77,14 @@ class Answering:
         clock: Clock,
         notes: Sequence[str] = (),
     ) -> None:
-        self._retriever, self._extractor, self._generator = retriever, extractor, generator
-        self._checker, self._entailer = checker, entailer
+        self._retriever, self._ranker, self._extractor = retriever, ranker, extractor
+        self._generator, self._checker, self._entailer = generator, checker, entailer
         self._log, self._traces, self._config, self._clock = log, traces, config, clock
-        self._makers, self._environment, self._notes = tuple(makers), environment, tuple(notes)
-        self._pin, self._escalate = pin, escalate
+        self._embedder, self._makers, self._environment = embedder, tuple(makers), environment
+        self._pin, self._escalate, self._notes = pin, escalate, tuple(notes)
 
     def ask(self, ask: Ask) -> Answer:
-        """Raises UsageError, whatever a stage raised (sealed first), or LogError (nothing could be sealed)."""
+        """Raises UsageError, LogError (nothing could be sealed), or what a stage raised, sealed first."""
         _refuse(ask)
         journal = Journal(
             question=ask.question,
@@ -90,6 +93,7 @@ class Answering:
             timestamp=stamp(self._clock),
             config_hash=self._config.hash,
             embedder=self._embedder,
+            parameters=plain({name: getattr(ask, name) for name in ("filters", "top_k", "pool", "runs")}),
             makers=self._makers,
             environment=self._environment,
         )
@@ -97,7 +101,8 @@ class Answering:
             self._pass(ask, journal)
             with journal.stage("trace"):
                 self._traces.put(journal.trace())
-            digest = self._log.append(journal.record())
+            with journal.stage("record"):
+                digest = self._log.append(journal.record())
         except BaseException as error:
             journal.failed(error)
             self._keep_trace(journal)
@@ -112,11 +117,11 @@ class Answering:
             notes += self._notes
             aspects = split_aspects(ask.question)
         if self._find(ask, aspects, journal) or self._find(ask, aspects, journal, broaden=True):
-            checked = self._check(ask, aspects, self._write(ask, aspects, journal), journal)
+            checked = self._write_and_check(ask, aspects, journal)
         else:
             checked = nothing_to_check(aspects)
             journal.failure_reason = "relevance_gate_failed"
-        self._decide(ask, checked, journal)
+        self._decide(ask, aspects, checked, journal)
 
     def _find(self, ask: Ask, aspects: Sequence[str], journal: Journal, *, broaden: bool = False) -> bool:
         """Passages into the journal; whether they can answer. ``broaden`` on the second and last try."""
@@ -124,27 +129,127 @@ class Answering:
             found = self._retriever.retrieve(
                 ask.question, filters=ask.filters, top_k=ask.top_k, pool=ask.pool, broaden=broaden
             )
-            journal.index_version = found.index_version
+            # The version is kept for ever: the record names it, and a replay opens it again.
             self._pin(found.index_version)
+            journal.index_version = found.index_version
             notes += found.notes
         with journal.stage("poison filter") as notes:
-            passages = set_poison_aside(ask.question, found.passages)
-            notes += [f"{p.chunk.chunk_id} set aside: {p.set_aside}" for p in passages if p.set_aside]
-            journal.passages = tuple(passages)
+            journal.passages = tuple(set_poison_aside(ask.question, found.passages))
+            notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in journal.passages if p.set_aside]
         with journal.stage("gate") as notes:
-            gate = check_gate(ask.question, aspects, passages, self._extractor, self._config.gate)
+            gate = check_gate(ask.question, aspects, journal.passages, self._extractor, self._config.gate)
+            journal.gate_passed, journal.gate_reason = gate.passed, gate.reason
             notes += [gate.reason, *gate.notes]
-            journal.gate_passed, journal.missing, journal.reason = gate.passed, gate.missing, gate.reason
         return gate.passed
 
-    def _write(self, ask: Ask, aspects: Sequence[str], journal: Journal, strict: Sequence[str] = ()) -> Draft:
-        """A draft from what is relevant and not set aside; ``strict`` claims failed and stay out."""
+    def _write_and_check(self, ask: Ask, aspects: Sequence[str], journal: Journal) -> Checked:
+        """The draft's check, or that of one stricter retry when it holds more than the first."""
+        first = self._check(ask, aspects, self._write(ask, aspects, journal), journal)
+        if not first.failing:
+            return first
+        draft = journal.draft
+        second = self._check(ask, aspects, self._write(ask, aspects, journal, first.failing), journal)
+        better = _merit(second) > _merit(first)
+        if not better:
+            journal.draft = draft
+        journal.note(f"the {'stricter retry' if better else 'first draft'} holds more and is kept")
+        return second if better else first
+
+    def _write(
+        self, ask: Ask, aspects: Sequence[str], journal: Journal, strict: Sequence[str] = (), seed: int = 0
+    ) -> Draft:
+        """A draft from what is relevant and not set aside; claims in ``strict`` failed and stay out."""
         usable = tuple(passage for passage in journal.passages if passage.relevant and not passage.set_aside)
         with journal.stage("stricter retry" if strict else "generation") as notes:
             request = GenerationRequest(
-                question=ask.question, aspects=tuple(aspects), passages=usable, strict=tuple(strict)
+                question=ask.question,
+                aspects=tuple(aspects),
+                passages=usable,
+                strict=tuple(strict),
+                seed=seed,
             )
-            journal.draft = draft = self._generator.generate(request)
-            journal.mark_used(usable)
+            draft = self._generator.generate(request)
+            journal.wrote(draft, usable)
             notes += draft.notes
         return draft
+
+    def _check(self, ask: Ask, aspects: Sequence[str], draft: Draft, journal: Journal) -> Checked:
+        with journal.stage("verification") as notes:
+            checked = self._checker.check(ask.question, aspects, draft, journal.passages)
+            notes += checked.notes
+        return checked
+
+    def _decide(self, ask: Ask, aspects: Sequence[str], checked: Checked, journal: Journal) -> None:
+        """Confidence, decision, and what of it all may be shown."""
+        with journal.stage("consistency") as notes:
+            consistency = self._consistency(ask, aspects, journal)
+            notes += [f"not measured: {consistency.note}"] if consistency.value is None else []
+        with journal.stage("conflicts"):
+            journal.conflicts = find_conflicts(aspects, journal.passages)
+        with journal.stage("confidence") as notes:
+            journal.confidence = report(
+                ask.question,
+                checked,
+                journal.passages,
+                self._config.confidence,
+                consistency=consistency,
+                ranker=self._ranker.maker.name,
+            )
+            notes += journal.confidence.reasons
+        if not journal.gate_passed:
+            reasons = (f"the gate: {journal.gate_reason}", *journal.confidence.reasons)
+            journal.confidence = msgspec.structs.replace(journal.confidence, reasons=reasons)
+        journal.decision = journal.confidence.decision
+        journal.missing = checked.missing
+        journal.failure_reason = journal.failure_reason or checked.failure
+        withheld = journal.decision is Decision.ABSTAIN
+        journal.shown = ABSTENTION if withheld else checked.shown_text
+        journal.claims = tuple(
+            msgspec.structs.replace(claim, shown=claim.shown and not withheld) for claim in checked.claims
+        )
+
+    def _consistency(self, ask: Ask, aspects: Sequence[str], journal: Journal) -> Measure:
+        """Over ``ask.runs`` drafts of one question; a writer that would say the same again is not asked."""
+        draft = journal.draft
+        if draft is None:
+            return Measure(value=None, n=0, note="nothing was written")
+        others = [] if draft.deterministic else range(1, ask.runs)
+        drafts = [draft, *(self._write(ask, aspects, journal, seed=seed) for seed in others)]
+        journal.draft = draft
+        claims = [[claim.text for claim in other.claims] for other in drafts]
+        return measure_consistency(claims, self._entailer, deterministic=draft.deterministic and ask.runs > 1)
+
+    def _keep_trace(self, journal: Journal) -> None:
+        """For a pass that failed: its own failure must not hide the first one."""
+        try:
+            self._traces.put(journal.trace())
+        except CitewellError as error:
+            journal.note(f"trace not kept: {error}")
+
+    def _call_people(self, journal: Journal) -> None:
+        """The hook for failed gates, contradictions and broken citations; the record can be looked up."""
+        if self._escalate is None or not journal.failure_reason:
+            return
+        trouble = self._escalate(journal.request_id)
+        if trouble:
+            self._log.note(EntryKind.NOTICE, {"request_id": journal.request_id, "escalate": trouble})
+
+
+def _merit(checked: Checked) -> tuple[int, int, int]:
+    """Fewer broken or contradicted claims first, then more verified ones, then fewer without support."""
+    statuses = [claim.verdict.status for claim in checked.claims]
+    wrong = statuses.count(Status.BROKEN) + statuses.count(Status.CONTRADICTED)
+    return (-wrong, statuses.count(Status.VERIFIED), -statuses.count(Status.UNSUPPORTED))
+
+
+def _refuse(ask: Ask) -> None:
+    """What cannot be asked is refused before anything is recorded: it is no question yet."""
+    question = ask.question
+    if not any(character.isalnum() for character in question):
+        raise UsageError("the question is empty", hint="ask in words")
+    if len(question) > MAX_QUESTION:
+        raise UsageError(f"the question has {len(question)} characters", hint=f"at most {MAX_QUESTION}")
+    try:
+        (question + ask.user + ask.session_id).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("the question is no valid Unicode", hint="check the terminal's encoding") from error

@@ -272,7 +272,8 @@ def _chosen(key: str, name: str, table: dict[str, Make]) -> Make:
 
 def _processor_class() -> str:
     """The instruction sets that change how int8 and float kernels round."""
-    from numpy._core._multiarray_umath import __cpu_features__ as features
+    from numpy._core import _multiarray_umath
 
+    features: dict[str, bool] = getattr(_multiarray_umath, "__cpu_features__", {})
     wanted = ("AVX512_SPR", "AVX512_ICL", "AVX512_SKX", "AVX512F", "AVX2", "ASIMDDP", "ASIMD")
     return next((name for name in wanted if features.get(name)), "baseline")

@@ -61,7 +61,10 @@ class Journal:
         self.index_version = ""
         self.passages: tuple[Passage, ...] = ()
         self.gate_passed: bool | None = None
+        self.gate_reason = ""
         self.draft: Draft | None = None
+        self.usage: list[TokenUsage] = []
+        self.cost: float | None = None
         self.claims: tuple[Claim, ...] = ()
         self.missing: tuple[str, ...] = ()
         self.conflicts: tuple[Conflict, ...] = ()
@@ -139,13 +142,25 @@ class Journal:
             parameters=self.parameters,
             environment=self.environment,
             latency_ms=latency | {"total": self.total_ms},
-            token_usage=draft.usage if draft else TokenUsage(),
-            cost=draft.cost if draft else None,
+            token_usage=TokenUsage(
+                prompt=sum(usage.prompt for usage in self.usage),
+                completion=sum(usage.completion for usage in self.usage),
+                total=sum(usage.total for usage in self.usage),
+            ),
+            cost=self.cost,
             notes=tuple(f"{stage.name}: {note}" for stage in self.stages for note in stage.notes),
         )
 
-    def mark_used(self, used: Sequence[Passage]) -> None:
-        """These went to the writer."""
+    def note(self, text: str) -> None:
+        """Something that no running stage can say, as a stage of its own that takes no time."""
+        self.stages.append(Stage(name="note", latency_ms=0.0, notes=(text,)))
+
+    def wrote(self, draft: Draft, used: Sequence[Passage]) -> None:
+        """``draft`` came of the passages ``used``."""
+        self.draft = draft
+        self.usage.append(draft.usage)
+        if draft.cost is not None:
+            self.cost = (self.cost or 0.0) + draft.cost
         keys = {(passage.chunk.document_id, passage.chunk.chunk_id) for passage in used}
         self.passages = tuple(
             msgspec.structs.replace(p, used=p.used or (p.chunk.document_id, p.chunk.chunk_id) in keys)

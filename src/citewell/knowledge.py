@@ -290,8 +290,8 @@ class KnowledgeBase:
                 for source in sources
             ],
             "outcomes": [
-                {"path": _told(o.path), "document_id": o.document_id, "status": o.status, "message": _told(o.message)}
-                for o in changed
+                {"path": _told(o.path), "document_id": o.document_id, "status": o.status, "message": told}
+                for o, told in ((outcome, _told(outcome.message)) for outcome in changed)
             ],
         }
         log.note(EntryKind.INGEST, body)
