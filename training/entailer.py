@@ -1,8 +1,9 @@
 """The entailer's recipe. `python -m training.entailer` trains it, or goes on where it was stopped.
 
-In: CITEWELL_DATA, CITEWELL_ENCODER, CITEWELL_CHECKPOINTS. Out: checkpoints in CITEWELL_CHECKPOINTS/entailer.
-Stage "general" is one pass over short pairs; stage "grounding" is documents, made pairs and a share of the general
-ones. Each is a run of `Training` with its own schedule; the second starts from the weights of the first.
+In: CITEWELL_DATA, CITEWELL_ENCODER, CITEWELL_CHECKPOINTS. Out: checkpoints in
+CITEWELL_CHECKPOINTS/entailer. Stage "general" is one pass over short pairs; stage "grounding" is
+documents, made pairs and a share of the general ones. Each is a run of `Training` with its own schedule;
+the second starts from the weights of the first.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Stage:
 
 STAGES = {
     "general": Stage("general", general_items, peak=1.2e-4, floor=0.3, passes=1.0),
-    "grounding": Stage("grounding", grounding_items, peak=1.0e-4, floor=0.01, passes=1.0),
+    "grounding": Stage("grounding", grounding_items, peak=1.0e-4, floor=0.01, passes=0.8),
 }
 ORDER = ("general", "grounding")
 

@@ -1,4 +1,6 @@
-"""`python -m training.export NAME...` writes the named models' graphs, tokenizers and cards into the package."""
+"""`python -m training.export NAME...` writes the named models' graphs, tokenizers and cards into the
+package.
+"""
 
 from __future__ import annotations
 

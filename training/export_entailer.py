@@ -1,8 +1,8 @@
 """The entailer's checkpoints -> weights/entailer: graph, tokenizer and card.
 
-In: CITEWELL_CHECKPOINTS/entailer (the kept checkpoints of the last stage, averaged). Out: model.onnx (int8 weights,
-float32 computation), tokenizer.json and card.json with the licence of every set that shaped the weights. Exporting
-stops when the graph and torch disagree.
+In: CITEWELL_CHECKPOINTS/entailer (the kept checkpoints of the last stage, averaged). Out: model.onnx
+(int8 weights, float32 computation), tokenizer.json and card.json with the licence of every set that
+shaped the weights. Exporting stops when the graph and torch disagree.
 """
 
 from __future__ import annotations
@@ -41,12 +41,13 @@ CARD: dict[str, Any] = {
     "labels": list(LABELS),
     "windows": asdict(WindowRule()),
     "max_tokens": 512,
-    "combination": "a sentence of the claim is entailed as much as by its best window; of the rest, contradiction gets "
-    "the share it has in the window that contradicts most; a claim of several sentences takes its weakest one",
+    "combination": "a sentence of the claim is entailed as much as by its best window; of the rest, "
+    "contradiction gets the share it has in the window that contradicts most; a claim of several "
+    "sentences takes its weakest one",
     "base": EMBEDDER_CARD["base"],
-    "recipe": "one pass over general pairs, then one over documents in windows, tables, made pairs and a share of the "
-    "general pairs; the last checkpoints averaged; int8 weights with one float16 scale for 64 inputs of each output, "
-    "restored to float32 at load",
+    "recipe": "one pass over general pairs, then one over documents in windows, tables, made pairs "
+    "and a share of the general pairs; the last checkpoints averaged; int8 weights with one float16 scale "
+    "for 64 inputs of each output, restored to float32 at load",
     "seed": SEED,
     "command": "python -m training.entailer && python -m training.export entailer",
 }
@@ -75,7 +76,9 @@ def training_sets() -> list[dict[str, str]]:
     """Every set that shaped the weights, with its hash and the licence its origin states."""
     names = sorted({*SETS, *DOCUMENTS, *PASSAGE_SETS})
     return [
-        {"name": s.name, "sha256": s.sha256, "licence": s.licence, "ship": s.ship} for s in map(sources().get, names) if s
+        {"name": s.name, "sha256": s.sha256, "licence": s.licence, "ship": s.ship}
+        for s in map(sources().get, names)
+        if s
     ]
 
 

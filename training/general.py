@@ -1,4 +1,5 @@
-"""General entailment pairs: short premises, many phenomena. The entailer's first stage, replayed in the second.
+"""General entailment pairs: short premises, many phenomena. The entailer's first stage, replayed in the
+second.
 
 In: the sets of SETS (row caps keep the templated ones from ruling). Out: items of one window each.
 """
@@ -56,8 +57,10 @@ def general_items(seed: int) -> list[Item]:
     for name, most in SETS.items():
         rows = load_for_training(name)
         rng.shuffle(rows)
-        for row in rows[:most]:
-            if row["premise"].strip() and row["hypothesis"].strip():
-                items.append(Item((row["premise"],), row["hypothesis"], row["label"], name))
+        items += [
+            Item((row["premise"],), row["hypothesis"], row["label"], name)
+            for row in rows[:most]
+            if row["premise"].strip() and row["hypothesis"].strip()
+        ]
     rng.shuffle(items)
     return items

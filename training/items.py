@@ -1,8 +1,9 @@
 """What the entailer is trained on: a claim, the windows of text it may be read from, and a label.
 
-In: items. Out: batches of token ids with the bag each sequence belongs to, and the loss over bags.
-A short premise is a bag of one window. A document's label says nothing about single windows, so its windows are
-combined as they are at run time, the best one deciding, and the loss is taken on the combination.
+In: items. Out: batches of token ids with the bag each sequence belongs to, and the loss over bags. A
+short premise is a bag of one window. A document's label says nothing about single windows, so its
+windows are combined as they are at run time, the best one deciding, and the loss is taken on the
+combination.
 """
 
 from __future__ import annotations
@@ -75,9 +76,10 @@ def encode_items(tokenizer: Tokenizer, items: Sequence[Item]) -> Bags:
 
 
 def bag_loss(logits: Tensor, bag: Tensor, labels: Tensor) -> Tensor:
-    """Mean over bags. One window: cross entropy (binary where the label is only "not entailment"). Several: the
-    window with the largest margin decides, for entailment and for contradiction alike; of a contradicted document
-    the second counts half, since which window contradicts is a guess."""
+    """Mean over bags. One window: cross entropy (binary where the label is only "not entailment").
+    Several: the window with the largest margin decides, for entailment and for contradiction alike;
+    of a contradicted document the second counts half, since which window contradicts is a guess.
+    """
     logits = logits.float()
     bags = labels.shape[0]
     entails = _margin(logits, 0)

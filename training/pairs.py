@@ -1,7 +1,8 @@
 """Pairs made from real passages, one maker for each weakness of small entailers.
 
-In: passages. Out: items. Claims come in pairs that share their premise and differ in one thing, and some edits are made
-in the premise instead of the claim, so that neither the claim alone nor its overlap with the premise gives the label away.
+In: passages. Out: items. Claims come in pairs that share their premise and differ in one thing, and some
+edits are made in the premise instead of the claim, so that neither the claim alone nor its overlap with
+the premise gives the label away.
 """
 
 from __future__ import annotations
@@ -94,7 +95,9 @@ def _short(sentence: str, passage: Passage, rng: random.Random) -> str:
 
 
 def _answered(passage: Passage, rng: random.Random) -> Iterator[Item]:
-    """The right answer as a statement; the same statement with another answer of the passage; an unanswerable one."""
+    """The right answer as a statement; the same statement with another answer of the passage; an
+    unanswerable one.
+    """
     answers = [a["text"] for row in passage.questions for a in row["answers"][:1]]
     rows = rng.sample(passage.questions, min(3, len(passage.questions)))
     for row in rows:

@@ -1,7 +1,7 @@
 """Real passages with their sentences: what made pairs are made from.
 
-In: the question sets that may ship. Out: Passage values, each in the part "train" or "calibrate" by the hash of its
-text (a tenth is held out, so that calibration sees passages training never saw).
+In: the question sets that may ship. Out: Passage values, each in the part "train" or "calibrate" by the
+hash of its text (a tenth is held out, so that calibration sees passages training never saw).
 """
 
 from __future__ import annotations

@@ -45,14 +45,18 @@ class SourceError(Exception):
 def data_folder() -> Path:
     folder = os.environ.get("CITEWELL_DATA")
     if not folder:
-        raise SourceError("CITEWELL_DATA is unset: point it at the folder that holds nli/, qa/, rag/ and relevance/")
+        raise SourceError(
+            "CITEWELL_DATA is unset: point it at the folder that holds nli/, qa/, rag/ and relevance/"
+        )
     return Path(folder)
 
 
 @cache
 def sources() -> dict[str, Source]:
     with _TABLE.open(encoding="utf-8", newline="") as file:
-        return {row["name"]: Source(**row) for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)}
+        return {
+            row["name"]: Source(**row) for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        }
 
 
 def load(name: str) -> list[Row]:
@@ -61,7 +65,9 @@ def load(name: str) -> list[Row]:
     raw = (data_folder() / f"{name}.jsonl.gz").read_bytes()
     found = hashlib.sha256(raw).hexdigest()
     if found != source.sha256:
-        raise SourceError(f"{name} has sha256 {found}, recorded {source.sha256}: restore it or record the new hash")
+        raise SourceError(
+            f"{name} has sha256 {found}, recorded {source.sha256}: restore it or record the new hash"
+        )
     return [json.loads(line) for line in gzip.decompress(raw).splitlines()]
 
 
@@ -80,12 +86,16 @@ def text_key(text: str, fewest: int = 7) -> str | None:
 
 
 def _keys(row: Row) -> frozenset[str]:
-    return frozenset(key for field, n in _FEWEST.items() if row.get(field) and (key := text_key(row[field], n)))
+    return frozenset(
+        key for field, n in _FEWEST.items() if row.get(field) and (key := text_key(row[field], n))
+    )
 
 
 @cache
 def _measured_keys() -> frozenset[str]:
     """Keys of the measured sets that a shipped model is judged on. Questions (qa, relevance) are not keyed:
     their leaks are passages, which the reader's recipe drops by itself."""
-    measured = [s.name for s in sources().values() if s.role == "measure" and not s.name.startswith("relevance/")]
+    measured = [
+        s.name for s in sources().values() if s.role == "measure" and not s.name.startswith("relevance/")
+    ]
     return frozenset().union(*(_keys(row) for name in measured for row in load(name)))

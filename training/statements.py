@@ -1,31 +1,18 @@
 """A question and an answer as a statement: "When was X founded?" + "1905" -> "X was founded in 1905."
 
-In: question and answer text. Out: the statement, or None where no rule is sure of the grammar. Rules are tried in
-order; each is a pattern and the sentence it makes. Knows nothing about passages or labels.
+In: question and answer text. Out: the statement, or None where no rule is sure of the grammar. Rules are
+tried in order; each is a pattern and the sentence it makes. Knows nothing about passages or labels.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
 
-_PAST = dict(
-    pair.split(":")
-    for pair in (
-        "win:won begin:began become:became write:wrote leave:left take:took make:made get:got give:gave go:went come:came "
-        "find:found build:built hold:held lead:led lose:lost meet:met run:ran sell:sold buy:bought send:sent fight:fought "
-        "grow:grew know:knew say:said see:saw speak:spoke spend:spent stand:stood teach:taught think:thought wear:wore "
-        "have:had do:did be:was feel:felt fall:fell rise:rose sing:sang sit:sat set:set put:put pay:paid mean:meant "
-        "keep:kept bring:brought choose:chose draw:drew drive:drove eat:ate fly:flew form:formed hear:heard win:won "
-        "live:lived die:died move:moved start:started end:ended use:used call:called join:joined play:played serve:served "
-        "create:created found:founded attend:attended study:studied release:released publish:published open:opened "
-        "close:closed marry:married receive:received sign:signed discover:discovered invent:invented introduce:introduced "
-        "describe:described name:named want:wanted help:helped work:worked believe:believed cause:caused record:recorded "
-        "develop:developed produce:produced perform:performed appear:appeared return:returned arrive:arrived add:added "
-        "establish:established defeat:defeated support:supported occur:occurred happen:happened consist:consisted "
-        "belong:belonged reach:reached contain:contained refer:referred follow:followed announce:announced retire:retired "
-        "change:changed allow:allowed require:required claim:claimed decide:decided ask:asked move:moved visit:visited"
-    ).split()
-)
+_PAST: dict[str, str] = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))[
+    "past"
+]
 _PARTICIPLE = (
     r"(?:\w+ed|born|built|held|made|found|known|written|led|won|lost|sent|taken|given|seen|drawn|sold|bought|spoken|"
     r"chosen|shown|set|located|used|kept|begun|broken|driven|fought|grown|hit|laid|paid|put|read|run|sung|thrown|worn)"
@@ -37,22 +24,22 @@ _DID = r"(?P<subject>.{2,60}?) (?P<verb>" + "|".join(_PAST) + r")\b(?P<rest>.*)"
 _RULES: list[tuple[re.Pattern[str], str]] = [
     (re.compile(p, re.IGNORECASE), made)
     for p, made in [
-        (rf"(?:when|(?:in |during )?(?:what|which) (?:year|month|decade|century)) {_BE} (?P<s>.+?) (?P<v>{_PARTICIPLE}\b.*)", "{s} {be} {v} {in}{a}"),
+        (rf"(?:when|(?:in |during )?(?:what|which) (?:year|month|decade|century)) {_BE} (?P<s>.+?) (?P<v>{_PARTICIPLE}\b.*)", "{s} {be} {v} {in}{a}"),  # noqa: E501
         (rf"where {_BE} (?P<s>.+?) (?P<v>{_PARTICIPLE}\b.*)", "{s} {be} {v} {at}{a}"),
         (rf"where {_BE} (?P<s>{_ARTICLE}\b.*)", "{s} {be} {at}{a}"),
         (rf"who {_BE} (?P<v>{_PARTICIPLE}\b.*)", "{a} {be} {v}"),
         (rf"who {_BE} (?P<s>.+?) (?P<v>{_PARTICIPLE} by)", "{s} {be} {v} {a}"),
         (rf"(?:who|what) {_BE} (?P<s>the .*|.*'s .*|an? .*)", "{s} {be} {a}"),
-        (rf"(?:when|(?:in |during )?(?:what|which) (?:year|month)) did {_DID}", "{subject} {past}{rest} {in}{a}"),
+        (rf"(?:when|(?:in |during )?(?:what|which) (?:year|month)) did {_DID}", "{subject} {past}{rest} {in}{a}"),  # noqa: E501
         (rf"where did {_DID}", "{subject} {past}{rest} {at}{a}"),
-        (rf"(?:what|who|whom|which \w+|what \w+|how many \w+|how much \w+) did {_DID}", "{subject} {past} {a}{rest}"),
-        (rf"how many (?P<n>\w+(?: \w+)?) (?P<be>are|were) there(?P<rest>.*)", "there {be} {a} {n}{rest}"),
+        (rf"(?:what|who|whom|which \w+|what \w+|how many \w+|how much \w+) did {_DID}", "{subject} {past} {a}{rest}"),  # noqa: E501
+        (r"how many (?P<n>\w+(?: \w+)?) (?P<be>are|were) there(?P<rest>.*)", "there {be} {a} {n}{rest}"),
         (rf"how many (?P<n>\w+) {_BE} (?P<v>{_PARTICIPLE}\b.*|in .*|on .*)", "{a} {n} {be} {v}"),
-        (r"how many (?P<n>\w+) (?P<v>(?!is|are|was|were|did|do|does|has|have|had|will|can)\w+ .*)", "{a} {n} {v}"),
+        (r"how many (?P<n>\w+) (?P<v>(?!is|are|was|were|did|do|does|has|have|had|will|can)\w+ .*)", "{a} {n} {v}"),  # noqa: E501
         (rf"(?:what|which) \w+ {_BE} (?P<v>{_PARTICIPLE}\b.*)", "{a} {be} {v}"),
-        (r"(?:what|which) \w+ (?P<v>(?:won|has|had|led|made|became|wrote|gave|took|held|\w{3,}ed)\b .*)", "{a} {v}"),
+        (r"(?:what|which) \w+ (?P<v>(?:won|has|had|led|made|became|wrote|gave|took|held|\w{3,}ed)\b .*)", "{a} {v}"),  # noqa: E501
         (r"who (?P<v>(?!is|are|was|were|did|do|does|will|can|would|else)\w+ .*)", "{a} {v}"),
-        (r"what (?P<v>(?:\w{3,}ed|causes|caused|led to|makes|made|became|provides|helps|prevents|allows)\b .*)", "{a} {v}"),
+        (r"what (?P<v>(?:\w{3,}ed|causes|caused|led to|makes|made|became|provides|helps|prevents|allows)\b .*)", "{a} {v}"),  # noqa: E501
     ]
 ]  # fmt: skip
 
@@ -81,6 +68,20 @@ def _filled(made: str, match: re.Match[str], answer: str) -> str:
 
 def _preposition(answer: str, usual: str) -> str:
     first = answer.split()[0].lower()
-    if first in {"in", "on", "at", "by", "from", "during", "after", "before", "since", "near", "around", "between", "about"}:
+    if first in {
+        "in",
+        "on",
+        "at",
+        "by",
+        "from",
+        "during",
+        "after",
+        "before",
+        "since",
+        "near",
+        "around",
+        "between",
+        "about",
+    }:
         return ""
     return "on " if re.match(r"\d{1,2} [A-Z]|[A-Z][a-z]+ \d{1,2}\b", answer) else usual

@@ -1,10 +1,11 @@
 """Does a text entail a claim: the embedded three-way model, read over windows of the text.
 
-In: pairs of premise and claim, of any length. Out: one Entailment a pair, the same bits whatever else is asked.
-The rule that combines windows: a sentence of the claim is entailed as much as by its best window; of what is left,
-contradiction gets the share it has in the window that contradicts most. A claim of several sentences holds as much
-as its weakest sentence, and is contradicted as much as its most contradicted one. Nothing is cut in silence: a claim
-too long to be read at once comes back unchecked, with the reason. Knows nothing about numbers, names or thresholds.
+In: pairs of premise and claim, of any length. Out: one Entailment a pair, the same bits whatever else is
+asked. The rule that combines windows: a sentence of the claim is entailed as much as by its best window;
+of what is left, contradiction gets the share it has in the window that contradicts most. A claim of
+several sentences holds as much as its weakest sentence, and is contradicted as much as its most
+contradicted one. Nothing is cut in silence: a claim too long to be read at once comes back unchecked,
+with the reason. Knows nothing about numbers, names or thresholds.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class OnnxEntailer:
         self._max_tokens: int = card["max_tokens"]
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
-        """Unchecked, with the reason, for an empty premise or claim and for a claim too long to be read at once."""
+        """Unchecked, with the reason, for an empty premise or claim and for a claim too long to be read."""
         asked: list[Tokens] = []
         plans: list[list[slice] | str] = []
         for premise, claim in pairs:
@@ -66,14 +67,19 @@ class OnnxEntailer:
         for sentence in sentences:
             tokens = len(self._session.tokenizer.encode(sentence, add_special_tokens=False).ids)
             if tokens > self._max_tokens // 2:
-                return f"a sentence of the claim has {tokens} tokens; at most {self._max_tokens // 2} are read at once"
+                most = self._max_tokens // 2
+                return f"a sentence of the claim has {tokens} tokens; at most {most} are read at once"
             plan.append(
-                [e for window in self._rule.windows(premise, sentence) for e in self._encoded(window, sentence)]
+                [
+                    e
+                    for window in self._rule.windows(premise, sentence)
+                    for e in self._encoded(window, sentence)
+                ]
             )
         return plan
 
     def _encoded(self, window: str, sentence: str) -> list[Tokens]:
-        """One sequence, or the halves of a window that has more tokens than its length in characters promised."""
+        """One sequence, or the halves of a window with more tokens than its characters promised."""
         encoding = self._session.tokenizer.encode(window, sentence)
         if len(encoding.ids) <= self._max_tokens:
             return [Tokens(encoding.ids, encoding.type_ids)]

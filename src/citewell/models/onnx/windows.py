@@ -1,11 +1,12 @@
 """A premise of any length as the few windows in which a claim is looked for.
 
-In: a premise and a claim. Out: windows of the premise, each short enough to be read at once; the entailer combines
-them. Three kinds: single units that share most words with the claim, three units in a row, and
-the units that together cover the claim, put side by side (evidence that stands apart). A unit is a sentence, or a row
-of a table under the table's title. Training cuts its texts with this very function.
-Words are weighed by how rare they are in the premise. A short premise is one window and its sentences.
-Deliberately knows nothing about models or tokens: sizes are characters, so that it can be read and tested alone.
+In: a premise and a claim. Out: windows of the premise, each short enough to be read at once; the
+entailer combines them. Three kinds: single units that share most words with the claim, three units in a
+row, and the units that together cover the claim, put side by side (evidence that stands apart). A unit
+is a sentence, or a row of a table under the table's title. Training cuts its texts with this very
+function. Words are weighed by how rare they are in the premise. A short premise is one window and its
+sentences. Deliberately knows nothing about models or tokens: sizes are characters, so that it can be
+read and tested alone.
 """
 
 from __future__ import annotations
@@ -21,14 +22,19 @@ from citewell.sentences import sentence_spans
 _WORD = re.compile(r"\w+(?:[.,]\d+)*")
 _RECORD = re.compile(r"^[^:;\n]{1,60}: \S")
 _FUNCTION_WORDS = frozenset(
-    "a an and are as at be been but by did do does for from had has have he her his i in into is it its of on or "
-    "our she so than that the their them then there these they this those to was we were which who will with you".split()
+    (  # noqa: SIM905 - a table is longer
+        "a an and are as at be been but by did do does for from had has have he her his i in into is it "
+        "its of on or our she so than that the their them then there these they this those to was we were "
+        "which who will with you"
+    ).split()
 )
 
 
 @dataclass(frozen=True, slots=True)
 class WindowRule:
-    """How a premise is cut. Lengths in characters; `singles`, `groups` and `composed` are the most of each kind."""
+    """How a premise is cut. Lengths in characters; `singles`, `groups` and `composed` are the most of
+    each kind.
+    """
 
     singles: int = 3
     groups: int = 2
@@ -90,11 +96,21 @@ class WindowRule:
         return tuple(sorted(picked)) or (0,)
 
 
+def is_table(text: str) -> bool:
+    """At least two lines, and half of all lines, are rows: cells between tabs, or "name: value"."""
+    return bool(_rows(text, _lines(text)))
+
+
+def _rows(text: str, lines: Sequence[tuple[int, int]]) -> list[int]:
+    rows = [i for i, (a, b) in enumerate(lines) if "\t" in text[a:b] or _RECORD.match(text[a:b])]
+    return rows if len(rows) >= 2 and len(rows) * 2 >= len(lines) else []
+
+
 def _units(text: str, longest: int) -> tuple[str, list[tuple[int, int]]]:
     """A head that stands above every window (a table's title and column names, else empty) and the units."""
     spans = _lines(text)
-    rows = [i for i, (a, b) in enumerate(spans) if "\t" in text[a:b] or _RECORD.match(text[a:b])]
-    if len(rows) < 2 or len(rows) * 2 < len(spans):
+    rows = _rows(text, spans)
+    if not rows:
         return "", [piece for a, b in sentence_spans(text) for piece in _pieces(text, a, b, longest * 2)]
     first = rows[0] + (1 if "\t" in text[slice(*spans[rows[0]])] else 0)
     head = " ".join(text[a:b] for a, b in spans[:first])[: longest // 3]

@@ -1,0 +1,110 @@
+"""Sets with human judgements of "does this text support this claim", as one shape, and the measures over
+them.
+
+In: CITEWELL_DATA. Out: Judged rows, sampled with a seed; balanced accuracy and AUROC with n and a
+bootstrap interval. None of these sets shaped the weights or the thresholds.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from training.sources import Row, load
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+SEED = 7
+
+# name -> the set's file; the first eight are the grounding sets whose mean is the headline.
+GROUNDING = {
+    "WiCE (oracle chunk)": "nli/wice_claim_oraclechunk.dev",
+    "BEGIN": "nli/begin.dev",
+    "QAGS (CNN/DM)": "nli/qags_cnndm.test",
+    "SummEval": "nli/summeval.test",
+    "CLIFF": "rag/cliff.all",
+    "factcheck_gpt": "nli/factcheck_gpt.test",
+    "FoolMeTwice": "nli/foolmetwice.dev",
+    "FEVER-symmetric": "nli/fever_symmetric.dev",
+}
+OTHERS = {
+    "climate-fever (sentence)": "nli/climate_fever.test",
+    "ANLI r1": "nli/anli_r1.dev",
+    "ANLI r3": "nli/anli_r3.dev",
+    "ConTRoL": "nli/control.dev",
+    "ContractNLI (evidence)": "nli/contractnli_evidence.dev",
+    "InfoTabS dev": "nli/infotabs.dev",
+    "InfoTabS alpha1": "nli/infotabs.test_alpha1",
+    "TabFact pairs": "nli/tabfact_pairs.dev",
+    "SEM-TAB-FACTS": "nli/semtabfacts.dev",
+    "NLI4CT": "nli/nli4ct.dev",
+    "FEVER triggers": "nli/fever_triggers.test",
+    "Negation (RTE)": "nli/negnli_rte.test",
+    "Negation (SNLI)": "nli/negnli_snli.test",
+    "Sub-clausal negation": "nli/nan_nli.test",
+    "ling_in_loop val (MNLI)": "nli/ling_in_loop.val",
+    "SciFact": "nli/scifact_rte.dev",
+    "AVeriTeC": "nli/averitec.dev",
+    "COVID-Fact": "nli/covidfact.dev",
+}
+SETS = GROUNDING | OTHERS
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    premise: str
+    claim: str
+    supported: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Balanced accuracy at a threshold with its 95 % bootstrap interval, and AUROC; n rows, `unscored`
+    left out.
+    """
+
+    balanced_accuracy: float
+    low: float
+    high: float
+    auroc: float
+    n: int
+    unscored: int = 0
+
+
+def judged(name: str, most: int) -> list[Judged]:
+    """At most `most` rows, the same ones every time."""
+    rows = [_row(row) for row in load(SETS[name])]
+    random.Random(f"{SEED}/{name}").shuffle(rows)
+    return rows[:most]
+
+
+def _row(row: Row) -> Judged:
+    if "response" in row:
+        return Judged(row["context"], row["response"], row["label"] == "faithful")
+    return Judged(row["premise"], row["hypothesis"], row["label"] == "entailment")
+
+
+def score(values: list[float | None], truth: list[bool], threshold: float) -> Score:
+    kept = [(v, t) for v, t in zip(values, truth, strict=True) if v is not None]
+    p, y = np.array([v for v, _ in kept]), np.array([t for _, t in kept], dtype=bool)
+    rng = np.random.default_rng(SEED)
+    draws = [balanced(p[i], y[i], threshold) for i in rng.integers(0, len(y), (1000, len(y)))]
+    low, high = np.nanquantile(draws, [0.025, 0.975])
+    unscored = len(values) - len(kept)
+    return Score(balanced(p, y, threshold), float(low), float(high), auroc(p, y), len(y), unscored)
+
+
+def balanced(p: Floats, y: Bools, threshold: float) -> float:
+    if y.all() or not y.any():
+        return float("nan")
+    return float(((p[y] >= threshold).mean() + (p[~y] < threshold).mean()) / 2)
+
+
+def auroc(p: Floats, y: Bools) -> float:
+    """The chance that a supported row is ranked over an unsupported one; ties count half."""
+    _, inverse, counts = np.unique(p, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    positive = int(y.sum())
+    return float((ranks[y].sum() - positive * (positive + 1) / 2) / (positive * (len(y) - positive)))
