@@ -21,7 +21,7 @@ from citewell.sentences import sentence_spans
 
 MAX_SENTENCES = 3
 SIMILAR = 0.85
-MIN_PROBABILITY = 0.3
+MIN_PROBABILITY = 0.2
 STRICT_PERIOD = 0.35
 
 _PRONOUN = re.compile(
@@ -67,7 +67,7 @@ def find_sentences(
     mine = [passage for passage in of_the_named(wanted, passages) if _periods_fit(wanted, passage)]
     if not mine:
         return []
-    readings = extractor.extract(wanted.question, [passage.chunk.content for passage in mine])
+    readings = extractor.extract(wanted.question, [passage.chunk.in_context for passage in mine])
     found: list[SentenceAnswer] = []
     for passage, reading in zip(mine, readings, strict=True):
         if reading.no_answer <= max_no_answer:
@@ -87,13 +87,22 @@ def find_sentences(
 
 def _widened(wanted: Wanted, passage: Passage, reading: Reading) -> list[SentenceAnswer]:
     content, base = passage.chunk.content, passage.chunk.start_offset
+    # The context was read too, because a sentence seldom names its company; it is never quoted.
+    shift = len(passage.chunk.in_context) - len(content)
     spans = sentence_spans(content)
+    total = sum(candidate.probability for candidate in reading.candidates) or 1.0
     best: dict[tuple[int, int], float] = {}
-    for candidate in reading.candidates:
-        for at, (start, end) in enumerate(spans):
-            if start < candidate.end and candidate.start < end:
-                window = _with_antecedent(content, spans, at)
-                best[window] = max(best.get(window, 0.0), candidate.probability)
+    for at, (start, end) in enumerate(spans):
+        inside = [
+            candidate.probability
+            for candidate in reading.candidates
+            if start + shift < candidate.end and candidate.start < end + shift
+        ]
+        if inside:
+            # Spans compete for one answer; a sentence has what its spans have together.
+            window = _with_antecedent(content, spans, at)
+            shared = (1.0 - reading.no_answer) * sum(inside) / total
+            best[window] = max(best.get(window, 0.0), shared)
     return [
         SentenceAnswer(
             passage=passage,
