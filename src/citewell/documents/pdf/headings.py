@@ -16,15 +16,15 @@ PART = re.compile(r"PART\s+(?:IV|I{1,3})(?:\s*[.:—–-].{0,60}|\s+[A-Z].{0,50}
 ITEM = re.compile(r"Item\s+\d{1,2}[A-C]?(?:\.\d{2})?\s*[.:—–-]?(?:\s.{0,160})?", re.IGNORECASE)
 NOTE = re.compile(r"NOTE\s+\d{1,2}[A-Z]?\s*(?:[.:—–-].{0,120}|[A-Z].{0,120})?", re.IGNORECASE)
 STATEMENT = re.compile(
-    r"(?:(?:unaudited|interim|condensed|supplemental|schedule of|combined|parent company)\s+)*(?:consolidated\s+)?"
-    r"(?:condensed\s+)?(?:consolidated\s+)?(?:statements?\s+of\s+(?:consolidated\s+)?(?:net\s+|other\s+|changes in\s+)?"
+    r"(?:(?:unaudited|interim|condensed|supplemental|schedule of|combined|parent company|consolidated)\s+)*"
+    r"(?:statements?\s+of\s+(?:consolidated\s+)?(?:net\s+|other\s+|changes in\s+)?"
     r"(?:operations|income|earnings|comprehensive|cash\s*flows?|financial\s+(?:position|condition)|"
-    r"(?:share|stock)(?:holders|owners)|(?:total\s+)?equity|loss|retained)|balance\s+sheets?|(?:income|cash flow) statements?|"
-    r"(?:results of operations))\b[^.;]{0,90}",
+    r"(?:share|stock)(?:holders|owners)|(?:total\s+)?equity|loss|retained)|balance\s+sheets?|"
+    r"(?:income|cash flow) statements?|results of operations)\b[^.;]{0,90}",
     re.IGNORECASE,
 )
 _NOTES = re.compile(
-    r"(?:index to |notes to )(?:the )?(?:unaudited )?(?:condensed )?(?:consolidated )?(?:condensed )?financial statements.{0,40}",
+    r"(?:index|notes) to (?:(?:the|unaudited|condensed|consolidated|interim) )*financial statements.{0,40}",
     re.IGNORECASE,
 )
 _ENDS_SENTENCE = re.compile(r"[.;,]$")

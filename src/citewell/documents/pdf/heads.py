@@ -22,11 +22,13 @@ PERIOD = re.compile(
     rf"\b(?:years?|months?|weeks?|quarters?|fiscal|ended|ending|as of|at|{_MONTH} \d{{1,2}}),?", re.IGNORECASE
 )
 _DATE_PART = re.compile(
-    rf"(?:{_MONTH} ?\d{{0,2}},? ?(?:(?:19|20)\d{{2}})?|(?:fiscal |fy ?)?(?:19|20)\d{{2}}|\(?(?:un)?audited\)?|"
+    rf"(?:{_MONTH} ?\d{{0,2}},? ?(?:(?:19|20)\d{{2}})?|(?:fiscal |fy ?)?(?:19|20)\d{{2}}|"
+    rf"\(?(?:un)?audited\)?|"
     rf"\(?as (?:restated|adjusted|revised|reported)\)?|change|% ?change|\$ ?change|total|q[1-4]|[1-4]q\d*|"
     rf"(?:first|second|third|fourth) quarter|\(?in (?:millions|thousands|billions)[^)]*\)?|variance|"
     rf"\d{{1,2}}/\d{{1,2}}/\d{{2,4}}|"
-    rf"(?:for )?(?:the )?(?:fiscal )?(?:years?|(?:three|six|nine|twelve|\d+) (?:months?|weeks?)|quarters?) ended.*|"
+    rf"(?:for )?(?:the )?(?:fiscal )?(?:years?|quarters?|(?:three|six|nine|twelve|\d+) (?:months?|weeks?))"
+    rf" ended.*|"
     rf"(?:as )?(?:of|at) {_MONTH}.*)",
     re.IGNORECASE,
 )

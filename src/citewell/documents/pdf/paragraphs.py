@@ -7,6 +7,7 @@ joined or the hyphenated form seen elsewhere in the document. Knows nothing abou
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, field
 
@@ -32,11 +33,11 @@ class Paragraph:
 
 
 def vocabulary(pages: list[list[Line]]) -> set[str]:
-    """Every word of the document as it stands inside a line, lower case, hyphens kept."""
+    """Every word that stands inside a line of the document, whole for certain: lower case, hyphens kept."""
     words: set[str] = set()
     for lines in pages:
         for line in lines:
-            words.update(match.group().lower() for match in _WORD.finditer(line.text))
+            words.update(match.group().lower() for match in list(_WORD.finditer(line.text))[1:-1])
     return words
 
 
@@ -82,11 +83,7 @@ def joint(before: str, after: str, words: set[str]) -> tuple[str, str]:
     joined, hyphenated = (head + tail).lower(), f"{head}-{tail}".lower()
     if hyphenated in words or not tail[:1].islower():
         return before, ""
-    if joined in words and tail not in words:
-        return before[:-1], ""
-    if joined in words and head.lower() not in words:
-        return before[:-1], ""
-    return before, ""
+    return (before[:-1] if joined in words else before), ""
 
 
 def right_edges(lines: list[Line]) -> dict[int, float]:
@@ -101,7 +98,7 @@ def right_edges(lines: list[Line]) -> dict[int, float]:
 def usual_pitch(lines: list[Line]) -> dict[float, float]:
     """Distance of baselines inside paragraphs, by type size, points."""
     seen: dict[float, list[float]] = {}
-    for above, below in zip(lines, lines[1:], strict=False):
+    for above, below in itertools.pairwise(lines):
         drop = above.base - below.base
         if above.column == below.column and above.size == below.size and 0 < drop < 2.2 * above.size:
             seen.setdefault(above.size, []).append(drop)

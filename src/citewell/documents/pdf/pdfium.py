@@ -38,7 +38,7 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
 def _functions() -> dict[str, Callable[..., Any]]:
     import pypdfium2.raw as raw
 
-    bound = {}
+    bound: dict[str, Callable[..., Any]] = {}
     for name, prototype in _PROTOTYPES.items():
         address = ctypes.cast(getattr(raw, name), ctypes.c_void_p).value
         bound[name] = ctypes.CFUNCTYPE(*prototype)(address)  # type: ignore[arg-type]

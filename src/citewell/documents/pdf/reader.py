@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from citewell.documents.metadata import language
 from citewell.documents.pdf.front import describe
 from citewell.documents.pdf.glyphs import read_words
 from citewell.documents.pdf.headings import squeezed
@@ -54,7 +55,9 @@ class PdfReader:
                 "then ingest the result",
             )
         if empty:
-            notes.append(f"{_ranges(empty)} no text: scanned or blank?")
+            notes.append(
+                f"{_ranges(empty)} {'hold' if len(empty) > 1 else 'holds'} no text: scanned or blank?"
+            )
         notes.extend(_hidden_notes(hidden))
         own = set_running_aside(pages, [size.height for size in sizes])
         if own.set_aside:
@@ -74,6 +77,7 @@ class PdfReader:
             uri=uri,
             title=front.title,
             author=front.author,
+            language=language(written.text),
             published_at=front.published_at,
             sections=written.sections,
             pages=written.pages,
@@ -145,7 +149,7 @@ def _hidden_words(hidden: dict[str, Counter[int]]) -> str:
 
 
 def _ranges(numbers: list[int]) -> str:
-    """[3, 4, 5, 9] -> "pages 3-5, 9 hold"; callers that want no verb cut it."""
+    """[3, 4, 5, 9] -> "pages 3-5, 9"."""
     spans: list[list[int]] = []
     for number in numbers:
         if spans and number == spans[-1][1] + 1:

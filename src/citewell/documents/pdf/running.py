@@ -120,6 +120,7 @@ def _numbered(pages: list[list[Line]]) -> dict[int, list[int]]:
                 any(other == offset for _, other in candidates.get(near, ()))
                 for near in range(index - _AROUND, index + _AROUND + 1)
             )
-            if company >= min(_MIN_PAGES, len(pages)):
+            first_pages = len(pages) < _MIN_PAGES and offset == 1
+            if len(pages[index]) > 1 and (company >= _MIN_PAGES or first_pages):
                 result.setdefault(index, []).append(at)
     return result

@@ -8,17 +8,18 @@ Knows nothing about documents or offsets.
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, field, replace
 
 from citewell.documents.pdf.cells import BULLET, YEAR, Piece, pieces_of
-from citewell.documents.pdf.heads import Column, column_heads, is_head_line, stub_prefix
 from citewell.documents.pdf.headings import STATEMENT
+from citewell.documents.pdf.heads import Column, column_heads, is_head_line, stub_prefix
 from citewell.documents.pdf.layout import Line
 
 UNITS = re.compile(
-    r"\(([^()]*\b(?:millions?|thousands?|billions?|per[- ]share|except (?:for )?(?:share|per|ratio|number|percent)|"
-    r"dollars|percentages?|unaudited)\b[^()]*)\)",
+    r"\(([^()]*\b(?:millions?|thousands?|billions?|per[- ]share|"
+    r"except (?:for )?(?:share|per|ratio|number|percent)|dollars|percentages?|unaudited)\b[^()]*)\)",
     re.IGNORECASE,
 )
 _SCALE = re.compile(r"\b(?:millions|thousands|billions|dollars)\b", re.IGNORECASE)
@@ -296,9 +297,7 @@ def _labels_start(rows: list[_Row], run: _Run, top: int) -> int:
 def _rows(rows: list[_Row], columns: list[Column]) -> tuple[DraftRow, ...]:
     """Label lines are joined to the row they wrap into; the others stay rows without figures."""
     drafted: list[DraftRow] = []
-    pitches = sorted(
-        a.line.base - b.line.base for a, b in zip(rows, rows[1:], strict=False) if a.data and b.data
-    )
+    pitches = sorted(a.line.base - b.line.base for a, b in itertools.pairwise(rows) if a.data and b.data)
     pitch = pitches[len(pitches) // 2] if pitches else 0.0
     for row in rows:
         label, cells = _label_and_cells(row, columns)

@@ -15,13 +15,13 @@ from citewell.documents.pdf.layout import Line
 from citewell.documents.pdf.paragraphs import (
     Paragraph,
     carries_over,
-    joint,
     joins,
+    joint,
     right_edges,
     usual_pitch,
     vocabulary,
 )
-from citewell.documents.pdf.tables import Block, DraftRow, DraftTable, find_tables, units_in
+from citewell.documents.pdf.tables import DraftRow, DraftTable, find_tables, units_in
 from citewell.records import Box, Cell, Page, Row, Section, Table
 
 
@@ -81,16 +81,16 @@ class _Writer:
         edges, pitches = right_edges(lines), usual_pitch(lines)
         begun = False
         for block in find_tables(lines):
-            first = block if isinstance(block, Line) else None
             if not begun:
                 begun = True
-                if self._open is not None and not (first and carries_over(self._open, first)):
+                carried = (
+                    self._open is not None and isinstance(block, Line) and carries_over(self._open, block)
+                )
+                if not carried:
                     self._close()
-                if self._open is None:
-                    self._starts.append(self._at)
-                else:
-                    self._starts.append(self._at)
-                    self._append(first, across=True)  # type: ignore[arg-type]
+                self._starts.append(self._at)
+                if self._open is not None and isinstance(block, Line):
+                    self._append(self._open, block, across=True)
                     continue
             if isinstance(block, DraftTable):
                 self._close()
@@ -108,12 +108,12 @@ class _Writer:
             pitch = pitches.get(line.size, 1.3 * line.size)
             if self._open.level is not None:
                 if level is not None and self._wraps(self._open, line, level, pitch):
-                    self._append(line)
+                    self._append(self._open, line)
                     return
             elif (
                 level is None or (last.page == line.page and last.bold == line.bold and last.bold)
             ) and joins(self._open.lines, line, edges.get(line.column, 0.0), pitch):
-                self._append(line)
+                self._append(self._open, line)
                 return
             self._close()
         self._open = Paragraph([line], level)
@@ -139,10 +139,9 @@ class _Writer:
             and (centred or abs(last.x0 - line.x0) < 30)
         )
 
-    def _append(self, line: Line, across: bool = False) -> None:
-        assert self._open is not None
+    def _append(self, paragraph: Paragraph, line: Line, across: bool = False) -> None:
         text = _shown(line)
-        last = self._open.parts[-1]
+        last = paragraph.parts[-1]
         kept, between = joint(last, text, self._words)
         if kept != last:
             self._text[-1] = self._text[-1][: len(self._text[-1]) - (len(last) - len(kept))]
@@ -153,8 +152,8 @@ class _Writer:
         if across:
             self._starts[-1] = self._at
         self._put(text, line)
-        self._open.lines.append(line)
-        self._open.parts.extend((between, text))
+        paragraph.lines.append(line)
+        paragraph.parts.extend((between, text))
 
     def _close(self) -> None:
         if self._open is None:
@@ -281,6 +280,3 @@ def _box(start: int, end: int, line: Line, x0: float, x1: float) -> Box:
 
 def _shortened(box: Box, by: int) -> Box:
     return Box(start=box.start, end=box.end - by, page=box.page, x0=box.x0, y0=box.y0, x1=box.x1, y1=box.y1)
-
-
-__all__ = ["Block", "DraftRow", "Size", "Written", "write"]

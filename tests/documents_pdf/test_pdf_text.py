@@ -1,0 +1,147 @@
+"""What a reader of the PDF reads: paragraphs, pages, columns, headings, and where each line stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from citewell.identity import hash_bytes, hash_text
+from citewell.records import Document
+
+LONG = "The company makes paper and sells it to printers in every country of the continent and"
+
+
+def quoted(document: Document, text: str) -> int:
+    start = document.text.find(text)
+    assert start >= 0, document.text
+    return start
+
+
+def page_of(document: Document, offset: int) -> int:
+    return next(page.number for page in document.pages if page.start <= offset < page.end)
+
+
+def test_visual_lines_become_one_line_a_paragraph(pdf: Any) -> None:
+    """Lines are joined by a space, paragraphs are separated."""
+    sheet = pdf.page()
+    sheet.say(50, 740, LONG).say(50, 728, "to nobody else.").say(50, 700, "A second paragraph stands apart.")
+    document = pdf.read()
+    assert document.text == f"{LONG} to nobody else.\nA second paragraph stands apart.\n"
+    assert document.version == hash_bytes(pdf.bytes())
+    assert document.text_hash == hash_text(document.text)
+
+
+def test_a_hyphen_at_the_line_end_goes_only_when_the_word_is_seen_whole(pdf: Any) -> None:
+    """ "opera-|tions" is mended because "operations" occurs; "long-|term" stays hyphenated."""
+    sheet = pdf.page()
+    sheet.say(50, 740, "Income from operations rose in the year, and so did the income from foreign opera-")
+    sheet.say(50, 728, "tions, while we repaid a good part of what the company had borrowed as long-")
+    sheet.say(50, 716, "term debt.")
+    text = pdf.read().text
+    assert "foreign operations, while" in text
+    assert "long-term debt" in text
+
+
+def test_each_line_has_its_box(pdf: Any) -> None:
+    """The box of a quote's line is the place on the page where its words are printed."""
+    sheet = pdf.page()
+    sheet.say(72, 600, LONG).say(72, 588, "to nobody else.")
+    document = pdf.read()
+    start = quoted(document, "to nobody else")
+    box = next(box for box in document.boxes if box.start <= start < box.end)
+    assert document.text[box.start : box.end] == "to nobody else."
+    assert abs(box.x0 - 72) < 2
+    assert 60 < box.x1 - box.x0 < 90
+    assert 580 < box.y0 < 588 < 594 < box.y1 < 600
+
+
+def test_pages_are_physical_and_a_sentence_over_the_border_is_joined(pdf: Any) -> None:
+    """Feet and page numbers do not stand inside the sentence; the border lies where the page turns."""
+    for number in range(1, 6):
+        sheet = pdf.page()
+        sheet.say(50, 770, "Annual Report").say(300, 30, str(number + 2))
+        sheet.say(50, 740, "continues here and ends." if number > 1 else "It begins.")
+        sheet.say(
+            50, 700, "A sentence that begins on one page of the report and, as long sentences often do,"
+        )
+    document = pdf.read()
+    assert "as long sentences often do, continues here and ends." in document.text
+    assert page_of(document, quoted(document, "continues here")) == 2
+    assert document.text.count("Annual Report") == 1
+    assert [page.number for page in document.pages] == [1, 2, 3, 4, 5]
+    assert any("'#' x5" in note and "'Annual Report' x4" in note for note in document.notes)
+
+
+def test_pages_cover_the_text(pdf: Any) -> None:
+    """Every offset lies on exactly one page."""
+    for _ in range(3):
+        pdf.page().say(50, 700, "Some words.")
+    document = pdf.read()
+    assert document.pages[0].start == 0
+    assert document.pages[-1].end == len(document.text)
+    assert all(a.end == b.start for a, b in zip(document.pages, document.pages[1:], strict=False))
+
+
+def test_two_columns_are_read_one_after_the_other(pdf: Any) -> None:
+    """The left column ends before the right one begins; a line across both stays in its place."""
+    sheet = pdf.page()
+    sheet.say(
+        50, 760, "A heading that runs across the whole of the page from the left edge to the right edge"
+    )
+    left = ["In the left column every line is full of", "words that belong together and go on to"]
+    right = ["On the right another story is told and it", "has nothing at all to do with the first"]
+    for index in range(8):
+        sheet.say(50, 730 - 12 * index, left[index % 2]).say(320, 729 - 12 * index, right[index % 2])
+    sheet.say(50, 600, "Below, one line again runs across the whole of the page from the left to the right.")
+    text = pdf.read().text
+    assert text.index("A heading that") < text.index("left column") < text.index("On the right")
+    assert text.rindex("words that belong") < text.index("On the right")
+    assert text.rindex("has nothing") < text.index("Below, one line")
+
+
+def test_headings_make_a_path(pdf: Any) -> None:
+    """Filings' own words order the sections, whatever their type."""
+    sheet = pdf.page()
+    sheet.say(50, 760, "PART II", bold=True)
+    sheet.say(50, 730, "Item 8. Financial Statements and Supplementary Data", bold=True)
+    sheet.say(50, 700, "CONSOLIDATED STATEMENTS OF CASH FLOWS", bold=True)
+    sheet.say(50, 680, "Cash is king, as everybody knows.")
+    sheet.say(50, 650, "Item 9. Changes in Accountants", bold=True)
+    sheet.say(50, 630, "There were none to be reported.")
+    document = pdf.read()
+    paths = [section.path for section in document.sections]
+    item8 = "Item 8. Financial Statements and Supplementary Data"
+    assert ("PART II", item8, "CONSOLIDATED STATEMENTS OF CASH FLOWS") in paths
+    assert paths[-1] == ("PART II", "Item 9. Changes in Accountants")
+    cash = next(section for section in document.sections if section.path[-1].startswith("CONSOLIDATED"))
+    assert "Cash is king" in document.text[cash.start : cash.end]
+    assert "There were none" not in document.text[cash.start : cash.end]
+
+
+def test_a_footnotes_number_does_not_join_the_figure(pdf: Any) -> None:
+    """12,345 with a raised 6 is not 123,456."""
+    sheet = pdf.page()
+    sheet.say(50, 700, "We sold 12,345").say(118, 704, "6", size=6).say(
+        124, 700, "tons of paper in the year."
+    )
+    assert "12,345⁶ tons" in pdf.read().text
+
+
+def test_turned_pages_are_read_as_displayed(pdf: Any) -> None:
+    """A page turned by 90 degrees is wide, and its boxes are where the reader sees the words."""
+    sheet = pdf.page(extra="/Rotate 90")
+    sheet.draw("BT /F1 10 Tf 0 1 -1 0 100 50 Tm (Words that run up the unturned page.) Tj ET")
+    document = pdf.read()
+    assert document.text == "Words that run up the unturned page.\n"
+    assert (document.pages[0].width, document.pages[0].height) == (792, 612)
+    box = document.boxes[0]
+    assert abs(box.x0 - 50) < 3
+    assert abs(box.y0 - 510) < 5
+
+
+def test_the_crop_box_is_the_page(pdf: Any) -> None:
+    """Boxes are measured from the corner of what is displayed."""
+    pdf.page(extra="/CropBox [100 100 500 700]").say(150, 400, "Cropped on all sides.")
+    document = pdf.read()
+    assert (document.pages[0].width, document.pages[0].height) == (400, 600)
+    assert abs(document.boxes[0].x0 - 50) < 2
+    assert abs(document.boxes[0].y0 - 298) < 3
