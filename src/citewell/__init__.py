@@ -2,7 +2,7 @@
 
 from citewell.audit.queries import AuditQuery
 from citewell.errors import CitewellError
-from citewell.knowledge import KnowledgeBase, open
+from citewell.knowledge import KnowledgeBase, open, verify
 from citewell.records import Answer, Citation, Claim, ConfidenceReport, Decision, Status, Verdict
 
 __all__ = [
@@ -17,4 +17,5 @@ __all__ = [
     "Status",
     "Verdict",
     "open",
+    "verify",
 ]

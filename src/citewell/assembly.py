@@ -136,7 +136,7 @@ class Assembly:
         if self.config.ranker == EMBEDDED and self._lacks_weights("ranker", "by words, names and cosine"):
             from citewell.models.lexical import LexicalRanker
 
-            return LexicalRanker(self.embedder)
+            return LexicalRanker()
         return ranker_named(self.config.ranker)
 
     @cached_property
@@ -272,8 +272,9 @@ def _chosen(key: str, name: str, table: dict[str, Make]) -> Make:
 
 def _processor_class() -> str:
     """The instruction sets that change how int8 and float kernels round."""
-    from numpy._core import _multiarray_umath
+    import importlib
 
-    features: dict[str, bool] = getattr(_multiarray_umath, "__cpu_features__", {})
+    umath = importlib.import_module("numpy._core._multiarray_umath")
+    features: dict[str, bool] = getattr(umath, "__cpu_features__", {})
     wanted = ("AVX512_SPR", "AVX512_ICL", "AVX512_SKX", "AVX512F", "AVX2", "ASIMDDP", "ASIMD")
     return next((name for name in wanted if features.get(name)), "baseline")

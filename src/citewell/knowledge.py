@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.assembly import AUDIT_FILE, Assembly, environment, load_config
 from citewell.audit.entries import EntryKind
-from citewell.config import Config
+from citewell.config import Config, Verification
 from citewell.errors import ConfigError, EvidenceError, UsageError
 from citewell.identity import hash_text, plain
 from citewell.records import Answer, AuditRecord, Document, Passage, Trace
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from citewell.audit import AuditQuery, CheckReport, Entry, Page
     from citewell.evidence.catalogue import CatalogueEntry
     from citewell.ingesting import IngestReport, Progress
-    from citewell.ports import Clock
+    from citewell.ports import Clock, Embedder, Entailer
     from citewell.revisiting import Replay
+    from citewell.verifying import Source, VerifyReport
 
 
 def open(home: str | Path, *, config: Config | None = None, clock: Clock | None = None) -> KnowledgeBase:
@@ -36,6 +37,31 @@ def open(home: str | Path, *, config: Config | None = None, clock: Clock | None 
         raise ConfigError(f"{home} is no folder", hint="object storage is not built yet: name a folder")
     folder = Path(home)
     return KnowledgeBase(Assembly(folder, load_config(folder) if config is None else config, clock))
+
+
+def verify(
+    answer: str,
+    sources: Sequence[Source],
+    question: str | None = None,
+    *,
+    entailer: Entailer | str | None = None,
+    embedder: Embedder | None = None,
+    settings: Verification | None = None,
+    one_claim: bool = False,
+) -> VerifyReport:
+    """Any answer against any sources, without a home; see :func:`citewell.verifying.verify`."""
+    # Imported on first use: its word lists and patterns take longer than `import citewell` may.
+    from citewell import verifying
+
+    return verifying.verify(
+        answer,
+        sources,
+        question,
+        entailer=entailer,
+        embedder=embedder,
+        settings=settings,
+        one_claim=one_claim,
+    )
 
 
 class KnowledgeBase:

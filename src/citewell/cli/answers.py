@@ -28,7 +28,7 @@ _WIDTH = 100
 
 def print_answer(answer: Answer) -> None:
     """The answer first, then what it stands on."""
-    say(answer.text)
+    say(marked(answer))
     say()
     print_claims(answer.claims)
     for aspect in answer.missing:
@@ -39,7 +39,9 @@ def print_answer(answer: Answer) -> None:
             dated = conflict.dates[number] if number < len(conflict.dates) else ""
             say(f"    {_where(side)}{f', {dated}' if dated else ''}: “{side.quote}”")
     report = answer.confidence
-    say(f"decision {answer.decision.value}" + (f" ({'; '.join(report.reasons)})" if report.reasons else ""))
+    say(f"decision {answer.decision.value}")
+    for reason in report.reasons:
+        say(f"    {reason}")
     overall = "not measured" if report.overall is None else f"{report.overall:.2f}"
     say(f"confidence {overall}")
     for name, measure in (
@@ -52,6 +54,16 @@ def print_answer(answer: Answer) -> None:
     say(f"    {'gap':<12}{_measure(report.hallucination_gap)}")
     say(f"record  {answer.request_id} (session {answer.session_id})")
     say(f"sealed  {answer.record_hash}")
+
+
+def marked(answer: Answer) -> str:
+    """The text with ``[n]`` behind each claim that is verified: n is its number in the list below it."""
+    text = answer.text
+    for number, claim in sorted(enumerate(answer.claims, 1), key=lambda pair: -pair[1].answer_end):
+        verified = claim.verdict.status is Status.VERIFIED and claim.shown
+        if verified and text[claim.answer_start : claim.answer_end].strip():
+            text = f"{text[: claim.answer_end]} [{number}]{text[claim.answer_end :]}"
+    return text
 
 
 def print_claims(claims: tuple[Claim, ...]) -> None:

@@ -42,8 +42,12 @@ def aside(text: str) -> None:
 
 def say_json(value: Any) -> None:
     """``value`` alone on standard output, one line; what a terminal would obey is escaped inside strings."""
-    text = json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))
-    print(_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
+    print(escaped(json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))))
+
+
+def escaped(text: str) -> str:
+    """JSON ``text`` with what a terminal would obey as ``\\u`` escapes: it only occurs inside strings."""
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def say_error(error: BaseException) -> None:

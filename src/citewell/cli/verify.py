@@ -1,1 +1,157 @@
-def register(app): ...
+"""``citewell verify``: any answer with any sources, without an index; also one JSON object a line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from citewell.cli.answers import print_claims
+from citewell.cli.home import HomeOption, JsonOption, home_of
+from citewell.cli.printing import FAILED, OK, PARTIAL, USAGE, aside, code_of_claims, escaped, say, say_json
+from citewell.errors import UsageError
+
+if TYPE_CHECKING:
+    from citewell.assembly import Assembly
+    from citewell.verifying import VerifyReport
+
+STDIN = "-"
+_WORST = (USAGE, FAILED, PARTIAL, OK)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("verify")(verify)
+
+
+def verify(
+    context: typer.Context,
+    more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]...", help="More sources.")] = None,
+    answer: Annotated[str, typer.Option(metavar="FILE|-", help="The answer to check.")] = "",
+    source: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A source of any kind `ingest` reads; repeatable."),
+    ] = None,
+    question: Annotated[str, typer.Option(metavar="TEXT", help="What was asked, if known.")] = "",
+    jsonl: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE|-", help='One {"id", "question"?, "answer" or "claim", "sources"} a line, checked.'
+        ),
+    ] = "",
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """Check an answer against its sources: 0 all verified, 3 some not supported, 5 contradicted or broken."""
+    from citewell.assembly import Assembly, load_config
+
+    sources = [*(source or ()), *(more or ())]
+    if bool(jsonl) == bool(answer) or bool(answer) != bool(sources):
+        raise UsageError(
+            "nothing to verify", hint="give --answer FILE with --source FILE..., or --jsonl FILE"
+        )
+    folder = home_of(context, home)
+    assembly = Assembly(folder, load_config(folder))
+    code = _lines(jsonl, assembly) if jsonl else _one(answer, sources, question, assembly, json)
+    if code:
+        raise typer.Exit(code)
+
+
+def _one(answer: str, sources: list[Path], question: str, assembly: Assembly, json: bool) -> int:
+    from citewell.verifying import verify as check
+
+    report = check(_text(answer), _read(sources, assembly), question or None, **_options(assembly))
+    if json:
+        say_json(
+            {
+                "claims": report.claims,
+                "supported": report.supported,
+                "hallucination_gap": report.hallucination_gap,
+                "report": report.report,
+            }
+        )
+    else:
+        _tell(report)
+    return code_of_claims(report.claims)
+
+
+def _lines(jsonl: str, assembly: Assembly) -> int:
+    """A line that cannot be read is told and the rest goes on; the worst outcome is the exit code."""
+    import msgspec
+
+    from citewell.records import Claim
+    from citewell.verifying import verify_json_line
+
+    codes = {OK}
+    options = _options(assembly)
+    for number, line in enumerate(_input(jsonl), 1):
+        if not line.strip():
+            continue
+        try:
+            checked = verify_json_line(line, **options)
+        except UsageError as error:
+            aside(f"line {number}: {error}")
+            codes.add(USAGE)
+            continue
+        print(escaped(checked.decode()), flush=True)
+        claims = msgspec.convert(msgspec.json.decode(checked)["claims"], tuple[Claim, ...])
+        codes.add(code_of_claims(claims))
+    return next(code for code in _WORST if code in codes)
+
+
+def _options(assembly: Assembly) -> dict[str, Any]:
+    return {
+        "entailer": assembly.entailer,
+        "embedder": assembly.embedder,
+        "settings": assembly.config.verification,
+    }
+
+
+def _read(paths: list[Path], assembly: Assembly) -> list[tuple[str, str]]:
+    """Each source as (its path, its text), read like any document; a bad one is an error, not a gap."""
+    from citewell.documents.worker import ParsingWorker
+
+    with ParsingWorker(assembly.config.documents) as worker:
+        return [(str(path), worker.read(path, document_id=str(path)).text) for path in paths]
+
+
+def _text(name: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read ({error.strerror})", hint="check the path") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{name} is not UTF-8", hint="save it as UTF-8") from error
+
+
+def _input(name: str) -> Iterator[bytes]:
+    if name == STDIN:
+        yield from sys.stdin.buffer
+        return
+    try:
+        with Path(name).open("rb") as file:
+            yield from file
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read ({error.strerror})", hint="check the path") from error
+
+
+def _tell(report: VerifyReport) -> None:
+    print_claims(report.claims)
+    if not report.claims:
+        say("nothing to check: the answer states nothing")
+    supported = "not measured" if report.supported is None else f"{report.supported:.2f}"
+    gap = "not measured" if report.hallucination_gap is None else f"{report.hallucination_gap:.2f}"
+    say(f"supported {supported} (probability that all of it is)")
+    say(f"gap       {gap} (share of claims that all sources together do not support)")
+    found = report.report
+    say(
+        f"citations {found.total_citations}, to {found.unique_sources_cited} of"
+        f" {found.total_sources_available} sources"
+    )
+    for label in found.invalid_citations:
+        say(f"invalid   {label}")
+    for note in report.notes:
+        say(f"note: {note}")
