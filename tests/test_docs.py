@@ -63,6 +63,25 @@ def test_commands_in_the_docs_exist(code: str) -> None:
             assert used <= options | {"--help", "--home"}, line
 
 
+def commands() -> list[object]:
+    import typer.main
+
+    from citewell.cli import app
+
+    def below(command: object, words: tuple[str, ...]) -> list[object]:
+        inner = getattr(command, "commands", {})
+        if not inner:
+            return [pytest.param(" ".join(words), command, id="-".join(words))]
+        return [found for name, child in inner.items() for found in below(child, (*words, name))]
+
+    return below(typer.main.get_command(app), ("citewell",))
+
+
+@pytest.mark.parametrize(("words", "command"), commands())
+def test_every_command_is_documented(words: str, command: object) -> None:
+    assert f"`{words}" in (ROOT / "docs" / "commands.md").read_text()
+
+
 def test_the_readme_is_at_most_150_lines() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 150
 
