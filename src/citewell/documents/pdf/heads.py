@@ -32,6 +32,7 @@ _DATE_PART = re.compile(
     rf"(?:as )?(?:of|at) {_MONTH}.*)",
     re.IGNORECASE,
 )
+_ASIDE = re.compile(r"\(?(?:un)?audited\)?", re.IGNORECASE)
 _RULE_GAP = 3.0
 _SPANNING = re.compile(
     r"\b(?:years?|months?|weeks?|quarters?|fiscal|ended|december 31|percent change)\b", re.IGNORECASE
@@ -62,15 +63,56 @@ def is_head_line(line: Line, pieces: list[Piece]) -> bool:
 
 
 def column_heads(lines: list[tuple[Line, list[Piece]]], columns: list[Column]) -> tuple[str, ...]:
-    """One head a column, "" where nothing stands above it."""
-    parts: list[list[str]] = [[] for _ in columns]
+    """One head a column, "" where nothing stands above it. Read upwards: what a line of heads spans shows
+    in the heads under it."""
+    heads = [""] * len(columns)
     zone = columns[0].x0
-    for line, pieces in lines:
+    for level, (line, pieces) in enumerate(reversed(lines)):
         over = [piece for piece in pieces if piece.x1 > zone + 1]
-        for piece, (first, last) in zip(over, _spans(over, columns, line.ruled), strict=True):
+        if len(over) == 1 and len(columns) > 1 and _ASIDE.fullmatch(over[0].text):
+            continue
+        spans = _repeated(over, columns, heads) or _shared_out(over, columns, heads, line.ruled)
+        spans = spans or _spans(over, columns, line.ruled, top=level == len(lines) - 1)
+        for piece, (first, last) in zip(over, spans, strict=True):
             for index in range(first, last + 1):
-                parts[index].append(piece.text)
-    return tuple(" ".join(part) for part in parts)
+                heads[index] = f"{piece.text} {heads[index]}".strip()
+    return tuple(heads)
+
+
+def _repeated(pieces: list[Piece], columns: list[Column], below: list[str]) -> list[tuple[int, int]]:
+    """ "2021", "2020", "2019" over "Shares Amount" three times: each heads one of the repeats."""
+    if len(pieces) < 2 or len(columns) % len(pieces) or len(columns) == len(pieces) or not all(below):
+        return []
+    width = len(columns) // len(pieces)
+    if any(below[index] != below[index % width] for index in range(len(columns))):
+        return []
+    spans = [(start, start + width - 1) for start in range(0, len(columns), width)]
+    for piece, (first, last) in zip(pieces, spans, strict=True):
+        x0, x1 = columns[first].x0, columns[last].x1
+        dated = _DATE_PART.fullmatch(piece.text) or PERIOD.search(piece.text)
+        if abs(_centre(piece) - (x0 + x1) / 2) > ((x1 - x0) / 2 + 25 if dated else 8):
+            return []
+    return spans
+
+
+def _shared_out(
+    pieces: list[Piece], columns: list[Column], below: list[str], ruled: tuple[tuple[float, float], ...]
+) -> list[tuple[int, int]]:
+    """Each column to the nearest head above it, when every head then stands in the middle of its own."""
+    if not 2 <= len(pieces) < len(columns) or not all(below) or len(ruled) >= len(pieces):
+        return []
+    nearest = [
+        min(range(len(pieces)), key=lambda at: abs(_centre(pieces[at]) - _middle(columns, index)))
+        for index in range(len(columns))
+    ]
+    if nearest != sorted(nearest) or set(nearest) != set(range(len(pieces))):
+        return []
+    spans = [(nearest.index(at), len(nearest) - 1 - nearest[::-1].index(at)) for at in range(len(pieces))]
+    for piece, (first, last) in zip(pieces, spans, strict=True):
+        x0, x1 = columns[first].x0, columns[last].x1
+        if abs((x0 + x1) / 2 - _centre(piece)) > min(15.0, 0.25 * (x1 - x0) + 5):
+            return []
+    return spans
 
 
 def stub_prefix(stub: list[str], heads: tuple[str, ...]) -> tuple[str, ...]:
@@ -85,7 +127,7 @@ def stub_prefix(stub: list[str], heads: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _spans(
-    pieces: list[Piece], columns: list[Column], ruled: tuple[tuple[float, float], ...]
+    pieces: list[Piece], columns: list[Column], ruled: tuple[tuple[float, float], ...], top: bool
 ) -> list[tuple[int, int]]:
     """For each head, left to right, the first and last column under it.
 
@@ -110,7 +152,7 @@ def _spans(
             default=len(columns) - 1,
         )
         rivals = [other for at, other in enumerate(pieces) if spans[at] is None and at != index]
-        spans[index] = _best_span(piece, columns, low, high, rivals)
+        spans[index] = _best_span(piece, columns, low, high, rivals, top)
         taken.append(spans[index] or (0, -1))
     return [span or _nearest(piece, columns) for span, piece in zip(spans, pieces, strict=True)]
 
@@ -161,8 +203,10 @@ def _is_wide(piece: Piece, places: list[tuple[float, float]]) -> bool:
 
 
 def _best_span(
-    piece: Piece, columns: list[Column], low: int, high: int, rivals: list[Piece]
+    piece: Piece, columns: list[Column], low: int, high: int, rivals: list[Piece], top: bool
 ) -> tuple[int, int]:
+    # Among spans with nearly the same middle a period heads the widest, and so does the topmost head.
+    bonus = 4.0 if _SPANNING.search(piece.text) else 0.7 if top else 0.0
     choice, least = _nearest(piece, columns), float("inf")
     for first in range(low, high + 1):
         for last in range(first, high + 1):
@@ -171,7 +215,7 @@ def _best_span(
                 continue
             if not (x0 - 20 < _centre(piece) < x1 + 20):
                 continue
-            cost = abs((x0 + x1) / 2 - _centre(piece)) - 4.0 * (last - first)
+            cost = abs((x0 + x1) / 2 - _centre(piece)) - bonus * (last - first)
             if cost < least:
                 choice, least = (first, last), cost
     return choice

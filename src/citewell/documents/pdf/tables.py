@@ -305,7 +305,12 @@ def _rows(rows: list[_Row], columns: list[Column]) -> tuple[DraftRow, ...]:
         labels = ((label, row.line),) if label else ()
         if drafted:
             last = drafted[-1]
-            if not last.cells and last.labels and (labels or cells) and _wraps(last, label, row, pitch):
+            if (
+                not last.cells
+                and last.labels
+                and (labels or cells)
+                and _wraps(last, label, row, pitch, columns)
+            ):
                 drafted[-1] = DraftRow((*last.labels, *labels), cells, row.line, last.x0)
                 continue
             if last.cells and last.labels and labels and not cells and _continues(last, label, row, pitch):
@@ -339,7 +344,7 @@ def _column_of(piece: Piece, columns: list[Column]) -> int | None:
     return best
 
 
-def _wraps(last: DraftRow, label: str, row: _Row, pitch: float) -> bool:
+def _wraps(last: DraftRow, label: str, row: _Row, pitch: float, columns: list[Column]) -> bool:
     """``last`` holds a label alone: does it run on into this line?"""
     above = last.label
     if not label:
@@ -350,7 +355,10 @@ def _wraps(last: DraftRow, label: str, row: _Row, pitch: float) -> bool:
     if label[0].islower():
         return True
     return bool(_CONNECTIVE.search(above)) or (
-        tight and last.line.bold == row.line.bold and row.line.x0 >= last.x0 - 1
+        tight
+        and last.line.x1 > 0.8 * columns[0].x0
+        and last.line.bold == row.line.bold
+        and row.line.x0 >= last.x0 - 1
     )
 
 
