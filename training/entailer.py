@@ -38,7 +38,7 @@ class Stage:
 
 STAGES = {
     "general": Stage("general", general_items, peak=1.2e-4, floor=0.3, passes=1.0),
-    "grounding": Stage("grounding", grounding_items, peak=1.0e-4, floor=0.01, passes=0.8),
+    "grounding": Stage("grounding", grounding_items, peak=1.0e-4, floor=0.01, passes=0.9),
 }
 ORDER = ("general", "grounding")
 

@@ -24,6 +24,7 @@ from training.export_embedder import WEIGHTS, Core, check_parity, trace, write
 from training.general import SETS
 from training.grounding import DOCUMENTS
 from training.items import LABELS
+from training.passages import NEWS
 from training.passages import SETS as PASSAGE_SETS
 from training.sources import sources
 
@@ -74,7 +75,7 @@ def weights(stage: str = ORDER[-1]) -> dict[str, Tensor]:
 
 def training_sets() -> list[dict[str, str]]:
     """Every set that shaped the weights, with its hash and the licence its origin states."""
-    names = sorted({*SETS, *DOCUMENTS, *PASSAGE_SETS})
+    names = sorted({*SETS, *DOCUMENTS, *PASSAGE_SETS, *NEWS})
     return [
         {"name": s.name, "sha256": s.sha256, "licence": s.licence, "ship": s.ship}
         for s in map(sources().get, names)

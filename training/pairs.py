@@ -7,6 +7,7 @@ the premise gives the label away.
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -28,6 +29,8 @@ def made_items(part: str, seed: int, most: int | None = None) -> list[Item]:
     for passage in passages(part, seed):
         items += _edited(passage, rng)
         items += _composed(passage, rng)
+        items += _spliced(passage, rng)
+        items += _resolved(passage, rng)
         items += _answered(passage, rng)
     rng.shuffle(items)
     return items[:most]
@@ -87,6 +90,46 @@ def _composed(passage: Passage, rng: random.Random) -> Iterator[Item]:
     rest = [s for n, s in enumerate(passage.sentences) if n != missing]
     if windows := FEW.windows(" ".join(rest), claim):
         yield Item(windows[:2], claim, "neutral", "made/partial")
+
+
+_OPENING = re.compile(
+    r"(?P<subject>(?:The |An? )?[A-Z]?\w+"
+    r"(?: (?!was|is|were|are|ha[sd]|have|will|w?c?ould|may|might)\w+){0,3}) "
+    r"(?P<verb>was|is|were|are|has|have|had|will|would|can|could|said|says|did|does) (?P<rest>.{15,})"
+)
+_PRONOUN = re.compile(r"(?:He|She|It|They) (?P<rest>\w.{15,})")
+
+
+def _spliced(passage: Passage, rng: random.Random) -> Iterator[Item]:
+    """What one sentence says of its subject, said of another sentence's: the summariser's error."""
+    opened = [(i, m) for i, s in enumerate(passage.sentences[:12]) if (m := _OPENING.fullmatch(s))]
+    told = [(i, m) for i, m in opened if not _PRONOUN.match(m.group())]
+    if len(told) < 2 or rng.random() < 0.3:
+        return
+    (i, taker), (j, giver) = rng.sample(told, 2)
+    if taker["subject"].lower() in giver.group().lower() or len(giver.group().split()) > 40:
+        return
+    claim = f"{taker['subject']} {giver['verb']} {giver['rest']}"
+    both = " ".join(passage.sentences[n] for n in sorted((i, j)))
+    windows = (both,) if rng.random() < 0.5 else FEW.windows(passage.text, claim)[:2]
+    yield Item(windows, claim, "not_entailment", "made/spliced")
+    yield Item(windows, _short(giver.group(), passage, rng), "entailment", "made/unspliced")
+
+
+def _resolved(passage: Passage, rng: random.Random) -> Iterator[Item]:
+    """A pronoun that opens a sentence, replaced by the subject of the sentence before; or by another name."""
+    for before, sentence in itertools.pairwise(passage.sentences):
+        pronoun, told = _PRONOUN.fullmatch(sentence), _OPENING.fullmatch(before)
+        if not pronoun or not told or _PRONOUN.match(before) or not told["subject"][0].isupper():
+            continue
+        premise = (f"{before} {sentence}",)
+        claim = _short(f"{told['subject']} {pronoun['rest']}", passage, rng)
+        yield Item(premise, claim, "entailment", "made/resolved")
+        others = [n for n in passage.names if n not in told["subject"] and n not in sentence]
+        if others:
+            wrong = f"{rng.choice(others)} {pronoun['rest']}"
+            yield Item(premise, wrong, "not_entailment", "made/misresolved")
+        return
 
 
 def _short(sentence: str, passage: Passage, rng: random.Random) -> str:
