@@ -132,7 +132,7 @@ class Answering:
             # The version is kept for ever: the record names it, and a replay opens it again.
             self._pin(found.index_version)
             journal.index_version = found.index_version
-            notes += found.notes
+            notes += [*found.notes, *(f"{name} {took:.1f} ms" for name, took in found.latencies.items())]
         with journal.stage("poison filter") as notes:
             journal.passages = tuple(set_poison_aside(ask.question, found.passages))
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in journal.passages if p.set_aside]

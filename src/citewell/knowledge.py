@@ -6,7 +6,11 @@ read of the log's contents, leaves an entry in its audit log. Knows nothing abou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +25,7 @@ from citewell.records import Answer, AuditRecord, Document, Passage, Trace
 if TYPE_CHECKING:
     from citewell.audit import AuditQuery, CheckReport, Entry, Page
     from citewell.evidence.catalogue import CatalogueEntry
+    from citewell.evidence.sqlite import SqliteEvidence
     from citewell.ingesting import IngestReport, Progress
     from citewell.ports import Clock, Embedder, Entailer
     from citewell.revisiting import Replay
@@ -232,9 +237,11 @@ class KnowledgeBase:
         """
         from citewell.audit import SqliteLog
 
+        self._must_be_there()
         log = SqliteLog(self.home / AUDIT_FILE, readonly=True)
         try:
-            return log.check(evidence=self._parts.evidence, prompts=self._prompts_to_check(log))
+            with self._readable_evidence() as evidence:
+                return log.check(evidence=evidence, prompts=self._prompts_to_check(log))
         finally:
             log.close()
 
@@ -271,6 +278,20 @@ class KnowledgeBase:
     def _must_be_there(self) -> None:
         if not self.home.is_dir():
             raise UsageError(f"no knowledge base at {self.home}", hint="make one with `citewell ingest PATH`")
+
+    @contextmanager
+    def _readable_evidence(self) -> Iterator[SqliteEvidence]:
+        """The evidence store; a copy of it where the disk is read-only, because WAL wants to write beside it."""
+        if os.access(self.home, os.W_OK):
+            yield self._parts.evidence
+            return
+        from citewell.evidence.sqlite import SqliteEvidence
+
+        with tempfile.TemporaryDirectory(prefix="citewell-evidence-") as folder:
+            for file in self.home.glob("evidence.sqlite*"):
+                shutil.copy(file, folder)
+            with SqliteEvidence(Path(folder) / "evidence.sqlite") as evidence:
+                yield evidence
 
     def _note_read(self, what: Mapping[str, Any], reader: str, shown: int) -> None:
         self._parts.log.note(EntryKind.READ, {**what, "reader": reader, "records": shown})
