@@ -120,7 +120,7 @@ def verify(
     model = _entailer(entailer)
     draft = _draft(answer, [document.document_id for document in documents], one_claim)
     checker = Checker(Verifier(model, settings), store, settings)
-    checked = checker.check(question or "", (), draft, passages, mend=False)
+    checked = checker.check(question or "", (), draft, passages, mend=False, quotations=not one_claim)
     return VerifyReport(
         claims=checked.claims,
         supported=_supported(checked.claims),
@@ -187,7 +187,7 @@ def _passage(document: Document) -> Passage:
     """The whole source as one passage: long ones are windowed by the entailer, never cut."""
     text = document.text
     chunk = Chunk(
-        chunk_id=chunk_id(document.version, 0, len(text), f"{document.document_id}\n{text}"),
+        chunk_id=chunk_id(document.version, 0, len(text), text),
         document_id=document.document_id,
         document_version=document.version,
         start_offset=0,

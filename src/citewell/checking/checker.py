@@ -47,7 +47,7 @@ from citewell.verification.verifier import Question, Verifier
 Repair = Callable[[DraftClaim, Sequence[Passage]], Sequence[Quote]]
 """Given a claim without support and the passages: other quotes for it, or none."""
 
-_QUOTED = re.compile(r"[\u201c\"\u00ab]([^\u201c\u201d\"\u00ab\u00bb]{12,}?)[\u201d\"\u00bb]")
+_QUOTED = re.compile(r"[\u201c\u00ab]([^\u201c\u201d\u00ab\u00bb]+)[\u201d\u00bb]|\"([^\"]+)\"")
 _QUOTED_WORDS = 4  # fewer words in quotation marks are a title or a term, not a quotation
 _MOST_PASSAGES = 20  # read for one claim; what is left out is noted
 _CITED_AFTERWARDS = 3  # passages tried one by one when a claim cites nothing
@@ -61,6 +61,7 @@ class _Work(Record, frozen=True, kw_only=True):
     verdict: Verdict | None = None
     mode: str = "generated"
     fragment: bool = False
+    quotations: bool = True
 
     @property
     def broken(self) -> Cited | None:
@@ -82,12 +83,16 @@ class Checker:
         *,
         repair: Repair | None = None,
         mend: bool = True,
+        quotations: bool = True,
     ) -> Checked:
-        """``mend`` lets a claim that its own citation does not support be cited elsewhere (noted); without it,
+        """``quotations`` off leaves words in quotation marks to the entailer. ``mend`` lets a claim that its own citation does not support be cited elsewhere (noted); without it,
         support in another passage is reported as misattribution."""
         library = Library(passages, self._evidence)
         notes: list[str] = []
-        works = [self._located(work, library) for work in _drafted(draft, library)]
+        works = [
+            self._located(msgspec.structs.replace(work, quotations=quotations), library)
+            for work in _drafted(draft, library)
+        ]
         works = self._judged(question, works, library, notes)
         if repair is not None:
             works = [self._repaired(question, work, library, repair, notes) for work in works]
@@ -117,7 +122,8 @@ class Checker:
     def _located(self, work: _Work, library: Library) -> _Work:
         cited = [library.locate(quote) for quote in work.drafted.quotes]
         known = {fold(quote.text).text.strip() for quote in work.drafted.quotes}
-        for words in _QUOTED.findall(work.drafted.text):
+        for found in _QUOTED.finditer(work.drafted.text) if work.quotations else ():
+            words = found[1] or found[2]
             if len(words.split()) >= _QUOTED_WORDS and fold(words).text.strip() not in known:
                 cited.append(_quoted(words, [c for c in cited if c.passage], library))
         mode = "generated" if work.drafted.quotes else "post-hoc"

@@ -58,7 +58,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("fiscal short", r"\bF(?:Y|iscal(?:\s+year)?)\s?['\u2019]?(?P<s>\d\d)\b(?![,.]?\d)"),
         ("fiscal", rf"\b(?:FY|CY)\s?-?{_Y}"),
         ("quarter", r"\b(?:[1-4]Q|Q[1-4]|[12]H|H[12])\s?['\u2019]?(?P<s>\d\d)\b(?!\d)"),
-        ("decade", r"\b(?P<y>(?:1[0-9]|20)\d0)['\u2019]?s\b"),
+        ("decade", r"\b(?P<y>(?:1[0-9]|20)\d0)\s?['\u2019]?s\b"),
         ("decade short", r"(?:['\u2019]|\bthe\s)(?P<s>[2-9]0)['\u2019]?s\b"),
         ("era", r"\b(?P<y>\d{1,4})\s?(?P<era>BCE?|B\.C\.(?:E\.)?|CE|AD|A\.D\.)(?!\w)"),
         ("era first", r"\b(?P<era>AD)\s?(?P<y>\d{1,4})\b"),

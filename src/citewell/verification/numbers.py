@@ -24,13 +24,16 @@ from enum import StrEnum
 from citewell.records import Record
 from citewell.verification.dates import agree
 from citewell.verification.quantities import Form, Quantity, extract_quantities
+from citewell.verification.signals import content_words
 
 __all__ = ["Match", "NumberCheck", "Quantity", "check_numbers", "extract_quantities", "missing_numbers"]
 
 
 class Match(StrEnum):
-    """EQUAL and ROUNDED hold; BOUNDED holds a hedged claim; the others do not hold. ``OTHER`` means
-    the evidence has quantities of that form, all with other values; ``ABSENT`` that it has none."""
+    """EQUAL and ROUNDED hold; BOUNDED holds a hedged claim; the others do not hold. ``OTHER`` denies: the
+    evidence has other values where this one should stand. ``ABSENT`` does not: it has nothing to set against it.
+    Small counts, ordinals and fractions may be counted or worked out; they are denied only by another
+    number of the same thing ("five stores", "six stores")."""
 
     EQUAL = "equal"
     ROUNDED = "rounded"
@@ -77,6 +80,8 @@ _CONTEXT_SCALES = {
     "thousands": 1000, "000s": 1000, "k": 1000, "millions": 10**6, "mn": 10**6, "m": 10**6,
     "billions": 10**9, "bn": 10**9,
 }  # fmt: skip
+_SMALL = 20
+_WORD = re.compile(r"[^\W\d_]+")
 _TORN = re.compile(r"(?<=\d)()(,|\.) (\d{3}(?!\d)|(?<=\. )\d{1,2}(?!\d))")
 _PERCENT_CONTEXT = re.compile(r"%|\bper ?cent(?:age)?\b", re.IGNORECASE)
 
@@ -91,14 +96,25 @@ def missing_numbers(claim: str, evidence: str, context: str = "") -> tuple[str, 
 
 def check_numbers(claim: str, evidence: str, context: str = "") -> tuple[NumberCheck, ...]:
     """One check for each quantity of ``claim``, in order."""
-    found = extract_quantities(evidence)
+    found = [(quantity, evidence) for quantity in extract_quantities(evidence)]
     joined = _TORN.sub(r"\1\2\3", evidence)
     if joined != evidence:  # tokenised text tears "235,000" into "235, 000"
-        found = (*found, *extract_quantities(joined))
+        found += [(quantity, joined) for quantity in extract_quantities(joined)]
     scales = context_scales(f"{context}\n{evidence}")
     own = context_scales(claim) | ({Decimal(1)} if not context else context_scales(context))
     percents = bool(_PERCENT_CONTEXT.search(context) or re.search(r"\(%\)|\bin percent", evidence))
-    return tuple(_best(quantity, found, scales, own, percents) for quantity in extract_quantities(claim))
+
+    def check(claimed: Quantity) -> NumberCheck:
+        best = NumberCheck(quantity=claimed, match=Match.ABSENT)
+        for candidate, text in found:
+            match = _compare(claimed, candidate, scales, own, percents)
+            if match is Match.OTHER and not _comparable(claimed, candidate, claim, text):
+                match = Match.ABSENT
+            if _ORDER.index(match) < _ORDER.index(best.match):
+                best = NumberCheck(quantity=claimed, match=match, nearest=candidate)
+        return best
+
+    return tuple(check(quantity) for quantity in extract_quantities(claim))
 
 
 def context_scales(text: str) -> frozenset[Decimal]:
@@ -119,19 +135,21 @@ def declared_units(text: str) -> str:
 _ORDER = tuple(Match)
 
 
-def _best(
-    claimed: Quantity,
-    found: Sequence[Quantity],
-    scales: frozenset[Decimal],
-    own: frozenset[Decimal],
-    percents: bool,
-) -> NumberCheck:
-    best = NumberCheck(quantity=claimed, match=Match.ABSENT)
-    for candidate in found:
-        match = _compare(claimed, candidate, scales, own, percents)
-        if _ORDER.index(match) < _ORDER.index(best.match):
-            best = NumberCheck(quantity=claimed, match=match, nearest=candidate)
-    return best
+def _comparable(claimed: Quantity, found: Quantity, claim: str, evidence: str) -> bool:
+    """Another value of the same thing, so that it speaks against the claim's."""
+    if claimed.form is Form.FRACTION or (claimed.unit in _PHYSICAL and found.unit != claimed.unit):
+        return False
+    small = (
+        claimed.form is Form.NUMBER and not claimed.scaled and not claimed.unit and claimed.value <= _SMALL
+    )
+    if small or claimed.form is Form.ORDINAL:
+        return bool(_thing(claim, claimed) & _thing(evidence, found))
+    return True
+
+
+def _thing(text: str, quantity: Quantity) -> frozenset[str]:
+    """The two words behind a number, as stems: what it counts."""
+    return frozenset(content_words(" ".join(_WORD.findall(text[quantity.end : quantity.end + 40])[:2])))
 
 
 def _compare(
@@ -151,7 +169,7 @@ def _compare(
     if not compatible or not _same_unit(claimed, found):
         # A bare year against a count, or 15 % against 15 points: worth naming in the reason.
         same = (
-            claimed.form is not Form.ORDINAL
+            Form.ORDINAL not in {claimed.form, found.form}
             and abs(claimed.value) == abs(found.value)
             and found.form is not Form.DATE
         )
@@ -174,7 +192,15 @@ def _compare(
 def _compare_date(claimed: Quantity, found: Quantity) -> Match:
     assert claimed.moment is not None  # noqa: S101 - by construction of dates
     if found.moment:
-        return Match.EQUAL if agree(claimed.moment, found.moment) else Match.OTHER
+        if agree(claimed.moment, found.moment):
+            return Match.EQUAL
+        shared = any(
+            x is not None and y is not None
+            for a in claimed.moment.readings
+            for b in found.moment.readings
+            for x, y in zip(a, b, strict=True)
+        )
+        return Match.OTHER if shared else Match.ABSENT
     if found.form is Form.YEAR:
         decade = claimed.moment.decade
         for year, month, day in claimed.moment.readings:

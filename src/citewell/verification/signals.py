@@ -210,6 +210,36 @@ def _attribution(claim: str, sentence: str) -> Signal | None:
     return Signal(kind="attribution", claim="", evidence=theirs.group())
 
 
+def denied_by(claim: str, evidence: str) -> str:
+    """The word by which the evidence denies what the claim states, or "".
+
+    Only where the nearest sentence holds nearly every content word of the claim behind a plain denial ("denied that",
+    "it is a myth that") and no other sentence says as much without one.
+    """
+    wanted = frozenset(content_words(claim))
+    if len(wanted) < 3 or _PLAIN_DENIAL.search(claim) or _negated(claim):
+        return ""
+    word = ""
+    for start, end in sentence_spans(evidence):
+        sentence = evidence[start:end]
+        if len(wanted & frozenset(content_words(sentence))) < 0.8 * len(wanted):
+            continue
+        found = _PLAIN_DENIAL.search(sentence)
+        if not found or overlap(claim, sentence[found.end() :]) < 0.6:
+            return ""
+        word = found.group()
+    return word
+
+
+_PLAIN_DENIAL = re.compile(
+    r"\b(?:den(?:y|ies|ied|ying)(?: reports| claims| allegations| rumou?rs)?(?: that)?|refut(?:es|ed|ing)|disput(?:es|ed|ing) that|"
+    r"(?:no|without) evidence (?:that|of|for)|(?:it is|it's|it was) (?:not true|false|untrue|a myth|a hoax|a lie) that|"
+    r"falsely (?:claim\w*|stat\w*|report\w*)|contrary to (?:reports|claims|the claim|popular belief)|(?:the )?myth that|"
+    r"(?:rejected|dismissed) (?:the )?(?:claims?|allegations?|idea|notion|reports?) that)",
+    re.IGNORECASE,
+)
+
+
 def _condition(claim: str, sentence: str) -> Signal | None:
     theirs = _CONDITION.search(sentence)
     if not theirs or _CONDITION.search(claim):

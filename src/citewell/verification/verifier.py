@@ -29,7 +29,7 @@ from citewell.verification.joining import join_support
 from citewell.verification.language import not_english
 from citewell.verification.numbers import check_numbers
 from citewell.verification.quantities import Form, extract_quantities
-from citewell.verification.signals import cut_off, overlap, signals
+from citewell.verification.signals import cut_off, denied_by, overlap, signals
 from citewell.verification.support import DENIED_CEILING
 from citewell.verification.verbatim import find_all
 from citewell.verification.verbs import is_finite
@@ -179,15 +179,17 @@ class Verifier:
         probability = join_support(
             evidence.text, hypothesis(question), answer, maker=self._entailer.maker, context=context
         )
-        misplaced = [
+        objections = [
             p.misplaced for p in place_numbers(question.claim, evidence.lines, context) if p.misplaced
         ]
-        if misplaced:
+        if not objections and (word := denied_by(question.claim, evidence.text)):
+            objections = [f"the source denies it (\u201c{word}\u201d)"]
+        if objections:
             return _Read(
                 premise=evidence,
                 entailment=answer,
                 support=min(probability, DENIED_CEILING),
-                objection=misplaced[0],
+                objection=objections[0],
             )
         return _Read(premise=evidence, entailment=answer, support=probability)
 
