@@ -309,3 +309,19 @@ def test_offsets_are_exact_for_any_table_and_text(writer, pages, rows, base: int
     text = pages.text(prose + " The total of Acme was 15 in 2022.", title="Acme notes")
     for question in ("What was Acme's revenue in FY2021?", "What was the total of Acme in 2022?"):
         exact(write(writer, question, table, text), table, text)
+
+
+@pytest.mark.parametrize(
+    ("question", "cell"),
+    [
+        ("What was Acme's deferred revenue in FY2022?", None),
+        ("What was Acme's revenue from products in FY2022?", "3,000"),
+        ("What was Acme's domestic revenue in FY2022?", None),
+        ("What was Acme's basic EPS in FY2022?", None),
+    ],
+)
+def test_a_word_beside_the_item_must_stand_by_the_value(
+    writer, income, question: str, cell: str | None
+) -> None:
+    claims = write(writer, question, income).claims
+    assert [claim.quotes[-1].text for claim in claims] == ([cell] if cell else [])

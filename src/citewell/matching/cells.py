@@ -86,6 +86,8 @@ def find_item(
             if label <= 0.0:
                 continue
             for cell, fit in _columns(passage, row, period, wanted):
+                if not segments and not _qualified(wanted, passage, row, cell):
+                    continue
                 extra = 1.0 if segments else _head_extra(cell.head, wanted, passage)
                 score = label * place * fit * extra * _kind_fit(passage, cell, item)
                 if score >= MIN_SCORE:
@@ -187,6 +189,15 @@ def _ordered(found: list[CellAnswer]) -> list[CellAnswer]:
     for answer in ordered:
         once.setdefault(answer.key, answer)
     return list(once.values())
+
+
+def _qualified(wanted: Wanted, passage: Passage, row: Row, cell: Cell) -> bool:
+    """Words asked beside the item ("deferred", "domestic") must stand by the value, or it is another."""
+    if not wanted.words:
+        return True
+    chunk = passage.chunk
+    around = f"{row.label} {cell.head} {chunk.context} {' '.join(chunk.section_path)}".replace("\n", " ")
+    return set(wanted.words) <= set(label_words(around))
 
 
 def _place(passage: Passage, item: LineItem, wanted: Wanted) -> float:
@@ -292,7 +303,7 @@ def _row_score(wanted: Wanted, passage: Passage, row: Row, around: frozenset[str
     elsewhere = sum(term in around and term not in label and term not in heads for term in terms)
     if _period_row(wanted, passage, row):
         return (in_heads + 0.9 * elsewhere) / len(terms)
-    if not in_label:
+    if not in_label or not set(wanted.words) <= label | heads | around:
         return 0.0
     # A short label that is wholly asked for is the thing; a long one shares words with many questions.
     of_label = in_label / max(1, len([word for word in label if len(word) > 2]))

@@ -34,7 +34,7 @@ def find_evidence(
         if cells:
             return tuple(cells[:MAX_COMPARED])
     sentences = find_sentences(wanted, passages, extractor, max_no_answer=max_no_answer)
-    rows = [] if wanted.by_cell else find_rows(wanted, passages)
+    rows = [] if wanted.by_cell and not wanted.words else find_rows(wanted, passages)
     if rows and (not sentences or _row_wins(wanted, rows[0], sentences[0])):
         return tuple(row for row in rows if row.score >= 0.95 * rows[0].score)[:MAX_SENTENCES]
     return tuple(sentences)

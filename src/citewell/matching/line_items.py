@@ -88,13 +88,16 @@ _NEUTRAL = frozenset(
     """)
 )
 _PARENTHESIS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+# The country, not the pronoun.
+_AMERICA = re.compile(r"\bU\.\s?S\.(?:\s?A\.)?|\bUSA?\b(?!\$)")
 _WORD = re.compile(r"[a-z0-9&%]+")
 
 
 @lru_cache(maxsize=8192)
 def label_words(text: str) -> tuple[str, ...]:
     """The words of a label: lower case, parentheses and apostrophes dropped, plurals cut."""
-    flat = _PARENTHESIS.sub(" ", text.lower().replace("’", "'").replace("'", ""))
+    named = _AMERICA.sub("usa", text)
+    flat = _PARENTHESIS.sub(" ", named.lower().replace("’", "'").replace("'", ""))
     return tuple(_stem(word) for word in _WORD.findall(flat.replace(" & ", " and ")))
 
 

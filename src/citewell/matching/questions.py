@@ -112,13 +112,17 @@ STOP = frozenset(
         much report reported generate generated generates say says state tell me company s t ve re d
     """)
 )
-_CHANGE_STEMS = frozenset(
+# Words that ask how a value moved or that somebody has it: they need not stand by the value.
+_LIGHT = frozenset(
     label_words(
         "grow grew growth change changed increase increased decrease decreased decline declined drop "
         "dropped improve improving improved "
         "accelerate accelerating profile positive negative historically consistent fluctuating "
         "roughly rate ratio year-over-year cagr average total margin "
-        "compare compared unadjusted trend times sold have has percent historical"
+        "compare compared unadjusted trend times sold have has percent historical best divided divide "
+        "explain address assume approximately hold held own owned make made spend spent pay paid earn earned "
+        "record recorded post posted achieve achieved incur incurred realise realize realised realized "
+        "get got see saw reach reached stand stood bring brought post show"
     )
 )
 _NOT_NAMES = frozenset(
@@ -157,14 +161,14 @@ def read_question(question: str) -> Wanted:
     name_words = {word for name in names for word in label_words(name)}
     terms, words = [], []
     for match in _TOKEN.finditer(question):
-        if match.group().lower() in STOP:
+        if match.group().lower() in STOP and match.group() != "US":
             continue
         for stem in label_words(match.group()):
             if stem in STOP or stem in name_words or any(a <= match.start() < b for a, b in dated):
                 continue
             terms.append(stem)
             if (
-                stem not in _CHANGE_STEMS
+                stem not in _LIGHT
                 and not stem.isdigit()
                 and not any(a <= match.start() < b for a, b in inside)
             ):
