@@ -216,7 +216,7 @@ class _Walk:
         size = self._calls.font_size(index) * (c * c + d * d) ** 0.5
         if size < 2 * TINY:
             # Type 3 fonts carry their size in a matrix of their own: trust the ink before calling it tiny.
-            size = max(size, *(self._height(at) for at in range(index, min(index + 40, self._count))))
+            size = max(size, *(self._height(at) for at in range(index, min(index + 6, self._count))))
         mode = self._calls.mode(handle)
         bold, italic = self._font(handle)
         hidden = self._visibility.hidden(index, size, mode)

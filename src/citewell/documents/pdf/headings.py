@@ -27,6 +27,8 @@ _NOTES = re.compile(
     r"(?:index|notes) to (?:(?:the|unaudited|condensed|consolidated|interim) )*financial statements.{0,40}",
     re.IGNORECASE,
 )
+_FORM = re.compile(r"FORM\s+(?:10|8|20|40|6)\s*-\s*[A-Z]{1,2}(?:/A)?", re.IGNORECASE)
+_REGISTRANT = re.compile(r"exact name of (?:the )?(?:registrant|company)", re.IGNORECASE)
 _ENDS_SENTENCE = re.compile(r"[.;,]$")
 _LEVELS = ((PART, 1), (ITEM, 2), (_NOTES, 3), (NOTE, 4))
 STYLE_LEVEL = 5
@@ -54,8 +56,13 @@ class Headings:
             if sum(1 for line in lines if ITEM.fullmatch(line.text) or PART.fullmatch(line.text)) >= 6
         }
 
+        first = [line.text for line in pages[0]] if pages else []
+        self._cover = any(map(_FORM.fullmatch, first)) and any(map(_REGISTRANT.search, first))
+
     def level(self, text: str, line: Line) -> int | None:
         """``text`` may be several visual lines joined; ``line`` is the first of them."""
+        if self._cover and line.page == 1:
+            return None  # all of a filing's cover is set like headings
         if len(text) > 200 or not any(letter.isalpha() for letter in text):
             return None
         strong = line.bold or line.size > self.body + 0.6 or text.isupper()
@@ -77,6 +84,8 @@ class Headings:
             or text.startswith(("(", "•", "$"))
             or len(text) < 3
         ):
+            return None
+        if text.lower().startswith("total"):
             return None
         if text[0].islower() or len(line.segments) > 1 or sum(letter.isalpha() for letter in text) < 3:
             return None

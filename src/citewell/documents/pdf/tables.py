@@ -35,6 +35,8 @@ _CONNECTIVE = re.compile(
 )
 _MAX_BETWEEN = 5
 _MARGIN = 2.5
+MAX_COLUMNS = 60
+"""A line with more figures is no row of a table that anybody reads."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ def _read(line: Line) -> _Row:
     data = numbers >= 2 or (numbers == 1 and label == 1 and pieces[-1].number)
     if label and BULLET.fullmatch(pieces[0].text) and numbers < 2:
         data = data and len(pieces) > 2
-    if numbers and len(pieces) - numbers > 3 and numbers < 3:
+    if (numbers and len(pieces) - numbers > 3 and numbers < 3) or len(pieces) > MAX_COLUMNS:
         data = False
     return _Row(line, pieces, data)
 

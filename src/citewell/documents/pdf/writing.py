@@ -7,10 +7,11 @@ Knows nothing about PDF or metadata.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from citewell.documents.pdf.cells import BULLET
-from citewell.documents.pdf.headings import STATEMENT, Headings
+from citewell.documents.pdf.headings import STATEMENT, Headings, squeezed
 from citewell.documents.pdf.layout import Line
 from citewell.documents.pdf.paragraphs import (
     Paragraph,
@@ -23,6 +24,8 @@ from citewell.documents.pdf.paragraphs import (
 )
 from citewell.documents.pdf.tables import DraftRow, DraftTable, find_tables, units_in
 from citewell.records import Box, Cell, Page, Row, Section, Table
+
+_CONTINUED = re.compile(r"[\s,(–—-]*\bcont(?:inued|’d|'d|\.)?\)?\.?$", re.IGNORECASE)
 
 
 class Size(NamedTuple):
@@ -168,6 +171,9 @@ class _Writer:
         del self._recent[:-8]
 
     def _enter(self, level: int, text: str, start: int) -> None:
+        whole = _CONTINUED.sub("", text)
+        if whole != text and any(squeezed(title).startswith(squeezed(whole)) for _, title, _ in self._stack):
+            return  # the same section goes on
         while self._stack and self._stack[-1][0] >= level:
             self._stack.pop()
         self._stack.append((level, text, start))
