@@ -417,7 +417,7 @@ def _tabular(text: str, match: re.Match[str]) -> bool:
 
 def _symbol(text: str, word: re.Match[str], touching: bool) -> bool:
     """ "5 m" and "5m" are metres, "5 s" hardly ever seconds, "in 5 in" never inches."""
-    return touching or (word["word"] not in {"s", "l", "L", "W", "g"} and word["word"] not in {"ms", "in"})
+    return touching or (word["word"] not in {"s", "l", "L", "W"} and word["word"] not in {"ms", "in"})
 
 
 def _counts(text: str, end: int) -> bool:

@@ -20,13 +20,14 @@ from citewell.records import Entailment, Record
 from citewell.sentences import sentence_spans
 from citewell.verification.entities import missing_names
 from citewell.verification.numbers import Match, check_numbers
-from citewell.verification.signals import overlap, signals
+from citewell.verification.signals import nearest_sentence, overlap, signals
 
 COEFFICIENTS = Path(__file__).with_name("support.json")
 KINDS = ("sentence", "text", "table")
 DENIED_CEILING = 0.45
 _DENIES = frozenset({Match.OTHER, Match.SIGN, Match.FORM})
-_SIGNS = ("negation", "hedge", "quantifier", "opposite", "order", "attribution", "condition")
+CLOSE = 0.8  # share of the claim's words in one sentence from which on a small difference is the difference
+SIGNS = ("negation", "hedge", "quantifier", "opposite", "order", "attribution", "condition")
 _EDGE = 1e-4  # log odds are cut here: what lies beyond is the model's confidence in itself
 
 
@@ -74,7 +75,17 @@ def features(premise: str, claim: str, entailment: Entailment, *, context: str =
         "length of claim": math.log(1 + len(claim.split())) - 2.5,
         "length of premise": math.log(units),
     }
-    return values | {name: float(name in found) for name in _SIGNS}
+    shared = overlap(claim, nearest_sentence(claim, premise))
+    near = shared if shared >= CLOSE else 0.0
+    return (
+        values
+        | {name: float(name in found) for name in SIGNS}
+        | {f"{name}, close": float(bool(near) and name in found) for name in SIGNS}
+        | {
+            "words added, close": float(0.0 < near < 1.0),
+            "names missing, close": values["names missing"] * bool(near),
+        }
+    )
 
 
 def denied_numbers(premise: str, claim: str, context: str = "") -> tuple[str, ...]:

@@ -1,0 +1,83 @@
+"""Quotes are found exactly or fail by name."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citewell.records import Failure
+from citewell.verification.verbatim import find_all, find_verbatim, locate
+
+SOURCES = {
+    "a": "The company said: net sales increased 5%\nin fiscal 2018, to $1,577 million. It de\u00adnied fraud.",
+    "b": "Other text about the \ufb01rm\u2019s plan \u2013 to expand into Asia by 2020.",
+}
+
+
+@pytest.mark.parametrize(
+    ("quote", "source", "spans"),
+    [
+        ("net sales increased 5% in fiscal 2018", "a", ["net sales increased 5%\nin fiscal 2018"]),
+        ("It denied fraud.", "a", ["It de\u00adnied fraud."]),
+        ("firm's plan - to expand", "b", ["\ufb01rm\u2019s plan \u2013 to expand"]),
+        ("\u201cnet sales increased\u201d", "a", ["net sales increased"]),
+        ("net sales \u2026 $1,577 million", "a", ["net sales", "$1,577 million"]),
+        ("net sales [...] fiscal 2018", "a", ["net sales", "fiscal 2018"]),
+    ],
+)
+def test_a_quote_is_found_where_it_stands(quote: str, source: str, spans: list[str]) -> None:
+    found = locate(quote, source, SOURCES)
+    assert found.failure is None
+    assert [SOURCES[source][start:end] for start, end in found.spans] == spans
+
+
+@pytest.mark.parametrize(
+    ("quote", "source", "failure"),
+    [
+        ("profits exploded in Asia", "a", Failure.FABRICATED),
+        ("net sales increased 6%", "a", Failure.FABRICATED),
+        ("to expand into Asia", "a", Failure.MISATTRIBUTED),
+        ("net sales to $1,577 million", "a", Failure.SPLICED),
+        ("fiscal 2018 \u2026 net sales", "a", Failure.SPLICED),
+        ("net sales increased 5% to expand into Asia", "a", Failure.SPLICED),
+        ("577 million", "a", Failure.FABRICATED),
+        ("ales increased", "a", Failure.FABRICATED),
+        ("Net Sales Increased", "a", Failure.FABRICATED),
+        ("", "a", Failure.FABRICATED),
+        ("net sales", "nowhere", Failure.MISATTRIBUTED),
+    ],
+)
+def test_a_failure_has_a_name(quote: str, source: str, failure: Failure) -> None:
+    found = locate(quote, source, SOURCES)
+    assert found.failure is failure
+    assert found.spans == ()
+    assert found.reason
+
+
+def test_the_occurrence_nearest_to_the_given_place_is_taken() -> None:
+    text = "yes it is. no. yes it is."
+    assert locate("yes it is", "t", {"t": text}, near=15).spans == ((15, 24),)
+
+
+_WORDS = st.lists(st.text(alphabet="abcdeé\ufb01üñ", min_size=1, max_size=6), min_size=3, max_size=20)
+
+
+@given(_WORDS, st.data())
+def test_any_run_of_words_is_found_and_its_span_reads_the_same(words: list[str], data: st.DataObject) -> None:
+    source = "  ".join(words)
+    first = data.draw(st.integers(0, len(words) - 1))
+    last = data.draw(st.integers(first + 1, len(words)))
+    quote = " ".join(words[first:last])
+    found = find_verbatim(quote, source)
+    assert found is not None
+    there = " ".join(source[found[0] : found[1]].split())
+    assert unicodedata.normalize("NFKC", there) == unicodedata.normalize("NFKC", quote)
+
+
+@given(st.text(max_size=40), st.text(max_size=80))
+def test_spans_lie_inside_the_source(quote: str, source: str) -> None:
+    for start, end in find_all(quote, source):
+        assert 0 <= start < end <= len(source)

@@ -1,0 +1,165 @@
+"""The verdict on a claim: every status, every proof, reasons in words, makers named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from citewell.config import Verification
+from citewell.errors import ModelError
+from citewell.models.fake import FakeEntailer
+from citewell.records import Entailment, Label, Maker, Proof, Status
+from citewell.verification.verifier import Verifier, stands_whole
+
+VERIFIER = Verifier(FakeEntailer())
+
+
+class Fixed:
+    """An entailer that always answers the same."""
+
+    maker = Maker(name="fixed", hash="sha256:0")
+
+    def __init__(self, entailment: float, contradiction: float) -> None:
+        self._answer = Entailment(
+            entailment=entailment, neutral=1 - entailment - contradiction, contradiction=contradiction
+        )
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        return [self._answer for _ in pairs]
+
+
+class Failing(Fixed):
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        raise ModelError("the weights are gone")
+
+
+def test_a_whole_statement_is_verified_verbatim() -> None:
+    verdict = VERIFIER.verify("Revenue was $5 million.", ["Costs fell. Revenue was $5 million."])
+    assert (verdict.status, verdict.proof, verdict.support) == (Status.VERIFIED, Proof.VERBATIM, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("The fraud happened in May.", "The company denied that the fraud happened in May."),
+        ("Taxes will rise in May.", "Critics said taxes will rise in May."),
+        ("The dam will break.", "If it rains, the dam will break."),
+        ("Members may vote.", "Members may vote only if they have paid."),
+        ("The drug is safe.", "The drug is safe except in pregnancy."),
+        ("Sales will double.", "It is unlikely that sales will double."),
+        ("He is rich.", "He is rich in spirit."),
+        ("Vaccines cause autism.", "It is a myth that: Vaccines cause autism."),
+    ],
+)
+def test_a_statement_cut_out_of_what_turns_it_is_no_proof(claim: str, source: str) -> None:
+    assert not stands_whole(claim, source)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("Revenue was $5 million.", "Revenue was $5 million, and costs fell."),
+        ("Costs fell in May.", "Revenue rose; costs fell in May."),
+        ("Net revenue\t1,577\t1,373", "Net revenue\t1,577\t1,373\nCosts\t900\t800"),
+    ],
+)
+def test_a_clause_between_clause_borders_is_whole(claim: str, source: str) -> None:
+    # "Costs" begins the sentence in the claim and stands inside one in the source: case counts.
+    assert stands_whole(claim, source) or stands_whole(claim[0].lower() + claim[1:], source)
+
+
+def test_a_cell_at_its_place_is_a_numeric_proof_without_any_model() -> None:
+    table = "(In millions)\t2018\t2017\nNet revenue\t1,577\t1,373"
+    verdict = Verifier(Failing(0, 0)).verify("Net revenue in 2018 was $1,577 million.", [table])
+    assert (verdict.status, verdict.proof) == (Status.VERIFIED, Proof.NUMERIC)
+    assert "Net revenue" in verdict.reason
+
+
+def test_a_number_in_another_column_is_refused_whatever_the_model_says() -> None:
+    table = "(In millions)\t2018\t2017\nNet revenue\t1,577\t1,373"
+    verdict = Verifier(Fixed(0.99, 0.0)).verify("Net revenue in 2017 was $1,577 million.", [table])
+    assert verdict.status is Status.UNSUPPORTED
+    assert "2018" in verdict.reason
+
+
+def test_a_number_that_the_source_denies_is_refused_and_named() -> None:
+    verdict = Verifier(Fixed(0.99, 0.0)).verify("Revenue was $6 million.", ["Revenue was $5 million."])
+    assert verdict.status is Status.UNSUPPORTED
+    assert "$6 million" in verdict.reason
+
+
+def test_a_denial_is_refused_whatever_the_model_says() -> None:
+    verdict = Verifier(Fixed(0.99, 0.0)).verify(
+        "The company closed stores in Oregon.", ["The company denied that it closed stores in Oregon."]
+    )
+    assert verdict.status is Status.UNSUPPORTED
+    assert "denied" in verdict.reason
+
+
+def test_entailment_over_the_threshold_is_verified_and_says_by_whom() -> None:
+    verdict = Verifier(Fixed(0.8, 0.1)).verify("It grew.", ["The firm got bigger."])
+    assert (verdict.status, verdict.proof, verdict.label) == (Status.VERIFIED, Proof.ENTAILED, Label.ENTAILMENT)
+    assert verdict.maker.hash == "sha256:0"
+    assert "fixed" in verdict.maker.name
+    assert verdict.maker.threshold == 0.5
+
+
+def test_contradiction_fails() -> None:
+    verdict = Verifier(Fixed(0.1, 0.8)).verify("It grew.", ["The firm shrank."])
+    assert (verdict.status, verdict.label) == (Status.CONTRADICTED, Label.CONTRADICTION)
+
+
+def test_neutral_is_unsupported_and_names_what_is_missing() -> None:
+    verdict = Verifier(Fixed(0.2, 0.1)).verify("Google grew.", ["Apple grew."])
+    assert verdict.status is Status.UNSUPPORTED
+    assert "Google" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "reason"),
+    [
+        ("", ["It grew."], "empty"),
+        ("...", ["It grew."], "empty"),
+        ("It grew.", [], "no evidence"),
+        ("It grew.", ["  "], "no evidence"),
+        ("Der Umsatz ist in diesem Jahr nicht mit der Zahl der Kunden gestiegen.", ["It grew."], "German"),
+        ("It grew.", ["Выручка выросла на пять процентов в этом году."], "Latin"),
+    ],
+)
+def test_what_cannot_be_judged_is_unchecked_with_the_reason(claim: str, evidence: list[str], reason: str) -> None:
+    verdict = VERIFIER.verify(claim, evidence)
+    assert verdict.status is Status.UNCHECKED
+    assert reason in verdict.reason
+    assert verdict.support is None
+
+
+def test_a_model_that_fails_is_unchecked_not_a_number() -> None:
+    verdict = Verifier(Failing(0, 0)).verify("It grew.", ["The firm got bigger."])
+    assert verdict.status is Status.UNCHECKED
+    assert "the weights are gone" in verdict.reason
+
+
+def test_several_texts_support_together_what_none_supports_alone() -> None:
+    verdict = VERIFIER.verify("Bob won and Al lost.", ["Bob won the game.", "Al lost the game."])
+    assert verdict.status is Status.VERIFIED
+
+
+def test_the_threshold_is_the_settings() -> None:
+    strict = Verifier(Fixed(0.8, 0.1), Verification(support_threshold=0.9))
+    assert strict.verify("It grew.", ["The firm got bigger."]).status is Status.UNSUPPORTED
+
+
+_SENTENCES = st.sampled_from(
+    ["Nike sold shoes in 2018.", "Adidas sold shirts.", "Sales rose by 5%.", "Costs did not fall.", "Nike is based in Oregon."]
+)
+
+
+@settings(deadline=None)
+@given(_SENTENCES, st.lists(_SENTENCES, min_size=1, max_size=4), _SENTENCES)
+def test_more_evidence_never_lowers_the_best_support(claim: str, evidence: list[str], more: str) -> None:
+    before = VERIFIER.verify(claim, evidence).support or 0.0
+    after = VERIFIER.verify(claim, [*evidence, more]).support or 0.0
+    assert after >= before
