@@ -250,7 +250,7 @@ _EMPHASIS = re.compile(r"\*\*|__|(?<![\w*])[*_](?=\S)|(?<=\S)[*_](?![\w*])|`+|(?
 
 def _standing(text: str, line: Line, lead: str, previous: str) -> tuple[str, str, bool]:
     """(text that stands alone, the sentence it leans on, whether it is a fragment without a verb)."""
-    text = text[frame_length(text) :]
+    text = re.sub(r" +(?=[.,;:!?](?:\s|$))", "", text[frame_length(text) :])
     text = text[:1].upper() + text[1:] if text[:1].isalpha() and text[:2].islower() else text
     words = [word.strip(".,;:()").lower() for word in text.split()]
     fragment = not any(is_finite(word) for word in words)

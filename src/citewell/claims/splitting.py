@@ -210,11 +210,11 @@ def _two(sentence: str, left: str, right: str, at: int) -> list[Part]:
     ]
 
 
-def _sentence(text: str) -> str:
-    text = text.strip().rstrip(",;").rstrip()
+def _sentence(given: str) -> str:
+    text = given.strip().rstrip(",;").rstrip()
     if text and text[0].islower() and text[:1].isalpha() and not re.match(r"\w*[A-Z]", text.split()[0]):
         text = text[0].upper() + text[1:]
-    return text if not text or text[-1] in ".!?\"'\u201d)" else text + "."
+    return (text or given) if not text or text[-1] in ".!?\"'\u201d)" else text + "."
 
 
 def _lower(text: str) -> list[str]:
