@@ -35,7 +35,7 @@ class Piece(NamedTuple):
 
 def is_number(text: str) -> bool:
     """A figure as tables print it: ``$(1,234.5)``, ``12.3%``, ``—``, ``NM``."""
-    if text in _BLANK_WORDS or _DASH.fullmatch(text):
+    if text in _BLANK_WORDS or _DASH.fullmatch(text.lstrip("$€£¥")):
         return True
     return any(letter.isdigit() for letter in text) and _NUMBER.fullmatch(text) is not None
 

@@ -20,7 +20,7 @@ STATEMENT = re.compile(
     r"(?:statements?\s+of\s+(?:consolidated\s+)?(?:net\s+|other\s+|changes in\s+)?"
     r"(?:operations|income|earnings|comprehensive|cash\s*flows?|financial\s+(?:position|condition)|"
     r"(?:share|stock)(?:holders|owners)|(?:total\s+)?equity|loss|retained)|balance\s+sheets?|"
-    r"(?:income|cash flow) statements?|results of operations)\b[^.;]{0,90}",
+    r"(?:income|cash flow) statements?)\b[^.;]{0,90}",
     re.IGNORECASE,
 )
 _NOTES = re.compile(

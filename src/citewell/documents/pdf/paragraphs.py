@@ -59,6 +59,9 @@ def joins(lines: list[Line], following: Line, right: float, pitch: float) -> boo
     if room > needed + 2.5 * size and (ended or not following.text[0].islower()):
         return False
     left = min(line.x0 for line in lines[1:] or lines)
+    bulleted = BULLET.fullmatch(lines[0].text.split(" ", 1)[0]) is not None
+    if ended and following.x0 < left - 0.8 * size and (len(lines) > 1 or bulleted):
+        return False  # set further out: the list or the indented part is over
     return not (following.x0 > left + 1.2 * size and ended and len(lines) > 1)
 
 

@@ -8,10 +8,11 @@ Knows nothing about PDF or metadata.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
-from citewell.documents.pdf.cells import BULLET
-from citewell.documents.pdf.headings import STATEMENT, Headings, squeezed
+from citewell.documents.pdf.cells import BULLET, pieces_of
+from citewell.documents.pdf.headings import STATEMENT, STYLE_LEVEL, Headings, squeezed
 from citewell.documents.pdf.layout import Line
 from citewell.documents.pdf.paragraphs import (
     Paragraph,
@@ -64,6 +65,7 @@ class _Writer:
         self._tables: list[Table] = []
         self._open: Paragraph | None = None
         self._recent: list[str] = []
+        self._last_table: DraftTable | None = None
 
     def run(self) -> Written:
         for number, lines in enumerate(self._pages, start=1):
@@ -113,6 +115,10 @@ class _Writer:
                 if level is not None and self._wraps(self._open, line, level, pitch):
                     self._append(self._open, line)
                     return
+                if level is None and self._runs_in(self._open, line, edges.get(line.column, 0.0), pitch):
+                    self._open.level = None
+                    self._append(self._open, line)
+                    return
             elif (
                 level is None or (last.page == line.page and last.bold == line.bold and last.bold)
             ) and joins(self._open.lines, line, edges.get(line.column, 0.0), pitch):
@@ -141,6 +147,11 @@ class _Writer:
             and full
             and (centred or abs(last.x0 - line.x0) < 30)
         )
+
+    def _runs_in(self, heading: Paragraph, line: Line, right: float, pitch: float) -> bool:
+        """Bold words that begin a sentence: what follows goes on in lower case on the next line."""
+        by_type = heading.level is not None and heading.level > STYLE_LEVEL
+        return by_type and line.text[0].islower() and joins(heading.lines, line, right, pitch)
 
     def _append(self, paragraph: Paragraph, line: Line, across: bool = False) -> None:
         text = _shown(line)
@@ -183,14 +194,31 @@ class _Writer:
     # --- tables ---------------------------------------------------------------------------------
 
     def _table(self, draft: DraftTable) -> None:
+        draft = self._with_heads(draft)
         start = self._at
         for line in draft.before:
             self._put("\t".join(segment.text for segment in line.segments), line)
             self._newline()
         rows = tuple(self._row(row, draft.heads) for row in draft.rows)
-        title, units = self._title(), draft.units or self._units()
+        title, units = draft.title or self._title(), draft.units or self._units()
+        self._last_table = replace(draft, title=title, units=units)
         self._tables.append(Table(start=start, end=self._at - 1, title=title, units=units, rows=rows))
         self._recent.append("\t")
+
+    def _with_heads(self, draft: DraftTable) -> DraftTable:
+        """A table without heads whose columns are the last table's goes on with that one's heads."""
+        last = self._last_table
+        if last is None or any(draft.heads) or len(draft.columns) != len(last.columns):
+            return draft
+        here, there = draft.rows[0].line, last.rows[-1].line
+        near = here.page == there.page and there.base - here.base < 60
+        near = near or (here.page == there.page + 1 and here.column == 0)
+        if not near or not all(
+            min(a.x1, b.x1) - max(a.x0, b.x0) > 0 for a, b in zip(draft.columns, last.columns, strict=True)
+        ):
+            return draft
+        title = last.title if here.page != there.page else ""
+        return replace(draft, heads=last.heads, units=draft.units or last.units, title=title)
 
     def _row(self, row: DraftRow, heads: tuple[str, ...]) -> Row:
         start = self._at
@@ -266,7 +294,11 @@ def _sections(marks: list[tuple[int, tuple[str, ...]]], length: int) -> tuple[Se
 
 def _shown(line: Line) -> str:
     """Wide gaps are cell borders, except after a bullet or a heading's number."""
-    first, *rest = [segment.text for segment in line.segments]
+    texts = [segment.text for segment in line.segments]
+    if len(texts) > 1:
+        pieces = pieces_of(line)
+        texts = [piece.text for piece in pieces] if any(piece.number for piece in pieces) else texts
+    first, *rest = texts
     if rest and (BULLET.fullmatch(first) or first.lower().startswith(("item ", "note ", "part "))):
         first, rest = f"{first} {rest[0]}", rest[1:]
     return "\t".join([first, *rest])
