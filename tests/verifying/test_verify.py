@@ -1,0 +1,165 @@
+"""``citewell.verify``: any answer, any sources, no home."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from citewell.errors import UsageError
+from citewell.models.fake import FakeEntailer, HashEmbedder
+from citewell.records import Claim, Failure, Status
+from citewell.verifying import VerifyReport, verify, verify_json_line
+
+NIKE = {"id": "nike", "text": "Nike reported revenue of $5,120 million in 2018. Nike bought Converse in 2003."}
+ADIDAS = {"id": "adidas", "text": "Adidas sold Reebok in 2021."}
+MODELS = {"entailer": FakeEntailer(), "embedder": HashEmbedder()}
+
+
+def check(answer: str, *sources: object, **options: object) -> VerifyReport:
+    return verify(answer, sources or (NIKE, ADIDAS), **MODELS, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("marker", ["[1]", "[src:nike]", "[SOURCE_1]", "[nike]", "\u30101:0\u2020nike\u3011", "[src: nike]"])
+def test_markers_of_every_form_find_their_source(marker: str) -> None:
+    found = check(f"Nike bought Converse in 2003 {marker}.")
+    (claim,) = found.claims
+    assert claim.verdict.status is Status.VERIFIED
+    assert [(c.document_id, c.mode) for c in claim.citations] == [("nike", "generated")]
+
+
+def test_the_report_counts_what_the_answer_cites() -> None:
+    found = check("Nike bought Converse in 2003 [1]. Nike flew to Mars [1]. It ended [9].").report
+    assert (found.total_citations, found.unique_sources_cited, found.total_sources_available) == (3, 1, 2)
+    assert found.uncited_sources == ("adidas",)
+    assert found.invalid_citations == ("9",)
+    assert len(found.grounding_checks) == 3
+    assert len(found.grounding_failures) == 2
+    assert not found.all_grounded
+
+
+def test_a_check_shows_the_cheap_signals_beside_the_verdict() -> None:
+    (one,) = check("Nike bought Converse in 2013 [1].").report.grounding_checks
+    assert one.word_overlap == 0.75
+    assert one.embedding_similarity is not None
+    assert one.verdict is Status.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    "answer", ["", "   ", "What?", "The available sources do not contain enough information to answer this question reliably."]
+)
+def test_nothing_to_check_is_not_a_pass(answer: str) -> None:
+    found = check(answer)
+    assert (found.claims, found.supported, found.hallucination_gap) == ((), None, None)
+    assert not found.report.all_grounded
+    assert found.status is Status.UNCHECKED
+
+
+def test_no_sources_leave_everything_unchecked() -> None:
+    found = verify("Nike bought Converse in 2003 [1].", [], **MODELS)  # type: ignore[arg-type]
+    assert found.report.invalid_citations == ("1",)
+    assert not found.report.all_grounded
+
+
+def test_an_answer_without_markers_is_cited_post_hoc() -> None:
+    found = check("Adidas sold Reebok in 2021. Nike bought Converse in 2003.")
+    assert [[c.document_id for c in claim.citations] for claim in found.claims] == [["adidas"], ["nike"]]
+    assert {c.mode for claim in found.claims for c in claim.citations} == {"post-hoc"}
+    assert found.report.total_citations == 0
+    assert found.report.all_grounded
+
+
+def test_a_true_claim_at_the_wrong_source_is_misattributed_not_moved() -> None:
+    (claim,) = check("Adidas sold Reebok in 2021 [nike].").claims
+    assert (claim.verdict.status, claim.verdict.failure) == (Status.UNSUPPORTED, Failure.MISATTRIBUTED)
+    assert [c.document_id for c in claim.citations] == ["nike"]
+
+
+def test_supported_is_the_least_of_the_claims() -> None:
+    good, bad = check("Nike bought Converse in 2003."), check("Nike bought Converse in 2003. Nike flew to Mars.")
+    assert good.supported == 1.0
+    assert bad.supported is not None
+    assert bad.supported < 0.5
+
+
+def test_one_claim_is_judged_whole_and_its_brackets_are_text() -> None:
+    text = "Nike bought Converse in 2003 and Adidas sold Reebok in 2021"
+    found = check(text, one_claim=True)
+    assert [claim.text for claim in found.claims] == [text]
+
+
+def test_every_span_is_the_source_and_every_claim_lies_in_the_answer() -> None:
+    answer = "**Nike** bought Converse in 2003 [1]; Adidas sold Reebok in 2021 [2]."
+    for claim in check(answer).claims:
+        assert 0 <= claim.answer_start < claim.answer_end <= len(answer)
+        for citation in claim.citations:
+            text = {"nike": NIKE, "adidas": ADIDAS}[citation.document_id]["text"]
+            assert text[citation.start : citation.end] == citation.quote
+
+
+def test_sources_may_be_texts_pairs_or_mappings() -> None:
+    found = check("It grew.", "It grew.", ("x", "It fell."), {"id": "y", "text": "It slept."})
+    assert found.report.uncited_sources == ("1", "x", "y")
+
+
+@pytest.mark.parametrize("sources", [[NIKE, NIKE], [3], [{"id": "x"}]])
+def test_sources_that_cannot_be_told_apart_or_read_are_refused(sources: list[object]) -> None:
+    with pytest.raises(UsageError):
+        check("It grew.", *sources)
+
+
+def test_one_json_line_in_one_out() -> None:
+    line = json.dumps({"id": 7, "question": "What?", "answer": "Nike bought Converse in 2003 [1].", "sources": [NIKE, "x y z"]})
+    found = json.loads(verify_json_line(line, **MODELS))
+    assert list(found) == ["id", "claims", "supported", "hallucination_gap", "report"]
+    assert (found["id"], found["supported"], found["hallucination_gap"]) == (7, 1.0, 0.0)
+    assert msgspec.convert(found["claims"], tuple[Claim, ...])[0].verdict.status is Status.VERIFIED
+    assert set(found["report"]) == {
+        "total_citations", "unique_sources_cited", "total_sources_available", "uncited_sources", "invalid_citations",
+        "grounding_checks", "grounding_failures", "all_grounded",
+    }  # fmt: skip
+
+
+def test_a_claim_line_is_one_claim() -> None:
+    line = json.dumps({"id": "c", "claim": "Adidas sold Reebok in 2021. Nike bought Converse.", "sources": [NIKE, ADIDAS]})
+    assert len(json.loads(verify_json_line(line, **MODELS))["claims"]) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["{", "[]", '{"id": 1}', '{"answer": "x"}', '{"answer": "x", "claim": "y", "sources": []}', '{"answer": 3, "sources": []}',
+     '{"answer": "x", "sources": [], "extra": 1}'],
+)  # fmt: skip
+def test_a_line_of_another_shape_is_refused(line: str) -> None:
+    with pytest.raises(UsageError):
+        verify_json_line(line, **MODELS)
+
+
+def test_no_index_is_imported() -> None:
+    import subprocess
+
+    code = (
+        "import sys; from citewell.verifying import verify; from citewell.models.fake import FakeEntailer, HashEmbedder;"
+        "verify('It grew.', ['It grew.'], entailer=FakeEntailer(), embedder=HashEmbedder());"
+        "assert not {'lancedb', 'pyarrow', 'torch'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(st.sampled_from(["Nike ", "bought ", "Converse ", "in 2003", ". ", "[1]", "[7]", "\n- ", "not ", "\u201c", "\u201d"]), max_size=14).map("".join),
+    st.lists(st.sampled_from([NIKE["text"], ADIDAS["text"], "", "x\ty\n1\t2"]), max_size=3),
+)  # fmt: skip
+def test_any_answer_gets_a_report(answer: str, sources: list[str]) -> None:
+    found = verify(answer, sources, **MODELS)  # type: ignore[arg-type]
+    assert found.supported is None or 0.0 <= found.supported <= 1.0
+    for claim in found.claims:
+        assert claim.verdict.reason
+        for citation in claim.citations:
+            if citation.start >= 0:
+                assert int(citation.document_id) <= len(sources)
