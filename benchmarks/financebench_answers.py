@@ -27,9 +27,13 @@ from citewell.confidence.arithmetic import needs_arithmetic
 from citewell.gate import check_gate
 from citewell.generation import ExtractiveGenerator
 from citewell.knowledge import KnowledgeBase
+from citewell.matching.cells import find_item, text_of
+from citewell.matching.line_items import ITEMS
+from citewell.matching.questions import operands, read_question
 from citewell.poison import set_poison_aside
 from citewell.ports import Extractor, GenerationRequest
 from citewell.records import Document, Passage, Status
+from citewell.retrieval.exact import SURE
 
 EXCERPT = 400
 
@@ -94,6 +98,26 @@ def oracle(
         "latency_ms": (time.perf_counter() - begun) * 1000.0,
         "stages_ms": {},
     }
+
+
+def cells(kb: KnowledgeBase, row: dict[str, Any]) -> tuple[list[float], list[float]]:
+    """Sure cells of each aspect in the whole filing: is the value of the best, of any other, a number of the
+    human's evidence? What ``retrieval/exact.py`` stands on."""
+    document = kb.document(f"pdfs/{row['doc_name']}.pdf")
+    chunks = kb._parts.index.snapshot().between(document.document_id, 0, len(document.text))
+    passages = [Passage(chunk=chunk, relevant=True) for chunk in chunks]
+    evidence = {n.replace(",", "") for e in row["evidence"] for n in _numbers(e["evidence_text"])}
+    best, also = [], []
+    for aspect in split_aspects(row["question"]):
+        wanted = read_question(aspect)
+        for name in operands(wanted) if wanted.by_cell else ():
+            for period in wanted.periods:
+                found = find_item(wanted, ITEMS[name], period, passages)
+                for at, answer in enumerate(a for a in found if a.score >= SURE and a.cell):
+                    assert answer.cell is not None
+                    value = _numbers(text_of(answer.passage, answer.cell.start, answer.cell.end))
+                    (also if at else best).append(float("".join(value).replace(",", "") in evidence))
+    return best, also
 
 
 def _standing_on(kb: KnowledgeBase, document: Document, numbers: set[int]) -> list[Passage]:
@@ -185,7 +209,7 @@ def body(parts: dict[str, dict[str, Any]], makers: dict[str, str]) -> str:
     for name, values in parts.items():
         rows = [(key, _cell(value)) for key, value in values.items() if key != "stages ms p50"]
         lines += ["", f"## {name}", "", table(("measure", "value"), rows)]
-        stages = values["stages ms p50"]
+        stages = values.get("stages ms p50")
         if stages:
             lines += ["", table(("stage", "p50 ms"), [(k, f"{v:.1f}") for k, v in stages.items()])]
     return "\n".join(lines)
@@ -226,6 +250,11 @@ def main() -> None:
                 print(asked[-1]["decision"], asked[-1]["correct"], row["question"][:90], flush=True)
             measured = {"The whole pass": summary(asked), **measured}
             results["asked"] = asked
+        sure = [cells(kb, row) for row in rows]
+    measured["Sure cells in the whole named filing"] = {
+        "best of an aspect: its value stands in the evidence": interval([v for b, _ in sure for v in b]),
+        "any other: its value stands in the evidence": interval([v for _, a in sure for v in a]),
+    }
     text = body(measured, makers)
     if arguments.first or arguments.oracle:
         print(text)

@@ -193,7 +193,7 @@ def _ordered(found: list[CellAnswer]) -> list[CellAnswer]:
 
 def _qualified(wanted: Wanted, passage: Passage, row: Row, cell: Cell) -> bool:
     """Words asked beside the item ("deferred", "domestic") must stand by the value, or it is another."""
-    if not wanted.words:
+    if not wanted.words or not wanted.by_cell:
         return True
     chunk = passage.chunk
     around = f"{row.label} {cell.head} {chunk.context} {' '.join(chunk.section_path)}".replace("\n", " ")
