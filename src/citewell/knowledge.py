@@ -281,7 +281,7 @@ class KnowledgeBase:
 
     @contextmanager
     def _readable_evidence(self) -> Iterator[SqliteEvidence]:
-        """The evidence store; a copy of it where the disk is read-only, because WAL wants to write beside it."""
+        """The evidence store; a copy of it where the disk is read-only, as WAL wants to write beside it."""
         if os.access(self.home, os.W_OK):
             yield self._parts.evidence
             return
