@@ -139,7 +139,7 @@ def _operands(whole: str, main: Wanted, wanted: Wanted) -> tuple[str, ...]:
     if _ratio(main) or _ratio(wanted):
         formulae = main.formulae if _ratio(main) else wanted.formulae
         listed = [name for mention in formulae for name in FORMULAE[mention.name.lower()]]
-        return tuple(dict.fromkeys([*listed, *operands(main)]))
+        return tuple(dict.fromkeys([*listed, *(mention.name for mention in main.items)]))
     return operands(main)
 
 

@@ -325,3 +325,9 @@ def test_a_word_beside_the_item_must_stand_by_the_value(
 ) -> None:
     claims = write(writer, question, income).claims
     assert [claim.quotes[-1].text for claim in claims] == ([cell] if cell else [])
+
+
+def test_a_gross_margin_needs_gross_profit_or_the_cost(writer, income) -> None:
+    draft = write(writer, "What is the FY2022 gross margin of Acme?", income)
+    assert [claim.quotes[0].text for claim in draft.claims] == ["Cost of sales", "Total revenues"]
+    assert draft.missing == ()

@@ -105,7 +105,7 @@ def find_item(
 
 
 def statement_cells(wanted: Wanted, passages: Sequence[Passage]) -> list[CellAnswer]:
-    """The best cell for each asked line item and period; [] unless every one of them is found.
+    """The best cell for each asked line item and period; [] unless all are found (one, for "A or B").
 
     A part of what is asked is not an answer to it; split aspects ask for one item and period each.
     """
@@ -113,9 +113,11 @@ def statement_cells(wanted: Wanted, passages: Sequence[Passage]) -> list[CellAns
     for name in operands(wanted):
         for period in wanted.periods or (None,):
             cells = find_item(wanted, ITEMS[name], period, passages)
-            if not cells:
+            if not cells and not wanted.either:
                 return []
-            found.append(cells[0])
+            found += cells[:1]
+        if found and wanted.either:
+            break
     return found[:MAX_CELLS]
 
 

@@ -6,6 +6,7 @@ where nothing is named. Knows nothing about passages.
 
 from __future__ import annotations
 
+import itertools
 import re
 from enum import StrEnum
 from functools import lru_cache
@@ -37,7 +38,7 @@ class Wanted(Record, frozen=True, kw_only=True):
     """``items`` are line items asked for; ``formulae`` ratios; ``changes`` is set for a change over time.
 
     ``words``: stemmed content words left when names, periods, items and filler are taken away;
-    ``terms``: all stemmed content words but names' and periods'.
+    ``terms``: all stemmed content words but names' and periods'. With ``either`` one of the items will do.
     """
 
     question: str
@@ -51,6 +52,7 @@ class Wanted(Record, frozen=True, kw_only=True):
     terms: tuple[str, ...]
     changes: bool
     average: bool
+    either: bool = False
 
     @property
     def by_cell(self) -> bool:
@@ -186,14 +188,26 @@ def read_question(question: str) -> Wanted:
         terms=tuple(dict.fromkeys(terms)),
         changes=bool(_CHANGE.search(question)),
         average=bool(_AVERAGE.search(question)),
+        either=_either(question, items),
     )
+
+
+def _either(question: str, items: tuple[Mention, ...]) -> bool:
+    """ "Gross profit or cost of revenue": the items with nothing but "or" between them."""
+    between = [question[a.end : b.start] for a, b in itertools.pairwise(items)]
+    return bool(between) and all(text.strip().lower() == "or" for text in between)
 
 
 def operands(wanted: Wanted) -> tuple[str, ...]:
     """The line items to be read: those named, else those of the formulae named; in order, once each."""
     named = [mention.name for mention in wanted.items]
     if not named:
-        named = [name for mention in wanted.formulae for name in FORMULAE[mention.name.lower()]]
+        named = [
+            name
+            for mention in wanted.formulae
+            for either in FORMULAE[mention.name.lower()]
+            for name in either.split(" or ")
+        ]
     return tuple(dict.fromkeys(named))
 
 
