@@ -12,10 +12,14 @@ import re
 
 from citewell.matching.line_items import AVERAGED, FORMULAE
 from citewell.matching.periods import Period, periods_in
-from citewell.matching.questions import Wanted, operands, read_question
+from citewell.matching.questions import Ask, Wanted, operands, read_question
 
 MAX_ASPECTS = 16
+MAX_BESIDE_RATIO = 4
 
+# "Adjusted EBITDA" is the company's own figure; it is not worked out from the statements' lines.
+_OTHER_MEASURE = frozenset(("adjusted", "non", "organic", "core", "normalised", "normalized", "comparable"))
+_ANSWERED_BY_VALUES = (Ask.NUMBER, Ask.YES_NO, Ask.TEXT)
 _INSTRUCTION = re.compile(
     r"^\s*(?:please\s+)?(?:(?:you are|we (?:need|want) to|imagine|assume|answer in|answer with|round|"
     r"give (?:a|your)|respond|provide|base your|address the|calculate what|approach|explain your|show your|"
@@ -121,7 +125,10 @@ def _operand_aspects(whole: str) -> tuple[str, ...]:
 
 def _worked_out(main: Wanted, wanted: Wanted) -> bool:
     """A ratio, an average or a change of items that the table knows, or items over several periods."""
-    if not main.by_cell or main.words or not (wanted.periods and operands(wanted)):
+    if _OTHER_MEASURE.intersection(main.words):
+        return False
+    named = _ratio(main) and main.ask in _ANSWERED_BY_VALUES and len(main.words) <= MAX_BESIDE_RATIO
+    if not (named or (main.by_cell and not main.words)) or not (wanted.periods and operands(wanted)):
         return False
     ratio = _ratio(main) or _ratio(wanted)
     several = len(main.periods) > 1 or len(operands(main)) > 1

@@ -160,6 +160,12 @@ class Mention(Record, frozen=True, kw_only=True):
     end: int
 
 
+# The three kinds of cash flow, named together.
+_FLOWS = re.compile(
+    r"\b(?P<operating>operati(?:ons|ng)(?: activities)?),? (?P<investing>investing(?: activities)?),?"
+    r" (?:and|or) (?P<financing>financing(?: activities)?)\b",
+    re.I,
+)
 _BOUND = r"(?<![\w&])"
 
 
@@ -177,7 +183,15 @@ def _patterns() -> tuple[list[tuple[str, re.Pattern[str]]], list[tuple[str, re.P
 
 def items_in(text: str) -> tuple[Mention, ...]:
     """Line items named in ``text``, longest phrase first, none inside another; in order."""
-    return _mentions(text, _patterns()[0])
+    found = _mentions(text, _patterns()[0])
+    flows = _FLOWS.search(text)
+    if flows is None or any(mention.start < flows.end() and flows.start() < mention.end for mention in found):
+        return found
+    kinds = [
+        Mention(name=f"net cash from {name} activities", start=flows.start(name), end=flows.end(name))
+        for name in ("operating", "investing", "financing")
+    ]
+    return tuple(sorted([*found, *kinds], key=lambda mention: mention.start))
 
 
 def formulae_in(text: str) -> tuple[Mention, ...]:

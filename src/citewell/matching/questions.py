@@ -58,6 +58,7 @@ class Wanted(Record, frozen=True, kw_only=True):
     def by_cell(self) -> bool:
         """Whether the answer is values of statements: items are named and little else is asked."""
         asked_for = self.ask in (Ask.NUMBER, Ask.YES_NO, Ask.TEXT)
+        asked_for = asked_for or (self.ask is Ask.WHICH and len(self.items) > 1)
         return bool(self.items or self.formulae) and asked_for and len(self.words) <= 2
 
 
@@ -124,7 +125,8 @@ _LIGHT = frozenset(
         "compare compared unadjusted trend times sold have has percent historical best divided divide "
         "explain address assume approximately hold held own owned make made spend spent pay paid earn earned "
         "record recorded post posted achieve achieved incur incurred realise realize realised realized "
-        "get got see saw reach reached stand stood bring brought post show"
+        "get got see saw reach reached stand stood bring brought post show "
+        "number level count lost lose cash flow"
     )
 )
 _NOT_NAMES = frozenset(
@@ -143,6 +145,7 @@ _NAME = re.compile(
     r"\b(?:\d{0,2}[A-Z][\w&.]*[’']?\w*|[a-z]+[A-Z]\w*)"
     r"(?:(?:\s+(?:&|and|of|the|de|van|von)\s+|[\s-]+)[A-Z][\w&.]*[’']?\w*)*"
 )
+_POSSESSIVE = re.compile(r"[’']s$")
 _TOKEN = re.compile(r"\d[\d,.]*\d(?!\w)|[\w&]+")
 
 
@@ -220,6 +223,8 @@ def names_in(question: str) -> tuple[str, ...]:
         words = [part for part in _words_at(match) if not any(a <= part[1] < b for a, b in taken)]
         while words and _dull(words[0][0]):
             words.pop(0)
+        owner = next((at for at, (word, _) in enumerate(words) if _POSSESSIVE.search(word)), None)
+        words = words if owner is None else words[: owner + 1]
         while words and _dull(words[-1][0]):
             words.pop()
         name = re.sub(r"[’']s?$", "", " ".join(word for word, _ in words)).strip(" .,&")
