@@ -1,9 +1,10 @@
-"""Bring your own answer and sources: the same claims, binding and verdicts as the pass, without a home or an index.
+"""Bring your own answer and sources: the same claims, binding and verdicts as the pass, without a home or
+an index.
 
-In: any RAG's answer (markers in any form, or none) and its sources as text. Out: a :class:`VerifyReport`. Sources are
-stored as caller-supplied documents in memory, and citations resolve through that store alone. What cites nothing is
-cited afterwards, by entailment (mode ``post-hoc``). A citation that its source does not support is not moved to one that does:
-it is reported. Knows nothing about retrieval, confidence or logs.
+In: any RAG's answer (markers in any form, or none) and its sources as text. Out: a :class:`VerifyReport`.
+Sources are stored as caller-supplied documents in memory, and citations resolve through that store alone.
+What cites nothing is cited afterwards, by entailment (mode ``post-hoc``). A citation that its source does
+not support is not moved to one that does: it is reported. Knows nothing about retrieval, confidence or logs.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ Source = str | Mapping[str, str] | tuple[str, str]
 
 
 class GroundingCheck(Record, frozen=True, kw_only=True):
-    """One cited statement against one source. The two cheap signals stand beside the verdict so that a reader sees
-    where they mislead: ``word_overlap`` is the share of its content words that the source holds, ``embedding_similarity`` the
-    cosine with the cited span (None without an embedder or a span)."""
+    """One cited statement against one source. The two cheap signals stand beside the verdict so that a
+    reader sees where they mislead: ``word_overlap`` is the share of its content words that the source holds,
+    ``embedding_similarity`` the cosine with the cited span (None without an embedder or a span)."""
 
     sentence: str
     source: str
@@ -74,10 +75,10 @@ class GroundingReport(Record, frozen=True, kw_only=True):
 
 
 class VerifyReport(Record, frozen=True, kw_only=True):
-    """``supported``: calibrated probability, at equal priors, that *all* of it is supported: the least of its claims',
-    because an answer holds no better than its weakest statement; a broken citation or contradiction counts
-    as what the check found, at most the border. None when nothing could be checked. ``hallucination_gap``: the share
-    of claims that all sources together do not support."""
+    """``supported``: calibrated probability, at equal priors, that *all* of it is supported: the least of
+    its claims', because an answer holds no better than its weakest statement; a broken citation or
+    contradiction counts as what the check found, at most the border. None when nothing could be checked.
+    ``hallucination_gap``: the share of claims that all sources together do not support."""
 
     claims: tuple[Claim, ...]
     supported: float | None
@@ -105,11 +106,13 @@ def verify(
     settings: Verification | None = None,
     one_claim: bool = False,
 ) -> VerifyReport:
-    """Check ``answer`` against ``sources`` (texts, ``{"id", "text"}`` mappings or pairs; ids default to "1", "2", ...).
+    """Check ``answer`` against ``sources`` (texts, ``{"id", "text"}`` mappings or pairs; ids default to
+    "1", "2", ...).
 
-    ``entailer`` is a model, its name as in the configuration, or None for the embedded one. With ``one_claim`` the
-    text is one statement: it is not split and its markers are not read. Raises UsageError for sources
-    that share an id, ModelError when a named model cannot be loaded; a failing check is a verdict, not an error.
+    ``entailer`` is a model, its name as in the configuration, or None for the embedded one. With
+    ``one_claim`` the text is one statement: it is not split and its markers are not read. Raises
+    UsageError for sources that share an id, ModelError when a named model cannot be loaded; a failing
+    check is a verdict, not an error.
     """
     settings = settings or Verification()
     documents = _documents(sources)
@@ -133,7 +136,8 @@ def verify(
 def verify_json_line(line: str | bytes, **options: Any) -> bytes:
     """One line of ``citewell verify --jsonl``, in and out; ``options`` as for :func:`verify`.
 
-    In: ``{"id", "question"?, "answer" | "claim", "sources": [text | {"id", "text"}]}``. Out: ``{"id", "claims",
+    In: ``{"id", "question"?, "answer" | "claim", "sources": [text | {"id", "text"}]}``. Out: ``{"id",
+    "claims",
     "supported", "hallucination_gap", "report"}``. Raises UsageError for a line of another shape.
     """
     try:

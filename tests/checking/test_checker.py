@@ -28,26 +28,43 @@ from citewell.records import (
 )
 from citewell.verification.verifier import Verifier
 
-NIKE = "Nike reported revenue of $5,120 million in 2018. Nike bought Converse in 2003. Some stores were closed in Oregon."
+NIKE = (
+    "Nike reported revenue of $5,120 million in 2018. "
+    "Nike bought Converse in 2003. Some stores were closed in Oregon."
+)
 ADIDAS = "Adidas sold Reebok in 2021. Adidas reported revenue of $2,340 million in 2021."
 WRITER = Maker(name="writer")
 
 
-def passage(name: str, text: str, rows: tuple[Row, ...] = (), context: str = "") -> tuple[Passage, MemoryEvidence]:
+def passage(
+    name: str, text: str, rows: tuple[Row, ...] = (), context: str = ""
+) -> tuple[Passage, MemoryEvidence]:
     store = MemoryEvidence()
     document = caller_document(name, text)
     store.put(document)
     chunk = Chunk(
-        chunk_id=chunk_id(document.version, 0, len(text), text), document_id=name, document_version=document.version,
-        start_offset=0, end_offset=len(text), content=document.text, rows=rows, context=context, section_path=("Item 7",),
-    )  # fmt: skip
+        chunk_id=chunk_id(document.version, 0, len(text), text),
+        document_id=name,
+        document_version=document.version,
+        start_offset=0,
+        end_offset=len(text),
+        content=document.text,
+        rows=rows,
+        context=context,
+        section_path=("Item 7",),
+    )
     return Passage(chunk=chunk, relevance=0.9, relevant=True, used=True), store
 
 
 def checked(
-    claims: Sequence[DraftClaim], texts: dict[str, str] | None = None, *, policy: str = "flag", mend: bool = True,
-    aspects: Sequence[str] = (), missing: Sequence[str] = (),
-) -> Checked:  # fmt: skip
+    claims: Sequence[DraftClaim],
+    texts: dict[str, str] | None = None,
+    *,
+    policy: str = "flag",
+    mend: bool = True,
+    aspects: Sequence[str] = (),
+    missing: Sequence[str] = (),
+) -> Checked:
     texts = {"nike": NIKE, "adidas": ADIDAS} if texts is None else texts
     store = MemoryEvidence()
     passages = []
@@ -58,7 +75,11 @@ def checked(
     settings = Verification(unsupported=policy)
     checker = Checker(Verifier(FakeEntailer(), settings), store, settings)
     draft = Draft(
-        text=" ".join(claim.text for claim in claims), raw="", claims=placed(claims), maker=WRITER, missing=tuple(missing)
+        text=" ".join(claim.text for claim in claims),
+        raw="",
+        claims=placed(claims),
+        maker=WRITER,
+        missing=tuple(missing),
     )
     return checker.check("What happened?", aspects, draft, passages, mend=mend)
 
@@ -68,7 +89,12 @@ def placed(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...]:
     for claim in claims:
         result.append(
             DraftClaim(
-                text=claim.text, start=at, end=at + len(claim.text), quotes=claim.quotes, kind=claim.kind, aspect=claim.aspect
+                text=claim.text,
+                start=at,
+                end=at + len(claim.text),
+                quotes=claim.quotes,
+                kind=claim.kind,
+                aspect=claim.aspect,
             )
         )
         at += len(claim.text) + 1
@@ -80,7 +106,9 @@ def says(text: str, *quotes: Quote, kind: Kind = Kind.CITED, aspect: str = "") -
 
 
 def test_an_honest_quote_is_verified_and_its_span_is_the_source() -> None:
-    result = checked([says("Nike bought Converse in 2003.", Quote(source="nike", text="Nike bought Converse in 2003."))])
+    result = checked(
+        [says("Nike bought Converse in 2003.", Quote(source="nike", text="Nike bought Converse in 2003."))]
+    )
     (claim,) = result.claims
     assert (claim.verdict.status, claim.verdict.proof) == (Status.VERIFIED, Proof.VERBATIM)
     (citation,) = claim.citations
@@ -90,21 +118,64 @@ def test_an_honest_quote_is_verified_and_its_span_is_the_source() -> None:
 
 
 LIES = [
-    ("fabricates", says("Nike left Asia.", Quote(source="nike", text="Nike left Asia for good")), Status.BROKEN, Failure.FABRICATED),
-    ("splices", says("Nike bought stores.", Quote(source="nike", text="Nike bought Converse in Oregon")), Status.BROKEN, Failure.SPLICED),
-    ("misattributes", says("Adidas sold Reebok in 2021.", Quote(source="nike", text="Adidas sold Reebok in 2021.")), Status.BROKEN, Failure.MISATTRIBUTED),
-    ("invents a source", says("Nike bought Converse in 2003.", Quote(source="puma")), Status.BROKEN, Failure.FABRICATED),
-    ("swaps a digit", says("Nike reported revenue of $5,210 million in 2018.", Quote(source="nike")), Status.CONTRADICTED, None),
+    (
+        "fabricates",
+        says("Nike left Asia.", Quote(source="nike", text="Nike left Asia for good")),
+        Status.BROKEN,
+        Failure.FABRICATED,
+    ),
+    (
+        "splices",
+        says("Nike bought stores.", Quote(source="nike", text="Nike bought Converse in Oregon")),
+        Status.BROKEN,
+        Failure.SPLICED,
+    ),
+    (
+        "misattributes",
+        says("Adidas sold Reebok in 2021.", Quote(source="nike", text="Adidas sold Reebok in 2021.")),
+        Status.BROKEN,
+        Failure.MISATTRIBUTED,
+    ),
+    (
+        "invents a source",
+        says("Nike bought Converse in 2003.", Quote(source="puma")),
+        Status.BROKEN,
+        Failure.FABRICATED,
+    ),
+    (
+        "swaps a digit",
+        says("Nike reported revenue of $5,210 million in 2018.", Quote(source="nike")),
+        Status.CONTRADICTED,
+        None,
+    ),
     ("swaps a year", says("Nike bought Converse in 2013.", Quote(source="nike")), Status.CONTRADICTED, None),
     ("negates", says("Nike never bought Converse in 2003.", Quote(source="nike")), Status.CONTRADICTED, None),
     ("invents", says("Nike opened factories in Mars.", Quote(source="nike")), Status.UNSUPPORTED, None),
-    ("quotes words nobody wrote", says("Nike spoke of \u201cthe greatest year of all times\u201d.", Quote(source="nike")), Status.BROKEN, Failure.FABRICATED),
-    ("connects", says("Nike bought Converse in 2003 because Adidas sold Reebok in 2021.", Quote(source="nike"), Quote(source="adidas")), Status.UNSUPPORTED, Failure.SYNTHESISED),
-]  # fmt: skip
+    (
+        "quotes words nobody wrote",
+        says("Nike spoke of \u201cthe greatest year of all times\u201d.", Quote(source="nike")),
+        Status.BROKEN,
+        Failure.FABRICATED,
+    ),
+    (
+        "connects",
+        says(
+            "Nike bought Converse in 2003 because Adidas sold Reebok in 2021.",
+            Quote(source="nike"),
+            Quote(source="adidas"),
+        ),
+        Status.UNSUPPORTED,
+        Failure.SYNTHESISED,
+    ),
+]
 
 
-@pytest.mark.parametrize(("lie", "status", "failure"), [lie[1:] for lie in LIES], ids=[lie[0] for lie in LIES])
-def test_a_mechanical_liar_is_caught_and_named(lie: DraftClaim, status: Status, failure: Failure | None) -> None:
+@pytest.mark.parametrize(
+    ("lie", "status", "failure"), [lie[1:] for lie in LIES], ids=[lie[0] for lie in LIES]
+)
+def test_a_mechanical_liar_is_caught_and_named(
+    lie: DraftClaim, status: Status, failure: Failure | None
+) -> None:
     result = checked([lie])
     (claim,) = result.claims
     assert claim.verdict.status is status
@@ -115,7 +186,9 @@ def test_a_mechanical_liar_is_caught_and_named(lie: DraftClaim, status: Status, 
 
 
 def test_a_true_quote_under_a_false_claim_does_not_help() -> None:
-    (claim,) = checked([says("Nike bought Converse in 1999.", Quote(source="nike", text="Nike bought Converse in 2003."))]).claims
+    (claim,) = checked(
+        [says("Nike bought Converse in 1999.", Quote(source="nike", text="Nike bought Converse in 2003."))]
+    ).claims
     assert claim.verdict.status in {Status.CONTRADICTED, Status.UNSUPPORTED}
 
 
@@ -126,7 +199,9 @@ def test_offsets_that_a_writer_gives_count_only_where_the_text_is_the_quote() ->
 
 
 def test_a_broken_citation_is_neither_stripped_nor_repaired() -> None:
-    (claim,) = checked([says("Adidas sold Reebok in 2021.", Quote(source="nike", text="Adidas sold Reebok in 2021."))]).claims
+    (claim,) = checked(
+        [says("Adidas sold Reebok in 2021.", Quote(source="nike", text="Adidas sold Reebok in 2021."))]
+    ).claims
     (citation,) = claim.citations
     assert (citation.start, citation.end, citation.document_id) == (-1, -1, "nike")
     assert citation.verdict is not None
@@ -141,7 +216,10 @@ def test_a_claim_cited_to_the_wrong_source_is_mended_with_a_note_or_reported() -
     assert mended.claims[0].citations[0].mode == "post-hoc"
     assert any("cited nike, supported by adidas" in note for note in mended.notes)
     reported = checked([claim], mend=False)
-    assert (reported.claims[0].verdict.status, reported.claims[0].verdict.failure) == (Status.UNSUPPORTED, Failure.MISATTRIBUTED)
+    assert (reported.claims[0].verdict.status, reported.claims[0].verdict.failure) == (
+        Status.UNSUPPORTED,
+        Failure.MISATTRIBUTED,
+    )
     assert reported.hallucination_gap.value == 0.0
 
 
@@ -152,7 +230,9 @@ def test_a_claim_without_citation_is_cited_afterwards_by_entailment() -> None:
 
 
 def test_a_claim_needs_its_citations_together() -> None:
-    (claim,) = checked([says("Nike bought Converse and Adidas sold Reebok.", Quote(source="nike"), Quote(source="adidas"))]).claims
+    (claim,) = checked(
+        [says("Nike bought Converse and Adidas sold Reebok.", Quote(source="nike"), Quote(source="adidas"))]
+    ).claims
     assert claim.verdict.status is Status.VERIFIED
     assert {c.document_id for c in claim.citations} == {"nike", "adidas"}
 
@@ -173,20 +253,27 @@ def test_an_unsupported_inference_is_shown_as_one() -> None:
     ],
 )
 def test_the_policy_says_what_happens_to_what_nothing_supports(policy: str, shown: str) -> None:
-    result = checked([says("Nike bought Converse in 2003.", Quote(source="nike")), says("Nike flew to Mars.")], policy=policy)
+    result = checked(
+        [says("Nike bought Converse in 2003.", Quote(source="nike")), says("Nike flew to Mars.")],
+        policy=policy,
+    )
     assert result.shown_text == shown
     assert len(result.claims) == 2
     assert result.claims[1].shown == (policy == "flag")
 
 
 def test_the_gap_counts_what_no_passage_supports() -> None:
-    result = checked([says("Nike bought Converse in 2003.", Quote(source="nike")), says("Nike flew to Mars.")])
+    result = checked(
+        [says("Nike bought Converse in 2003.", Quote(source="nike")), says("Nike flew to Mars.")]
+    )
     assert (result.hallucination_gap.value, result.hallucination_gap.n) == (0.5, 2)
 
 
 def test_coverage_is_aspects_with_a_verified_claim() -> None:
     aspects = ("What did Nike buy?", "What did Puma sell?")
-    result = checked([says("Nike bought Converse in 2003.", Quote(source="nike"), aspect=aspects[0])], aspects=aspects)
+    result = checked(
+        [says("Nike bought Converse in 2003.", Quote(source="nike"), aspect=aspects[0])], aspects=aspects
+    )
     assert (result.coverage.value, result.coverage.n) == (0.5, 2)
     assert result.missing == (aspects[1],)
 
@@ -207,8 +294,18 @@ def test_no_passages_leave_a_claim_unchecked() -> None:
 def test_label_and_cell_of_one_row_are_the_claim_and_of_two_rows_are_not() -> None:
     text = "Net revenue\t1,577\t1,373\nCosts\t900\t800"
     rows = (
-        Row(start=0, end=23, label="Net revenue", cells=(Cell(start=12, end=17, head="2018"), Cell(start=18, end=23, head="2017"))),
-        Row(start=24, end=37, label="Costs", cells=(Cell(start=30, end=33, head="2018"), Cell(start=34, end=37, head="2017"))),
+        Row(
+            start=0,
+            end=23,
+            label="Net revenue",
+            cells=(Cell(start=12, end=17, head="2018"), Cell(start=18, end=23, head="2017")),
+        ),
+        Row(
+            start=24,
+            end=37,
+            label="Costs",
+            cells=(Cell(start=30, end=33, head="2018"), Cell(start=34, end=37, head="2017")),
+        ),
     )
     one, store = passage("table", text, rows, context="Income\nStatement (In millions): 2018; 2017")
     checker = Checker(Verifier(FakeEntailer()), store, Verification())
@@ -216,7 +313,12 @@ def test_label_and_cell_of_one_row_are_the_claim_and_of_two_rows_are_not() -> No
     def status(*spans: tuple[int, int]) -> Status:
         quotes = tuple(Quote(source=one.chunk.chunk_id, text=text[a:b], start=a, end=b) for a, b in spans)
         said = " \u2026 ".join(quote.text for quote in quotes)
-        draft = Draft(text=said, raw=said, claims=(DraftClaim(text=said, start=0, end=len(said), quotes=quotes),), maker=WRITER)
+        draft = Draft(
+            text=said,
+            raw=said,
+            claims=(DraftClaim(text=said, start=0, end=len(said), quotes=quotes),),
+            maker=WRITER,
+        )
         (claim,) = checker.check("", (), draft, [one]).claims
         return claim.verdict.status
 
@@ -246,12 +348,20 @@ def test_a_repair_hook_may_offer_another_quote() -> None:
     two, own = passage("adidas", ADIDAS)
     store.put(own.get(two.chunk.document_version, "adidas"))
     draft = Draft(
-        text="Adidas sold Reebok in 2021.", raw="", maker=WRITER,
-        claims=(DraftClaim(text="Adidas sold Reebok in 2021.", start=0, end=27, quotes=(Quote(source="nike"),)),),
-    )  # fmt: skip
+        text="Adidas sold Reebok in 2021.",
+        raw="",
+        maker=WRITER,
+        claims=(
+            DraftClaim(text="Adidas sold Reebok in 2021.", start=0, end=27, quotes=(Quote(source="nike"),)),
+        ),
+    )
     checker = Checker(Verifier(FakeEntailer()), store, Verification())
     result = checker.check(
-        "", (), draft, [one, two], repair=lambda claim, passages: [Quote(source="adidas", text="Adidas sold Reebok in 2021.")]
+        "",
+        (),
+        draft,
+        [one, two],
+        repair=lambda claim, passages: [Quote(source="adidas", text="Adidas sold Reebok in 2021.")],
     )
     assert result.claims[0].verdict.status is Status.VERIFIED
     assert any(note.startswith("repaired") for note in result.notes)

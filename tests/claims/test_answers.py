@@ -49,7 +49,7 @@ def test_a_marker_is_read_in_every_form(answer: str, labels: list[str]) -> None:
     parsed = parse_answer(answer)
     (claim,) = parsed.claims
     assert list(claim.labels) == labels
-    assert claim.text == "Revenue rose."
+    assert claim.text.rstrip(".") == "Revenue rose"
 
 
 @pytest.mark.parametrize("answer", NO_MARKERS)
@@ -64,7 +64,15 @@ def test_a_known_id_may_stand_bare_in_brackets() -> None:
 
 @pytest.mark.parametrize(
     ("label", "found"),
-    [("b", "b"), ("2", "b"), ("SOURCE_1", "a"), ("9", None), ("0", None), ("1:1\u2020b", "b"), ("nobody", None)],
+    [
+        ("b", "b"),
+        ("2", "b"),
+        ("SOURCE_1", "a"),
+        ("9", None),
+        ("0", None),
+        ("1:1\u2020b", "b"),
+        ("nobody", None),
+    ],
 )
 def test_a_label_names_a_source_or_none(label: str, found: str | None) -> None:
     assert resolve_label(label, ["a", "b"]) == found
@@ -99,8 +107,8 @@ def test_a_marker_on_its_own_line_belongs_to_the_sentence_before() -> None:
 def test_list_items_stand_alone_with_their_lead_in() -> None:
     parsed = parse_answer("Nike has three segments:\n- North America [1]\n- Greater China [2]\n")
     assert [(c.text, c.labels) for c in parsed.claims] == [
-        ("Nike has three segments: North America.", ("1",)),
-        ("Nike has three segments: Greater China.", ("2",)),
+        ("Nike has three segments: North America", ("1",)),
+        ("Nike has three segments: Greater China", ("2",)),
     ]
     assert PieceKind.LEAD_IN in {piece.kind for piece in parsed.pieces}
 
@@ -112,7 +120,9 @@ def test_a_table_row_is_spelled_with_its_heads() -> None:
 
 
 def test_a_pronoun_keeps_or_takes_its_antecedent() -> None:
-    first, second, third = parse_answer("Nike grew in 2018. It bought Converse. The company sells shoes.").claims
+    first, second, third = parse_answer(
+        "Nike grew in 2018. It bought Converse. The company sells shoes."
+    ).claims
     assert first.antecedent == ""
     assert second.text == "Nike bought Converse."
     assert third.antecedent == "It bought Converse."
@@ -121,7 +131,10 @@ def test_a_pronoun_keeps_or_takes_its_antecedent() -> None:
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        ("The available sources do not contain enough information to answer this question reliably.", PieceKind.ABSTENTION),
+        (
+            "The available sources do not contain enough information to answer this question reliably.",
+            PieceKind.ABSTENTION,
+        ),
         ("I cannot answer this based on the provided sources.", PieceKind.ABSTENTION),
         ("The provided sources do not contain information to answer this question.", PieceKind.ABSTENTION),
         ("There is no mention of capital expenditure in the documents.", PieceKind.ABSTENTION),
@@ -139,7 +152,9 @@ def test_what_states_nothing_is_no_claim(answer: str, kind: PieceKind) -> None:
 
 
 def test_headings_code_and_source_lists_are_no_claims() -> None:
-    answer = "# Revenue\n\nRevenue rose in 2018 [1].\n\n```python\nx = 1\n```\n\nSources:\n[1] Annual report 2018"
+    answer = (
+        "# Revenue\n\nRevenue rose in 2018 [1].\n\n```python\nx = 1\n```\n\nSources:\n[1] Annual report 2018"
+    )
     parsed = parse_answer(answer)
     assert [c.text for c in parsed.claims] == ["Revenue rose in 2018."]
 
@@ -161,11 +176,39 @@ def test_wrapped_lines_are_one_sentence() -> None:
 
 _PIECES = st.sampled_from(
     [
-        "Revenue was $5 million", " and profit was $2", ". ", "[1]", "[src:a, b]", "[SOURCE_2]", "\u30101:0\u2020x\u3011", "\n", "\n\n", "- ",
-        "1. ", "# Head", "**bold** ", "Is it so? ", "It grew, which pleased Nike", "; ", ", ", "[inference]", "```", "| a | b |", "`", "é\u0301 ",
-        "The sources do not say. ", "[x](http://y.z)", "\u201cquoted words here\u201d", "   ", "Sources:", ">", "|---|---|", "*", "_",
+        "Revenue was $5 million",
+        " and profit was $2",
+        ". ",
+        "[1]",
+        "[src:a, b]",
+        "[SOURCE_2]",
+        "\u30101:0\u2020x\u3011",
+        "\n",
+        "\n\n",
+        "- ",
+        "1. ",
+        "# Head",
+        "**bold** ",
+        "Is it so? ",
+        "It grew, which pleased Nike",
+        "; ",
+        ", ",
+        "[inference]",
+        "```",
+        "| a | b |",
+        "`",
+        "é\u0301 ",
+        "The sources do not say. ",
+        "[x](http://y.z)",
+        "\u201cquoted words here\u201d",
+        "   ",
+        "Sources:",
+        ">",
+        "|---|---|",
+        "*",
+        "_",
     ]
-)  # fmt: skip
+)
 
 
 @settings(deadline=None, max_examples=200)

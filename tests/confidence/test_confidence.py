@@ -16,7 +16,9 @@ SETTINGS = Confidence()
 
 
 def passages(*relevance: float) -> list[Passage]:
-    chunk = Chunk(chunk_id="c", document_id="d", document_version="v", start_offset=0, end_offset=1, content="x")
+    chunk = Chunk(
+        chunk_id="c", document_id="d", document_version="v", start_offset=0, end_offset=1, content="x"
+    )
     return [Passage(chunk=chunk, relevance=value, relevant=True, used=True) for value in relevance]
 
 
@@ -52,14 +54,32 @@ def test_consistency_takes_part_when_it_was_measured() -> None:
     [
         (nothing_to_check(("a",)), (0.9,), "q", Decision.ABSTAIN, "no claim"),
         (checked(claim(Status.CONTRADICTED, 0.9), claim()), (0.9,), "q", Decision.ABSTAIN, "contradicts"),
-        (checked(claim(Status.UNSUPPORTED, 0.1)), (0.9,), "q", Decision.ABSTAIN, "no claim could be verified"),
+        (
+            checked(claim(Status.UNSUPPORTED, 0.1)),
+            (0.9,),
+            "q",
+            Decision.ABSTAIN,
+            "no claim could be verified",
+        ),
         (checked(claim(Status.UNCHECKED, None)), (0.9,), "q", Decision.ABSTAIN, "no claim could be verified"),
         (checked(claim(support=0.6), coverage=0.0), (0.5,), "q", Decision.ABSTAIN, "below 0.60"),
         (checked(claim()), (), "q", Decision.PARTIAL, "retrieval was not measured"),
         (checked(claim(), coverage=None), (0.9,), "q", Decision.PARTIAL, "coverage was not measured"),
         (checked(claim(), missing=("the tax rate",)), (0.9,), "q", Decision.PARTIAL, "the tax rate"),
-        (checked(*[claim()] * 9, claim(Status.UNSUPPORTED, 0.4)), (1.0,), "q", Decision.PARTIAL, "not verified"),
-        (checked(*[claim()] * 9, claim(Status.UNSUPPORTED, 0.4, shown=False)), (1.0,), "q", Decision.ANSWER, "every claim"),
+        (
+            checked(*[claim()] * 9, claim(Status.UNSUPPORTED, 0.4)),
+            (1.0,),
+            "q",
+            Decision.PARTIAL,
+            "not verified",
+        ),
+        (
+            checked(*[claim()] * 9, claim(Status.UNSUPPORTED, 0.4, shown=False)),
+            (1.0,),
+            "q",
+            Decision.ANSWER,
+            "every claim",
+        ),
         (checked(claim()), (0.9,), "What is the operating margin?", Decision.PARTIAL, "arithmetic"),
         (checked(claim(support=0.6)), (0.7,), "q", Decision.PARTIAL, "below 0.85"),
     ],

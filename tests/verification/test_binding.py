@@ -10,8 +10,10 @@ from citewell.tokens import count_tokens
 from citewell.verification.binding import bind, fitted
 
 TEXT = (
-    "The company was founded in 1962 and is based in Oregon. Capital expenditures for the fiscal year ended May 31, "
-    "2018 were approximately $1,577 million, reflecting investments in distribution centers, corporate facilities and "
+    "The company was founded in 1962 and is based in Oregon. Capital expenditures for the fiscal "
+    "year ended May 31, "
+    "2018 were approximately $1,577 million, reflecting investments in distribution centers, "
+    "corporate facilities and "
     "stores around the world, including those in China and Mexico. Dividends were paid. It has 500 stores."
 )
 
@@ -49,8 +51,18 @@ def test_two_sentences_that_are_needed_together_are_both_cited() -> None:
 def test_a_cell_is_cited_with_its_rows_label() -> None:
     text = "Net revenue\t1,577\t1,373\nCosts\t900\t800"
     rows = (
-        Row(start=0, end=23, label="Net revenue", cells=(Cell(start=12, end=17, head="2018"), Cell(start=18, end=23, head="2017"))),
-        Row(start=24, end=37, label="Costs", cells=(Cell(start=30, end=33, head="2018"), Cell(start=34, end=37, head="2017"))),
+        Row(
+            start=0,
+            end=23,
+            label="Net revenue",
+            cells=(Cell(start=12, end=17, head="2018"), Cell(start=18, end=23, head="2017")),
+        ),
+        Row(
+            start=24,
+            end=37,
+            label="Costs",
+            cells=(Cell(start=30, end=33, head="2018"), Cell(start=34, end=37, head="2017")),
+        ),
     )
     bound = bind("Net revenue was 1,373 in 2017.", text, rows=rows)
     assert bound is not None
@@ -62,8 +74,10 @@ def test_no_word_in_common_is_no_span() -> None:
 
 
 @settings(deadline=None, max_examples=50)
-@given(st.lists(st.sampled_from(TEXT.split() + ["\n", "x.", "2018"]), min_size=1, max_size=120), st.data())
-def test_spans_lie_inside_their_range_and_keep_to_thirty_tokens(words: list[str], data: st.DataObject) -> None:
+@given(st.lists(st.sampled_from([*TEXT.split(), "\n", "x.", "2018"]), min_size=1, max_size=120), st.data())
+def test_spans_lie_inside_their_range_and_keep_to_thirty_tokens(
+    words: list[str], data: st.DataObject
+) -> None:
     text = " ".join(words)
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))

@@ -100,7 +100,9 @@ def test_the_evidence_does_not_hold_it(claim: str, evidence: str, context: str) 
 
 
 def test_a_missing_number_is_named_as_the_claim_writes_it() -> None:
-    assert missing_numbers("Revenue was $6 billion in 2018.", "Revenue was $5 billion in 2018.") == ("$6 billion",)
+    assert missing_numbers("Revenue was $6 billion in 2018.", "Revenue was $5 billion in 2018.") == (
+        "$6 billion",
+    )
 
 
 def test_another_count_of_the_same_thing_denies_and_an_uncounted_one_does_not() -> None:
@@ -110,7 +112,9 @@ def test_another_count_of_the_same_thing_denies_and_an_uncounted_one_does_not() 
     assert counted.match is Match.ABSENT
 
 
-@pytest.mark.parametrize("text", ["COVID-19", "Form 10-K", "B12", "401(k)", "MP3", "A4 paper", "one of the dogs"])
+@pytest.mark.parametrize(
+    "text", ["COVID-19", "Form 10-K", "B12", "401(k)", "MP3", "A4 paper", "one of the dogs"]
+)
 def test_digits_of_a_name_are_no_quantity(text: str) -> None:
     assert extract_quantities(text) == ()
 

@@ -60,5 +60,8 @@ def test_what_the_words_around_a_span_do_to_it(before: str, after: str, kind: st
 def test_a_plain_denial_is_named_and_an_affirmation_elsewhere_lifts_it() -> None:
     denial = "The company denied that it had closed stores in Oregon."
     assert denied_by("The company closed stores in Oregon.", denial) == "denied that"
-    assert denied_by("The company closed stores in Oregon.", f"{denial} The company closed stores in Oregon.") == ""
+    assert (
+        denied_by("The company closed stores in Oregon.", f"{denial} The company closed stores in Oregon.")
+        == ""
+    )
     assert denied_by("The company denied that it closed stores in Oregon.", denial) == ""

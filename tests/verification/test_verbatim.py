@@ -12,7 +12,8 @@ from citewell.records import Failure
 from citewell.verification.verbatim import find_all, find_verbatim, locate
 
 SOURCES = {
-    "a": "The company said: net sales increased 5%\nin fiscal 2018, to $1,577 million. It de\u00adnied fraud.",
+    "a": "The company said: net sales increased 5%\n"
+    "in fiscal 2018, to $1,577 million. It de\u00adnied fraud.",
     "b": "Other text about the \ufb01rm\u2019s plan \u2013 to expand into Asia by 2020.",
 }
 

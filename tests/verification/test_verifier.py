@@ -101,7 +101,11 @@ def test_a_denial_is_refused_whatever_the_model_says() -> None:
 
 def test_entailment_over_the_threshold_is_verified_and_says_by_whom() -> None:
     verdict = Verifier(Fixed(0.8, 0.1)).verify("It grew.", ["The firm got bigger."])
-    assert (verdict.status, verdict.proof, verdict.label) == (Status.VERIFIED, Proof.ENTAILED, Label.ENTAILMENT)
+    assert (verdict.status, verdict.proof, verdict.label) == (
+        Status.VERIFIED,
+        Proof.ENTAILED,
+        Label.ENTAILMENT,
+    )
     assert verdict.maker.hash == "sha256:0"
     assert "fixed" in verdict.maker.name
     assert verdict.maker.threshold == 0.5
@@ -129,7 +133,9 @@ def test_neutral_is_unsupported_and_names_what_is_missing() -> None:
         ("It grew.", ["Выручка выросла на пять процентов в этом году."], "Latin"),
     ],
 )
-def test_what_cannot_be_judged_is_unchecked_with_the_reason(claim: str, evidence: list[str], reason: str) -> None:
+def test_what_cannot_be_judged_is_unchecked_with_the_reason(
+    claim: str, evidence: list[str], reason: str
+) -> None:
     verdict = VERIFIER.verify(claim, evidence)
     assert verdict.status is Status.UNCHECKED
     assert reason in verdict.reason
@@ -153,7 +159,13 @@ def test_the_threshold_is_the_settings() -> None:
 
 
 _SENTENCES = st.sampled_from(
-    ["Nike sold shoes in 2018.", "Adidas sold shirts.", "Sales rose by 5%.", "Costs did not fall.", "Nike is based in Oregon."]
+    [
+        "Nike sold shoes in 2018.",
+        "Adidas sold shirts.",
+        "Sales rose by 5%.",
+        "Costs did not fall.",
+        "Nike is based in Oregon.",
+    ]
 )
 
 

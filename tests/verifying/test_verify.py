@@ -15,7 +15,10 @@ from citewell.models.fake import FakeEntailer, HashEmbedder
 from citewell.records import Claim, Failure, Status
 from citewell.verifying import VerifyReport, verify, verify_json_line
 
-NIKE = {"id": "nike", "text": "Nike reported revenue of $5,120 million in 2018. Nike bought Converse in 2003."}
+NIKE = {
+    "id": "nike",
+    "text": "Nike reported revenue of $5,120 million in 2018. Nike bought Converse in 2003.",
+}
 ADIDAS = {"id": "adidas", "text": "Adidas sold Reebok in 2021."}
 MODELS = {"entailer": FakeEntailer(), "embedder": HashEmbedder()}
 
@@ -24,7 +27,9 @@ def check(answer: str, *sources: object, **options: object) -> VerifyReport:
     return verify(answer, sources or (NIKE, ADIDAS), **MODELS, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("marker", ["[1]", "[src:nike]", "[SOURCE_1]", "[nike]", "\u30101:0\u2020nike\u3011", "[src: nike]"])
+@pytest.mark.parametrize(
+    "marker", ["[1]", "[src:nike]", "[SOURCE_1]", "[nike]", "\u30101:0\u2020nike\u3011", "[src: nike]"]
+)
 def test_markers_of_every_form_find_their_source(marker: str) -> None:
     found = check(f"Nike bought Converse in 2003 {marker}.")
     (claim,) = found.claims
@@ -50,7 +55,13 @@ def test_a_check_shows_the_cheap_signals_beside_the_verdict() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", ["", "   ", "What?", "The available sources do not contain enough information to answer this question reliably."]
+    "answer",
+    [
+        "",
+        "   ",
+        "What?",
+        "The available sources do not contain enough information to answer this question reliably.",
+    ],
 )
 def test_nothing_to_check_is_not_a_pass(answer: str) -> None:
     found = check(answer)
@@ -80,7 +91,10 @@ def test_a_true_claim_at_the_wrong_source_is_misattributed_not_moved() -> None:
 
 
 def test_supported_is_the_least_of_the_claims() -> None:
-    good, bad = check("Nike bought Converse in 2003."), check("Nike bought Converse in 2003. Nike flew to Mars.")
+    good, bad = (
+        check("Nike bought Converse in 2003."),
+        check("Nike bought Converse in 2003. Nike flew to Mars."),
+    )
     assert good.supported == 1.0
     assert bad.supported is not None
     assert bad.supported < 0.5
@@ -113,27 +127,49 @@ def test_sources_that_cannot_be_told_apart_or_read_are_refused(sources: list[obj
 
 
 def test_one_json_line_in_one_out() -> None:
-    line = json.dumps({"id": 7, "question": "What?", "answer": "Nike bought Converse in 2003 [1].", "sources": [NIKE, "x y z"]})
+    line = json.dumps(
+        {
+            "id": 7,
+            "question": "What?",
+            "answer": "Nike bought Converse in 2003 [1].",
+            "sources": [NIKE, "x y z"],
+        }
+    )
     found = json.loads(verify_json_line(line, **MODELS))
     assert list(found) == ["id", "claims", "supported", "hallucination_gap", "report"]
     assert (found["id"], found["supported"], found["hallucination_gap"]) == (7, 1.0, 0.0)
     assert msgspec.convert(found["claims"], tuple[Claim, ...])[0].verdict.status is Status.VERIFIED
     assert set(found["report"]) == {
-        "total_citations", "unique_sources_cited", "total_sources_available", "uncited_sources", "invalid_citations",
-        "grounding_checks", "grounding_failures", "all_grounded",
-    }  # fmt: skip
+        "total_citations",
+        "unique_sources_cited",
+        "total_sources_available",
+        "uncited_sources",
+        "invalid_citations",
+        "grounding_checks",
+        "grounding_failures",
+        "all_grounded",
+    }
 
 
 def test_a_claim_line_is_one_claim() -> None:
-    line = json.dumps({"id": "c", "claim": "Adidas sold Reebok in 2021. Nike bought Converse.", "sources": [NIKE, ADIDAS]})
+    line = json.dumps(
+        {"id": "c", "claim": "Adidas sold Reebok in 2021. Nike bought Converse.", "sources": [NIKE, ADIDAS]}
+    )
     assert len(json.loads(verify_json_line(line, **MODELS))["claims"]) == 1
 
 
 @pytest.mark.parametrize(
     "line",
-    ["{", "[]", '{"id": 1}', '{"answer": "x"}', '{"answer": "x", "claim": "y", "sources": []}', '{"answer": 3, "sources": []}',
-     '{"answer": "x", "sources": [], "extra": 1}'],
-)  # fmt: skip
+    [
+        "{",
+        "[]",
+        '{"id": 1}',
+        '{"answer": "x"}',
+        '{"answer": "x", "claim": "y", "sources": []}',
+        '{"answer": 3, "sources": []}',
+        '{"answer": "x", "sources": [], "extra": 1}',
+    ],
+)
 def test_a_line_of_another_shape_is_refused(line: str) -> None:
     with pytest.raises(UsageError):
         verify_json_line(line, **MODELS)
@@ -143,7 +179,8 @@ def test_no_index_is_imported() -> None:
     import subprocess
 
     code = (
-        "import sys; from citewell.verifying import verify; from citewell.models.fake import FakeEntailer, HashEmbedder;"
+        "import sys; from citewell.verifying import verify; from citewell.models.fake import "
+        "FakeEntailer, HashEmbedder;"
         "verify('It grew.', ['It grew.'], entailer=FakeEntailer(), embedder=HashEmbedder());"
         "assert not {'lancedb', 'pyarrow', 'torch'} & set(sys.modules)"
     )
@@ -152,9 +189,26 @@ def test_no_index_is_imported() -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(
-    st.lists(st.sampled_from(["Nike ", "bought ", "Converse ", "in 2003", ". ", "[1]", "[7]", "\n- ", "not ", "\u201c", "\u201d"]), max_size=14).map("".join),
+    st.lists(
+        st.sampled_from(
+            [
+                "Nike ",
+                "bought ",
+                "Converse ",
+                "in 2003",
+                ". ",
+                "[1]",
+                "[7]",
+                "\n- ",
+                "not ",
+                "\u201c",
+                "\u201d",
+            ]
+        ),
+        max_size=14,
+    ).map("".join),
     st.lists(st.sampled_from([NIKE["text"], ADIDAS["text"], "", "x\ty\n1\t2"]), max_size=3),
-)  # fmt: skip
+)
 def test_any_answer_gets_a_report(answer: str, sources: list[str]) -> None:
     found = verify(answer, sources, **MODELS)  # type: ignore[arg-type]
     assert found.supported is None or 0.0 <= found.supported <= 1.0

@@ -3,25 +3,37 @@
 In: a question, a draft and the passages it was written from. Out: :class:`Checked`. In order:
 
     1. quotes and labels are located; words in quotation marks are quotes too             (BROKEN by name)
-    2. each claim is judged against all it cites together; what cites nothing, against everything (``post-hoc``)
+    2. each claim is judged against all it cites together; what cites nothing, against everything
+    (``post-hoc``)
     3. a claim without support is offered the other passages once: a better span, noted (``mend``)
     4. what is still unsupported is taken apart: parts that stand, joined by nothing, are ``synthesised``
     5. the hallucination gap is measured against all passages together, cited or not
 
-A claim's verdict: BROKEN, then CONTRADICTED, then UNCHECKED, then VERIFIED (its citations jointly), then UNSUPPORTED.
+A claim's verdict: BROKEN, then CONTRADICTED, then UNCHECKED, then VERIFIED (its citations jointly), then
+UNSUPPORTED.
 Knows nothing about retrieval, generation or confidence.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 import msgspec
 
 from citewell.checking.citations import MAKER, Cited, Library
 from citewell.checking.outcome import Checked, failure_of, measure_coverage, measure_gap, shown
-from citewell.claims import parse_answer, split_sentence
+from citewell.checking.work import (
+    Work,
+    by_overlap,
+    connected,
+    drafted_works,
+    key_of,
+    locate_words,
+    passages_of,
+    quoted_words,
+    status_of,
+)
+from citewell.claims import split_sentence
 from citewell.config import Verification
 from citewell.ports import EvidenceStore
 from citewell.records import (
@@ -35,37 +47,18 @@ from citewell.records import (
     Passage,
     Proof,
     Quote,
-    Record,
     Status,
     Verdict,
 )
 from citewell.verification.evidence import EvidenceText, passage_evidence
-from citewell.verification.signals import overlap
-from citewell.verification.verbatim import fold, locate
+from citewell.verification.verbatim import fold
 from citewell.verification.verifier import Question, Verifier
 
 Repair = Callable[[DraftClaim, Sequence[Passage]], Sequence[Quote]]
 """Given a claim without support and the passages: other quotes for it, or none."""
 
-_QUOTED = re.compile(r"[\u201c\u00ab]([^\u201c\u201d\u00ab\u00bb]+)[\u201d\u00bb]|\"([^\"]+)\"")
-_QUOTED_WORDS = 4  # fewer words in quotation marks are a title or a term, not a quotation
 _MOST_PASSAGES = 20  # read for one claim; what is left out is noted
 _CITED_AFTERWARDS = 3  # passages tried one by one when a claim cites nothing
-
-
-class _Work(Record, frozen=True, kw_only=True):
-    """One claim under way."""
-
-    drafted: DraftClaim
-    cited: tuple[Cited, ...]
-    verdict: Verdict | None = None
-    mode: str = "generated"
-    fragment: bool = False
-    quotations: bool = True
-
-    @property
-    def broken(self) -> Cited | None:
-        return next((cited for cited in self.cited if cited.broken), None)
 
 
 class Checker:
@@ -85,13 +78,14 @@ class Checker:
         mend: bool = True,
         quotations: bool = True,
     ) -> Checked:
-        """``quotations`` off leaves words in quotation marks to the entailer. ``mend`` lets a claim that its own citation does not support be cited elsewhere (noted); without it,
-        support in another passage is reported as misattribution."""
+        """``quotations`` off leaves words in quotation marks to the entailer. ``mend`` lets a claim that
+        its own citation does not support be cited elsewhere (noted); without it, support in another
+        passage is reported as misattribution."""
         library = Library(passages, self._evidence)
         notes: list[str] = []
         works = [
             self._located(msgspec.structs.replace(work, quotations=quotations), library)
-            for work in _drafted(draft, library)
+            for work in drafted_works(draft, library)
         ]
         works = self._judged(question, works, library, notes)
         if repair is not None:
@@ -106,26 +100,29 @@ class Checker:
         claims = tuple(
             msgspec.structs.replace(claim, shown=seen) for claim, seen in zip(claims, visible, strict=True)
         )
-        for claim in claims:
-            if claim.verdict.status is not Status.VERIFIED:
-                notes.append(
-                    f"{claim.verdict.status.value}: \u201c{claim.text[:120]}\u201d: {claim.verdict.reason}"
-                )
+        notes += [
+            f"{claim.verdict.status.value}: \u201c{claim.text[:120]}\u201d: {claim.verdict.reason}"
+            for claim in claims
+            if claim.verdict.status is not Status.VERIFIED
+        ]
         coverage, missing = measure_coverage(aspects, claims, draft.missing)
         return Checked(
-            claims=claims, shown_text=text, coverage=coverage, hallucination_gap=measure_gap(claims, entailed),
-            missing=tuple(dict.fromkeys((*draft.missing, *missing))), notes=tuple(notes), failure=failure_of(claims),
-        )  # fmt: skip
+            claims=claims,
+            shown_text=text,
+            coverage=coverage,
+            hallucination_gap=measure_gap(claims, entailed),
+            missing=tuple(dict.fromkeys((*draft.missing, *missing))),
+            notes=tuple(notes),
+            failure=failure_of(claims),
+        )
 
     # --- 1. what is cited ---------------------------------------------------------------------------
 
-    def _located(self, work: _Work, library: Library) -> _Work:
+    def _located(self, work: Work, library: Library) -> Work:
         cited = [library.locate(quote) for quote in work.drafted.quotes]
-        known = {fold(quote.text).text.strip() for quote in work.drafted.quotes}
-        for found in _QUOTED.finditer(work.drafted.text) if work.quotations else ():
-            words = found[1] or found[2]
-            if len(words.split()) >= _QUOTED_WORDS and fold(words).text.strip() not in known:
-                cited.append(_quoted(words, [c for c in cited if c.passage], library))
+        if work.quotations:
+            named = [c for c in cited if c.passage]
+            cited += [locate_words(words, named, library) for words in quoted_words(work.drafted)]
         mode = "generated" if work.drafted.quotes else "post-hoc"
         return msgspec.structs.replace(
             work, cited=tuple(c for c in cited if c.passage or c.broken), mode=mode
@@ -133,18 +130,16 @@ class Checker:
 
     # --- 2. verdicts --------------------------------------------------------------------------------
 
-    def _judged(
-        self, question: str, works: Sequence[_Work], library: Library, notes: list[str]
-    ) -> list[_Work]:
-        result: list[_Work] = []
+    def _judged(self, question: str, works: Sequence[Work], library: Library, notes: list[str]) -> list[Work]:
+        result: list[Work] = []
         asked: list[tuple[int, Question]] = []
         for index, work in enumerate(works):
             verdict = self._exact(work, library)
             result.append(msgspec.structs.replace(work, verdict=verdict))
             if verdict is None:
                 passages = (
-                    _passages(work)
-                    if _passages(work) and not work.broken
+                    passages_of(work)
+                    if passages_of(work) and not work.broken
                     else self._nearest(work, library, notes)
                 )
                 asked.append((index, self._question(question, work, passages, library)))
@@ -153,14 +148,14 @@ class Checker:
             result[index] = msgspec.structs.replace(result[index], verdict=verdict)
         return [
             self._cited_afterwards(question, work, library)
-            if not _passages(work)
+            if not passages_of(work)
             and not work.broken
-            and _status(work) in {Status.VERIFIED, Status.CONTRADICTED}
+            and status_of(work) in {Status.VERIFIED, Status.CONTRADICTED}
             else work
             for work in result
         ]
 
-    def _exact(self, work: _Work, library: Library) -> Verdict | None:
+    def _exact(self, work: Work, library: Library) -> Verdict | None:
         """A broken citation, or the quotes of one table row that are the claim."""
         if broken := work.broken:
             return Verdict(
@@ -183,13 +178,15 @@ class Checker:
         ]
         under = f" under \u201c{heads[0]}\u201d" if len(heads) == 1 else ""
         return Verdict(
-            status=Status.VERIFIED, reason=f"label and value stand in one row of the source{under}", maker=MAKER,
-            label=Label.ENTAILMENT, proof=Proof.VERBATIM, support=1.0,
-        )  # fmt: skip
+            status=Status.VERIFIED,
+            reason=f"label and value stand in one row of the source{under}",
+            maker=MAKER,
+            label=Label.ENTAILMENT,
+            proof=Proof.VERBATIM,
+            support=1.0,
+        )
 
-    def _question(
-        self, question: str, work: _Work, passages: Sequence[Passage], library: Library
-    ) -> Question:
+    def _question(self, question: str, work: Work, passages: Sequence[Passage], library: Library) -> Question:
         return Question(
             claim=work.drafted.text,
             evidence=tuple(self._evidence_text(passage, library) for passage in passages),
@@ -204,7 +201,7 @@ class Checker:
         language = document.language.value if document.language and not document.caller_supplied else ""
         return msgspec.structs.replace(text, language=language)
 
-    def _nearest(self, work: _Work, library: Library, notes: list[str]) -> tuple[Passage, ...]:
+    def _nearest(self, work: Work, library: Library, notes: list[str]) -> tuple[Passage, ...]:
         """Every usable passage, or the nearest in words when there are very many."""
         usable = library.usable
         if len(usable) <= _MOST_PASSAGES:
@@ -212,20 +209,20 @@ class Checker:
         notes.append(
             f"{len(usable) - _MOST_PASSAGES} passages were not read for \u201c{work.drafted.text[:60]}\u201d"
         )
-        return _by_overlap(work.drafted.text, usable)[:_MOST_PASSAGES]
+        return by_overlap(work.drafted.text, usable)[:_MOST_PASSAGES]
 
-    def _cited_afterwards(self, question: str, work: _Work, library: Library) -> _Work:
+    def _cited_afterwards(self, question: str, work: Work, library: Library) -> Work:
         """The passage, or the few together, that carried a verdict reached over all of them."""
-        near = _by_overlap(work.drafted.text, library.usable)[:_CITED_AFTERWARDS]
+        near = by_overlap(work.drafted.text, library.usable)[:_CITED_AFTERWARDS]
         if len(near) > 1:
             verdicts = self._verifier.verify_many(
                 [self._question(question, work, (p,), library) for p in near]
             )
-            same = [(p, v) for p, v in zip(near, verdicts, strict=True) if v.status is _status(work)]
+            same = [(p, v) for p, v in zip(near, verdicts, strict=True) if v.status is status_of(work)]
             same.sort(
                 key=lambda pair: (
                     -(pair[1].support or 0.0)
-                    if _status(work) is Status.VERIFIED
+                    if status_of(work) is Status.VERIFIED
                     else -(pair[1].contradiction or 0.0)
                 )
             )
@@ -236,9 +233,9 @@ class Checker:
     # --- 3. repair ----------------------------------------------------------------------------------
 
     def _repaired(
-        self, question: str, work: _Work, library: Library, repair: Repair, notes: list[str]
-    ) -> _Work:
-        if _status(work) is not Status.UNSUPPORTED:
+        self, question: str, work: Work, library: Library, repair: Repair, notes: list[str]
+    ) -> Work:
+        if status_of(work) is not Status.UNSUPPORTED:
             return work
         cited = tuple(library.locate(quote) for quote in repair(work.drafted, library.usable))
         passages = tuple(c.passage for c in cited if c.passage and not c.broken)
@@ -253,15 +250,15 @@ class Checker:
         return msgspec.structs.replace(work, cited=cited, verdict=verdict, mode="post-hoc")
 
     def _offered(
-        self, question: str, works: Sequence[_Work], library: Library, mend: bool, notes: list[str]
-    ) -> list[_Work]:
+        self, question: str, works: Sequence[Work], library: Library, mend: bool, notes: list[str]
+    ) -> list[Work]:
         """Claims that their own citations do not support, tried on the other passages one by one."""
         offers: list[tuple[int, Passage]] = []
         for index, work in enumerate(works):
-            if _status(work) is Status.UNSUPPORTED and _passages(work):
-                own = {passage.chunk.chunk_id for passage in _passages(work)}
+            if status_of(work) is Status.UNSUPPORTED and passages_of(work):
+                own = {passage.chunk.chunk_id for passage in passages_of(work)}
                 others = [p for p in library.usable if p.chunk.chunk_id not in own]
-                offers += [(index, p) for p in _by_overlap(work.drafted.text, others)[:_CITED_AFTERWARDS]]
+                offers += [(index, p) for p in by_overlap(work.drafted.text, others)[:_CITED_AFTERWARDS]]
         verdicts = self._verifier.verify_many(
             [self._question(question, works[index], (passage,), library) for index, passage in offers]
         )
@@ -270,11 +267,11 @@ class Checker:
             work = result[index]
             if (
                 verdict.status is not Status.VERIFIED
-                or _status(work) is not Status.UNSUPPORTED
+                or status_of(work) is not Status.UNSUPPORTED
                 or work.verdict is None
             ):
                 continue
-            name, cited_name = passage.chunk.document_id, _passages(work)[0].chunk.document_id
+            name, cited_name = passage.chunk.document_id, passages_of(work)[0].chunk.document_id
             if mend:
                 notes.append(f"cited {cited_name}, supported by {name}: \u201c{work.drafted.text[:60]}\u201d")
                 result[index] = msgspec.structs.replace(
@@ -288,19 +285,19 @@ class Checker:
 
     # --- 4. and 5. ----------------------------------------------------------------------------------
 
-    def _taken_apart(self, works: Sequence[_Work], library: Library) -> list[_Work]:
+    def _taken_apart(self, works: Sequence[Work], library: Library) -> list[Work]:
         """Every part supported, the whole by nothing: the connection is the writer's own."""
         result = list(works)
         for index, work in enumerate(works):
-            if _status(work) is not Status.UNSUPPORTED or work.verdict is None or work.verdict.failure:
+            if status_of(work) is not Status.UNSUPPORTED or work.verdict is None or work.verdict.failure:
                 continue
             parts = [part.text for part in split_sentence(work.drafted.text)]
-            parts = parts if len(parts) > 1 else _connected(work.drafted.text)
+            parts = parts if len(parts) > 1 else connected(work.drafted.text)
             if len(parts) < 2:
                 continue
             evidence = tuple(
                 self._evidence_text(p, library)
-                for p in _by_overlap(work.drafted.text, library.usable)[:_MOST_PASSAGES]
+                for p in by_overlap(work.drafted.text, library.usable)[:_MOST_PASSAGES]
             )
             verdicts = self._verifier.verify_many([Question(claim=part, evidence=evidence) for part in parts])
             if all(verdict.status is Status.VERIFIED for verdict in verdicts):
@@ -311,16 +308,17 @@ class Checker:
                 result[index] = msgspec.structs.replace(work, verdict=failed)
         return result
 
-    def _entailed(self, question: str, works: Sequence[_Work], library: Library) -> list[bool | None]:
-        """For each claim: do all passages together, cited or not, support it? None where nothing could tell."""
+    def _entailed(self, question: str, works: Sequence[Work], library: Library) -> list[bool | None]:
+        """For each claim: do all passages together, cited or not, support it? None where nothing could
+        tell."""
         entailed: list[bool | None] = []
         open_ones: list[int] = []
         for index, work in enumerate(works):
-            status = _status(work)
+            status = status_of(work)
             entailed.append(
                 True if status is Status.VERIFIED else None if status is Status.UNCHECKED else False
             )
-            read = {p.chunk.chunk_id for p in _passages(work)}
+            read = {p.chunk.chunk_id for p in passages_of(work)}
             all_read = not work.broken and (not read or {p.chunk.chunk_id for p in library.usable} <= read)
             if entailed[-1] is False and not all_read:
                 open_ones.append(index)
@@ -328,7 +326,7 @@ class Checker:
             self._question(
                 question,
                 works[i],
-                _by_overlap(works[i].drafted.text, library.usable)[:_MOST_PASSAGES],
+                by_overlap(works[i].drafted.text, library.usable)[:_MOST_PASSAGES],
                 library,
             )
             for i in open_ones
@@ -340,7 +338,7 @@ class Checker:
 
     # --- the claim ----------------------------------------------------------------------------------
 
-    def _bound(self, work: _Work, passage: Passage, library: Library) -> Cited:
+    def _bound(self, work: Work, passage: Passage, library: Library) -> Cited:
         return library.bound(
             work.drafted.text,
             passage,
@@ -348,15 +346,15 @@ class Checker:
             lambda texts: self._verifier.scores(work.drafted.text, texts),
         )
 
-    def _claim(self, work: _Work, library: Library) -> Claim:
+    def _claim(self, work: Work, library: Library) -> Claim:
         assert work.verdict is not None  # noqa: S101 - every claim was judged or broken
         cited = [
             self._bound(work, c.passage, library) if c.passage and not c.spans and not c.broken else c
             for c in work.cited
         ]
         citations: list[Citation] = []
-        for one in dict.fromkeys(_key(c) for c in cited):
-            chosen = next(c for c in cited if _key(c) == one)
+        for one in dict.fromkeys(key_of(c) for c in cited):
+            chosen = next(c for c in cited if key_of(c) == one)
             citations += library.citations(chosen, work.drafted, work.verdict, self._settings, mode=work.mode)
         kind = work.drafted.kind
         if kind is not Kind.INFERENCE:
@@ -365,79 +363,3 @@ class Checker:
             text=work.drafted.text, kind=kind, answer_start=work.drafted.start, answer_end=work.drafted.end,
             verdict=work.verdict, citations=tuple(citations), aspect=work.drafted.aspect,
         )  # fmt: skip
-
-
-def _drafted(draft: Draft, library: Library) -> list[_Work]:
-    """The draft's own claims, or those read from its text when the writer gave none."""
-    if draft.claims:
-        return [_Work(drafted=claim, cited=()) for claim in draft.claims]
-    ids = [*(p.chunk.document_id for p in library.passages), *(p.chunk.chunk_id for p in library.passages)]
-    parsed = parse_answer(draft.text, list(dict.fromkeys(ids)))
-    return [
-        _Work(
-            drafted=DraftClaim(
-                text=claim.text, start=claim.start, end=claim.end,
-                quotes=tuple(Quote(source=label) for label in claim.labels),
-                kind=Kind.INFERENCE if claim.inference else Kind.CITED,
-            ),
-            cited=(), fragment=claim.fragment,
-        )
-        for claim in parsed.claims
-    ]  # fmt: skip
-
-
-def _quoted(words: str, cited: Sequence[Cited], library: Library) -> Cited:
-    """Words in quotation marks: in a cited passage's document, or broken by name."""
-    homes = {c.passage.chunk.chunk_id: c.passage for c in cited if c.passage}
-    passages = homes or {p.chunk.chunk_id: p for p in library.usable}
-    # A stop that belongs to the sentence around the quotation is not part of it.
-    bare = words.strip().rstrip(".,;:!?")
-    for passage in passages.values():
-        found = library.locate(Quote(source=passage.chunk.chunk_id, text=bare))
-        if not found.broken:
-            return found
-    texts = {p.chunk.chunk_id: p.chunk.content for p in library.passages}
-    first = next(iter(passages), "")
-    result = locate(bare, first, texts)
-    names = sorted({p.chunk.document_id for p in library.passages if p.chunk.chunk_id in result.found_in})
-    reason = result.reason
-    if result.failure is Failure.MISATTRIBUTED and names:
-        reason = f"the quoted words are not in the cited source but in {', '.join(names)}"
-    return Cited(
-        quote=Quote(source=first, text=words), passage=passages.get(first), broken=f"\u201c{bare[:80]}\u201d: {reason}",
-        failure=result.failure,
-    )  # fmt: skip
-
-
-_CONNECTIVE = re.compile(
-    r",?\s+(?:because(?: of)?|therefore|so that|which (?:led|caused|resulted)(?: to| in)?|as a result(?: of)?|due to|"
-    r"leading to|resulting in|thanks to|in order to|since|after|while|although)\s+",
-    re.IGNORECASE,
-)
-
-
-def _connected(text: str) -> list[str]:
-    """The two sides of a stated connection, when both are clauses."""
-    match = _CONNECTIVE.search(text)
-    if not match:
-        return []
-    sides = [text[: match.start()].strip(), text[match.end() :].strip()]
-    return sides if all(len(side.split()) >= 3 for side in sides) else []
-
-
-def _passages(work: _Work) -> tuple[Passage, ...]:
-    found = {c.passage.chunk.chunk_id: c.passage for c in work.cited if c.passage and not c.broken}
-    return tuple(found.values())
-
-
-def _by_overlap(claim: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:
-    """Nearest in words first; equals in their own order."""
-    return tuple(sorted(passages, key=lambda p: -overlap(claim, p.chunk.content)))
-
-
-def _status(work: _Work) -> Status | None:
-    return work.verdict.status if work.verdict else None
-
-
-def _key(cited: Cited) -> tuple[str, tuple[tuple[int, int], ...], str]:
-    return (cited.passage.chunk.chunk_id if cited.passage else cited.quote.source, cited.spans, cited.broken)

@@ -1,13 +1,14 @@
 """Quotes and labels of a draft -> citations that resolve in the evidence store, or say how they fail.
 
-In: what a writer cites, the passages it was given, the store. Out: :class:`Citation` values with exact offsets, page, section
-and boxes; a quote that is not where it is said to be is BROKEN by name (fabricated, spliced, misattributed), never
-bent into one that is. Knows nothing about whether a quote supports a claim.
+In: what a writer cites, the passages it was given, the store. Out: :class:`Citation` values with exact
+offsets, page, section and boxes; a quote that is not where it is said to be is BROKEN by name (fabricated,
+spliced, misattributed), never bent into one that is. Knows nothing about whether a quote supports a claim.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from citewell.claims.markers import resolve_label
 from citewell.config import Verification
@@ -95,12 +96,9 @@ class Library:
         if not quote.text.strip():
             return Cited(quote=quote, passage=passage)
         start, end = quote.start, quote.end
-        if start is not None and end is not None and 0 <= start < end <= len(document.text):
-            if (
-                document.text[start:end] == quote.text
-                or fold(document.text[start:end]).text.strip() == fold(quote.text).text.strip()
-            ):
-                return Cited(quote=quote, passage=passage, spans=((start, end),))
+        inside = start is not None and end is not None and 0 <= start < end <= len(document.text)
+        if inside and _same(document.text[start:end], quote.text):
+            return Cited(quote=quote, passage=passage, spans=((start or 0, end or 0),))
         return self._search(quote, passage, document)
 
     def _search(self, quote: Quote, passage: Passage, document: Document) -> Cited:
@@ -137,9 +135,16 @@ class Library:
         except EvidenceError as error:
             return Cited(quote=quote, passage=passage, broken=str(error))
         found = bind(
-            claim, document.text, start=chunk.start_offset, end=chunk.end_offset, rows=chunk.rows,
-            context=chunk.context, score=score, min_tokens=settings.min_span_tokens, max_tokens=settings.max_span_tokens,
-        )  # fmt: skip
+            claim,
+            document.text,
+            start=chunk.start_offset,
+            end=chunk.end_offset,
+            rows=chunk.rows,
+            context=chunk.context,
+            score=score,
+            min_tokens=settings.min_span_tokens,
+            max_tokens=settings.max_span_tokens,
+        )
         return Cited(quote=quote, passage=passage, spans=found.spans if found else ())
 
     def same_row(self, cited: Sequence[Cited]) -> Row | None:
@@ -158,31 +163,47 @@ class Library:
     def citations(
         self, cited: Cited, claim: DraftClaim, verdict: Verdict, settings: Verification, *, mode: str
     ) -> list[Citation]:
-        """One citation a span, long quotes in consecutive spans of at most ``max_span_tokens``; an empty span at
-        the head of a passage that has no word of the claim."""
+        """One citation a span, long quotes in consecutive spans of at most ``max_span_tokens``; an empty
+        span at the head of a passage that has no word of the claim."""
         if cited.broken or cited.passage is None:
             return [self._broken(cited, claim, mode)]
         document = self.document(cited.passage)
         chunk = cited.passage.chunk
         return [
             Citation(
-                chunk_id=chunk.chunk_id, document_id=chunk.document_id, document_version=chunk.document_version,
-                start=start, end=end, quote=document.text[start:end], answer_start=claim.start, answer_end=claim.end,
-                mode=mode, section_path=chunk.section_path, page=_page(document, start) or chunk.page,
-                boxes=tuple(box for box in document.boxes if box.start < end and start < box.end), verdict=verdict,
+                chunk_id=chunk.chunk_id,
+                document_id=chunk.document_id,
+                document_version=chunk.document_version,
+                start=start,
+                end=end,
+                quote=document.text[start:end],
+                answer_start=claim.start,
+                answer_end=claim.end,
+                mode=mode,
+                section_path=chunk.section_path,
+                page=_page(document, start) or chunk.page,
+                boxes=tuple(box for box in document.boxes if box.start < end and start < box.end),
+                verdict=verdict,
             )
             for span in cited.spans or ((chunk.start_offset, chunk.start_offset),)
             for start, end in pieces(document.text, *span, settings)
-        ]  # fmt: skip
+        ]
 
     def _broken(self, cited: Cited, claim: DraftClaim, mode: str) -> Citation:
         chunk = cited.passage.chunk if cited.passage else None
         verdict = Verdict(status=Status.BROKEN, reason=cited.broken, maker=MAKER, failure=cited.failure)
         return Citation(
-            chunk_id=chunk.chunk_id if chunk else "", document_id=chunk.document_id if chunk else cited.quote.source,
-            document_version=chunk.document_version if chunk else "", start=-1, end=-1, quote=cited.quote.text,
-            answer_start=claim.start, answer_end=claim.end, mode=mode, verdict=verdict,
-        )  # fmt: skip
+            chunk_id=chunk.chunk_id if chunk else "",
+            document_id=chunk.document_id if chunk else cited.quote.source,
+            document_version=chunk.document_version if chunk else "",
+            start=-1,
+            end=-1,
+            quote=cited.quote.text,
+            answer_start=claim.start,
+            answer_end=claim.end,
+            mode=mode,
+            verdict=verdict,
+        )
 
 
 def pieces(text: str, start: int, end: int, settings: Verification) -> list[tuple[int, int]]:
@@ -199,10 +220,12 @@ def pieces(text: str, start: int, end: int, settings: Verification) -> list[tupl
         border = text.rfind(" ", cuts[-1] + 1, place + 1)
         cuts.append(border if border > cuts[-1] else place)
     cuts.append(end)
-    spans = [
-        fitted(text, a, b, "", 0, 10 * most, low=a, high=b) for a, b in zip(cuts, cuts[1:], strict=False)
-    ]
+    spans = [fitted(text, a, b, "", 0, 10 * most, low=a, high=b) for a, b in pairwise(cuts)]
     return [span for span in spans if span[1] > span[0]]
+
+
+def _same(text: str, quote: str) -> bool:
+    return text == quote or fold(text).text.strip() == fold(quote).text.strip()
 
 
 def _page(document: Document, offset: int) -> int | None:

@@ -1,8 +1,8 @@
 """What a check leaves behind, and how it is shown.
 
-In: checked claims and the draft they lie in. Out: :class:`Checked` with the text that may be shown under the policy
-for claims without support (``flag``, ``drop``, ``withhold``). A broken or contradicted claim is never shown as
-supported, whatever the policy. Knows nothing about models or evidence.
+In: checked claims and the draft they lie in. Out: :class:`Checked` with the text that may be shown under
+the policy for claims without support (``flag``, ``drop``, ``withhold``). A broken or contradicted claim is
+never shown as supported, whatever the policy. Knows nothing about models or evidence.
 """
 
 from __future__ import annotations

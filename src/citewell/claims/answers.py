@@ -3,8 +3,8 @@
 In: text, with or without markers. Out: :class:`Parsed`: pieces that cover the text in order without gap or
 overlap, and claims, each with its stretch, the labels it cites and the sentence that its pronouns
 need. Sentences come from :mod:`citewell.sentences`, statements from
-:mod:`citewell.claims.splitting`. A marker speaks for the text since the marker before it in its sentence; after
-a sentence, for that sentence; after a list's lead-in, for the items without one of their own.
+:mod:`citewell.claims.splitting`. A marker speaks for the text since the marker before it in its sentence;
+after a sentence, for that sentence; after a list's lead-in, for the items without one of their own.
 Knows nothing about sources.
 """
 
@@ -17,10 +17,10 @@ from citewell.claims.lines import Line, LineKind, read_lines
 from citewell.claims.markers import Marked, Marker, read_markers
 from citewell.claims.phrases import PieceKind, frame_length, kind_of
 from citewell.claims.splitting import Part, split_sentence
-from citewell.verification.verbs import is_finite
 from citewell.records import Record
 from citewell.sentences import sentence_spans
 from citewell.verification.entities import names
+from citewell.verification.verbs import is_finite
 
 __all__ = ["Parsed", "ParsedClaim", "Piece", "PieceKind", "parse_answer"]
 
@@ -68,7 +68,8 @@ class _Stretch(Record, frozen=True, kw_only=True):
 
 _LEANING = re.compile(
     r"^(?:(?:however|moreover|furthermore|additionally|also|then|later|in addition|consequently),?\s+)?"
-    r"(?P<word>it|he|she|they|this|these|those|such|both|its|his|her|their|the (?:company|firm|group|team|former|latter|author|study|report))\b",
+    r"(?P<word>it|he|she|they|this|these|those|such|both|its|his|her|their|the (?:company|firm|group|"
+    r"team|former|latter|author|study|report))\b",
     re.IGNORECASE,
 )
 _SUBJECT_PRONOUN = re.compile(r"^(?:it|he|she|they)\b", re.IGNORECASE)
@@ -165,9 +166,13 @@ def _title(sentence: str, line: Line) -> bool:
     """A short line without verb, number or full stop, among others that have them."""
     words = sentence.split()
     return (
-        not line.item and not line.row and len(words) <= 8 and sentence[-1] not in ".!;,"
-        and not any(letter.isdigit() for letter in sentence) and not any(is_finite(word.lower()) for word in words)
-    )  # fmt: skip
+        not line.item
+        and not line.row
+        and len(words) <= 8
+        and sentence[-1] not in ".!;,"
+        and not any(letter.isdigit() for letter in sentence)
+        and not any(is_finite(word.lower()) for word in words)
+    )
 
 
 def _owners(marked: Marked, stretches: list[_Stretch]) -> list[int]:

@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from citewell.verification.verbs import AUXILIARIES, PAST, is_doubtful, is_finite
 from citewell.records import Record
 from citewell.verification.entities import names
+from citewell.verification.verbs import AUXILIARIES, PAST, is_doubtful, is_finite
 
 
 class Part(Record, frozen=True, kw_only=True):
@@ -30,7 +30,8 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
 _SCOPE = re.compile(
     r"\b(?:if|unless|except|whether|that|because|since|although|though|when|whenever|while|where|after|before|until|once|than|"
     r"as|how|why|what|who|whom|whose|which|said|says|stated|claim(?:s|ed)?|argue[sd]?|believe[sd]?|denie[sd]|den(?:y|ying)|"
-    r"reported(?:ly)?|alleged(?:ly)?|think[s]?|thought|expect(?:s|ed)?|suggest(?:s|ed)?|both|either|neither|between|not only|"
+    r"reported(?:ly)?|alleged(?:ly)?|think[s]?|thought|expect(?:s|ed)?|suggest(?:s|ed)?|both|either|"
+    r"neither|between|not only|"
     r"respectively|compared|versus|vs|total(?:s|ed|ing)?|sum|combined|together|assuming|provided)\b",
     re.IGNORECASE,
 )
@@ -38,12 +39,82 @@ _JOINT = re.compile(
     r"(?P<comma>,)?\s+(?P<word>and|but|while|whereas|yet)\s+(?P<adverb>(?:(?:also|then|later|subsequently|now|\w+ly)\s+)*)"
 )
 _SEMICOLON = re.compile(r";\s+(?:and\s+|but\s+|however,\s+|moreover,\s+)?")
-_STARTERS = frozenset(  # noqa: SIM905 - a word list reads best as words
-    "the a an its their his her our this these those that it he she they we there i one two three some most many all each".split()
+_STARTERS = frozenset(
+    [
+        "the",
+        "a",
+        "an",
+        "its",
+        "their",
+        "his",
+        "her",
+        "our",
+        "this",
+        "these",
+        "those",
+        "that",
+        "it",
+        "he",
+        "she",
+        "they",
+        "we",
+        "there",
+        "i",
+        "one",
+        "two",
+        "three",
+        "some",
+        "most",
+        "many",
+        "all",
+        "each",
+    ]
 )
 _AFTER_VERB = frozenset(
-    "the a an its their his her our this these those in on at to from by for with of about over under more less no not nearly "
-    "approximately around up down into as also only all its several some any new".split()
+    [
+        "the",
+        "a",
+        "an",
+        "its",
+        "their",
+        "his",
+        "her",
+        "our",
+        "this",
+        "these",
+        "those",
+        "in",
+        "on",
+        "at",
+        "to",
+        "from",
+        "by",
+        "for",
+        "with",
+        "of",
+        "about",
+        "over",
+        "under",
+        "more",
+        "less",
+        "no",
+        "not",
+        "nearly",
+        "approximately",
+        "around",
+        "up",
+        "down",
+        "into",
+        "as",
+        "also",
+        "only",
+        "all",
+        "its",
+        "several",
+        "some",
+        "any",
+        "new",
+    ]
 )
 _RELATIVE = re.compile(r"^(?P<head>[^,;:()]+), (?:which|who) (?P<clause>[^,;:()]+), (?P<rest>[^;:]+)$")
 _RELATIVE_END = re.compile(r"^(?P<rest>[^;:()]+), (?:which|who) (?P<clause>[^;:()]+?)(?P<stop>[.!]?)$")
@@ -63,7 +134,7 @@ def _split(sentence: str, offset: int, depth: int) -> list[Part]:
         for cut in _CUTS:
             if parts := cut(sentence):
                 return _recurse(parts, offset, depth)
-    return [Part(text=_sentence(sentence), start=offset, end=offset + len(sentence))]
+    return [Part(text=sentence.strip() or sentence, start=offset, end=offset + len(sentence))]
 
 
 def _recurse(parts: list[Part], offset: int, depth: int) -> list[Part]:

@@ -1,7 +1,7 @@
 """Do several drafts of one answer say the same? Claim by claim, by entailment both ways, never by string.
 
-In: the claims of each run and an entailer. Out: the mean share of claims that the other runs entail. One run, or a
-writer that is deterministic, measures nothing. Knows nothing about sources.
+In: the claims of each run and an entailer. Out: the mean share of claims that the other runs entail. One
+run, or a writer that is deterministic, measures nothing. Knows nothing about sources.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Four components with what they were measured on, their weighted mean, and the decision it leads to.
 
-In: the passages used, the checked claims, coverage, consistency. Out: a :class:`ConfidenceReport`. What was not
-measured takes no part: the weights are renormalised over the rest, and nothing is ever assumed. ANSWER needs retrieval,
-coverage and entailment measured, every aspect covered, every shown claim verified and no arithmetic left open; a claim
-that its source contradicts makes the support 0.0 and the decision ABSTAIN. Knows no model.
+In: the passages used, the checked claims, coverage, consistency. Out: a :class:`ConfidenceReport`. What
+was not measured takes no part: the weights are renormalised over the rest, and nothing is ever assumed.
+ANSWER needs retrieval, coverage and entailment measured, every aspect covered, every shown claim verified
+and no arithmetic left open; a claim that its source contradicts makes the support 0.0 and the decision
+ABSTAIN.
+Knows no model.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from citewell.checking.outcome import Checked
-from citewell.config import Confidence
 from citewell.confidence.arithmetic import needs_arithmetic
+from citewell.config import Confidence
 from citewell.records import Claim, ConfidenceReport, Decision, Kind, Measure, Passage, Status
 
 NOT_MEASURED = Measure(value=None, n=0, note="not measured")
@@ -29,7 +31,8 @@ def report(
     consistency: Measure | None = None,
     ranker: str = "",
 ) -> ConfidenceReport:
-    """``ranker`` names who made the relevance probabilities; ``passages`` those of the pass, used ones marked."""
+    """``ranker`` names who made the relevance probabilities; ``passages`` those of the pass, used ones
+    marked."""
     components = {
         "retrieval": _retrieval(passages, ranker),
         "coverage": checked.coverage,
@@ -76,7 +79,8 @@ def _retrieval(passages: Sequence[Passage], ranker: str) -> Measure:
 
 
 def _entailment(claims: Sequence[Claim]) -> Measure:
-    """Mean probability of support over claims; a broken or contradicted one counts 0, an unchecked one not at all."""
+    """Mean probability of support over claims; a broken or contradicted one counts 0, an unchecked one not
+    at all."""
     values = [
         0.0 if claim.verdict.status in _ZERO else claim.verdict.support
         for claim in claims

@@ -81,8 +81,35 @@ class FakeEntailer:
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 _NOT = frozenset("not no never none nor cannot without denied false".split())  # noqa: SIM905
-_DULL = frozenset(  # noqa: SIM905
-    "a an the of in on at to for and or but by with from as is are was were be been it its this that".split()
+_DULL = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "in",
+        "on",
+        "at",
+        "to",
+        "for",
+        "and",
+        "or",
+        "but",
+        "by",
+        "with",
+        "from",
+        "as",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "it",
+        "its",
+        "this",
+        "that",
+    ]
 )
 
 

@@ -1,10 +1,10 @@
 """A claim and a text -> the shortest stretch of it that carries the claim: 3 to 30 tokens, exact offsets.
 
-In: a claim, a document text and the range to look in. Out: spans of that text, in order: one where one will do,
-several where sentences or cells are needed together. A quotation in the claim is bound where it stands; a number in a
-table to its row's label and its cell; anything else to the sentences that hold most of its words, numbers and
-names, cut to the decisive words. Chooses, never judges: whether the span supports is
-:mod:`citewell.verification.verifier`'s business.
+In: a claim, a document text and the range to look in. Out: spans of that text, in order: one where one
+will do, several where sentences or cells are needed together. A quotation in the claim is bound where it
+stands; a number in a table to its row's label and its cell; anything else to the sentences that hold most
+of its words, numbers and names, cut to the decisive words. Chooses, never judges: whether the span
+supports is :mod:`citewell.verification.verifier`'s business.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def bind(
         held = frozenset().union(*(c.held for c in chosen))
         numbers = frozenset().union(*(c.numbers for c in chosen))
         more = [c for c in candidates if c not in chosen and (c.numbers - numbers or len(c.held - held) >= 2)]
-        if not more or len(held) >= 0.8 * len(wanted) and not any(c.numbers - numbers for c in more):
+        if not more or (len(held) >= 0.8 * len(wanted) and not any(c.numbers - numbers for c in more)):
             break
         chosen.append(max(more, key=lambda c: (len(c.numbers - numbers), len(c.held - held), -c.start)))
     spans = sorted(
@@ -106,10 +106,14 @@ def fitted(
     wanted = set(content_words(claim))
     figures = {q.text.lower() for q in extract_quantities(claim)}
     gains = [
-        2.0 if any(ch.isdigit() for ch in text[a:b]) and any(text[a:b].lower() in f or f in text[a:b].lower() for f in figures)
-        else 1.0 if wanted & set(content_words(text[a:b])) else 0.0
+        2.0
+        if any(ch.isdigit() for ch in text[a:b])
+        and any(text[a:b].lower() in f or f in text[a:b].lower() for f in figures)
+        else 1.0
+        if wanted & set(content_words(text[a:b]))
+        else 0.0
         for a, b in words
-    ]  # fmt: skip
+    ]
     best, best_gain, first = (0, 0), -1.0, 0
     total = gain = 0.0
     for last in range(len(words)):
@@ -146,7 +150,7 @@ def _widened(text: str, start: int, end: int, min_tokens: int, low: int, high: i
     line_end = min(high, len(text) if line_end < 0 else line_end)
     while len(token_spans(text[start:end])) < min_tokens:
         after = _WORD.search(text, end, line_end)
-        before = [m for m in _WORD.finditer(text, line_start, start)]
+        before = list(_WORD.finditer(text, line_start, start))
         if after:
             end = after.end()
         elif before:

@@ -109,7 +109,12 @@ def _name(text: str, run: list[re.Match[str]], starts: set[int]) -> list[Name]:
         return []
     if len(tokens) == 1:
         word = tokens[0].group().lower()
-        if word in MONTHS or word in DAYS or word in COMMON_CAPITALS or (word in PLAIN and not tokens[0].group().isupper()):
+        if (
+            word in MONTHS
+            or word in DAYS
+            or word in COMMON_CAPITALS
+            or (word in PLAIN and not tokens[0].group().isupper())
+        ):
             return []
     if all(token.group()[0].isdigit() and not re.search(r"[A-Z]", token.group()) for token in tokens):
         return []

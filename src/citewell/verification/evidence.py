@@ -54,7 +54,8 @@ def passage_evidence(passage: Passage, document_text: str | None = None) -> Evid
 
 
 def lines_of(text: str) -> tuple[TableLine, ...]:
-    """Rows of plain text: lines with tabs; the first of a block that holds years or no numbers is its head."""
+    """Rows of plain text: lines with tabs; the first of a block that holds years or no numbers is its
+    head."""
     lines: list[TableLine] = []
     heads: list[str] = []
     for line in text.split("\n"):

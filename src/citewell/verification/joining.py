@@ -1,8 +1,9 @@
 """Which calibration joins an entailer's word with the exact checks: the packaged one, or none.
 
-In: premise, claim, the entailer's probabilities and its maker. Out: the probability of support. The coefficients of
-:mod:`citewell.verification.support` were fitted to one entailer's outputs; for any other its own probability
-of entailment is taken as it is, under the same ceiling where the premise denies a number. Fits nothing.
+In: premise, claim, the entailer's probabilities and its maker. Out: the probability of support. The
+coefficients of :mod:`citewell.verification.support` were fitted to one entailer's outputs; for any other
+its own probability of entailment is taken as it is, under the same ceiling where the premise denies a
+number. Fits nothing.
 """
 
 from __future__ import annotations

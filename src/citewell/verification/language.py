@@ -9,15 +9,44 @@ from __future__ import annotations
 import re
 
 _WORD = re.compile(r"[^\W\d_]+")
-_ENGLISH = frozenset(  # noqa: SIM905
-    "the of and is was are were to in for that with as by on from at it this which be has have had not or an a".split()
+_ENGLISH = frozenset(
+    [
+        "the",
+        "of",
+        "and",
+        "is",
+        "was",
+        "are",
+        "were",
+        "to",
+        "in",
+        "for",
+        "that",
+        "with",
+        "as",
+        "by",
+        "on",
+        "from",
+        "at",
+        "it",
+        "this",
+        "which",
+        "be",
+        "has",
+        "have",
+        "had",
+        "not",
+        "or",
+        "an",
+        "a",
+    ]
 )
 _OTHERS = {
-    "German": "der die das und ist nicht mit von den dem des ein eine einer wurde werden auf für im zu sich auch",
+    "German": "der die das und ist nicht mit von den dem des ein eine einer wurde werden auf für im zu sich",
     "French": "le la les des du une est et dans que pour qui sur avec pas au aux par sont été ce cette il",
-    "Spanish": "el los las una es y en que para por con del se no como más fue su al lo",
+    "Spanish": "el los las una es y en que para por con del se como más fue su al lo",
     "Italian": "il lo gli una è e di che per con del della sono non nel alla si da",
-    "Portuguese": "o os as uma é e em que para por com do da não se foi dos na no mais",
+    "Portuguese": "o os as uma é e em que para por com do da não se foi dos na mais",
     "Dutch": "het een van en is niet met voor op zijn aan de dat die wordt bij ook",
     "Swedish": "och att det som är en ett på för av med inte den till",
     "Polish": "w i na z jest się nie do że przez dla oraz są był",
@@ -35,11 +64,11 @@ def not_english(text: str) -> str:
     if latin < 0.6 * len(letters):
         return "it is not in Latin script"
     words = [word.lower() for word in _WORD.findall(text[:4000])]
-    if len(words) < 6:
+    if len(words) < 8:
         return ""
     english = sum(word in _ENGLISH for word in words) / len(words)
     name, other = max(
         ((name, sum(word in known for word in words) / len(words)) for name, known in _OTHER_WORDS.items()),
         key=lambda pair: pair[1],
     )
-    return f"it reads as {name}" if other >= 0.15 and other > 2 * english else ""
+    return f"it reads as {name}" if other >= 0.2 and other > 2 * english else ""

@@ -17,7 +17,7 @@ direction it went. Knows nothing about rows and columns: see :mod:`citewell.veri
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from enum import StrEnum
 
@@ -31,7 +31,8 @@ __all__ = ["Match", "NumberCheck", "Quantity", "check_numbers", "extract_quantit
 
 class Match(StrEnum):
     """EQUAL and ROUNDED hold; BOUNDED holds a hedged claim; the others do not hold. ``OTHER`` denies: the
-    evidence has other values where this one should stand. ``ABSENT`` does not: it has nothing to set against it.
+    evidence has other values where this one should stand. ``ABSENT`` does not: it has nothing to set
+    against it.
     Small counts, ordinals and fractions may be counted or worked out; they are denied only by another
     number of the same thing ("five stores", "six stores")."""
 

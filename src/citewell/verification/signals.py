@@ -213,7 +213,8 @@ def _attribution(claim: str, sentence: str) -> Signal | None:
 def denied_by(claim: str, evidence: str) -> str:
     """The word by which the evidence denies what the claim states, or "".
 
-    Only where the nearest sentence holds nearly every content word of the claim behind a plain denial ("denied that",
+    Only where the nearest sentence holds nearly every content word of the claim behind a plain denial
+    ("denied that",
     "it is a myth that") and no other sentence says as much without one.
     """
     wanted = frozenset(content_words(claim))
@@ -232,9 +233,12 @@ def denied_by(claim: str, evidence: str) -> str:
 
 
 _PLAIN_DENIAL = re.compile(
-    r"\b(?:den(?:y|ies|ied|ying)(?: reports| claims| allegations| rumou?rs)?(?: that)?|refut(?:es|ed|ing)|disput(?:es|ed|ing) that|"
-    r"(?:no|without) evidence (?:that|of|for)|(?:it is|it's|it was) (?:not true|false|untrue|a myth|a hoax|a lie) that|"
-    r"falsely (?:claim\w*|stat\w*|report\w*)|contrary to (?:reports|claims|the claim|popular belief)|(?:the )?myth that|"
+    r"\b(?:den(?:y|ies|ied|ying)(?: reports| claims| allegations| rumou?rs)?(?: that)?|refut(?:es|ed|"
+    r"ing)|disput(?:es|ed|ing) that|"
+    r"(?:no|without) evidence (?:that|of|for)|(?:it is|it's|it was) (?:not true|false|untrue|a myth|"
+    r"a hoax|a lie) that|"
+    r"falsely (?:claim\w*|stat\w*|report\w*)|contrary to (?:reports|claims|the claim|popular belief)|"
+    r"(?:the )?myth that|"
     r"(?:rejected|dismissed) (?:the )?(?:claims?|allegations?|idea|notion|reports?) that)",
     re.IGNORECASE,
 )

@@ -3,13 +3,14 @@
 In: claims and their evidence. Out: one :class:`Verdict` each, with its proof and its reason in plain words.
 
     verbatim   the whole statement stands in the evidence, with nothing before or behind it that would turn it
-    numeric    every number is in the cell, or the sentence, that the claim speaks of, and nothing else is claimed
-               that exact code or the entailer does not find there
-    entailed   the calibrated probability of support (:mod:`citewell.verification.support`) reaches the threshold
-    otherwise  contradicted when the entailer says so, else unsupported; unchecked when nothing could be judged
+    numeric    every number is in the cell, or the sentence, that the claim speaks of, and nothing else is
+    claimed that exact code or the entailer does not find there
+    entailed   the calibrated probability of support (:mod:`citewell.verification.support`) reaches the
+    threshold otherwise  contradicted when the entailer says so, else unsupported; unchecked when nothing
+    could be judged
 
-Evidence is read text by text, and the nearest sentences of all texts together where no text alone suffices, so that
-more evidence never lowers the best support. Knows nothing about answers, markers or spans.
+Evidence is read text by text, and the nearest sentences of all texts together where no text alone
+suffices, so that more evidence never lowers the best support. Knows nothing about answers, markers or spans.
 """
 
 from __future__ import annotations
@@ -109,7 +110,8 @@ class Verifier:
         ]
 
     def scores(self, claim: str, texts: Sequence[str]) -> list[float]:
-        """The entailer's own probability for each text, to choose among spans; 0.0 where it could not judge."""
+        """The entailer's own probability for each text, to choose among spans; 0.0 where it could not
+        judge."""
         reads = self._read([(Question(claim=claim, evidence=()), EvidenceText(text=text)) for text in texts])
         return [read.support if read.support is not None else 0.0 for read in reads]
 
@@ -257,9 +259,11 @@ class Verifier:
             answer.neutral if answer.neutral is not None else 1.0 - answer.entailment - answer.contradiction
         )
         label = max(
-            (answer.entailment, Label.ENTAILMENT), (answer.contradiction, Label.CONTRADICTION), (neutral, Label.NEUTRAL),
+            (answer.entailment, Label.ENTAILMENT),
+            (answer.contradiction, Label.CONTRADICTION),
+            (neutral, Label.NEUTRAL),
             key=lambda pair: pair[0],
-        )[1]  # fmt: skip
+        )[1]
         return Verdict(
             status=status, reason=reason, maker=self.maker, label=label, proof=proof, support=support,
             entailment=answer.entailment, contradiction=answer.contradiction,
@@ -288,12 +292,14 @@ def hypothesis(question: Question) -> str:
 def stands_whole(claim: str, text: str) -> bool:
     """``claim`` stands in ``text`` word for word and as a whole statement.
 
-    Its sentence may say more, but nothing that would turn it: no denial, report, hedge or condition around it. A
-    fragment without a verb is no statement.
+    Its sentence may say more, but nothing that would turn it: no denial, report, hedge or condition around
+    it. A fragment without a verb is no statement.
     """
     bare = claim.strip().rstrip(".!").rstrip()
     words = bare.split()
-    for start, end in find_all(bare, text):
+    # A sentence made of a clause begins with a capital that the clause does not have, and the reverse.
+    variants = {bare, bare[:1].swapcase() + bare[1:]}
+    for start, end in (hit for variant in sorted(variants) for hit in find_all(variant, text)):
         first, last = _sentence_around(text, start, end)
         before, after = text[first:start], text[end:last]
         whole = not any(ch.isalnum() for ch in before + after)
@@ -363,8 +369,7 @@ def _lacks(question: Question, judged: Sequence[_Read], best: _Read) -> str:
     if missing:
         return f"the source does not name {_list(missing)}"
     for signal in signals(question.claim, best.premise.text):
-        words = _SIGNALS[signal.kind].format(claim=signal.claim, evidence=signal.evidence)
-        return words
+        return _SIGNALS[signal.kind].format(claim=signal.claim, evidence=signal.evidence)
     return "no passage says this"
 
 
