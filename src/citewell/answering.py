@@ -15,6 +15,8 @@ Knows nothing about the models and stores behind the stages: :mod:`citewell.asse
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
@@ -53,68 +55,70 @@ class Ask(Record, frozen=True, kw_only=True):
     pool: int | None = None
     runs: int = 1
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What a replay needs beside the question."""
+        return {
+            "filters": plain(self.filters),
+            "top_k": self.top_k,
+            "pool": self.pool,
+            "runs": self.runs,
+        }
 
+
+@dataclass(frozen=True, kw_only=True)
 class Answering:
     """One home's pass, ready to be asked any number of times, from any thread."""
 
-    def __init__(
-        self,
-        *,
-        retriever: Retriever,
-        ranker: Ranker,
-        extractor: Extractor,
-        generator: Generator,
-        checker: Checker,
-        entailer: Entailer,
-        log: SqliteLog,
-        traces: TraceStore,
-        config: Config,
-        embedder: str,
-        makers: Sequence[Maker],
-        environment: dict[str, str],
-        pin: Callable[[str], None],
-        escalate: Escalate | None,
-        clock: Clock,
-        notes: Sequence[str] = (),
-    ) -> None:
-        self._retriever, self._ranker, self._extractor = retriever, ranker, extractor
-        self._generator, self._checker, self._entailer = generator, checker, entailer
-        self._log, self._traces, self._config, self._clock = log, traces, config, clock
-        self._embedder, self._makers, self._environment = embedder, tuple(makers), environment
-        self._pin, self._escalate, self._notes = pin, escalate, tuple(notes)
+    retriever: Retriever
+    ranker: Ranker
+    extractor: Extractor
+    generator: Generator
+    checker: Checker
+    entailer: Entailer
+    log: SqliteLog
+    traces: TraceStore
+    config: Config
+    clock: Clock
+    embedder: str
+    makers: tuple[Maker, ...]
+    environment: dict[str, str]
+    pin: Callable[[str], None]
+    escalate: Escalate | None
+    notes: tuple[str, ...] = ()
 
     def ask(self, ask: Ask) -> Answer:
         """Raises UsageError, LogError (nothing could be sealed), or what a stage raised, sealed first."""
-        _refuse(ask)
+        refuse(ask)
         journal = Journal(
             question=ask.question,
             user=ask.user,
             session_id=ask.session_id,
-            timestamp=stamp(self._clock),
-            config_hash=self._config.hash,
-            embedder=self._embedder,
-            parameters=plain({name: getattr(ask, name) for name in ("filters", "top_k", "pool", "runs")}),
-            makers=self._makers,
-            environment=self._environment,
+            timestamp=stamp(self.clock),
+            config_hash=self.config.hash,
+            embedder=self.embedder,
+            parameters=ask.parameters,
+            makers=self.makers,
+            environment=self.environment,
         )
         try:
             self._pass(ask, journal)
             with journal.stage("trace"):
-                self._traces.put(journal.trace())
+                self.traces.put(journal.trace())
             with journal.stage("record"):
-                digest = self._log.append(journal.record())
+                digest = self.log.append(journal.record())
         except BaseException as error:
             journal.failed(error)
             self._keep_trace(journal)
             if not isinstance(error, LogError):
-                self._log.append(journal.record())
+                self.log.append(journal.record())
             raise
         self._call_people(journal)
         return journal.answer(digest)
 
     def _pass(self, ask: Ask, journal: Journal) -> None:
         with journal.stage("aspects") as notes:
-            notes += self._notes
+            notes += self.notes
             aspects = split_aspects(ask.question)
         if self._find(ask, aspects, journal) or self._find(ask, aspects, journal, broaden=True):
             checked = self._write_and_check(ask, aspects, journal)
@@ -126,18 +130,18 @@ class Answering:
     def _find(self, ask: Ask, aspects: Sequence[str], journal: Journal, *, broaden: bool = False) -> bool:
         """Passages into the journal; whether they can answer. ``broaden`` on the second and last try."""
         with journal.stage("broadened retrieval" if broaden else "retrieval") as notes:
-            found = self._retriever.retrieve(
+            found = self.retriever.retrieve(
                 ask.question, filters=ask.filters, top_k=ask.top_k, pool=ask.pool, broaden=broaden
             )
             # The version is kept for ever: the record names it, and a replay opens it again.
-            self._pin(found.index_version)
+            self.pin(found.index_version)
             journal.index_version = found.index_version
             notes += [*found.notes, *(f"{name} {took:.1f} ms" for name, took in found.latencies.items())]
         with journal.stage("poison filter") as notes:
             journal.passages = tuple(set_poison_aside(ask.question, found.passages))
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in journal.passages if p.set_aside]
         with journal.stage("gate") as notes:
-            gate = check_gate(ask.question, aspects, journal.passages, self._extractor, self._config.gate)
+            gate = check_gate(ask.question, aspects, journal.passages, self.extractor, self.config.gate)
             journal.gate_passed, journal.gate_reason = gate.passed, gate.reason
             notes += [gate.reason, *gate.notes]
         return gate.passed
@@ -168,14 +172,14 @@ class Answering:
                 strict=tuple(strict),
                 seed=seed,
             )
-            draft = self._generator.generate(request)
+            draft = self.generator.generate(request)
             journal.wrote(draft, usable)
             notes += draft.notes
         return draft
 
     def _check(self, ask: Ask, aspects: Sequence[str], draft: Draft, journal: Journal) -> Checked:
         with journal.stage("verification") as notes:
-            checked = self._checker.check(ask.question, aspects, draft, journal.passages)
+            checked = self.checker.check(ask.question, aspects, draft, journal.passages)
             notes += checked.notes
         return checked
 
@@ -191,9 +195,9 @@ class Answering:
                 ask.question,
                 checked,
                 journal.passages,
-                self._config.confidence,
+                self.config.confidence,
                 consistency=consistency,
-                ranker=self._ranker.maker.name,
+                ranker=self.ranker.maker.name,
             )
             notes += journal.confidence.reasons
         if not journal.gate_passed:
@@ -217,22 +221,22 @@ class Answering:
         drafts = [draft, *(self._write(ask, aspects, journal, seed=seed) for seed in others)]
         journal.draft = draft
         claims = [[claim.text for claim in other.claims] for other in drafts]
-        return measure_consistency(claims, self._entailer, deterministic=draft.deterministic and ask.runs > 1)
+        return measure_consistency(claims, self.entailer, deterministic=draft.deterministic and ask.runs > 1)
 
     def _keep_trace(self, journal: Journal) -> None:
         """For a pass that failed: its own failure must not hide the first one."""
         try:
-            self._traces.put(journal.trace())
+            self.traces.put(journal.trace())
         except CitewellError as error:
             journal.note(f"trace not kept: {error}")
 
     def _call_people(self, journal: Journal) -> None:
         """The hook for failed gates, contradictions and broken citations; the record can be looked up."""
-        if self._escalate is None or not journal.failure_reason:
+        if self.escalate is None or not journal.failure_reason:
             return
-        trouble = self._escalate(journal.request_id)
+        trouble = self.escalate(journal.request_id)
         if trouble:
-            self._log.note(EntryKind.NOTICE, {"request_id": journal.request_id, "escalate": trouble})
+            self.log.note(EntryKind.NOTICE, {"request_id": journal.request_id, "escalate": trouble})
 
 
 def _merit(checked: Checked) -> tuple[int, int, int]:
@@ -242,8 +246,8 @@ def _merit(checked: Checked) -> tuple[int, int, int]:
     return (-wrong, statuses.count(Status.VERIFIED), -statuses.count(Status.UNSUPPORTED))
 
 
-def _refuse(ask: Ask) -> None:
-    """What cannot be asked is refused before anything is recorded: it is no question yet."""
+def refuse(ask: Ask) -> None:
+    """What is no question yet is refused before anything is recorded. Raises UsageError."""
     question = ask.question
     if not any(character.isalnum() for character in question):
         raise UsageError("the question is empty", hint="ask in words")

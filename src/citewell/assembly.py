@@ -36,7 +36,7 @@ Make = TypeVar("Make", bound=Callable[..., object])
 
 CONFIG_FILE = "citewell.toml"
 AUDIT_FILE = "audit.sqlite"
-EMBEDDED = "embedded"
+EMBEDDED, LEXICAL = "embedded", "lexical"
 WEIGHTS = Path(__file__).parent / "models" / "weights"
 ESCALATION_S = 10.0
 """Longest an ``escalate`` command may take."""
@@ -60,14 +60,22 @@ def _lexical_reader() -> Extractor:
     return LexicalReader()
 
 
+def _lexical_ranker() -> Ranker:
+    from citewell.models.lexical import LexicalRanker
+
+    return LexicalRanker()
+
+
 def _extractive(extractor: Extractor) -> Generator:
     from citewell.generation.extractive import ExtractiveGenerator
 
     return ExtractiveGenerator(extractor)
 
 
-EMBEDDERS: dict[str, Callable[[], Embedder]] = {"embedded": _onnx_embedder}
-EXTRACTORS: dict[str, Callable[[], Extractor]] = {"embedded": _onnx_reader, "lexical": _lexical_reader}
+EMBEDDERS: dict[str, Callable[[], Embedder]] = {EMBEDDED: _onnx_embedder}
+EXTRACTORS: dict[str, Callable[[], Extractor]] = {EMBEDDED: _onnx_reader, LEXICAL: _lexical_reader}
+RANKERS: dict[str, Callable[[], Ranker]] = {LEXICAL: _lexical_ranker}
+"""Besides those that :mod:`citewell.models.naming` knows."""
 GENERATORS: dict[str, Callable[[Extractor], Generator]] = {"extractive": _extractive}
 
 
@@ -133,19 +141,18 @@ class Assembly:
     def ranker(self) -> Ranker:
         from citewell.models.naming import ranker_named
 
-        if self.config.ranker == EMBEDDED and self._lacks_weights("ranker", "by words, names and cosine"):
-            from citewell.models.lexical import LexicalRanker
-
-            return LexicalRanker()
-        return ranker_named(self.config.ranker)
+        name = self.config.ranker
+        if name == EMBEDDED and self._lacks_weights("reading", "passages are ranked by their words"):
+            name = LEXICAL
+        return RANKERS[name]() if name in RANKERS else ranker_named(name)
 
     @cached_property
     def extractor(self) -> Extractor:
         from citewell.models.remembering import RememberingExtractor
 
         name = self.config.extractor
-        if name == EMBEDDED and self._lacks_weights("reader", "by words, names and numbers"):
-            name = "lexical"
+        if name == EMBEDDED and self._lacks_weights("reading", "answers are found by their words"):
+            name = LEXICAL
         # The gate and the writer ask the same of the same passages.
         return RememberingExtractor(_chosen("extractor", name, EXTRACTORS)())
 
@@ -153,7 +160,7 @@ class Assembly:
     def entailer(self) -> Entailer:
         from citewell.models.naming import entailer_named
 
-        if self.config.entailer == EMBEDDED and self._lacks_weights("entailer", "by exact code alone"):
+        if self.config.entailer == EMBEDDED and self._lacks_weights("entailer", "only exact code verifies"):
             from citewell.models.absent import AbsentEntailer
 
             return AbsentEntailer("the entailer's weights are not installed")
@@ -210,7 +217,7 @@ class Assembly:
         """Whether ``model`` is not packaged here; the stand-in is noted in every trace and record."""
         missing = not (WEIGHTS / model / "card.json").is_file()
         if missing:
-            self.notes.append(f"the {model} has no trained weights here: judged {instead}")
+            self.notes.append(f"no trained weights for {model} here: {instead}")
         return missing
 
     def close(self) -> None:

@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.assembly import AUDIT_FILE, Assembly, environment, load_config
 from citewell.audit.entries import EntryKind
+from citewell.clock import stamp
 from citewell.config import Config, Verification
 from citewell.errors import ConfigError, EvidenceError, UsageError
 from citewell.identity import hash_text, plain
 from citewell.records import Answer, AuditRecord, Document, Passage, Trace
 
 if TYPE_CHECKING:
+    from citewell.answering import Answering, Ask
     from citewell.audit import AuditQuery, CheckReport, Entry, Page
     from citewell.evidence.catalogue import CatalogueEntry
     from citewell.evidence.sqlite import SqliteEvidence
@@ -140,10 +142,9 @@ class KnowledgeBase:
         Raises UsageError for a question or option that cannot be used, LogError when the record could not be
         sealed, and whatever a stage raised, after sealing that it did.
         """
-        from citewell.answering import Ask
+        from citewell.answering import Ask, refuse
 
         self._must_be_there()
-        self._seal_configuration()
         filters = _filters(groups, document, since, tag)
         ask = Ask(
             question=question,
@@ -154,7 +155,9 @@ class KnowledgeBase:
             pool=pool,
             runs=runs,
         )
-        return self._parts.answering.ask(ask)
+        refuse(ask)
+        self._seal_configuration()
+        return self._answering(ask).ask(ask)
 
     def search(
         self,
@@ -274,6 +277,30 @@ class KnowledgeBase:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _answering(self, ask: Ask) -> Answering:
+        """The pass; when a part of it cannot be made (weights, index), that is on record like any error."""
+        from citewell.journal import Journal
+
+        parts = self._parts
+        journal = Journal(
+            question=ask.question,
+            user=ask.user,
+            session_id=ask.session_id,
+            timestamp=stamp(parts.clock),
+            config_hash=parts.config.hash,
+            embedder="",
+            parameters=ask.parameters,
+            makers=(),
+            environment=environment(),
+        )
+        try:
+            with journal.stage("assembly"):
+                return parts.answering
+        except Exception as error:
+            journal.failed(error)
+            parts.log.append(journal.record())
+            raise
 
     def _must_be_there(self) -> None:
         if not self.home.is_dir():

@@ -148,3 +148,15 @@ def test_verify_lines(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
 def test_verify_without_anything_to_verify(run, words) -> None:  # type: ignore[no-untyped-def]
     result = run("verify", *words)
     assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_a_pass_that_cannot_be_assembled_is_on_record(run, home, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setenv("CITEWELL_EXTRACTOR", "nonsense")
+    result = run("--home", home, "ask", ASKED, "--user", "carol")
+    assert (result.exit_code, result.stdout) == (1, "")
+    monkeypatch.delenv("CITEWELL_EXTRACTOR")
+    found = json.loads(run("--home", home, "audit", "query", "--user", "carol", "--json").stdout)
+    (record,) = found["records"]
+    assert record["failure_reason"] == "assembly_failed"
+    assert "nonsense" in record["error"]
+    assert record["shown_response"] == ""
