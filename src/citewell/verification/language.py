@@ -49,7 +49,7 @@ _OTHERS = {
     "Portuguese": "o os as uma é e em que para por com do da não se foi dos na mais",
     "Dutch": "het een van en is niet met voor op zijn aan de dat die wordt bij ook",
     "Swedish": "och att det som är en ett på för av med inte den till",
-    "Polish": "w i na z jest się nie do że przez dla oraz są był",
+    "Polish": "się jest nie na przez dla oraz był że są była jako których które po",
     "Turkish": "ve bir bu için ile olarak da de çok en olan",
 }
 _OTHER_WORDS = {name: frozenset(words.split()) for name, words in _OTHERS.items()}
@@ -67,8 +67,10 @@ def not_english(text: str) -> str:
     if len(words) < 8:
         return ""
     english = sum(word in _ENGLISH for word in words) / len(words)
-    name, other = max(
-        ((name, sum(word in known for word in words) / len(words)) for name, known in _OTHER_WORDS.items()),
-        key=lambda pair: pair[1],
+    name, hits = max(
+        ((name, [word for word in words if word in known]) for name, known in _OTHER_WORDS.items()),
+        key=lambda pair: len(pair[1]),
     )
-    return f"it reads as {name}" if other >= 0.2 and other > 2 * english else ""
+    # Many function words of another language are English words too: three different ones tell.
+    sure = len(set(hits) - _ENGLISH) >= 3 and len(hits) / len(words) >= 0.2
+    return f"it reads as {name}" if sure and len(hits) > 2 * english * len(words) else ""
