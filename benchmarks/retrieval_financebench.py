@@ -33,6 +33,7 @@ from citewell.retrieval.retriever import Pool, Retriever
 from citewell.retrieval.wording import word
 
 _ON_PAGE = 50
+_EVERYWHERE = ("chunk", "summary", "keys", "bm25")
 _DEPTH = 50
 
 
@@ -125,7 +126,7 @@ class Ladder:
 
 
 def _unnamed(pool: Pool, settings: Retrieval) -> list[Key]:
-    lists = {name: keys for name, keys in pool.ranked.items() if not name.startswith("named")}
+    lists = {name: pool.ranked[name] for name in _EVERYWHERE}
     weights = {
         "chunk": settings.weight_chunk,
         "summary": settings.weight_summary,

@@ -41,19 +41,19 @@ class Chunking(Record, frozen=True, kw_only=True):
 
 
 class Retrieval(Record, frozen=True, kw_only=True):
-    """Weights of the ranked lists in the fusion; ``rrf_k`` as in Cormack et al. 2009. The ``named`` lists
-    rank only chunks of the documents that a question names, ``tables`` those with the asked rows."""
+    """Weights of the ranked lists in the fusion; ``rrf_k`` as in Cormack et al. 2009. ``weight_tables``
+    is of the ranking by table rows; ``weight_elsewhere`` the share of its weight that each list keeps for
+    other documents when the question names some."""
 
     pool: int = 50
     top_k: int = 5
     rrf_k: int = 60
     weight_chunk: float = 1.0
-    weight_summary: float = 0.5
+    weight_summary: float = 1.0
     weight_keys: float = 0.5
-    weight_bm25: float = 0.5
-    weight_named: float = 1.0
-    weight_named_bm25: float = 0.5
-    weight_tables: float = 1.0
+    weight_bm25: float = 2.0
+    weight_tables: float = 3.0
+    weight_elsewhere: float = 0.25
     relevance_threshold: float = 0.7
     max_per_document: int = 5
     near_duplicate: float = 0.9

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citewell.config import Retrieval
@@ -51,11 +51,11 @@ class SharedWords:
         return [len(words & set(passage.lower().split())) / len(words) for passage in passages]
 
 
-def retriever(tmp_path: Path, chunks: Sequence[Chunk], **settings: object) -> Retriever:
+def retriever(tmp_path: Path, chunks: Sequence[Chunk], **changed: object) -> Retriever:
     index = LanceIndex(tmp_path / "index", HashEmbedder(), "settings")
     index.add(chunks)
     index.publish()
-    return Retriever(index, SharedWords(), Retrieval(relevance_threshold=0.5, **settings))  # type: ignore[arg-type]
+    return Retriever(index, SharedWords(), Retrieval(relevance_threshold=0.5, **changed))  # type: ignore[arg-type]
 
 
 FRUIT = [
@@ -292,6 +292,7 @@ def test_a_parent_never_cuts_its_chunk() -> None:
 # --- the ranker without weights -------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(st.text(min_size=1), st.lists(st.text(), max_size=4))
 def test_the_lexical_ranker_gives_probabilities_for_any_text(question: str, passages: list[str]) -> None:
     relevances = LexicalRanker().rank(question, passages)

@@ -60,6 +60,13 @@ def _of_the_quarter(wanted: Wanted, texts: Mapping[str, str]) -> dict[str, float
     return dict.fromkeys(held, SAME) if len(held) <= _SMALL else {}
 
 
+def best_named(named: Mapping[str, float]) -> list[str]:
+    """The documents to look into first, best first: those within reach of the best weight."""
+    best = max(named.values(), default=0.0)
+    within = [name for name, weight in named.items() if weight >= SAME_YEAR * best]
+    return sorted(within, key=lambda name: (-named[name], name))
+
+
 def period_fit(asked: Iterable[Period], own_name: str) -> float:
     """How well the period in a document's name meets the last one asked; 1 when none is asked."""
     asked = list(asked)

@@ -16,13 +16,14 @@ import msgspec
 
 from citewell.config import Retrieval
 from citewell.errors import UsageError
-from citewell.ports import Hit, IndexSnapshot, Ranker
+from citewell.ports import IndexSnapshot, Ranker
 from citewell.records import Chunk, Passage, Record
 from citewell.retrieval.dating import dating_notes
+from citewell.retrieval.exact import with_exact_cells
 from citewell.retrieval.filters import Filters
 from citewell.retrieval.folding import fold
 from citewell.retrieval.fusion import Key, fuse
-from citewell.retrieval.naming import named_documents
+from citewell.retrieval.naming import best_named, named_documents
 from citewell.retrieval.parents import parent_text
 from citewell.retrieval.tables import rank_tables
 from citewell.retrieval.wording import Wording, word
@@ -31,6 +32,7 @@ MAX_TOP_K = 10
 BM25 = "bm25"
 # Documents that a question names and whose tables are read whole; offsets end before this one.
 _READ_WHOLE, _END = 4, 1 << 40
+_INSIDE, _TABLES = "inside ", "tables"
 
 
 class Readable(Protocol):
@@ -124,23 +126,22 @@ class Retriever:
         """The best ``size`` chunks of the fused lists, before ranking."""
         where = filters.where()
         vector = snapshot.embed(wording.dense)
-        lists: dict[str, list[Hit]] = {
-            view: snapshot.search(view, "", vector, size, where) for view in snapshot.views
-        }
+        lists = {view: snapshot.search(view, "", vector, size, where) for view in snapshot.views}
         lists[BM25] = snapshot.search(BM25, wording.words, None, size, where)
         named = named_documents(wording.wanted, snapshot.documents(where))
-        best = [name for name, weight in named.items() if weight >= max(named.values())]
-        if best:
-            inside = {**where, "document_ids": best}
-            lists["named"] = snapshot.search("chunk", "", vector, size, inside)
-            lists["named_bm25"] = snapshot.search(BM25, wording.inside, None, size, inside)
-            whole = [chunk for name in best[:_READ_WHOLE] for chunk in snapshot.between(name, 0, _END)]
+        chosen = best_named(named)
+        if chosen:
+            inside = {**where, "document_ids": chosen}
+            for view in snapshot.views:
+                lists[_INSIDE + view] = snapshot.search(view, "", vector, size, inside)
+            lists[_INSIDE + BM25] = snapshot.search(BM25, wording.inside, None, size, inside)
+            whole = [chunk for name in chosen[:_READ_WHOLE] for chunk in snapshot.between(name, 0, _END)]
         else:
             whole = [hit.chunk for hits in lists.values() for hit in hits]
         by_key = {_key(chunk): chunk for chunk in whole}
         tables = rank_tables(wording.wanted, by_key.values())[:size]
         ranked = {name: tuple(_key(hit.chunk) for hit in hits) for name, hits in lists.items()}
-        ranked["tables"] = tuple(tables)
+        ranked[_TABLES] = tuple(tables)
         chunks = {_key(hit.chunk): hit.chunk for hits in lists.values() for hit in hits}
         chunks |= {key: by_key[key] for key in tables}
         similarity: dict[Key, float] = {}
@@ -150,7 +151,7 @@ class Retriever:
                     if view != BM25:
                         key = _key(hit.chunk)
                         similarity[key] = max(score, similarity.get(key, -1.0))
-        fused = fuse(ranked, self._weights(), self._settings.rrf_k)[:size]
+        fused = fuse(ranked, self._weights(bool(chosen)), self._settings.rrf_k)[:size]
         return Pool(fused=tuple(fused), chunks=chunks, similarity=similarity, ranked=ranked, named=named)
 
     def rank(self, question: str, pool: Pool, *, wide: IndexSnapshot | None = None) -> list[Passage]:
@@ -170,19 +171,21 @@ class Retriever:
             )
             for (key, score), relevance in zip(pool.fused, relevances, strict=True)
         ]
-        return sorted(passages, key=_order)
+        return sorted(with_exact_cells(question, passages, self._settings.relevance_threshold), key=_order)
 
-    def _weights(self) -> Mapping[str, float]:
+    def _weights(self, named: bool) -> Mapping[str, float]:
         settings = self._settings
-        return {
+        weights = {
             "chunk": settings.weight_chunk,
             "summary": settings.weight_summary,
             "keys": settings.weight_keys,
             BM25: settings.weight_bm25,
-            "named": settings.weight_named,
-            "named_bm25": settings.weight_named_bm25,
-            "tables": settings.weight_tables,
         }
+        # Named documents come first; what stands elsewhere still may, by this share of its weight.
+        share = settings.weight_elsewhere if named else 1.0
+        everywhere = {name: weight * share for name, weight in weights.items()}
+        inside = {_INSIDE + name: weight for name, weight in weights.items()}
+        return {**everywhere, **inside, _TABLES: settings.weight_tables}
 
 
 def _order(passage: Passage) -> tuple[Any, ...]:
