@@ -37,6 +37,10 @@ def test_the_same_sentence_has_no_signs() -> None:
     assert signals("Apple bought Google in 2018.", "Apple bought Google in 2018.") == ()
 
 
+def test_the_month_of_may_is_no_hedge() -> None:
+    assert not hedge_mismatch("Dividends were paid in spring.", "Dividends were paid in May to all.")
+
+
 def test_an_unrelated_sentence_has_no_signs() -> None:
     assert signals("Revenue increased.", "The cat may not sleep.") == ()
 

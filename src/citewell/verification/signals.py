@@ -148,10 +148,15 @@ def _negation(claim: str, sentence: str) -> Signal | None:
 
 
 def _hedge(claim: str, sentence: str) -> Signal | None:
-    theirs = [word for word in _words(sentence) if word in HEDGES]
-    if not theirs or any(word in HEDGES for word in _words(claim)):
+    theirs = _hedges(sentence)
+    if not theirs or _hedges(claim):
         return None
     return Signal(kind="hedge", claim="", evidence=theirs[0])
+
+
+def _hedges(text: str) -> list[str]:
+    """ "May" with a capital is a month more often than a hedge."""
+    return [word for word in _words(text.replace("May ", " ")) if word in HEDGES]
 
 
 def _quantifier(claim: str, sentence: str) -> Signal | None:
