@@ -43,7 +43,8 @@ class Chunking(Record, frozen=True, kw_only=True):
 class Retrieval(Record, frozen=True, kw_only=True):
     """Weights of the ranked lists in the fusion; ``rrf_k`` as in Cormack et al. 2009. ``weight_tables``
     is of the ranking by table rows; ``weight_elsewhere`` the share of its weight that each list keeps for
-    other documents when the question names some."""
+    other documents when the question names some; ``weight_ranker`` of the ranker's order beside the
+    pool's, which weighs 1."""
 
     pool: int = 50
     top_k: int = 5
@@ -54,6 +55,7 @@ class Retrieval(Record, frozen=True, kw_only=True):
     weight_bm25: float = 2.0
     weight_tables: float = 3.0
     weight_elsewhere: float = 0.25
+    weight_ranker: float = 2.0
     relevance_threshold: float = 0.7
     max_per_document: int = 5
     near_duplicate: float = 0.9

@@ -73,9 +73,7 @@ def test_the_best_passage_comes_first_and_says_how_good_it_is(tmp_path: Path) ->
     assert first.relevance == pytest.approx(0.75)
     assert first.fused is not None
     assert first.similarity is not None
-    assert [p.relevance for p in found.passages] == sorted(
-        (p.relevance for p in found.passages), reverse=True
-    )
+    assert [p.relevant for p in found.passages] == sorted((p.relevant for p in found.passages), reverse=True)
     assert all(not passage.relevant for passage in others if (passage.relevance or 0) < 0.5)
     assert set(found.latencies) == {"search", "rank", "select", "parents"}
 

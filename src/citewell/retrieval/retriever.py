@@ -155,7 +155,8 @@ class Retriever:
         return Pool(fused=tuple(fused), chunks=chunks, similarity=similarity, ranked=ranked, named=named)
 
     def rank(self, question: str, pool: Pool, *, wide: IndexSnapshot | None = None) -> list[Passage]:
-        """The whole pool as passages, most relevant first; ties by fused rank, then by chunk id."""
+        """The whole pool as passages, relevant ones first, each group by both rankings fused: the
+        ranker reads a passage and a question closely, the pool knows how many ways led to it."""
         chunks = [pool.chunks[key] for key, _ in pool.fused]
         texts = [
             f"{chunk.context}\n{parent_text(chunk, wide)}" if wide else chunk.in_context for chunk in chunks
@@ -171,7 +172,15 @@ class Retriever:
             )
             for (key, score), relevance in zip(pool.fused, relevances, strict=True)
         ]
-        return sorted(with_exact_cells(question, passages, self._settings.relevance_threshold), key=_order)
+        passages = with_exact_cells(question, passages, self._settings.relevance_threshold)
+        closely = [_key(passage.chunk) for passage in sorted(passages, key=_order)]
+        both = fuse(
+            {"pool": [key for key, _ in pool.fused], "ranker": closely},
+            {"pool": 1.0, "ranker": self._settings.weight_ranker},
+            self._settings.rrf_k,
+        )
+        place = {key: at for at, (key, _) in enumerate(both)}
+        return sorted(passages, key=lambda passage: (not passage.relevant, place[_key(passage.chunk)]))
 
     def _weights(self, named: bool) -> Mapping[str, float]:
         settings = self._settings
