@@ -227,13 +227,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--home", type=Path, required=True)
     parser.add_argument("--oracle", action="store_true", help="the writer alone, on the evidence pages")
-    parser.add_argument("--first", type=int, default=0, help="only so many questions, nothing written")
+    parser.add_argument("--part", action="store_true", help="only documents the home has; nothing written")
     arguments = parser.parse_args()
     path = data_folder() / "financebench" / "questions.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    rows = rows[: arguments.first] if arguments.first else rows
     with citewell.open(arguments.home, config=load_config(arguments.home)) as kb:
         parts = kb._parts
+        if arguments.part:
+            held = {entry.document_id for entry in kb.documents()}
+            rows = [row for row in rows if f"pdfs/{row['doc_name']}.pdf" in held]
         makers = {
             "ranker": parts.ranker.maker.name,
             "extractor": parts.extractor.maker.name,
@@ -256,7 +258,7 @@ def main() -> None:
         "any other: its value stands in the evidence": interval([v for _, a in sure for v in a]),
     }
     text = body(measured, makers)
-    if arguments.first or arguments.oracle:
+    if arguments.part or arguments.oracle:
         print(text)
         for row in given if arguments.oracle else asked:
             print(json.dumps(row, ensure_ascii=False)[:1500])

@@ -12,7 +12,7 @@ import re
 
 from citewell.matching.line_items import AVERAGED, FORMULAE
 from citewell.matching.periods import Period, periods_in
-from citewell.matching.questions import Ask, Wanted, operands, read_question
+from citewell.matching.questions import EVERY_YEAR, Ask, Wanted, operands, read_question
 
 MAX_ASPECTS = 16
 MAX_BESIDE_RATIO = 4
@@ -116,10 +116,13 @@ def _operand_aspects(whole: str) -> tuple[str, ...]:
     names = main.names or wanted.names
     if not _worked_out(main, wanted):
         return ()
+    of = f" of {names[0]}" if names else ""
+    if not wanted.periods:
+        when = f", {EVERY_YEAR}" if main.changes else ""
+        return tuple(f"{item}{of}{when}" for item in _operands(whole, main, wanted))
     pairs: list[tuple[str, Period]] = []
     for item in _operands(whole, main, wanted):
         pairs += [(item, period) for period in _periods_of(item, whole, main, wanted)]
-    of = f" of {names[0]}" if names else ""
     return tuple(dict.fromkeys(f"{item}{of}, {period.name}" for item, period in pairs))
 
 
@@ -128,8 +131,10 @@ def _worked_out(main: Wanted, wanted: Wanted) -> bool:
     if _OTHER_MEASURE.intersection(main.words):
         return False
     named = _ratio(main) and main.ask in _ANSWERED_BY_VALUES and len(main.words) <= MAX_BESIDE_RATIO
-    if not (named or (main.by_cell and not main.words)) or not (wanted.periods and operands(wanted)):
+    if not (named or (main.by_cell and not main.words)) or not operands(wanted):
         return False
+    if not wanted.periods and not (_ratio(main) and main.names):
+        return False  # "What is a quick ratio?" asks for words
     ratio = _ratio(main) or _ratio(wanted)
     several = len(main.periods) > 1 or len(operands(main)) > 1
     return ratio or several or main.changes or main.average

@@ -19,6 +19,8 @@ from citewell.aspects import MAX_ASPECTS, split_aspects
         "Is the warranty void if I open the case and remove the label?",
         "What drove the increase in merchandise inventories at the end of FY2023?",
         "Which segment had the highest revenue in Q2 2023?",
+        "What is a quick ratio?",
+        "What was Acme's adjusted non-GAAP EBITDA for FY2023?",
     ],
 )
 def test_one_question_stays_whole(question: str) -> None:

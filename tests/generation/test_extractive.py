@@ -330,4 +330,16 @@ def test_a_word_beside_the_item_must_stand_by_the_value(
 def test_a_gross_margin_needs_gross_profit_or_the_cost(writer, income) -> None:
     draft = write(writer, "What is the FY2022 gross margin of Acme?", income)
     assert [claim.quotes[0].text for claim in draft.claims] == ["Cost of sales", "Total revenues"]
+    assert len(draft.missing) == 1
+    assert draft.missing[0].startswith("what follows from the cited values")
+
+
+def test_several_values_that_are_asked_for_leave_nothing_open(writer, income) -> None:
+    draft = write(writer, "What were the revenue and operating income of Acme in FY2022?", income)
+    assert [claim.quotes[1].text for claim in draft.claims] == ["3,600", "640"]
     assert draft.missing == ()
+
+
+def test_margins_over_time_give_every_year(writer, income) -> None:
+    draft = write(writer, "Are the operating margins of Acme historically consistent?", income)
+    assert [claim.quotes[1].text for claim in draft.claims] == ["640", "600", "3,600", "3,300"]

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from citewell.generation.frames import CELL, JOINER, ROW, cell_frame
+from citewell.generation.frames import CELL, JOINER, LEFT_OPEN, ROW, cell_frame
 from citewell.identity import hash_value
 from citewell.matching.cells import CellAnswer, label_span, text_of
 from citewell.matching.evidence import find_evidence
 from citewell.matching.naming import usable
 from citewell.matching.prose import SentenceAnswer
-from citewell.matching.questions import read_question
+from citewell.matching.questions import left_open, read_question
 from citewell.ports import Extractor, GenerationRequest
 from citewell.records import Draft, DraftClaim, Maker, Passage, Quote, Record
 
@@ -41,7 +41,7 @@ class ExtractiveGenerator:
         self.maker = Maker(
             name=f"{NAME} + {extractor.maker.name}",
             hash=extractor.maker.hash,
-            prompt_hash=hash_value({prompt.name: prompt.hash for prompt in (CELL, ROW)}),
+            prompt_hash=hash_value({prompt.name: prompt.hash for prompt in (CELL, ROW, LEFT_OPEN)}),
             threshold=max_no_answer,
             card=extractor.maker.card,
         )
@@ -59,7 +59,11 @@ class ExtractiveGenerator:
                 pieces += found
             else:
                 missing.append(aspect)
-        return self._draft(_once(pieces), missing, request)
+        pieces = _once(pieces)
+        if sum(len(piece.quotes) > 1 for piece in pieces) > 1 and left_open(read_question(request.question)):
+            # Values to be compared or divided are given; the comparison is written nowhere.
+            missing.append(LEFT_OPEN.fill(question=request.question).strip())
+        return self._draft(pieces, missing, request)
 
     def _answer(self, aspect: str, passages: Sequence[Passage], limit: float) -> list[_Piece]:
         found = find_evidence(read_question(aspect), passages, self._extractor, max_no_answer=limit)

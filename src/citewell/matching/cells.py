@@ -20,6 +20,7 @@ from citewell.records import Cell, Passage, Record, Row
 MIN_SCORE = 0.4
 MIN_ROW_SCORE = 0.6
 MAX_CELLS = 12
+MAX_YEARS = 5
 
 _VALUE = re.compile(r"\d")
 _BAD_PLACE = re.compile(
@@ -115,7 +116,8 @@ def statement_cells(wanted: Wanted, passages: Sequence[Passage]) -> list[CellAns
             cells = find_item(wanted, ITEMS[name], period, passages)
             if not cells and not wanted.either:
                 return []
-            found += cells[:1]
+            same = [cell for cell in cells if cell.row == cells[0].row] if wanted.every else cells[:1]
+            found += same[:MAX_YEARS]
         if found and wanted.either:
             break
     return found[:MAX_CELLS]
@@ -224,6 +226,10 @@ def _columns(
         for cell in row.cells
         if whole(passage, row) and heads[cell.head] < 2 and is_value(text_of(passage, cell.start, cell.end))
     ]
+    if period is None and wanted.every:
+        named = [(cell, periods_in(cell.head)) for cell in values]
+        yield from ((c, 0.8) for c, found in named if len(found) == 1 and not _CHANGE_HEAD.search(c.head))
+        return
     if period is None:
         yield from _newest(values)
         return

@@ -172,8 +172,8 @@ _BOUND = r"(?<![\w&])"
 @lru_cache(maxsize=1)
 def _patterns() -> tuple[list[tuple[str, re.Pattern[str]]], list[tuple[str, re.Pattern[str]]]]:
     def compiled(phrase: str) -> re.Pattern[str]:
-        inner = re.escape(phrase).replace(r"\ ", r"[\s,]+(?:the\s+)?").replace("and", r"(?:and|&)")
-        return re.compile(_BOUND + inner + r"(?![\w&])", re.I)
+        inner = re.escape(phrase).replace(r"\ ", r"(?:[\s,]+(?:the\s+)?|-)").replace("and", r"(?:and|&)")
+        return re.compile(_BOUND + inner + r"s?(?![\w&])", re.I)
 
     items = [(item.name, compiled(phrase)) for item in ITEMS.values() for phrase in {*item.asked, item.name}]
     formulae = [(name, compiled(name)) for name in FORMULAE]

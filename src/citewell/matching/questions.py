@@ -38,7 +38,8 @@ class Wanted(Record, frozen=True, kw_only=True):
     """``items`` are line items asked for; ``formulae`` ratios; ``changes`` is set for a change over time.
 
     ``words``: stemmed content words left when names, periods, items and filler are taken away;
-    ``terms``: all stemmed content words but names' and periods'. With ``either`` one of the items will do.
+    ``terms``: all stemmed content words but names' and periods'. With ``either`` one of the items will do;
+    with ``every`` each year that a table shows.
     """
 
     question: str
@@ -53,6 +54,7 @@ class Wanted(Record, frozen=True, kw_only=True):
     changes: bool
     average: bool
     either: bool = False
+    every: bool = False
 
     @property
     def by_cell(self) -> bool:
@@ -96,9 +98,10 @@ _CHANGE = re.compile(
 )
 _AVERAGE = re.compile(r"\b(?:average|mean|avg)\b", re.I)
 
+EVERY_YEAR = "every year"
 STOP = frozenset(
     str.split("""
-        a an the of to in on at by for from with without as is are was were be been being do does
+        a an the every of to in on at by for from with without as is are was were be been being do does
         did has have had can could will would should may might must and or but if then than that
         this these those it its they their them he she his her we us our you your i my me what which
         who whom whose when where why how much many any some there here all each both between among
@@ -192,7 +195,14 @@ def read_question(question: str) -> Wanted:
         changes=bool(_CHANGE.search(question)),
         average=bool(_AVERAGE.search(question)),
         either=_either(question, items),
+        every=EVERY_YEAR in question,
     )
+
+
+def left_open(wanted: Wanted) -> bool:
+    """Whether values alone leave the question to be worked out: a ratio, a change, a yes or no."""
+    ratio = any(len(FORMULAE[mention.name.lower()]) > 1 for mention in wanted.formulae)
+    return ratio or wanted.changes or wanted.average or wanted.ask in (Ask.YES_NO, Ask.WHICH)
 
 
 def _either(question: str, items: tuple[Mention, ...]) -> bool:

@@ -19,7 +19,7 @@ from citewell.matching.line_items import ITEMS
 from citewell.matching.questions import operands, read_question
 from citewell.records import Passage
 
-BEST, ALSO = 0.97, 0.92
+BEST, ALSO = 0.94, 0.89
 SURE = 0.95
 MAKER = "exact cell match/1"
 
