@@ -109,6 +109,7 @@ def test_entailment_over_the_threshold_is_verified_and_says_by_whom() -> None:
     assert verdict.maker.hash == "sha256:0"
     assert "fixed" in verdict.maker.name
     assert verdict.maker.threshold == 0.5
+    assert verdict.maker.card == "not calibrated for this entailer"
 
 
 def test_contradiction_fails() -> None:

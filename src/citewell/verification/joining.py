@@ -23,6 +23,11 @@ def calibrated(maker: Maker) -> bool:
     return COEFFICIENTS.is_file() and calibration_card().get("entailer", {}).get("hash") == maker.hash
 
 
+def card_of(maker: Maker) -> str:
+    """The hash of the calibration that joins this entailer's word, or that there is none."""
+    return str(calibration_card()["hash"]) if calibrated(maker) else "not calibrated for this entailer"
+
+
 def join_support(
     premise: str, claim: str, entailment: Entailment, *, maker: Maker, context: str = ""
 ) -> float:

@@ -26,7 +26,7 @@ from citewell.sentences import sentence_spans
 from citewell.verification.cells import place_numbers, proven_by_cells
 from citewell.verification.entities import missing_names
 from citewell.verification.evidence import EvidenceText, as_evidence
-from citewell.verification.joining import join_support
+from citewell.verification.joining import card_of, join_support
 from citewell.verification.language import not_english
 from citewell.verification.numbers import check_numbers
 from citewell.verification.quantities import Form, extract_quantities
@@ -69,7 +69,7 @@ class Verifier:
             hash=inner.hash,
             prompt_hash=inner.prompt_hash,
             threshold=self._settings.support_threshold,
-            card=inner.card,
+            card=card_of(inner),
         )
         self._exact = Maker(name=NAME, hash=hash_value({"exact code": NAME}))
 
