@@ -3,7 +3,7 @@
 ``python -m benchmarks.pass_latency [--sizes 1000,10000,100000] [--questions 20]``. The base is real: the
 smallest filings of FinanceBench, with the questions on them and as many made from their own table rows. What
 fills an index to its size is synthetic and only there for scale: copies of the real chunks, the words of each
-shuffled (so that they answer nothing) and their vectors turned by noise to a cosine of about 0.8. Times are wall
+shuffled (so that they answer nothing), their vectors turned by noise to a cosine of about 0.8. Times are wall
 clock beside whatever else the machine does: ``load`` says how much that was, CPU time is what is left of it.
 """
 
