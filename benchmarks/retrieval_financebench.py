@@ -23,6 +23,7 @@ from citewell.identity import hash_text, hash_value
 from citewell.index import LanceIndex
 from citewell.models.lexical import LexicalRanker
 from citewell.models.onnx.embedder import OnnxEmbedder
+from citewell.models.onnx.session import WEIGHTS
 from citewell.ports import Embedder, Ranker
 from citewell.records import Chunk, Document, Record
 from citewell.retrieval.filters import Filters
@@ -90,7 +91,7 @@ class Ladder:
         first = next(iter(self._retrievers.values()))
         pool = first.pool(word(question.text), self._snapshot, Filters(), _DEPTH)
         found = {name: [pool.chunks[key] for key in keys] for name, keys in pool.ranked.items()}
-        found["fused, no names"] = [pool.chunks[key] for key in _unnamed(pool, self._settings)]
+        found["fused, no names"] = [pool.chunks[key] for key in fused_everywhere(pool, self._settings)]
         found["fused"] = [pool.chunks[key] for key, _ in pool.fused]
         for name, retriever in self._retrievers.items():
             kept, _ = fold(
@@ -125,7 +126,8 @@ class Ladder:
         return self._documents[chunk.document_id]
 
 
-def _unnamed(pool: Pool, settings: Retrieval) -> list[Key]:
+def fused_everywhere(pool: Pool, settings: Retrieval) -> list[Key]:
+    """The lists over all documents fused, as if the question named none."""
     lists = {name: pool.ranked[name] for name in _EVERYWHERE}
     weights = {
         "chunk": settings.weight_chunk,
@@ -181,8 +183,14 @@ def opened(home: Path, embedder: Embedder) -> tuple[LanceIndex, SqliteEvidence]:
     return index, evidence
 
 
-def rankers(embedder: Embedder) -> dict[str, Ranker]:
-    return {"lexical": LexicalRanker()}
+def rankers() -> dict[str, Ranker]:
+    """Every ranker there are weights for."""
+    found: dict[str, Ranker] = {"lexical": LexicalRanker()}
+    if (WEIGHTS / "reading" / "model.onnx").is_file():
+        from citewell.models.onnx.ranker import OnnxRanker
+
+        found["embedded"] = OnnxRanker()
+    return found
 
 
 def main() -> None:
@@ -193,7 +201,7 @@ def main() -> None:
         embedder = OnnxEmbedder()
         index, evidence = opened(arguments.home or Path(scratch), embedder)
         settings = Retrieval()
-        ladder = Ladder(index, evidence, rankers(embedder), settings)
+        ladder = Ladder(index, evidence, rankers(), settings)
         asked = questions(data_folder() / "financebench" / "questions.jsonl")
         halves = {
             "all": asked,

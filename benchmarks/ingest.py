@@ -1,0 +1,137 @@
+"""Ingest: pages per second, wall time over embedding alone, and peak memory by number of documents.
+
+``python -m benchmarks.ingest [--documents 2 4 8]``: takes that many of FinanceBench's filings, the
+smallest first, each number in a process of its own: once through ``ingest`` into an empty home, once the
+same chunks embedded and nothing else. CPU seconds stand beside wall time: on a machine that others use,
+they are what can be compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.reporting import data_folder, table, write
+
+
+def child(mode: str, count: int, folder: Path) -> dict[str, float]:
+    """One measured run; called in its own process. ``alone`` needs the home that ``ingest`` filled."""
+    from citewell.config import Config
+    from citewell.documents.worker import ParsingWorker
+    from citewell.evidence.sqlite import SqliteEvidence
+    from citewell.identity import hash_value
+    from citewell.index import VIEWS, LanceIndex
+    from citewell.ingesting import ingest
+    from citewell.models.onnx.embedder import OnnxEmbedder
+
+    config = Config()
+    embedder = OnnxEmbedder()
+    index = LanceIndex(folder / "index", embedder, hash_value(config.chunking))
+    filings = sorted(
+        (data_folder() / "financebench" / "pdfs").glob("*.pdf"), key=lambda path: path.stat().st_size
+    )
+    pages = chunks = 0
+    if mode == "ingest":
+        begun = time.perf_counter()
+        with (
+            ParsingWorker(config.documents) as worker,
+            SqliteEvidence(folder / "evidence.sqlite") as evidence,
+        ):
+            report = ingest(
+                filings[:count], worker=worker, evidence=evidence, index=index, chunking=config.chunking
+            )
+        wall = time.perf_counter() - begun
+        pages = sum(outcome.pages for outcome in report.files)
+        chunks = sum(outcome.chunks for outcome in report.files)
+    else:
+        snapshot = index.snapshot()
+        held = [
+            chunk
+            for listed in snapshot.documents()
+            for chunk in snapshot.between(listed.document_id, 0, 1 << 40)
+        ]
+        begun = time.perf_counter()
+        for start in range(0, len(held), 64):
+            texts = [make(chunk) for chunk in held[start : start + 64] for make in VIEWS.values()]
+            embedder.embed(list(dict.fromkeys(texts)))
+        wall = time.perf_counter() - begun
+        chunks = len(held)
+    own, worker_use = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return {
+        "wall_s": wall,
+        "cpu_s": own.ru_utime + own.ru_stime + worker_use.ru_utime + worker_use.ru_stime,
+        "peak_mb": own.ru_maxrss / 1024,
+        "worker_peak_mb": worker_use.ru_maxrss / 1024,
+        "pages": float(pages),
+        "chunks": float(chunks),
+    }
+
+
+def run(mode: str, count: int, folder: Path) -> dict[str, float]:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.ingest", "--child", mode, str(count), str(folder)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", nargs="+", type=int, default=[2, 4, 8])
+    parser.add_argument("--child", nargs=3, metavar=("MODE", "COUNT", "FOLDER"))
+    arguments = parser.parse_args()
+    if arguments.child:
+        mode, count, folder = arguments.child
+        print(json.dumps(child(mode, int(count), Path(folder))))
+        return
+    runs: list[dict[str, Any]] = []
+    for count in arguments.documents:
+        with tempfile.TemporaryDirectory() as scratch:
+            whole = run("ingest", count, Path(scratch))
+            alone = run("alone", count, Path(scratch))
+        runs.append({"documents": count, "ingest": whole, "embedding alone": alone})
+    heads = [
+        "documents",
+        "pages",
+        "chunks",
+        "pages/s",
+        "wall s",
+        "wall / alone",
+        "CPU / alone",
+        "peak MB",
+        "worker MB",
+    ]
+    rows = [
+        [
+            str(one["documents"]),
+            f"{one['ingest']['pages']:.0f}",
+            f"{one['ingest']['chunks']:.0f}",
+            f"{one['ingest']['pages'] / one['ingest']['wall_s']:.1f}",
+            f"{one['ingest']['wall_s']:.0f}",
+            f"{one['ingest']['wall_s'] / one['embedding alone']['wall_s']:.2f}",
+            f"{one['ingest']['cpu_s'] / one['embedding alone']['cpu_s']:.2f}",
+            f"{one['ingest']['peak_mb']:.0f}",
+            f"{one['ingest']['worker_peak_mb']:.0f}",
+        ]
+        for one in runs
+    ]
+    body = (
+        "Filings of FinanceBench, the smallest first; three dense views a chunk. *alone*: the same texts "
+        "embedded and nothing else, in the same minute. Peak memory is the resident set of the main "
+        "process; the parsing worker's stands beside it.\n\n" + table(heads, rows)
+    )
+    write("ingest", "Ingest", body, {"runs": runs})
+
+
+if __name__ == "__main__":
+    main()
