@@ -75,10 +75,11 @@ class GroundingReport(Record, frozen=True, kw_only=True):
 
 
 class VerifyReport(Record, frozen=True, kw_only=True):
-    """``supported``: calibrated probability, at equal priors, that *all* of it is supported: the least of
-    its claims', because an answer holds no better than its weakest statement; a broken citation or
-    contradiction counts as what the check found, at most the border. None when nothing could be checked.
-    ``hallucination_gap``: the share of claims that all sources together do not support."""
+    """``supported``: calibrated probability, at equal priors, that *all* of it is supported: the least
+    over its sentences, each read whole, because an answer holds no better than its weakest statement and a
+    part read alone is judged less surely than its sentence. A broken citation or a contradiction keeps it
+    at or under the border. None when nothing could be checked. ``hallucination_gap``: the share of claims
+    that all sources together do not support."""
 
     claims: tuple[Claim, ...]
     supported: float | None
@@ -121,12 +122,19 @@ def verify(
         store.put(document)
     passages = [_passage(document) for document in documents]
     model = _entailer(entailer)
-    draft = _draft(answer, [document.document_id for document in documents], one_claim)
+    ids = [document.document_id for document in documents]
+    draft = _draft(answer, ids, one_claim)
     checker = Checker(Verifier(model, settings), store, settings)
-    checked = checker.check(question or "", (), draft, passages, mend=False, quotations=not one_claim)
+
+    def check(draft: Draft) -> Checked:
+        return checker.check(question or "", (), draft, passages, mend=False, quotations=not one_claim)
+
+    checked = check(draft)
+    sentences = draft if one_claim else _draft(answer, ids, one_claim, split=False)
+    whole = checked if len(sentences.claims) == len(draft.claims) else check(sentences)
     return VerifyReport(
         claims=checked.claims,
-        supported=_supported(checked.claims),
+        supported=_supported(whole.claims),
         hallucination_gap=checked.hallucination_gap.value,
         report=_report(answer, checked, documents, _embedder(embedder), one_claim),
         notes=checked.notes,
@@ -202,13 +210,13 @@ def _passage(document: Document) -> Passage:
     return Passage(chunk=chunk, relevant=True, used=True)
 
 
-def _draft(answer: str, ids: Sequence[str], one_claim: bool) -> Draft:
+def _draft(answer: str, ids: Sequence[str], one_claim: bool, *, split: bool = True) -> Draft:
     if one_claim:
         claims: tuple[DraftClaim, ...] = ()
         if answer.strip():
             claims = (DraftClaim(text=answer.strip(), start=0, end=len(answer)),)
         return Draft(text=answer, raw=answer, claims=claims, maker=CALLER)
-    parsed = parse_answer(answer, ids)
+    parsed = parse_answer(answer, ids, split=split)
     return Draft(
         text=answer,
         raw=answer,

@@ -54,6 +54,7 @@ WHOLE = [
     "The firm sells shoes and related services.",
     "Revenue rose between 2018 and 2019.",
     "Apple, Google, and Microsoft reported earnings.",
+    "In 2013, White recorded and produced an album.",
     "He did not win the race and lost his sponsor.",
     "Both Nike and Adidas grew in 2018.",
     "Nike and Adidas had revenue of $5 and $6, respectively.",

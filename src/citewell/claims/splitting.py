@@ -356,6 +356,8 @@ def _shared_subject(left: str, right: str, comma: bool) -> str:
         and not (_object_follows(rights, 0) or _capital_follows(right))
     ):
         return ""
+    if is_finite(lefts[-1]) and lefts[-1] not in AUXILIARIES:
+        return ""  # "recorded and produced an album": the first verb waits for the object of the second
     at = _verb_at(lefts)
     spans = [match.span() for match in _WORD.finditer(left)]
     if at <= 0 or at > 12:
