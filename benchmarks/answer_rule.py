@@ -8,7 +8,8 @@ nothing about how answers are made. The rule:
   (statements say "in thousands"); a percentage only equals a percentage or a bare number.
 - words: correct when the claims hold the human answer's first two proper names, and at least half of its
   content words or a token F1 of at least a half. "Yes" and "No" themselves are not asked for:
-  the extractive writer quotes, it does not say yes.
+  the extractive writer quotes, it does not say yes. The dataset's own remark on what an answer assumes is
+  no part of it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ F1 = CONTAINED = 0.5
 _NUMBER = re.compile(r"(?<![\w.])\(?-?\$?\s?\d[\d,]*(?:\.\d+)?\s?%?")
 _WORD = re.compile(r"[\w&]+")
 _YES_NO = re.compile(r"^\s*(?:yes|no)\b[\s,.:;]*", re.I)
+_REMARK = re.compile(r"\s*The answer here assumes.*$", re.S)
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]{2,}\b")
 _SCALES = (Decimal(1), Decimal(1_000), Decimal(1_000_000), Decimal(1_000_000_000))
 
@@ -49,7 +51,7 @@ def judge(gold: str, shown: str) -> Ruled:
             kind="number",
             correct=any(_equal(wanted.group(), found.group()) for found in _NUMBER.finditer(shown)),
         )
-    bare = _YES_NO.sub("", gold) or gold
+    bare = _REMARK.sub("", _YES_NO.sub("", gold)) or gold
     asked, said = Counter(_content(bare)), Counter(_content(shown))
     common = sum((asked & said).values())
     precision, recall = common / max(1, sum(said.values())), common / max(1, sum(asked.values()))

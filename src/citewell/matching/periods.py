@@ -221,8 +221,10 @@ def covers(found: Period, asked: Period, calendar: Calendar) -> float:
 
 def _by_custom(found: Period, asked: Period, calendar: Calendar) -> float:
     """A year that ends in January 2023 is "fiscal 2022" to some and FY2023 to others: weak, for prose."""
-    one_less = found.year == asked.year - 1 and calendar.end_month <= EARLY and found.quarter == asked.quarter
-    return 0.3 if one_less and found.months in (None, 3 if asked.quarter else 12) else 0.0
+    one_less = found.year == asked.year - 1 and calendar.end_month <= EARLY
+    # Its fourth quarter ends with the year.
+    same = found.quarter == asked.quarter or (asked.quarter is None and found.quarter == 4)
+    return 0.3 if one_less and same else 0.0
 
 
 def _named(found: Period, asked: Period) -> float:

@@ -38,6 +38,7 @@ _DATE = re.compile(
     r"\b\d+ (?:day|week|month|year|hour|minute)",
     re.I,
 )
+_COMPARED = re.compile(r"\b(?:compared (?:to|with)|versus|vs\.?|than|since|(?:up|down) from)\b", re.I)
 _ENDING = re.compile(r"[.!?:;)”\"’]$|\.\s?\(?\d{1,2}\)?$")
 _FOOTNOTE = re.compile(r"^\W*\(?\d{1,2}\)?\s+")
 _PERSON = re.compile(r"\b[A-Z][a-z]")
@@ -90,12 +91,13 @@ def _widened(wanted: Wanted, passage: Passage, reading: Reading) -> list[Sentenc
     # The context was read too, because a sentence seldom names its company; it is never quoted.
     shift = len(passage.chunk.in_context) - len(content)
     spans = sentence_spans(content)
-    total = sum(candidate.probability for candidate in reading.candidates) or 1.0
+    inside_text = [candidate for candidate in reading.candidates if candidate.end > shift]
+    total = sum(candidate.probability for candidate in inside_text) or 1.0
     best: dict[tuple[int, int], float] = {}
     for at, (start, end) in enumerate(spans):
         inside = [
             candidate.probability
-            for candidate in reading.candidates
+            for candidate in inside_text
             if start + shift < candidate.end and candidate.start < end + shift
         ]
         if inside:
@@ -138,6 +140,7 @@ def _fits(wanted: Wanted, passage: Passage, text: str) -> float:
         return 0.0
     if wanted.by_cell and not _states_value(wanted, plain):
         return 0.0
+    named = _not_compared(text, named)
     if not wanted.periods or not named:
         return 0.0 if wanted.by_cell and wanted.periods else 1.0
     known = calendar(passage.chunk)
@@ -146,6 +149,12 @@ def _fits(wanted: Wanted, passage: Passage, text: str) -> float:
         return best if best > STRICT_PERIOD else 0.0
     years = {asked.year for asked in wanted.periods}
     return max(0.5 + 0.5 * best if best else 0.0, 0.8 if any(p.year in years for p in named) else 0.0)
+
+
+def _not_compared(text: str, named: Sequence[Period]) -> tuple[Period, ...]:
+    """The periods a sentence speaks of: "rose to 5 compared to 4 in fiscal 2021" is not about 2021."""
+    compared = _COMPARED.search(text)
+    return tuple(found for found in named if compared is None or found.start < compared.start())
 
 
 def _complete(text: str, passage: Passage) -> bool:

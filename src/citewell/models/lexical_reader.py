@@ -28,6 +28,7 @@ FEATURES = tuple(
 SENTENCE_WEIGHTS = (-5.606, 0.732, 2.432, -0.922, 2.949, 0.167, 0.289, 1.446, -0.396, 0.719, 0.602)
 PASSAGE_WEIGHTS = (-5.124, 3.349, 0.987, -1.363, 2.93, -0.316, 0.422, 0.948, -0.435, 0.873, 0.209)
 MAX_CANDIDATES = 5
+MAX_HEAD_LINES = 3
 
 _WORD = re.compile(r"[A-Za-z][\w&]*|\d[\d,.]*\d|\d")
 _KINDS: dict[Ask, re.Pattern[str]] = {
@@ -66,12 +67,24 @@ def read_passage(wanted: Wanted, passage: str) -> Reading:
     if not spans:
         return Reading(candidates=(), no_answer=1.0)
     rows = sentence_features(wanted, passage)
-    scored = sorted(((_logistic(row, SENTENCE_WEIGHTS), -at) for at, row in enumerate(rows)), reverse=True)
+    body = _body(passage)
+    under = [at for at, (start, _) in enumerate(spans) if start >= body] or list(range(len(spans)))
+    scored = sorted(((_logistic(rows[at], SENTENCE_WEIGHTS), -at) for at in under), reverse=True)
     candidates = tuple(
         Extraction(start=spans[-at][0], end=spans[-at][1], probability=probability)
         for probability, at in scored[:MAX_CANDIDATES]
     )
     return Reading(candidates=candidates, no_answer=1.0 - _logistic(rows[-scored[0][1]], PASSAGE_WEIGHTS))
+
+
+def _body(passage: str) -> int:
+    """Where the text under the heading lines begins: headings are read, never answers."""
+    at = 0
+    for line in passage.split("\n")[:MAX_HEAD_LINES]:
+        if line.rstrip().endswith((".", "!", "?", ";")):
+            break
+        at += len(line) + 1
+    return at
 
 
 def sentence_features(wanted: Wanted, passage: str) -> list[tuple[float, ...]]:
