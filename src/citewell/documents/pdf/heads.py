@@ -33,6 +33,9 @@ _DATE_PART = re.compile(
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"\(?(?:un)?audited\)?", re.IGNORECASE)
+_BARE_YEAR = re.compile(
+    rf"((?:(?!\b(?:{_MONTH}|ended|fiscal|year)\b).)*?)\b((?:19|20)\d{{2}})", re.IGNORECASE
+)
 _RULE_GAP = 3.0
 _SPANNING = re.compile(
     r"\b(?:years?|months?|weeks?|quarters?|fiscal|ended|december 31|percent change)\b", re.IGNORECASE
@@ -62,13 +65,16 @@ def is_head_line(line: Line, pieces: list[Piece]) -> bool:
     return len(dated) >= 2 and len(dated) == len(pieces) - 1 and pieces[0] not in dated and not numbers
 
 
-def column_heads(lines: list[tuple[Line, list[Piece]]], columns: list[Column]) -> tuple[str, ...]:
-    """One head a column, "" where nothing stands above it. Read upwards: what a line of heads spans shows
-    in the heads under it."""
+def column_heads(
+    lines: list[tuple[Line, list[Piece]]], columns: list[Column], zone: float
+) -> tuple[str, ...]:
+    """One head a column, "" where nothing stands above it; ``zone`` as in :func:`stands_over`.
+
+    Read upwards, because what a line of heads spans shows in the heads under it.
+    """
     heads = [""] * len(columns)
-    zone = columns[0].x0
     for level, (line, pieces) in enumerate(reversed(lines)):
-        over = [piece for piece in pieces if piece.x1 > zone + 1]
+        over = [piece for piece in pieces if stands_over(piece, zone)]
         if len(over) == 1 and len(columns) > 1 and _ASIDE.fullmatch(over[0].text):
             continue
         spans = (
@@ -81,6 +87,15 @@ def column_heads(lines: list[tuple[Line, list[Piece]]], columns: list[Column]) -
             for index in range(first, last + 1):
                 heads[index] = f"{piece.text} {heads[index]}".strip()
     return tuple(heads)
+
+
+def _escaped(words: str) -> str:
+    return words.replace("\\", r"\\")
+
+
+def stands_over(piece: Piece, zone: float) -> bool:
+    """Whether a piece above a table heads figures; ``zone`` is where their place begins, points."""
+    return _centre(piece) > zone + 1
 
 
 def _over_all(pieces: list[Piece], columns: list[Column], below: list[str]) -> list[tuple[int, int]]:
@@ -133,8 +148,8 @@ def stub_prefix(stub: list[str], heads: tuple[str, ...]) -> tuple[str, ...]:
         words = re.sub(r"\([^()]*\)", "", text).strip()
         if not words or not PERIOD.search(words) or len(words) > 60:
             continue
-        if any(YEAR.fullmatch(head) for head in heads):
-            return tuple(f"{words} {head}" if YEAR.fullmatch(head) else head for head in heads)
+        if any(_BARE_YEAR.fullmatch(head) for head in heads):
+            return tuple(_BARE_YEAR.sub(rf"\1{_escaped(words)} \2", head) for head in heads)
     return heads
 
 

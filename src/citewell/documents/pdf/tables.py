@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from citewell.documents.pdf.cells import BULLET, YEAR, Piece, pieces_of
 from citewell.documents.pdf.headings import STATEMENT
-from citewell.documents.pdf.heads import Column, column_heads, is_head_line, stub_prefix
+from citewell.documents.pdf.heads import Column, column_heads, is_head_line, stands_over, stub_prefix
 from citewell.documents.pdf.layout import Line
 
 UNITS = re.compile(
@@ -35,6 +35,7 @@ _CONNECTIVE = re.compile(
 )
 _MAX_BETWEEN = 5
 _MARGIN = 2.5
+_HEAD_REACH = 60.0
 MAX_COLUMNS = 60
 """A line with more figures is no row of a table that anybody reads."""
 
@@ -190,17 +191,19 @@ def _is_prose(row: _Row, columns: list[Column]) -> bool:
 
 def _columns(rows: list[_Row]) -> list[Column]:
     """Where figures stand, the column of labels left out even where a label is a figure ("2019", "13)")."""
-    labelled = [row for row in rows if not row.pieces[0].number]
-    inner = [piece for row in labelled for piece in row.numbers]
-    if not labelled:
-        inner = [piece for row in rows for piece in row.pieces[1:] if piece.number]
-        if _merged([Column(row.pieces[0].x0, row.pieces[0].x1) for row in rows])[1:]:
-            inner = [piece for row in rows for piece in row.numbers]
-    elif len(labelled) >= 0.4 * len(rows):
-        edge = min(piece.x0 for piece in inner)
-        inner = [piece for row in rows for piece in row.numbers if piece.x1 > edge]
-    else:
-        inner = [piece for row in rows for piece in row.numbers]
+    firsts = [row.pieces[0] for row in rows]
+    figures = [piece for piece in firsts if piece.number]
+    years = len(rows) > 1 and all(YEAR.fullmatch(piece.text) for piece in figures)
+    if not years and len(figures) == len(rows) > 1:
+        # Bare integers that stand in one column name the rows; other figures do not.
+        aligned = len(_merged([Column(piece.x0, piece.x1) for piece in figures])) == 1
+        years = aligned and all(piece.text.isdigit() for piece in figures)
+    named = [years or not piece.number for piece in firsts]
+    inner = [p for row, name in zip(rows, named, strict=True) for p in row.pieces[name:] if p.number]
+    sure = [p for row, name in zip(rows, named, strict=True) if name for p in row.pieces[1:] if p.number]
+    if sure and 0.4 * len(rows) <= sum(named) < len(rows):
+        edge = min(piece.x0 for piece in sure)
+        inner = [piece for piece in inner if piece.x1 > edge]
     return _well_filled(_merged([Column(piece.x0, piece.x1) for piece in inner]), inner)
 
 
@@ -227,7 +230,7 @@ def _merged(found: list[Column]) -> list[Column]:
 def _heads_start(rows: list[_Row], run: _Run, floor: int) -> int:
     """Index of the first head line above the run."""
     columns = _columns([rows[index] for index in run.rows])
-    zone = min(column.x0 for column in columns)
+    zone = _zone([rows[index] for index in run.rows], columns)
     start = run.first
     limit = 7
     while start > floor and limit:
@@ -245,8 +248,8 @@ def _heads_start(rows: list[_Row], run: _Run, floor: int) -> int:
 
 def _heads_over(row: _Row, columns: list[Column], zone: float) -> bool:
     right = max(column.x1 for column in columns)
-    over = [piece for piece in row.pieces if piece.x1 > zone + 1 and piece.x0 < right + 20]
-    stub = [piece for piece in row.pieces if piece.x1 <= zone + 1]
+    over = [piece for piece in row.pieces if stands_over(piece, zone) and piece.x0 < right + 20]
+    stub = [piece for piece in row.pieces if not stands_over(piece, zone)]
     text = row.line.text
     if STATEMENT.fullmatch(text) and not YEAR.search(text) and not text.endswith(":"):
         return False
@@ -255,7 +258,7 @@ def _heads_over(row: _Row, columns: list[Column], zone: float) -> bool:
         return bool(stub) and len(text) < 90 and not text.endswith(".") and row.line.x1 < zone
     if len(over) == 1 and not stub:
         middle = (over[0].x0 + over[0].x1) / 2
-        if over[0].x0 < zone - 15 or len(text) > 70:
+        if over[0].x0 < zone - 15 or len(text) > 70 or (text.endswith((".", ":")) and text.count(" ") > 4):
             return False
         return abs(middle - (zone + right) / 2) < 0.5 * (right - zone) + 10
     return all(piece.x0 >= zone - 25 for piece in over) and all(len(piece.text) < 60 for piece in row.pieces)
@@ -265,19 +268,22 @@ def _table(rows: list[_Row], run: _Run, top: int) -> tuple[int, DraftTable] | No
     """The table and the index of its first line."""
     data = [rows[index] for index in run.rows]
     columns = _columns(data)
-    zone = min(column.x0 for column in columns)
-    first_head = top
-    over = [i for i in range(top, run.first) if any(p.x1 > zone + 1 for p in rows[i].pieces)]
+    zone = _zone(data, columns)
+    over = [i for i in range(top, run.first) if any(stands_over(p, zone) for p in rows[i].pieces)]
     head_lines = [rows[index] for index in over]
     first_head = over[0] if over else _labels_start(rows, run, top)
     last_head = over[-1] if over else first_head - 1
     while over and last_head + 1 < run.first and units_in(rows[last_head + 1].line.text):
         last_head += 1
     named = [row for row in head_lines if not (len(row.pieces) == 1 and units_in(row.pieces[0].text))]
-    heads = column_heads([(row.line, row.pieces) for row in named], columns)
-    stub = [p.text for row in rows[first_head : last_head + 1] for p in row.pieces if p.x1 <= zone + 1]
+    heads = column_heads([(row.line, row.pieces) for row in named], columns, zone)
+    stub = [
+        p.text for row in rows[first_head : last_head + 1] for p in row.pieces if not stands_over(p, zone)
+    ]
     heads = stub_prefix(stub, heads)
-    units = next((found for text in (" ".join(stub), *stub) if (found := units_in(text))), "")
+    cut = any(text.count("(") > text.count(")") for text in stub)
+    texts = (" ".join(stub), *stub) if cut else stub
+    units = next((found for text in texts if (found := units_in(text))), "")
     if not units:
         units = next((found for row in head_lines if (found := units_in(row.line.text))), "")
     body_start = last_head + 1 if head_lines else first_head
@@ -286,6 +292,13 @@ def _table(rows: list[_Row], run: _Run, top: int) -> tuple[int, DraftTable] | No
     if not drafted:
         return None
     return first_head, DraftTable(before, drafted, heads, tuple(columns), units=units)
+
+
+def _zone(data: list[_Row], columns: list[Column]) -> float:
+    """Where heads may begin: they are often wider than the figures of the first column."""
+    first = min(column.x0 for column in columns)
+    labels = [row.pieces[0].x1 for row in data if not row.pieces[0].number and row.pieces[0].x1 < first]
+    return max([first - _HEAD_REACH, *labels]) if labels else first
 
 
 def _labels_start(rows: list[_Row], run: _Run, top: int) -> int:
