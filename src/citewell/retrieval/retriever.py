@@ -26,13 +26,15 @@ from citewell.retrieval.fusion import Key, fuse
 from citewell.retrieval.naming import best_named, named_documents
 from citewell.retrieval.parents import parent_text
 from citewell.retrieval.tables import rank_tables
-from citewell.retrieval.wording import Wording, word
+from citewell.retrieval.wording import Wording, reword, word
 
 MAX_TOP_K = 10
 BM25 = "bm25"
 # Documents that a question names and whose tables are read whole; offsets end before this one.
 _READ_WHOLE, _END = 4, 1 << 40
 _INSIDE, _TABLES = "inside ", "tables"
+# How much of the section a ranker reads on a second try: about twice a chunk, for it reads each token.
+_WIDE_CHARS = 2_500
 
 
 class Readable(Protocol):
@@ -80,8 +82,8 @@ class Retriever:
         pool: int | None = None,
         broaden: bool = False,
     ) -> Retrieved:
-        """The best passages for ``question``. ``broaden`` takes the larger pool and shows more context
-        to the ranker: for a second try, when the first found nothing that answers.
+        """The best passages for ``question``. ``broaden`` searches for more words, takes the larger pool
+        and shows the ranker more of each section: for a second try, when the first found no answer.
 
         Raises UsageError for a blank question or a ``top_k`` that is not within 1 to 10.
         """
@@ -95,7 +97,7 @@ class Retriever:
         filters = filters or Filters()
         latencies: dict[str, float] = {}
         snapshot = self._index.snapshot()
-        wording = word(question)
+        wording = reword(word(question)) if broaden else word(question)
         with _timed(latencies, "search"):
             found = self.pool(wording, snapshot, filters, pool)
         with _timed(latencies, "rank"):
@@ -113,7 +115,9 @@ class Retriever:
                 for passage in kept
             ]
         if broaden:
-            notes.append(f"broadened: pool of {pool}, ranked with the sections around")
+            notes.append(
+                f"broadened: pool of {pool}, ranked with the sections around, searched as: {wording.words}"
+            )
         notes += dating_notes([passage for passage in passages if passage.relevant])
         return Retrieved(
             passages=tuple(passages),
@@ -159,7 +163,8 @@ class Retriever:
         ranker reads a passage and a question closely, the pool knows how many ways led to it."""
         chunks = [pool.chunks[key] for key, _ in pool.fused]
         texts = [
-            f"{chunk.context}\n{parent_text(chunk, wide)}" if wide else chunk.in_context for chunk in chunks
+            f"{chunk.context}\n{parent_text(chunk, wide, _WIDE_CHARS)}" if wide else chunk.in_context
+            for chunk in chunks
         ]
         relevances = self._ranker.rank(question, texts) if texts else []
         passages = [

@@ -64,6 +64,17 @@ def word(question: str) -> Wording:
     )
 
 
+def reword(wording: Wording) -> Wording:
+    """The same question in more words, for a second try: everything that reports may call it."""
+    more = [*_synonyms(wording.wanted.question), *_printed(wording.wanted)]
+    return Wording(
+        dense=wording.inside,
+        words=" ".join([wording.words, *more]),
+        inside=wording.inside,
+        wanted=wording.wanted,
+    )
+
+
 def _printed(wanted: Wanted) -> list[str]:
     """Line items and statements asked for, as statements print them."""
     labels = [label for name in operands(wanted) for label in ITEMS[name].labels[:_LABELS]]
