@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
+from citewell.asking import Ask, refuse
 from citewell.aspects import split_aspects
 from citewell.audit import EntryKind, SqliteLog
 from citewell.checking import Checked, Checker, nothing_to_check
@@ -27,43 +27,18 @@ from citewell.clock import stamp
 from citewell.confidence import measure_consistency, report
 from citewell.config import Config
 from citewell.conflicts import find_conflicts
-from citewell.errors import CitewellError, LogError, UsageError
+from citewell.errors import CitewellError, LogError
 from citewell.gate import check_gate
-from citewell.identity import plain
 from citewell.journal import Journal
 from citewell.poison import set_poison_aside
 from citewell.ports import Clock, Entailer, Extractor, GenerationRequest, Generator, Ranker, TraceStore
-from citewell.records import Answer, Decision, Draft, Maker, Measure, Record, Status
-from citewell.retrieval import Filters, Retriever
+from citewell.records import Answer, Decision, Draft, Maker, Measure, Status
+from citewell.retrieval import Retriever
 
 ABSTENTION = "The available sources do not contain enough information to answer this question reliably."
-MAX_QUESTION = 20_000
-"""Characters; a longer question is refused, never cut."""
 
 Escalate = Callable[[str], str]
 """Told the id of a request that people should look at; what it returns, if anything, went wrong."""
-
-
-class Ask(Record, frozen=True, kw_only=True):
-    """A question and its circumstances. ``runs`` > 1 measures consistency over so many drafts."""
-
-    question: str
-    user: str = ""
-    session_id: str = ""
-    filters: Filters = Filters()
-    top_k: int | None = None
-    pool: int | None = None
-    runs: int = 1
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """What a replay needs beside the question."""
-        return {
-            "filters": plain(self.filters),
-            "top_k": self.top_k,
-            "pool": self.pool,
-            "runs": self.runs,
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,16 +219,3 @@ def _merit(checked: Checked) -> tuple[int, int, int]:
     statuses = [claim.verdict.status for claim in checked.claims]
     wrong = statuses.count(Status.BROKEN) + statuses.count(Status.CONTRADICTED)
     return (-wrong, statuses.count(Status.VERIFIED), -statuses.count(Status.UNSUPPORTED))
-
-
-def refuse(ask: Ask) -> None:
-    """What is no question yet is refused before anything is recorded. Raises UsageError."""
-    question = ask.question
-    if not any(character.isalnum() for character in question):
-        raise UsageError("the question is empty", hint="ask in words")
-    if len(question) > MAX_QUESTION:
-        raise UsageError(f"the question has {len(question)} characters", hint=f"at most {MAX_QUESTION}")
-    try:
-        (question + ask.user + ask.session_id).encode()
-    except UnicodeEncodeError as error:
-        raise UsageError("the question is no valid Unicode", hint="check the terminal's encoding") from error

@@ -7,17 +7,16 @@ for and then kept. Refuses a generator that would verify itself. Knows nothing a
 from __future__ import annotations
 
 import os
-import platform
 import subprocess
 from collections.abc import Callable
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from citewell import config as configuration
 from citewell.clock import SystemClock
 from citewell.config import Config
+from citewell.environment import environment
 from citewell.errors import ConfigError, SameModelError
 from citewell.identity import hash_value
 from citewell.records import Maker
@@ -84,17 +83,6 @@ def load_config(home: Path) -> Config:
     named = os.environ.get("CITEWELL_CONFIG")
     path = Path(named) if named else home / CONFIG_FILE
     return configuration.load(path if named or path.is_file() else None)
-
-
-def environment() -> dict[str, str]:
-    """What the same input gives the same bits on: this release, runtime versions, class of processor."""
-    found = {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system()}
-    for package in ("citewell", "onnxruntime", "numpy", "tokenizers"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return found | {"processor": _processor_class()}
 
 
 class Assembly:
@@ -275,13 +263,3 @@ def _chosen(key: str, name: str, table: dict[str, Make]) -> Make:
     if name not in table:
         raise ConfigError(f"{key} = {name!r}", hint=f"known are: {', '.join(table)}")
     return table[name]
-
-
-def _processor_class() -> str:
-    """The instruction sets that change how int8 and float kernels round."""
-    import importlib
-
-    umath = importlib.import_module("numpy._core._multiarray_umath")
-    features: dict[str, bool] = getattr(umath, "__cpu_features__", {})
-    wanted = ("AVX512_SPR", "AVX512_ICL", "AVX512_SKX", "AVX512F", "AVX2", "ASIMDDP", "ASIMD")
-    return next((name for name in wanted if features.get(name)), "baseline")

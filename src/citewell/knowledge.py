@@ -15,16 +15,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from citewell.assembly import AUDIT_FILE, Assembly, environment, load_config
+from citewell.assembly import AUDIT_FILE, Assembly, load_config
 from citewell.audit.entries import EntryKind
 from citewell.clock import stamp
 from citewell.config import Config, Verification
+from citewell.environment import environment
 from citewell.errors import ConfigError, EvidenceError, UsageError
-from citewell.identity import hash_text, plain
+from citewell.identity import plain
 from citewell.records import Answer, AuditRecord, Document, Passage, Trace
+from citewell.sealing import prompts_to_check, seal_configuration, seal_ingest
 
 if TYPE_CHECKING:
-    from citewell.answering import Answering, Ask
+    from citewell.answering import Answering
+    from citewell.asking import Ask
     from citewell.audit import AuditQuery, CheckReport, Entry, Page
     from citewell.evidence.catalogue import CatalogueEntry
     from citewell.evidence.sqlite import SqliteEvidence
@@ -120,7 +123,7 @@ class KnowledgeBase:
                 progress=progress,
                 clock=parts.clock,
             )
-        self._seal_ingest(report, paths)
+        seal_ingest(parts.log, parts.evidence, report, paths)
         return report
 
     def ask(
@@ -142,7 +145,7 @@ class KnowledgeBase:
         Raises UsageError for a question or option that cannot be used, LogError when the record could not be
         sealed, and whatever a stage raised, after sealing that it did.
         """
-        from citewell.answering import Ask, refuse
+        from citewell.asking import Ask, refuse
 
         self._must_be_there()
         filters = _filters(groups, document, since, tag)
@@ -244,7 +247,7 @@ class KnowledgeBase:
         log = SqliteLog(self.home / AUDIT_FILE, readonly=True)
         try:
             with self._readable_evidence() as evidence:
-                return log.check(evidence=evidence, prompts=self._prompts_to_check(log))
+                return log.check(evidence=evidence, prompts=prompts_to_check(log))
         finally:
             log.close()
 
@@ -302,6 +305,12 @@ class KnowledgeBase:
             parts.log.append(journal.record())
             raise
 
+    def _seal_configuration(self) -> None:
+        """Once for this object: its configuration does not change."""
+        if not self._sealed_configuration:
+            seal_configuration(self._parts.log, self.config)
+            self._sealed_configuration = True
+
     def _must_be_there(self) -> None:
         if not self.home.is_dir():
             raise UsageError(f"no knowledge base at {self.home}", hint="make one with `citewell ingest PATH`")
@@ -323,80 +332,8 @@ class KnowledgeBase:
     def _note_read(self, what: Mapping[str, Any], reader: str, shown: int) -> None:
         self._parts.log.note(EntryKind.READ, {**what, "reader": reader, "records": shown})
 
-    def _seal_configuration(self) -> None:
-        """An entry whenever settings, prompt files or release are not those of the last such entry."""
-        if self._sealed_configuration:
-            return
-        body = {
-            "config": plain(self.config),
-            "config_hash": self.config.hash,
-            "prompts": prompt_hashes(),
-            "citewell": environment()["citewell"],
-        }
-        last = self._parts.log.latest(EntryKind.CONFIGURATION)
-        if last is None or _body(last) != body:
-            self._parts.log.note(EntryKind.CONFIGURATION, body)
-        self._sealed_configuration = True
-
-    def _seal_ingest(self, report: IngestReport, paths: Sequence[str | Path]) -> None:
-        """Commits the log to the text of every version it has not named yet, also those of a killed run."""
-        log, evidence = self._parts.log, self._parts.evidence
-        named = {
-            (source["document_id"], source["version"])
-            for entry in log.entries(EntryKind.INGEST)
-            for source in _body(entry)["documents"]
-        }
-        fresh = [entry for entry in evidence.catalogue() if (entry.document_id, entry.version) not in named]
-        changed = [outcome for outcome in report.files if outcome.status != "unchanged"]
-        if not fresh and not changed:
-            return
-        sources = (evidence.get(entry.version, entry.document_id) for entry in fresh)
-        body = {
-            "paths": [_told(path) for path in paths],
-            "index_version": report.index_version,
-            "documents": [
-                {
-                    "document_id": source.document_id,
-                    "version": source.version,
-                    "text_hash": source.text_hash,
-                    "reader": source.reader,
-                }
-                for source in sources
-            ],
-            "outcomes": [
-                {"path": _told(o.path), "document_id": o.document_id, "status": o.status, "message": told}
-                for o, told in ((outcome, _told(outcome.message)) for outcome in changed)
-            ],
-        }
-        log.note(EntryKind.INGEST, body)
-
-    def _prompts_to_check(self, log: Any) -> dict[str, str] | None:
-        """None when another release sealed the last configuration: its files are not the ones here."""
-        last = log.latest(EntryKind.CONFIGURATION)
-        if last is None or _body(last)["citewell"] == environment()["citewell"]:
-            return prompt_hashes()
-        return None
-
-
-def prompt_hashes() -> dict[str, str]:
-    """Prompt file name -> hash of its text, as on disk now."""
-    from citewell.prompts.loading import FOLDER
-
-    return {path.stem: hash_text(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.txt"))}
-
-
-def _told(path: str | Path) -> str:
-    """A name that is no valid Unicode, as it can be written in JSON."""
-    return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
 
 def _filters(groups: Sequence[str], document: str | None, since: str | None, tag: str | None) -> Any:
     from citewell.retrieval import Filters
 
     return Filters(groups=tuple(groups), document_id=document, since=since, tag=tag)
-
-
-def _body(entry: Entry) -> Any:
-    import msgspec
-
-    return msgspec.json.decode(entry.body)

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from citewell.answering import ABSTENTION, MAX_QUESTION, Answering, Ask
+from citewell.answering import ABSTENTION, Answering
+from citewell.asking import MAX_QUESTION, Ask
 from citewell.audit import EntryKind, SqliteLog
 from citewell.checking import Checker
 from citewell.clock import SystemClock

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import citewell
-from citewell.assembly import Assembly, environment, escalation, load_config, refuse_same_maker
+from citewell.assembly import Assembly, escalation, load_config, refuse_same_maker
 from citewell.config import Config
+from citewell.environment import environment
 from citewell.errors import ConfigError, SameModelError, UsageError
 from citewell.records import Maker
 

@@ -101,7 +101,7 @@ def _assembly(home: Path) -> Assembly:
 
 
 def _runtime() -> str:
-    from citewell.assembly import environment
+    from citewell.environment import environment
 
     return ", ".join(f"{name} {value}" for name, value in environment().items())
 

@@ -1,0 +1,52 @@
+"""A question with its circumstances, and what is no question.
+
+In: words and options from whoever asks. Out: an :class:`Ask`, or UsageError before anything else happens.
+Knows nothing about how it will be answered.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from citewell.errors import UsageError
+from citewell.identity import plain
+from citewell.records import Record
+from citewell.retrieval.filters import Filters
+
+MAX_QUESTION = 20_000
+"""Characters; a longer question is refused, never cut."""
+
+
+class Ask(Record, frozen=True, kw_only=True):
+    """A question and its circumstances. ``runs`` > 1 measures consistency over so many drafts."""
+
+    question: str
+    user: str = ""
+    session_id: str = ""
+    filters: Filters = Filters()
+    top_k: int | None = None
+    pool: int | None = None
+    runs: int = 1
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What a replay needs beside the question."""
+        return {
+            "filters": plain(self.filters),
+            "top_k": self.top_k,
+            "pool": self.pool,
+            "runs": self.runs,
+        }
+
+
+def refuse(ask: Ask) -> None:
+    """What is no question yet is refused before anything is recorded. Raises UsageError."""
+    question = ask.question
+    if not any(character.isalnum() for character in question):
+        raise UsageError("the question is empty", hint="ask in words")
+    if len(question) > MAX_QUESTION:
+        raise UsageError(f"the question has {len(question)} characters", hint=f"at most {MAX_QUESTION}")
+    try:
+        (question + ask.user + ask.session_id).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("the question is no valid Unicode", hint="check the terminal's encoding") from error

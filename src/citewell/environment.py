@@ -1,0 +1,31 @@
+"""What the same input gives the same bits on: release, runtime versions, class of processor.
+
+In: this process. Out: names and versions, for every record; a replay elsewhere says so.
+"""
+
+from __future__ import annotations
+
+import importlib
+import platform
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+
+
+def environment() -> dict[str, str]:
+    """``citewell`` is this release; ``processor`` the instruction sets that kernels are chosen by."""
+    found = {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system()}
+    for package in ("citewell", "onnxruntime", "numpy", "tokenizers"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found | {"processor": _processor_class()}
+
+
+@lru_cache(maxsize=1)
+def _processor_class() -> str:
+    """The instruction sets that change how int8 and float kernels round."""
+    umath = importlib.import_module("numpy._core._multiarray_umath")
+    features: dict[str, bool] = getattr(umath, "__cpu_features__", {})
+    wanted = ("AVX512_SPR", "AVX512_ICL", "AVX512_SKX", "AVX512F", "AVX2", "ASIMDDP", "ASIMD")
+    return next((name for name in wanted if features.get(name)), "baseline")

@@ -1,0 +1,103 @@
+"""What a home's log commits to besides answers: settings, prompt files, the text of what was ingested.
+
+In: the log, the configuration, the evidence, an ingest's report. Out: entries, only where something is new. A
+check later compares evidence and prompt files with what was committed to here.
+Knows nothing about questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from citewell.audit.entries import Entry, EntryKind
+from citewell.config import Config
+from citewell.environment import environment
+from citewell.identity import hash_text, plain
+
+if TYPE_CHECKING:
+    from citewell.audit import SqliteLog
+    from citewell.evidence.sqlite import SqliteEvidence
+    from citewell.ingesting import IngestReport
+
+
+def seal_configuration(log: SqliteLog, config: Config) -> None:
+    """An entry whenever settings, prompt files or release are not those of the last such entry."""
+    body = {
+        "config": plain(config),
+        "config_hash": config.hash,
+        "prompts": prompt_hashes(),
+        "citewell": environment()["citewell"],
+    }
+    last = log.latest(EntryKind.CONFIGURATION)
+    if last is None or _body(last) != body:
+        log.note(EntryKind.CONFIGURATION, body)
+
+
+def seal_ingest(
+    log: SqliteLog, evidence: SqliteEvidence, report: IngestReport, paths: Sequence[str | Path]
+) -> None:
+    """Commits to the text of every version that no entry names yet, also those of a killed run."""
+    named = {
+        (source["document_id"], source["version"])
+        for entry in log.entries(EntryKind.INGEST)
+        for source in _body(entry)["documents"]
+    }
+    fresh = [entry for entry in evidence.catalogue() if (entry.document_id, entry.version) not in named]
+    changed = [outcome for outcome in report.files if outcome.status != "unchanged"]
+    if not fresh and not changed:
+        return
+    sources = (evidence.get(entry.version, entry.document_id) for entry in fresh)
+    documents = [
+        {
+            "document_id": source.document_id,
+            "version": source.version,
+            "text_hash": source.text_hash,
+            "reader": source.reader,
+        }
+        for source in sources
+    ]
+    outcomes = [
+        {
+            "path": _told(outcome.path),
+            "document_id": outcome.document_id,
+            "status": outcome.status,
+            "message": _told(outcome.message),
+        }
+        for outcome in changed
+    ]
+    body = {
+        "paths": [_told(path) for path in paths],
+        "index_version": report.index_version,
+        "documents": documents,
+        "outcomes": outcomes,
+    }
+    log.note(EntryKind.INGEST, body)
+
+
+def prompts_to_check(log: SqliteLog) -> dict[str, str] | None:
+    """None when another release sealed the last configuration: its files are not the ones here."""
+    last = log.latest(EntryKind.CONFIGURATION)
+    if last is None or _body(last)["citewell"] == environment()["citewell"]:
+        return prompt_hashes()
+    return None
+
+
+def prompt_hashes() -> dict[str, str]:
+    """Prompt file name -> hash of its text, as on disk now."""
+    from citewell.prompts.loading import FOLDER
+
+    return {path.stem: hash_text(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.txt"))}
+
+
+def _told(path: str | Path) -> str:
+    """A name that is no valid Unicode, as it can be written in JSON."""
+    return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _body(entry: Entry) -> Any:
+
+    return msgspec.json.decode(entry.body)
