@@ -26,7 +26,7 @@ from citewell.clock import SystemClock, stamp
 from citewell.config import Chunking
 from citewell.documents.files import FileFailure, SourceFile, walk
 from citewell.documents.worker import ParsingWorker
-from citewell.errors import DocumentError, UnreadableError
+from citewell.errors import CitewellError, DocumentError, UnreadableError, UsageError
 from citewell.evidence.catalogue import STORED, WITHDRAWN, CatalogueEntry
 from citewell.evidence.sqlite import SqliteEvidence
 from citewell.identity import hash_file
@@ -203,18 +203,25 @@ class _Writing:
         else:
             self._evidence.put(item.document)
             self._pages += len(item.document.pages)
-            tables = []
-            for start in range(0, len(item.chunks), _EMBED_CHUNKS):
-                batch = item.chunks[start : start + _EMBED_CHUNKS]
-                tables.append(self._index.encode(batch))
-                self._chunks += len(batch)
-                self._tell()
-            self._waiting.append((item, tables))
-            self._rows += len(item.chunks)
+            try:
+                self._waiting.append((item, self._encoded(item)))
+                self._rows += len(item.chunks)
+            except UsageError as error:
+                # A text of which the embedder can make nothing is that file's failure, not the run's.
+                self.outcomes.append(_failed(item.path, item.document.document_id, error))
             if self._rows >= _COMMIT_CHUNKS:
                 self.commit()
         self._files += 1
         self._tell()
+
+    def _encoded(self, item: _Parsed) -> list[Any]:
+        tables = []
+        for start in range(0, len(item.chunks), _EMBED_CHUNKS):
+            batch = item.chunks[start : start + _EMBED_CHUNKS]
+            tables.append(self._index.encode(batch))
+            self._chunks += len(batch)
+            self._tell()
+        return tables
 
     def commit(self) -> None:
         import pyarrow as pa
@@ -330,7 +337,7 @@ def _outcome(source: SourceFile, status: str, message: str = "") -> FileOutcome:
     return FileOutcome(path=str(source.path), document_id=source.document_id, status=status, message=message)
 
 
-def _failed(path: str, document_id: str, error: DocumentError) -> FileOutcome:
+def _failed(path: str, document_id: str, error: CitewellError) -> FileOutcome:
     return FileOutcome(
         path=path, document_id=document_id, status=FAILED, message=error.args[0], hint=error.hint
     )

@@ -15,6 +15,7 @@ import pytest
 
 from citewell.config import Chunking, Documents
 from citewell.documents.worker import ParsingWorker
+from citewell.errors import UsageError
 from citewell.evidence.sqlite import SqliteEvidence
 from citewell.index import BM25, LanceIndex
 from citewell.ingesting import IngestReport, ingest, withdraw
@@ -173,6 +174,23 @@ def test_a_bad_file_is_reported_with_what_to_do_and_the_rest_goes_on(home: Home,
     failed = {outcome.document_id: outcome for outcome in report.failed}
     assert set(failed) == {"papers/broken.pdf", "papers/empty.md"}
     assert all(outcome.message and outcome.hint for outcome in failed.values())
+    assert len(home.find("harvest")) == 3
+
+
+def test_a_text_that_cannot_be_embedded_is_one_file_s_failure(
+    home: Home, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "strange.md").write_text("# Strange\n\nNothing that an embedder knows.\n")
+    known = HashEmbedder.embed
+
+    def picky(self: HashEmbedder, texts: Sequence[str]) -> Any:
+        if any("an embedder knows" in text for text in texts):
+            raise UsageError("no word to embed", hint="leave it out")
+        return known(self, texts)
+
+    monkeypatch.setattr(HashEmbedder, "embed", picky)
+    report = home.ingest(folder)
+    assert [outcome.document_id for outcome in report.failed] == ["papers/strange.md"]
     assert len(home.find("harvest")) == 3
 
 
