@@ -2,8 +2,9 @@
 
 In: a home that holds the 36 filings and the 66 questions under CITEWELL_DATA. Out:
 docs/measurements/financebench_answers.{md,json}: quotes equal to their source, decisions, correct by the
-rule of ``benchmarks.answer_rule``, wrong answers shown as ANSWER, latency by stage. With ``--oracle`` the
-writer alone is given every chunk of the evidence pages: what it could do with perfect retrieval.
+rule of ``benchmarks.answer_rule``, wrong answers shown as ANSWER, latency by stage. Beside it the writer
+alone, given every chunk of the evidence pages: what it could do with perfect retrieval (all there is without
+``--home``).
 The rules of the writer were made while looking at these 66 questions (docs/log.md says so).
 """
 
@@ -23,19 +24,24 @@ from benchmarks.answer_rule import judge
 from benchmarks.reporting import data_folder, interval, shown, table, write
 from citewell.aspects import split_aspects
 from citewell.assembly import load_config
+from citewell.chunking import chunk_document
 from citewell.confidence.arithmetic import needs_arithmetic
+from citewell.config import Chunking, Gate
+from citewell.documents import read_bytes
 from citewell.gate import check_gate
 from citewell.generation import ExtractiveGenerator
 from citewell.knowledge import KnowledgeBase
 from citewell.matching.cells import find_item, text_of
 from citewell.matching.line_items import ITEMS
 from citewell.matching.questions import operands, read_question
+from citewell.models.lexical_reader import LexicalReader
 from citewell.poison import set_poison_aside
 from citewell.ports import Extractor, GenerationRequest
-from citewell.records import Document, Passage, Status
+from citewell.records import Chunk, Document, Passage, Status
 from citewell.retrieval.exact import SURE
 
 EXCERPT = 400
+NOT_KEPT = ("question", "gold", "claims", "missing", "reasons")
 
 
 def ask(kb: KnowledgeBase, row: dict[str, Any]) -> dict[str, Any]:
@@ -71,16 +77,37 @@ def ask(kb: KnowledgeBase, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+class Filings:
+    """Documents and their chunks: those of a home, or read here from the PDF files."""
+
+    def __init__(self, folder: Path, kb: KnowledgeBase | None) -> None:
+        self._folder, self._kb = folder, kb
+        self._read: dict[str, tuple[Document, list[Chunk]]] = {}
+
+    def of(self, name: str) -> tuple[Document, list[Chunk]]:
+        if name not in self._read:
+            document_id = f"pdfs/{name}.pdf"
+            if self._kb is not None:
+                document = self._kb.document(document_id)
+                chunks = self._kb._parts.index.snapshot().between(document_id, 0, len(document.text))
+            else:
+                data = (self._folder / f"{name}.pdf").read_bytes()
+                document = read_bytes(data, document_id=document_id)
+                chunks = chunk_document(document, Chunking())
+            self._read[name] = document, sorted(chunks, key=lambda chunk: chunk.start_offset)
+        return self._read[name]
+
+
 def oracle(
-    kb: KnowledgeBase, row: dict[str, Any], extractor: Extractor, writer: ExtractiveGenerator
+    filings: Filings, row: dict[str, Any], extractor: Extractor, writer: ExtractiveGenerator
 ) -> dict[str, Any]:
     """The gate and the writer with every chunk of the evidence pages."""
-    document = kb.document(f"pdfs/{row['doc_name']}.pdf")
+    document, chunks = filings.of(row["doc_name"])
     numbers = {item["evidence_page_num"] + 1 for item in row["evidence"]}
-    passages = set_poison_aside(row["question"], _standing_on(kb, document, numbers))
+    passages = set_poison_aside(row["question"], _standing_on(document, chunks, numbers))
     aspects = split_aspects(row["question"])
     begun = time.perf_counter()
-    gate = check_gate(row["question"], aspects, passages, extractor, kb.config.gate)
+    gate = check_gate(row["question"], aspects, passages, extractor, Gate())
     draft = writer.generate(
         GenerationRequest(question=row["question"], aspects=aspects, passages=tuple(passages))
     )
@@ -100,11 +127,10 @@ def oracle(
     }
 
 
-def cells(kb: KnowledgeBase, row: dict[str, Any]) -> tuple[list[float], list[float]]:
+def cells(filings: Filings, row: dict[str, Any]) -> tuple[list[float], list[float]]:
     """Sure cells of each aspect in the whole filing: is the value of the best, of any other, a number of the
     human's evidence? What ``retrieval/exact.py`` stands on."""
-    document = kb.document(f"pdfs/{row['doc_name']}.pdf")
-    chunks = kb._parts.index.snapshot().between(document.document_id, 0, len(document.text))
+    _, chunks = filings.of(row["doc_name"])
     passages = [Passage(chunk=chunk, relevant=True) for chunk in chunks]
     evidence = {n.replace(",", "") for e in row["evidence"] for n in _numbers(e["evidence_text"])}
     best, also = [], []
@@ -120,12 +146,11 @@ def cells(kb: KnowledgeBase, row: dict[str, Any]) -> tuple[list[float], list[flo
     return best, also
 
 
-def _standing_on(kb: KnowledgeBase, document: Document, numbers: set[int]) -> list[Passage]:
+def _standing_on(document: Document, chunks: Sequence[Chunk], numbers: set[int]) -> list[Passage]:
     ranges = [(page.start, page.end) for page in document.pages if page.number in numbers]
-    chunks = kb._parts.index.snapshot().between(document.document_id, 0, len(document.text))
     return [
         Passage(chunk=chunk, relevant=True)
-        for chunk in sorted(chunks, key=lambda chunk: chunk.start_offset)
+        for chunk in chunks
         if any(chunk.start_offset < end and start < chunk.end_offset for start, end in ranges)
     ]
 
@@ -225,53 +250,64 @@ def _cell(value: Any) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--home", type=Path, required=True)
-    parser.add_argument("--oracle", action="store_true", help="the writer alone, on the evidence pages")
+    parser.add_argument(
+        "--home", type=Path, help="a home that holds the filings; without it: the writer alone"
+    )
     parser.add_argument("--part", action="store_true", help="only documents the home has; nothing written")
+    parser.add_argument("--show", action="store_true", help="print every case; nothing written")
     arguments = parser.parse_args()
-    path = data_folder() / "financebench" / "questions.jsonl"
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    with citewell.open(arguments.home, config=load_config(arguments.home)) as kb:
-        parts = kb._parts
+    folder = data_folder() / "financebench"
+    rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
+    kb = citewell.open(arguments.home, config=load_config(arguments.home)) if arguments.home else None
+    measured: dict[str, dict[str, Any]] = {}
+    results: dict[str, list[dict[str, Any]]] = {}
+    if kb is not None:
         if arguments.part:
             held = {entry.document_id for entry in kb.documents()}
             rows = [row for row in rows if f"pdfs/{row['doc_name']}.pdf" in held]
-        makers = {
-            "ranker": parts.ranker.maker.name,
-            "extractor": parts.extractor.maker.name,
-            "entailer": parts.entailer.maker.name,
-        }
-        writer = ExtractiveGenerator(parts.extractor)
-        given = [ruled(row, oracle(kb, row, parts.extractor, writer)) for row in rows]
-        measured = {"The writer alone, given the evidence pages": summary(given)}
-        results = {"oracle": given}
-        if not arguments.oracle:
-            asked = []
-            for row in rows:
-                asked.append(ruled(row, ask(kb, row)))
-                print(asked[-1]["decision"], asked[-1]["correct"], row["question"][:90], flush=True)
-            measured = {"The whole pass": summary(asked), **measured}
-            results["asked"] = asked
-        sure = [cells(kb, row) for row in rows]
+        parts = kb._parts
+        extractor: Extractor = parts.extractor
+        makers = {"ranker": parts.ranker.maker.name, "entailer": parts.entailer.maker.name}
+        results["asked"] = []
+        for row in rows:
+            results["asked"].append(ruled(row, ask(kb, row)))
+            last = results["asked"][-1]
+            print(last["decision"], last["correct"], row["question"][:90], flush=True)
+        measured["The whole pass"] = summary(results["asked"])
+    else:
+        extractor, makers = writer_alone(), {}
+    makers["extractor"] = extractor.maker.name
+    filings, writer = Filings(folder / "pdfs", kb), ExtractiveGenerator(extractor)
+    results["oracle"] = [ruled(row, oracle(filings, row, extractor, writer)) for row in rows]
+    measured["The writer alone, given the evidence pages"] = summary(results["oracle"])
+    sure = [cells(filings, row) for row in rows]
     measured["Sure cells in the whole named filing"] = {
         "best of an aspect: its value stands in the evidence": interval([v for b, _ in sure for v in b]),
         "any other: its value stands in the evidence": interval([v for _, a in sure for v in a]),
     }
     text = body(measured, makers)
-    if arguments.part or arguments.oracle:
+    if arguments.part or arguments.show:
         print(text)
-        for row in given if arguments.oracle else asked:
+        for row in results.get("asked", results["oracle"]):
             print(json.dumps(row, ensure_ascii=False)[:1500])
         return
     # The questions and human answers are not ours to copy: only their ids are kept.
     kept = {
-        name: [
-            {k: v for k, v in row.items() if k not in ("question", "gold", "claims", "missing")}
-            for row in found
-        ]
+        name: [{k: v for k, v in row.items() if k not in NOT_KEPT} for row in found]
         for name, found in results.items()
     }
     write("financebench_answers", "Answers to FinanceBench", text, {"measures": measured, "cases": kept})
+
+
+def writer_alone() -> Extractor:
+    """The embedded reader, or the lexical one where its weights are not there."""
+    from citewell.models.onnx.session import WEIGHTS
+
+    if (WEIGHTS / "reading" / "model.onnx").is_file():
+        from citewell.models.onnx.reader import OnnxReader
+
+        return OnnxReader()
+    return LexicalReader()
 
 
 if __name__ == "__main__":

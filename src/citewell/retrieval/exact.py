@@ -4,7 +4,8 @@ In: a question and ranked passages. Out: the same passages, some with a higher r
 sentences; a statement's rows say little to them, while its label, head and document answer by exact
 match. The probabilities are measured, not chosen: of the best matching cell of an aspect, and of any
 other cell that matches as well, the share whose value a human cites as evidence (FinanceBench's shared
-half, all chunks of the named filing: 77 of 82, and 97 of 109). Knows nothing about indexes or models.
+half, all chunks of the named filing: 77 of 82, and 20 of 23;
+docs/measurements/financebench_answers.md). Knows nothing about indexes or models.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from citewell.matching.line_items import ITEMS
 from citewell.matching.questions import operands, read_question
 from citewell.records import Passage
 
-BEST, ALSO = 0.94, 0.89
+BEST, ALSO = 0.94, 0.87
 SURE = 0.95
 MAKER = "exact cell match/1"
 
