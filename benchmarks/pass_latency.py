@@ -47,9 +47,12 @@ def main() -> None:
     parser.add_argument("--real", type=int, default=800, help="real chunks at least")
     arguments = parser.parse_args()
     sizes = [int(size) for size in arguments.sizes.split(",")]
-    values: dict[str, Any] = {"sizes": {}, "generator_ms": GENERATOR_MS}
+    values: dict[str, Any] = {"sizes": {}, "generator_ms": GENERATOR_MS, "models": []}
     with tempfile.TemporaryDirectory(prefix="citewell-latency-") as folder:
         base = _Base(Path(folder), arguments.questions, arguments.real)
+        parts = base.assembly
+        makers = (parts.embedder, parts.ranker, parts.extractor, parts.entailer)
+        values["models"] = [part.maker.name for part in makers]
         for size in sizes:
             base.fill(size)
             answers, cpu = [], []
@@ -250,6 +253,7 @@ def _report(values: dict[str, Any]) -> None:
             for found in sizes.values()
         ),
     ]
+    body.append(f"\nModels: {', '.join(values['models'])}.")
     body.append("\nCPU of the whole pass is the process's, over all its threads.")
     write("pass_latency", "Latency of a pass, stage by stage", "\n".join(body), values)
 

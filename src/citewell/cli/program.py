@@ -72,9 +72,20 @@ app = typer.Typer(
 )
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        from citewell.environment import environment
+
+        printing.say(f"citewell {environment()['citewell']}")
+        raise typer.Exit
+
+
 @app.callback()
 def _root(
     home: HomeOption = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
+    ] = False,
     traceback: Annotated[bool, typer.Option("--traceback", help="Show where an error came from.")] = False,
 ) -> None:
     """Options that hold for every command."""
