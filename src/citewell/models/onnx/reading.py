@@ -22,7 +22,7 @@ from citewell.models.onnx.session import WEIGHTS, Session, Tokens
 from citewell.sentences import sentence_spans
 
 Floats = NDArray[np.float32]
-HEAD_LINES, HEAD_TOKENS = 3, 96
+HEAD_LINES, HEAD_CHARACTERS, HEAD_TOKENS = 3, 520, 96
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +103,14 @@ class ReadingModel:
 
 
 def head_of(passage: str) -> int:
-    """Where the heading lines end: at most three lines before the first sentence or table row."""
+    """Where the heading lines end: at most three short lines before the first sentence or table row."""
     end = 0
     for line in passage.split("\n")[:HEAD_LINES]:
-        if "\t" in line or line.rstrip().endswith((".", "!", "?", ";")):
-            return end
+        body = "\t" in line or line.rstrip().endswith((".", "!", "?", ";")) or len(line) > HEAD_CHARACTERS
+        if body or end + len(line) >= len(passage):
+            break
         end += len(line) + 1
-    return end if end <= len(passage) else 0
+    return end
 
 
 def _pieces(
