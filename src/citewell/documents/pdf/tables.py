@@ -16,18 +16,8 @@ from citewell.documents.pdf.cells import BULLET, YEAR, Piece, pieces_of
 from citewell.documents.pdf.headings import STATEMENT
 from citewell.documents.pdf.heads import Column, column_heads, is_head_line, stands_over, stub_prefix
 from citewell.documents.pdf.layout import Line
+from citewell.documents.pdf.units import units_in
 
-UNITS = re.compile(
-    r"\(([^()]*\b(?:millions?|thousands?|billions?|per[- ]share|"
-    r"except (?:for )?(?:share|per|ratio|number|percent)|dollars|percentages?|unaudited)\b[^()]*)\)",
-    re.IGNORECASE,
-)
-_SCALE = re.compile(r"\b(?:millions|thousands|billions|dollars)\b", re.IGNORECASE)
-_BARE_UNITS = re.compile(
-    r"^(?:(?:amounts?|dollars?|shares?|and|are|expressed|stated|u\.?s\.?|\$|€|£|¥)[\s,]*){0,6}in "
-    r"(?:u\.?s\.? )?(?:millions|thousands|billions)\b.{0,80}$",
-    re.IGNORECASE,
-)
 _CONNECTIVE = re.compile(
     r"(?:\b(?:and|or|of|the|to|for|in|on|from|by|with|at|a|an|as|net|than|per|not|that|its|including|excluding|"
     r"certain|other|under|less)|[,\-–—/&])$",
@@ -105,16 +95,6 @@ def find_tables(lines: list[Line]) -> list[Block]:
         at = run.last + 1
     blocks.extend(row.line for row in rows[at:])
     return blocks
-
-
-def units_in(text: str) -> str:
-    """ "In millions, except per share data" of a line that prints units, else ""."""
-    for match in UNITS.finditer(text):
-        found = match.group(1).strip()
-        if _SCALE.search(found) or "share" in found.lower() or "percent" in found.lower():
-            return found
-    bare = text.strip().strip("()")
-    return bare if _BARE_UNITS.match(bare) else ""
 
 
 def _read(line: Line) -> _Row:

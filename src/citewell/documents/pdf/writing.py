@@ -23,7 +23,8 @@ from citewell.documents.pdf.paragraphs import (
     usual_pitch,
     vocabulary,
 )
-from citewell.documents.pdf.tables import DraftRow, DraftTable, find_tables, units_in
+from citewell.documents.pdf.tables import DraftRow, DraftTable, find_tables
+from citewell.documents.pdf.units import units_in
 from citewell.records import Box, Cell, Page, Row, Section, Table
 
 _CONTINUED = re.compile(r"[\s,(–—-]*\bcont(?:inued|’d|'d|\.)?\)?\.?$", re.IGNORECASE)
