@@ -13,7 +13,7 @@ _UNITS = re.compile(
     re.IGNORECASE,
 )
 _SCALE = re.compile(r"\b(?:millions|thousands|billions|dollars)\b", re.IGNORECASE)
-_BARE__UNITS = re.compile(
+_BARE_UNITS = re.compile(
     r"^(?:(?:amounts?|dollars?|shares?|and|are|expressed|stated|u\.?s\.?|\$|€|£|¥)[\s,]*){0,6}in "
     r"(?:u\.?s\.? )?(?:millions|thousands|billions)\b.{0,80}$",
     re.IGNORECASE,
@@ -27,4 +27,4 @@ def units_in(text: str) -> str:
         if _SCALE.search(found) or "share" in found.lower() or "percent" in found.lower():
             return found
     bare = text.strip().strip("()")
-    return bare if _BARE__UNITS.match(bare) else ""
+    return bare if _BARE_UNITS.match(bare) else ""
