@@ -37,6 +37,8 @@ _ON_PAGE = 50
 _EVERYWHERE = ("chunk", "summary", "keys", "bm25")
 _DEPTH = 50
 
+Ranks = tuple[int | None, int | None, int | None]
+
 
 class Question(Record, frozen=True, kw_only=True):
     """``pages`` are physical, from 1, in the document whose id is ``document_id``."""
@@ -103,7 +105,7 @@ class Ladder:
             found[f"re-ranked: {name}"] = [passage.chunk for passage in kept]
         return found
 
-    def hits(self, question: Question, chunks: Sequence[Chunk]) -> tuple[int | None, int | None, int | None]:
+    def hits(self, question: Question, chunks: Sequence[Chunk]) -> Ranks:
         """Rank from 1 of the first page hit, of the first hit by parent text, of the first section hit."""
         page = self._first(question, chunks, lambda chunk: (chunk.start_offset, chunk.end_offset))
         parent = self._first(question, chunks, parent_range)
@@ -138,22 +140,27 @@ def fused_everywhere(pool: Pool, settings: Retrieval) -> list[Key]:
     return [key for key, _ in fuse(lists, weights, settings.rrf_k)]
 
 
-def measure(ladder: Ladder, asked: Sequence[Question]) -> dict[str, dict[str, Any]]:
-    """Stage -> measure -> mean with interval, over ``asked``."""
-    ranks: dict[str, list[tuple[int | None, int | None, int | None]]] = {}
+def rank_all(ladder: Ladder, asked: Sequence[Question]) -> list[dict[str, Ranks]]:
+    """For each question, stage -> ranks of its first hits."""
+    found = []
     for question in asked:
-        for stage, chunks in ladder.stages(question).items():
-            ranks.setdefault(stage, []).append(ladder.hits(question, chunks))
+        stages = ladder.stages(question)
+        found.append({stage: ladder.hits(question, chunks) for stage, chunks in stages.items()})
+    return found
+
+
+def measure(found: Sequence[dict[str, Ranks]]) -> dict[str, dict[str, Any]]:
+    """Stage -> measure -> mean with interval; a stage that ranked nothing for a question missed it."""
+    stages = dict.fromkeys(stage for ranks in found for stage in ranks)
     measures: dict[str, dict[str, Any]] = {}
-    for stage, found in ranks.items():
-        # A stage that ranks nothing for a question (no document named) has missed it.
-        found += [(None, None, None)] * (len(asked) - len(found))
+    for stage in stages:
+        ranks = [one.get(stage, (None, None, None)) for one in found]
         measures[stage] = {
-            f"page hit@{depth}": interval([within(page, depth) for page, _, _ in found])
+            f"page hit@{depth}": interval([within(page, depth) for page, _, _ in ranks])
             for depth in (1, 5, 10, 50)
         }
-        measures[stage]["parent hit@5"] = interval([within(parent, 5) for _, parent, _ in found])
-        measures[stage]["section hit@5"] = interval([within(section, 5) for _, _, section in found])
+        measures[stage]["parent hit@5"] = interval([within(parent, 5) for _, parent, _ in ranks])
+        measures[stage]["section hit@5"] = interval([within(section, 5) for _, _, section in ranks])
     return measures
 
 
@@ -203,12 +210,13 @@ def main() -> None:
         settings = Retrieval()
         ladder = Ladder(index, evidence, rankers(), settings)
         asked = questions(data_folder() / "financebench" / "questions.jsonl")
+        found = rank_all(ladder, asked)
         halves = {
-            "all": asked,
-            "chosen on": [question for question in asked if question.chosen_on],
-            "held out": [question for question in asked if not question.chosen_on],
+            "all": found,
+            "held out": [ranks for ranks, q in zip(found, asked, strict=True) if not q.chosen_on],
+            "chosen on": [ranks for ranks, q in zip(found, asked, strict=True) if q.chosen_on],
         }
-        results = {name: measure(ladder, half) for name, half in halves.items()}
+        results = {name: measure(half) for name, half in halves.items()}
         report(results, {name: len(half) for name, half in halves.items()}, index)
 
 

@@ -55,7 +55,7 @@ class Retrieval(Record, frozen=True, kw_only=True):
     weight_bm25: float = 2.0
     weight_tables: float = 3.0
     weight_elsewhere: float = 0.25
-    weight_ranker: float = 2.0
+    weight_ranker: float = 1.0
     relevance_threshold: float = 0.7
     max_per_document: int = 5
     near_duplicate: float = 0.9
