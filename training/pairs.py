@@ -36,6 +36,13 @@ def made_items(part: str, seed: int, most: int | None = None) -> list[Item]:
     return items[:most]
 
 
+def document_claims(passage: Passage, rng: random.Random) -> Iterator[tuple[str, str]]:
+    """Claims with their labels against the whole passage: what a summary of it may get right and wrong."""
+    for item in [*_edited(passage, rng), *_spliced(passage, rng), *_resolved(passage, rng)]:
+        if not item.kind.endswith(("-premise", "-both", "/evidence-removed")):
+            yield item.claim, item.label
+
+
 def premise_around(sentences: Sequence[str], i: int, claim: str, rng: random.Random) -> tuple[str, ...]:
     """The sentence alone, among its neighbours, or the whole passage in windows."""
     way = rng.random()

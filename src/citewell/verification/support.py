@@ -9,8 +9,10 @@ probability under 0.5 whatever the model says. Knows no entailer by name.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from citewell.identity import hash_bytes
 from citewell.records import Entailment, Record
 from citewell.sentences import sentence_spans
 from citewell.verification.entities import missing_names
+from citewell.verification.exchange import exchanged_names, substituted_name
 from citewell.verification.numbers import Match, check_numbers
 from citewell.verification.signals import nearest_sentence, overlap, signals
 
@@ -28,6 +31,7 @@ DENIED_CEILING = 0.45
 _DENIES = frozenset({Match.OTHER, Match.SIGN, Match.FORM})
 CLOSE = 0.8  # share of the claim's words in one sentence from which on a small difference is the difference
 SIGNS = ("negation", "hedge", "quantifier", "opposite", "order", "attribution", "condition")
+_WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
 _EDGE = 1e-4  # log odds are cut here: what lies beyond is the model's confidence in itself
 
 
@@ -38,6 +42,7 @@ class Support(Record, frozen=True, kw_only=True):
     kind: str
     added: dict[str, float]
     denied: tuple[str, ...] = ()
+    exchanged: tuple[str, ...] = ()
 
 
 def support(premise: str, claim: str, entailment: Entailment, *, context: str = "") -> Support:
@@ -53,9 +58,12 @@ def support(premise: str, claim: str, entailment: Entailment, *, context: str = 
     added["slope"] = coefficients[f"slope {kind}"] * values["entailment"]
     probability = 1.0 / (1.0 + math.exp(-sum(added.values())))
     denied = denied_numbers(premise, claim, context)
-    if denied:
+    exchanged: tuple[str, ...] = exchanged_names(claim, premise) or ()
+    if not exchanged and (other := substituted_name(claim, premise, context)):
+        exchanged = (other,)
+    if denied or exchanged:
         probability = min(probability, DENIED_CEILING)
-    return Support(probability=probability, kind=kind, added=added, denied=denied)
+    return Support(probability=probability, kind=kind, added=added, denied=denied, exchanged=exchanged)
 
 
 def features(premise: str, claim: str, entailment: Entailment, *, context: str = "") -> dict[str, float]:
@@ -65,10 +73,11 @@ def features(premise: str, claim: str, entailment: Entailment, *, context: str =
     checks = check_numbers(claim, premise, context)
     found = {signal.kind for signal in signals(claim, premise)}
     units = max(1, len(sentence_spans(premise)))
+    shared_anywhere = overlap(claim, f"{context}\n{premise}")
     values = {
         "entailment": _log_odds(entailment.entailment),
         "contradiction": entailment.contradiction,
-        "words missing": 1.0 - overlap(claim, f"{context}\n{premise}"),
+        "words missing": 1.0 - shared_anywhere,
         "names missing": float(min(2, len(missing_names(claim, f"{context}\n{premise}")))),
         "numbers absent": float(min(2, sum(check.match is Match.ABSENT for check in checks))),
         "numbers denied": float(min(2, sum(check.match in _DENIES for check in checks))),
@@ -81,11 +90,34 @@ def features(premise: str, claim: str, entailment: Entailment, *, context: str =
         values
         | {name: float(name in found) for name in SIGNS}
         | {f"{name}, close": float(bool(near) and name in found) for name in SIGNS}
+        | _joints(premise, claim)
         | {
             "words added, close": float(0.0 < near < 1.0),
+            "words shared, long": math.log(units) * (shared_anywhere >= CLOSE),
             "names missing, close": values["names missing"] * bool(near),
         }
     )
+
+
+def _joints(premise: str, claim: str) -> dict[str, float]:
+    """How the claim is put together from the premise's words: shares of its pairs of neighbouring words
+    that the premise lacks, and that it lacks though it has both words (summaries go wrong where they
+    join); and whether the whole claim stands in the premise.
+    """
+    ours, theirs = _words(claim), _words(premise)
+    pairs = list(itertools.pairwise(ours)) or [("", "")]
+    there, words = set(itertools.pairwise(theirs)), set(theirs)
+    missing = [pair for pair in pairs if pair not in there]
+    rejoined = [pair for pair in missing if pair[0] in words and pair[1] in words]
+    return {
+        "pairs missing": len(missing) / len(pairs),
+        "pairs rejoined": len(rejoined) / len(pairs),
+        "verbatim": float(f" {' '.join(ours)} " in f" {' '.join(theirs)} "),
+    }
+
+
+def _words(text: str) -> list[str]:
+    return [match.group().lower() for match in _WORD.finditer(text)]
 
 
 def denied_numbers(premise: str, claim: str, context: str = "") -> tuple[str, ...]:

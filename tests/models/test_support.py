@@ -1,0 +1,85 @@
+"""Support: the entailer's word joined with exact checks; 0.5 is the border, denied numbers stay under it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from citewell.records import Entailment
+from citewell.verification.support import (
+    DENIED_CEILING,
+    calibration_card,
+    denied_numbers,
+    features,
+    source_kind,
+    support,
+)
+
+PREMISE = "Revenue was 51.2 billion dollars in fiscal 2023, an increase of 10 percent."
+SURE = Entailment(entailment=0.99, neutral=0.005, contradiction=0.005)
+UNSURE = Entailment(entailment=0.02, neutral=0.9, contradiction=0.08)
+
+
+def test_a_sure_entailer_and_nothing_missing_is_support() -> None:
+    assert support(PREMISE, "Revenue was 51.2 billion dollars.", SURE).probability > 0.5
+
+
+def test_an_unsure_entailer_is_none() -> None:
+    assert support(PREMISE, "The chairman likes to sail.", UNSURE).probability < 0.5
+
+
+def test_a_number_the_premise_denies_holds_support_under_the_border() -> None:
+    result = support(PREMISE, "Revenue was 52.1 billion dollars.", SURE)
+    assert result.probability <= DENIED_CEILING < 0.5
+    assert any("52.1" in number for number in result.denied)
+
+
+def test_a_missing_name_never_adds_support() -> None:
+    without = support("The plant stands in Ohio.", "The plant stands in Ohio.", SURE).probability
+    assert support("The plant stands in Ohio.", "The plant stands in Texas.", SURE).probability < without
+
+
+def test_more_entailment_is_more_support() -> None:
+    values = [
+        support(
+            PREMISE, "Revenue rose.", Entailment(entailment=p, neutral=1 - p, contradiction=0.0)
+        ).probability
+        for p in (0.05, 0.3, 0.6, 0.95)
+    ]
+    assert values == sorted(values)
+
+
+def test_what_was_added_sums_to_the_log_odds() -> None:
+    result = support(PREMISE, "Revenue rose in fiscal 2023.", SURE)
+    assert result.probability == pytest.approx(1 / (1 + math.exp(-sum(result.added.values()))))
+
+
+def test_unchecked_has_nothing_to_join() -> None:
+    nothing = Entailment(entailment=None, neutral=None, contradiction=None, unchecked="empty claim")
+    with pytest.raises(ValueError, match="empty claim"):
+        features(PREMISE, "Revenue rose.", nothing)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Revenue rose.", "sentence"),
+        ("Revenue rose. Costs fell.", "text"),
+        ("Item\t2023\t2022\nRevenue\t10\t9\nCosts\t8\t8", "table"),
+        ("Nike. Company.\nFounded: 1964.\nSeat: Beaverton.", "table"),
+    ],
+)
+def test_kind_of_source(text: str, kind: str) -> None:
+    assert source_kind(text) == kind
+
+
+def test_numbers_that_hold_deny_nothing() -> None:
+    assert denied_numbers(PREMISE, "Revenue was about 51 billion dollars in 2023.") == ()
+
+
+def test_the_coefficients_say_where_they_come_from() -> None:
+    card = calibration_card()
+    assert card["entailer"]["hash"].startswith("sha256:")
+    assert card["fitted_on"]
+    assert card["hash"].startswith("sha256:")
