@@ -21,20 +21,38 @@ from benchmarks.judged import GROUNDING, SETS, Judged, Score, judged, score
 from benchmarks.swaps import swaps
 from citewell.models.onnx.embedder import OnnxEmbedder
 from citewell.models.onnx.entailer import OnnxEntailer
+from citewell.ports import Entailer
 from citewell.records import Entailment
+from citewell.sentences import sentence_spans
+from citewell.verification.evidence import as_evidence
 from citewell.verification.signals import overlap
-from citewell.verification.support import calibration_card, source_kind, support
+from citewell.verification.support import calibration_card, source_kind
+from citewell.verification.verifier import Question, Verifier
 
 OUT = Path(__file__).parents[1] / "docs/measurements/verification"
 Values = list[float | None]
-Method = Callable[[Sequence[Judged], Sequence[Entailment]], Values]
+Method = Callable[[Sequence[Judged], Entailer], Values]
 
 
-def by_overlap(rows: Sequence[Judged], _: Sequence[Entailment]) -> Values:
+class Remembering:
+    """An entailer that answers a pair it has seen from memory: the methods share their questions."""
+
+    def __init__(self, entailer: Entailer) -> None:
+        self.maker = entailer.maker
+        self._entailer = entailer
+        self._known: dict[tuple[str, str], Entailment] = {}
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        new = list(dict.fromkeys(pair for pair in pairs if pair not in self._known))
+        self._known.update(zip(new, self._entailer.entail(new), strict=True))
+        return [self._known[pair] for pair in pairs]
+
+
+def by_overlap(rows: Sequence[Judged], _: Entailer) -> Values:
     return [overlap(row.claim, row.premise) for row in rows]
 
 
-def by_cosine(rows: Sequence[Judged], _: Sequence[Entailment]) -> Values:
+def by_cosine(rows: Sequence[Judged], _: Entailer) -> Values:
     embedder = OnnxEmbedder()
     usable = [bool(row.premise.strip() and row.claim.strip()) for row in rows]
     claims = iter(embedder.embed([r.claim for r, ok in zip(rows, usable, strict=True) if ok]))
@@ -42,15 +60,21 @@ def by_cosine(rows: Sequence[Judged], _: Sequence[Entailment]) -> Values:
     return [float(next(claims) @ next(premises)) if ok else None for ok in usable]
 
 
-def by_entailer(_: Sequence[Judged], results: Sequence[Entailment]) -> Values:
-    return [result.entailment for result in results]
+def by_entailer(rows: Sequence[Judged], entailer: Entailer) -> Values:
+    return [result.entailment for result in entailer.entail([(row.premise, row.claim) for row in rows])]
 
 
-def by_verifier(rows: Sequence[Judged], results: Sequence[Entailment]) -> Values:
-    return [
-        None if result.unchecked else support(row.premise, row.claim, result).probability
-        for row, result in zip(rows, results, strict=True)
-    ]
+def by_verifier(rows: Sequence[Judged], entailer: Entailer) -> Values:
+    """Support of the least supported sentence of each claim; None where nothing could be checked."""
+    sentences = [(row, row.claim[a:b]) for row in rows for a, b in sentence_spans(row.claim)]
+    verdicts = Verifier(entailer).verify_many(
+        [Question(claim=text, evidence=(as_evidence(row.premise),)) for row, text in sentences]
+    )
+    least: dict[int, float] = {}
+    for (row, _), verdict in zip(sentences, verdicts, strict=True):
+        if verdict.support is not None:
+            least[id(row)] = min(verdict.support, least.get(id(row), 1.0))
+    return [least.get(id(row)) for row in rows]
 
 
 def methods() -> dict[str, tuple[Method, float]]:
@@ -62,11 +86,10 @@ def methods() -> dict[str, tuple[Method, float]]:
     }
 
 
-def measure(rows: Sequence[Judged], entailer: OnnxEntailer) -> tuple[dict[str, Score], Values]:
+def measure(rows: Sequence[Judged], entailer: Entailer) -> tuple[dict[str, Score], Values]:
     """Each method's score, and the full verifier's probabilities."""
-    results = entailer.entail([(row.premise, row.claim) for row in rows])
     truth = [row.supported for row in rows]
-    values = {name: (method(rows, results), limit) for name, (method, limit) in methods().items()}
+    values = {name: (method(rows, entailer), limit) for name, (method, limit) in methods().items()}
     scores = {name: score(found, truth, limit) for name, (found, limit) in values.items()}
     return scores, values["full verifier"][0]
 
@@ -95,7 +118,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=300)
     parser.add_argument("--only", nargs="*", default=list(SETS))
     arguments = parser.parse_args()
-    entailer = OnnxEntailer()
+    entailer = Remembering(OnnxEntailer())
     table: dict[str, dict[str, Score]] = {}
     pooled: dict[str, list[tuple[Judged, float | None]]] = {}
     for name in arguments.only:
