@@ -1,6 +1,7 @@
 """Behind the entailer's port where no weights are: says so for every pair, and never guesses.
 
-In: pairs. Out: ``unchecked`` results, so that what exact code can prove stays proven and the rest is UNCHECKED.
+In: pairs. Out: ``unchecked`` results, so that what exact code can prove stays proven and the
+rest is UNCHECKED.
 """
 
 from __future__ import annotations
