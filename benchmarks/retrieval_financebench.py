@@ -217,22 +217,34 @@ def main() -> None:
             "chosen on": [ranks for ranks, q in zip(found, asked, strict=True) if q.chosen_on],
         }
         results = {name: measure(half) for name, half in halves.items()}
-        report(results, {name: len(half) for name, half in halves.items()}, index)
+        report(results, {name: len(half) for name, half in halves.items()}, index.snapshot().count())
 
 
-def report(results: dict[str, Any], sizes: dict[str, int], index: LanceIndex) -> None:
+def report(results: dict[str, Any], sizes: dict[str, int], chunks: int) -> None:
     names = ["page hit@1", "page hit@5", "page hit@10", "page hit@50", "parent hit@5", "section hit@5"]
     parts = [
         "Filings: 36 of FinanceBench, all searched at once. Intervals: 95 %, bootstrap over questions. "
         "A passage stands on every page that holds 50 of its characters; *parent* asks whether the parent "
-        "text shown with it (at most 6,000 characters) reaches the page, *section* whether its section does. "
-        "Fusion weights were chosen on the half named so.",
-        f"Index: {index.snapshot().count()} chunks.",
+        "text shown with it (at most 6,000 characters) reaches the page, *section* whether its section does.",
+        "*inside* searches the documents that a question names, *tables* ranks their rows, *fused, no names* "
+        "is what is left when a question's names are not used. *re-ranked* is the order that an answer is "
+        "made from: the ranker's and the pool's ranks fused, exact table cells raised; *parent hit@5* of that "
+        "line is re-ranked with parents.",
+        "Fusion weights were chosen on the half named so. The other half is not free of us either: the "
+        "words of all 66 questions were read while synonyms, line items and rules for names were written, "
+        "so its figures are optimistic for questions of other kinds. Evidence pages are FinanceBench's; a "
+        "passage that answers from another page counts as a miss.",
+        f"Index: {chunks} chunks.",
     ]
     for half, stages in results.items():
         rows = [[stage, *(shown(stages[stage][name]) for name in names)] for stage in stages]
         parts += [f"## {half} ({sizes[half]} questions)", table(["stage", *names], rows)]
-    write("retrieval_financebench", "Retrieval on FinanceBench", "\n\n".join(parts), {"results": results})
+    write(
+        "retrieval_financebench",
+        "Retrieval on FinanceBench",
+        "\n\n".join(parts),
+        {"chunks": chunks, "results": results},
+    )
 
 
 if __name__ == "__main__":
