@@ -1,0 +1,44 @@
+"""Names in each other's place are seen, and what says the same in other words is let through."""
+
+from __future__ import annotations
+
+import pytest
+
+from citewell.verification.exchange import exchanged_names, substituted_name
+
+
+@pytest.mark.parametrize(
+    ("claim", "premise"),
+    [
+        ("Dee sued Lee in Paris.", "Lee sued Dee in Paris, and nobody knew."),
+        (
+            "The offer by Acme was refused in Boston by Borealis.",
+            "The offer by Borealis was refused in Boston by Acme.",
+        ),
+    ],
+)
+def test_exchanged(claim: str, premise: str) -> None:
+    assert exchanged_names(claim, premise)
+
+
+@pytest.mark.parametrize(
+    ("claim", "premise"),
+    [
+        ("Lee sued Dee.", "Lee sued Dee in Paris, and nobody knew."),
+        ("Dee was sued by Lee in Paris.", "Lee sued Dee in Paris."),
+        ("Lee and Dee met in Paris.", "Lee and Dee met in Paris."),
+        ("The chairman likes to sail.", "Lee sued Dee in Paris."),
+    ],
+)
+def test_not_exchanged(claim: str, premise: str) -> None:
+    assert exchanged_names(claim, premise) is None
+
+
+def test_a_name_in_the_place_of_another() -> None:
+    premise = "The plant was opened by the mayor of Dayton in 2019."
+    assert substituted_name("The plant was opened by the mayor of Toledo in 2019.", premise) == "Toledo"
+    assert substituted_name("The plant was opened by the mayor of Dayton.", premise) is None
+
+
+def test_a_name_for_a_pronoun_is_no_substitution() -> None:
+    assert substituted_name("Smith opened the new plant in 2019.", "He opened the new plant in 2019.") is None
