@@ -57,7 +57,7 @@ def write(name: str, title: str, body: str, values: Mapping[str, Any]) -> None:
     RESULTS.mkdir(parents=True, exist_ok=True)
     (RESULTS / f"{name}.md").write_text(f"# {title}\n\n{body.strip()}\n", encoding="utf-8")
     told = {"machine": machine(), **values}
-    text = json.dumps(told, indent=1, ensure_ascii=False, sort_keys=True)
+    text = json.dumps(told, indent=1, ensure_ascii=False)
     (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
     print(body)
 

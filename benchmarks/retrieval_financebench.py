@@ -228,8 +228,8 @@ def report(results: dict[str, Any], sizes: dict[str, int], chunks: int) -> None:
         "text shown with it (at most 6,000 characters) reaches the page, *section* whether its section does.",
         "*inside* searches the documents that a question names, *tables* ranks their rows, *fused, no names* "
         "is what is left when a question's names are not used. *re-ranked* is the order that an answer is "
-        "made from: the ranker's and the pool's ranks fused, exact table cells raised; *parent hit@5* of that "
-        "line is re-ranked with parents.",
+        "made from: the ranker's and the pool's ranks fused, exact table cells raised; *parent hit@5* "
+        "of that line is re-ranked with parents.",
         "Fusion weights were chosen on the half named so. The other half is not free of us either: the "
         "words of all 66 questions were read while synonyms, line items and rules for names were written, "
         "so its figures are optimistic for questions of other kinds. Evidence pages are FinanceBench's; a "
