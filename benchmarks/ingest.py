@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -128,7 +129,9 @@ def main() -> None:
     body = (
         "Filings of FinanceBench, the smallest first; three dense views a chunk. *alone*: the same texts "
         "embedded and nothing else, in the same minute. Peak memory is the resident set of the main "
-        "process; the parsing worker's stands beside it.\n\n" + table(heads, rows)
+        "process; the parsing worker's stands beside it. Load average at the end: "
+        f"{os.getloadavg()[0]:.0f} on {os.cpu_count()} cores; where it is above the cores, wall times measure the "
+        "neighbours and the CPU ratio is the one to read.\n\n" + table(heads, rows)
     )
     write("ingest", "Ingest", body, {"runs": runs})
 
