@@ -130,8 +130,8 @@ def main() -> None:
         "Filings of FinanceBench, the smallest first; three dense views a chunk. *alone*: the same texts "
         "embedded and nothing else, in the same minute. Peak memory is the resident set of the main "
         "process; the parsing worker's stands beside it. Load average at the end: "
-        f"{os.getloadavg()[0]:.0f} on {os.cpu_count()} cores; where it is above the cores, wall times measure the "
-        "neighbours and the CPU ratio is the one to read.\n\n" + table(heads, rows)
+        f"{os.getloadavg()[0]:.0f} on {os.cpu_count()} cores; where it is above the cores, wall times are "
+        "the neighbours' and the CPU ratio is the one to read.\n\n" + table(heads, rows)
     )
     write("ingest", "Ingest", body, {"runs": runs})
 
