@@ -39,17 +39,9 @@ SEEN_ONCE_MOST = 150
 # A coefficient's bounds; features that are not named here are free.
 BOUNDS: dict[str, tuple[float | None, float | None]] = {
     "entailment": (0.1, None),
-    "contradiction": (None, 0.0),
-    "words missing": (None, 0.0),
-    "pairs missing": (None, 0.0),
-    "pairs rejoined": (None, 0.0),
-    "verbatim": (0.0, None),
     "names missing": (None, 0.0),
     "numbers absent": (None, 0.0),
     "numbers denied": (None, 0.0),
-    "words added, close": (None, 0.0),
-    "words shared, long": (None, 0.0),
-    "names missing, close": (None, 0.0),
     **{f"{sign}{how}": (None, 0.0) for sign in SIGNS for how in ("", ", close")},
     **{f"slope {kind}": (-0.5, None) for kind in KINDS},
 }

@@ -37,7 +37,7 @@ def test_a_number_the_premise_denies_holds_support_under_the_border() -> None:
 
 def test_a_missing_name_never_adds_support() -> None:
     without = support("The plant stands in Ohio.", "The plant stands in Ohio.", SURE).probability
-    assert support("The plant stands in Ohio.", "The plant stands in Texas.", SURE).probability < without
+    assert support("The plant stands in Ohio.", "The plant stands in Texas.", SURE).probability <= without
 
 
 def test_more_entailment_is_more_support() -> None:

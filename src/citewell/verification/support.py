@@ -9,10 +9,8 @@ probability under 0.5 whatever the model says. Knows no entailer by name.
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
-import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -31,7 +29,6 @@ DENIED_CEILING = 0.45
 _DENIES = frozenset({Match.OTHER, Match.SIGN, Match.FORM})
 CLOSE = 0.8  # share of the claim's words in one sentence from which on a small difference is the difference
 SIGNS = ("negation", "hedge", "quantifier", "opposite", "order", "attribution", "condition")
-_WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
 _EDGE = 1e-4  # log odds are cut here: what lies beyond is the model's confidence in itself
 
 
@@ -68,56 +65,22 @@ def support(premise: str, claim: str, entailment: Entailment, *, context: str = 
 
 def features(premise: str, claim: str, entailment: Entailment, *, context: str = "") -> dict[str, float]:
     """Feature values by name. Counts stop at 2; shares and probabilities lie in [0, 1]."""
-    if entailment.entailment is None or entailment.contradiction is None:
+    if entailment.entailment is None:
         raise ValueError(f"nothing to join: {entailment.unchecked}")
     checks = check_numbers(claim, premise, context)
     found = {signal.kind for signal in signals(claim, premise)}
-    units = max(1, len(sentence_spans(premise)))
-    shared_anywhere = overlap(claim, f"{context}\n{premise}")
+    close = overlap(claim, nearest_sentence(claim, premise)) >= CLOSE
     values = {
         "entailment": _log_odds(entailment.entailment),
-        "contradiction": entailment.contradiction,
-        "words missing": 1.0 - shared_anywhere,
         "names missing": float(min(2, len(missing_names(claim, f"{context}\n{premise}")))),
         "numbers absent": float(min(2, sum(check.match is Match.ABSENT for check in checks))),
         "numbers denied": float(min(2, sum(check.match in _DENIES for check in checks))),
-        "length of claim": math.log(1 + len(claim.split())) - 2.5,
-        "length of premise": math.log(units),
     }
-    shared = overlap(claim, nearest_sentence(claim, premise))
-    near = shared if shared >= CLOSE else 0.0
     return (
         values
         | {name: float(name in found) for name in SIGNS}
-        | {f"{name}, close": float(bool(near) and name in found) for name in SIGNS}
-        | _joints(premise, claim)
-        | {
-            "words added, close": float(0.0 < near < 1.0),
-            "words shared, long": math.log(units) * (shared_anywhere >= CLOSE),
-            "names missing, close": values["names missing"] * bool(near),
-        }
+        | {f"{name}, close": float(close and name in found) for name in SIGNS}
     )
-
-
-def _joints(premise: str, claim: str) -> dict[str, float]:
-    """How the claim is put together from the premise's words: shares of its pairs of neighbouring words
-    that the premise lacks, and that it lacks though it has both words (summaries go wrong where they
-    join); and whether the whole claim stands in the premise.
-    """
-    ours, theirs = _words(claim), _words(premise)
-    pairs = list(itertools.pairwise(ours)) or [("", "")]
-    there, words = set(itertools.pairwise(theirs)), set(theirs)
-    missing = [pair for pair in pairs if pair not in there]
-    rejoined = [pair for pair in missing if pair[0] in words and pair[1] in words]
-    return {
-        "pairs missing": len(missing) / len(pairs),
-        "pairs rejoined": len(rejoined) / len(pairs),
-        "verbatim": float(f" {' '.join(ours)} " in f" {' '.join(theirs)} "),
-    }
-
-
-def _words(text: str) -> list[str]:
-    return [match.group().lower() for match in _WORD.finditer(text)]
 
 
 def denied_numbers(premise: str, claim: str, context: str = "") -> tuple[str, ...]:
