@@ -59,7 +59,8 @@ def text(card: dict[str, Any]) -> str:
         f"{measured['measure']} (entailer alone {measured['threshold']}, full verifier 0.5).\n",
         "| set | n | entailer alone | full verifier |\n|---|---|---|---|",
         *(_line(name, line, bold=name in GROUNDING) for name, line in measured["sets"].items()),
-        "\nOne thing changed in a real sentence (of kinds that training changes too):\n",
+        "\nOne thing changed in a real sentence (of kinds that training changes too; the checks of "
+        "names were written with misses on these in view):\n",
         "| what changed | n | entailer alone | full verifier |\n|---|---|---|---|",
         *(_line(name, line) for name, line in measured["single_edits"].items()),
         "\nGrounding sets in bold. Every set and method: `docs/measurements/verification.md`.\n",
