@@ -166,7 +166,8 @@ def write(
         "\n## Other sets\n",
         *_lines({n: line for n, line in table.items() if n not in GROUNDING}, "set"),
         "\n## One thing changed in a real sentence\n",
-        "The checks of names were written with misses on these very edits in view, so entities and roles flatter.\n",
+        "The checks of names were written with misses on these very edits in view, "
+        "so entities and roles flatter.\n",
         *_lines(edited, "what changed"),
         "\n## Calibration of the full verifier, at equal priors\n",
         "Pooled over the grounding and table sets above.\n",
