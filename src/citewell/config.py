@@ -94,7 +94,7 @@ class Config(Record, frozen=True, kw_only=True):
     generator: str = "extractive"
     entailer: str = "embedded"
     ranker: str = "embedded"
-    extractor: str = "embedded"
+    extractor: str = "lexical"
     embedder: str = "embedded"
     escalate: str = ""
     documents: Documents = Documents()

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from citewell.cli.program import app
 
 HOME = ".demo"
-ANSWERED = "What is a table row in canonical text?"
+ANSWERED = "What is the default relevance threshold?"
 UNANSWERED = "What did Citewell earn in fiscal year 2031?"
 
 
