@@ -1,0 +1,39 @@
+"""``python -m benchmarks [HOME]``: every measurement, one after the other, each in a process of its own.
+
+In: CITEWELL_DATA; HOME is where the filings are ingested (default ``.bench``). Out: docs/measurements.
+1 when one fails.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+PLAIN = (
+    "verification", "model_speed", "ranker", "reader", "poison", "pdf_reading",
+    "retrieval_beir", "ingest", "pass_latency",
+)  # fmt: skip
+OVER_FILINGS = ("retrieval_financebench", "financebench_answers")
+
+
+def main(home: str) -> int:
+    data = os.environ.get("CITEWELL_DATA")
+    if not data:
+        raise SystemExit("CITEWELL_DATA is unset: point it at the public data")
+    filings = Path(data) / "financebench" / "pdfs"
+    commands = [["-m", f"benchmarks.{name}"] for name in PLAIN]
+    commands.append(["-m", "citewell.cli", "--home", home, "ingest", str(filings)])
+    commands += [["-m", f"benchmarks.{name}", "--home", home] for name in OVER_FILINGS]
+    failed = []
+    for command in commands:
+        print(" ".join(command), flush=True)
+        if subprocess.run([sys.executable, *command], check=False).returncode:
+            failed.append(command[1])
+    print(f"{len(commands) - len(failed)} done, {len(failed)} failed: {', '.join(failed)}")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else ".bench"))

@@ -1,0 +1,5 @@
+"""``python -m citewell.cli``: the command without its script."""
+
+from citewell.cli import main
+
+main()
