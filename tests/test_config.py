@@ -45,6 +45,10 @@ def test_an_unknown_variable_is_refused() -> None:
         load(None, {"CITEWELL_RETRIEVAL_POL": "30"})
 
 
+def test_the_variables_of_training_may_share_a_shell() -> None:
+    assert load(None, {"CITEWELL_ENCODER": "/models", "CITEWELL_THREADS": "1"}) == Config()
+
+
 @pytest.mark.parametrize("text", ["retrieval = 3\n", "[retrieval]\npool = 'many'\n", "not toml", "\x00"])
 def test_a_wrong_value_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "citewell.toml"

@@ -19,7 +19,10 @@ from citewell.errors import ConfigError
 from citewell.identity import hash_value
 from citewell.records import Record
 
-RESERVED = {"CITEWELL_HOME", "CITEWELL_DATA", "CITEWELL_CONFIG"}
+RESERVED = {"CITEWELL_HOME", "CITEWELL_DATA", "CITEWELL_CONFIG"} | {
+    f"CITEWELL_{name}" for name in ("ENCODER", "CHECKPOINTS", "THREADS", "STEPS", "PASSES", "HELD_LAYERS")
+}
+"""Names that are no keys: the product's own, and those of `training/`, which may share a shell with it."""
 
 
 class Documents(Record, frozen=True, kw_only=True):
