@@ -88,9 +88,9 @@ def test_a_changed_file_is_refused(tmp_path: Path) -> None:
     with (folder / "tokenizer.json").open("a") as file:
         file.write(" ")
     with pytest.raises(ModelChangedError, match="tokenizer"):
-        OnnxRanker(folder)
+        OnnxRanker(ReadingModel(folder))
 
 
 def test_missing_weights_are_named(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"card\.json"):
-        OnnxRanker(tmp_path / "nowhere")
+        OnnxRanker(ReadingModel(tmp_path / "nowhere"))

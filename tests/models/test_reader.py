@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import pytest
 
 from citewell.errors import UsageError
 from citewell.models.onnx.ranker import OnnxRanker
 from citewell.models.onnx.reader import CANDIDATES, OnnxReader
-from citewell.models.onnx.reading import ReadingModel
+from citewell.models.onnx.reading import ReadingModel, RememberingReading, Window
 
 QUESTION = "Who founded the observatory?"
 PASSAGE = (
@@ -70,3 +71,25 @@ def test_one_run_serves_ranker_and_reader(reader: OnnxReader) -> None:
 def test_empty_input_is_refused(reader: OnnxReader, question: str, passage: str) -> None:
     with pytest.raises(UsageError, match="no words"):
         reader.extract(question, [passage])
+
+
+def test_a_memory_reads_each_pair_once_and_changes_nothing() -> None:
+    model = ReadingModel.shared()
+    asked: list[tuple[str, ...]] = []
+
+    class Counting:
+        session, card = model.session, model.card
+
+        def read(self, question: str, passages: Sequence[str]) -> list[list[Window]]:
+            asked.append(tuple(passages))
+            return model.read(question, passages)
+
+    remembering = RememberingReading(Counting(), limit=2)
+    reader, plain = OnnxReader(remembering), OnnxReader(model)
+    assert reader.extract(QUESTION, [PASSAGE, FILLER, PASSAGE]) == plain.extract(
+        QUESTION, [PASSAGE, FILLER, PASSAGE]
+    )
+    assert OnnxRanker(remembering).rank(QUESTION, [FILLER]) == OnnxRanker(model).rank(QUESTION, [FILLER])
+    reader.extract(QUESTION, ["one more"])  # pushes the oldest out
+    reader.extract(QUESTION, [FILLER, PASSAGE])
+    assert asked == [(PASSAGE, FILLER), ("one more",), (PASSAGE,)]

@@ -8,7 +8,7 @@ same question on the same index version gives the same passages. Knows nothing a
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -33,8 +33,9 @@ BM25 = "bm25"
 # Documents that a question names and whose tables are read whole; offsets end before this one.
 _READ_WHOLE, _END = 4, 1 << 40
 _INSIDE, _TABLES = "inside ", "tables"
-# How much of the section a ranker reads on a second try: about twice a chunk, for it reads each token.
-_WIDE_CHARS = 2_500
+# How many passages a ranker reads again with their sections on a second try, and how much of each section:
+# about twice a chunk, for it reads each token.
+_WIDENED, _WIDE_CHARS = 15, 2_500
 
 
 class Readable(Protocol):
@@ -83,7 +84,7 @@ class Retriever:
         broaden: bool = False,
     ) -> Retrieved:
         """The best passages for ``question``. ``broaden`` searches for more words, takes the larger pool
-        and shows the ranker more of each section: for a second try, when the first found no answer.
+        and shows the ranker the sections of the best: for a second try, when the first found no answer.
 
         Raises UsageError for a blank question or a ``top_k`` that is not within 1 to 10.
         """
@@ -116,7 +117,8 @@ class Retriever:
             ]
         if broaden:
             notes.append(
-                f"broadened: pool of {pool}, ranked with the sections around, searched as: {wording.words}"
+                f"broadened: pool of {pool}, the first {_WIDENED} ranked with the sections around them, "
+                f"searched as: {wording.words}"
             )
         notes += dating_notes([passage for passage in passages if passage.relevant])
         return Retrieved(
@@ -162,11 +164,9 @@ class Retriever:
         """The whole pool as passages, relevant ones first, each group by both rankings fused: the
         ranker reads a passage and a question closely, the pool knows how many ways led to it."""
         chunks = [pool.chunks[key] for key, _ in pool.fused]
-        texts = [
-            f"{chunk.context}\n{parent_text(chunk, wide, _WIDE_CHARS)}" if wide else chunk.in_context
-            for chunk in chunks
-        ]
-        relevances = self._ranker.rank(question, texts) if texts else []
+        relevances = self._ranker.rank(question, [chunk.in_context for chunk in chunks]) if chunks else []
+        if wide:
+            relevances = self._widened(question, chunks, relevances, wide)
         passages = [
             Passage(
                 chunk=pool.chunks[key],
@@ -186,6 +186,17 @@ class Retriever:
         )
         place = {key: at for at, (key, _) in enumerate(both)}
         return sorted(passages, key=lambda passage: (not passage.relevant, place[_key(passage.chunk)]))
+
+    def _widened(
+        self, question: str, chunks: Sequence[Chunk], relevances: Sequence[float], snapshot: IndexSnapshot
+    ) -> list[float]:
+        """The likeliest chunks read again with their sections: what answers may stand over the border."""
+        best = sorted(range(len(chunks)), key=lambda i: (-relevances[i], i))[:_WIDENED]
+        texts = [f"{chunks[i].context}\n{parent_text(chunks[i], snapshot, _WIDE_CHARS)}" for i in best]
+        widened = list(relevances)
+        for i, relevance in zip(best, self._ranker.rank(question, texts) if texts else (), strict=True):
+            widened[i] = max(widened[i], relevance)
+        return widened
 
     def _weights(self, named: bool) -> Mapping[str, float]:
         settings = self._settings

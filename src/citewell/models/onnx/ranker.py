@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
-from citewell.models.onnx.reading import ReadingModel, Window
-from citewell.models.onnx.session import WEIGHTS
+from citewell.models.onnx.reading import ReadingModel, Reads, Window
 
 
 class OnnxRanker:
     """The default ranker; needs no hub, no key and no torch."""
 
-    def __init__(self, folder: Path = WEIGHTS / "reading") -> None:
-        self._model = ReadingModel.shared(folder)
+    def __init__(self, model: Reads | None = None) -> None:
+        self._model = model or ReadingModel.shared()
         self.maker = self._model.session.maker
         self.card = self._model.card
         self._curve: dict[str, float] = self.card["relevance"]

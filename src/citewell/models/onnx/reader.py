@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
-from citewell.models.onnx.reading import ReadingModel, Window
-from citewell.models.onnx.session import WEIGHTS
+from citewell.models.onnx.reading import ReadingModel, Reads, Window
 from citewell.ports import Extraction, Reading
 
 CANDIDATES = 5
@@ -26,8 +24,8 @@ CONSIDERED = 60  # spans looked at, best first, to find candidates that do not o
 class OnnxReader:
     """The default extractor; needs no hub, no key and no torch."""
 
-    def __init__(self, folder: Path = WEIGHTS / "reading") -> None:
-        self._model = ReadingModel.shared(folder)
+    def __init__(self, model: Reads | None = None) -> None:
+        self._model = model or ReadingModel.shared()
         self.maker = self._model.session.maker
         self._curve: dict[str, float] = self._model.card["no_answer"]
 

@@ -4,15 +4,20 @@ In: a question and passages of any length. Out: for each passage its windows, ea
 and, for every possible span, how much likelier it is than "no answer here" (log odds). A passage that fits
 is one window. A longer one is cut between sentences (or table rows) into runs that fill a window, each
 starting with the last sentence of the run before; its heading lines stand at the head of every window.
-Nothing is left out. Knows nothing about probabilities: see `ranker` and `reader`.
+Nothing is left out. Within a pass the ranker, the gate and the writer read the same pairs, and a second
+try most of the first one's: `RememberingReading` reads each once. Knows nothing about probabilities: see
+`ranker` and `reader`.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +32,31 @@ HEAD_LINES, HEAD_CHARACTERS, HEAD_TOKENS = 3, 520, 96
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """`odds[i, j]`: log odds of the span from the i-th to the j-th of the window's tokens against no
-    answer, -inf where j < i or the span is too long; `offsets`: each token's place in the passage."""
+    """`starts` and `ends`: log odds of each token as the first or last of an answer against no answer;
+    `longest`: tokens a span may have; `offsets`: each token's place in the passage."""
 
     relevance: float
-    odds: Floats
+    starts: Floats
+    ends: Floats
+    longest: int
     offsets: tuple[tuple[int, int], ...]
+
+    @property
+    def odds(self) -> Floats:
+        """`odds[i, j]`: log odds of the span from the i-th to the j-th token against no answer, -inf where
+        j < i or the span is too long."""
+        reach = np.arange(len(self.ends))[None, :] - np.arange(len(self.starts))[:, None]
+        odds = self.starts[:, None] + self.ends[None, :]
+        return np.where((reach >= 0) & (reach < self.longest), odds, np.float32(-np.inf)).astype(np.float32)
+
+
+class Reads(Protocol):
+    """A reading model, with or without a memory."""
+
+    session: Session
+    card: dict[str, Any]
+
+    def read(self, question: str, passages: Sequence[str]) -> list[list[Window]]: ...
 
 
 class ReadingModel:
@@ -96,10 +120,39 @@ class ReadingModel:
     ) -> Window:
         relevance, starts, ends = output
         place = slice(first, first + len(tokens))
-        odds = (starts[place, None] - starts[0]) + (ends[None, place] - ends[0])
-        reach = np.arange(len(tokens))[None, :] - np.arange(len(tokens))[:, None]
-        odds = np.where((reach >= 0) & (reach < self._span), odds, np.float32(-np.inf)).astype(np.float32)
-        return Window(float(relevance), odds, tuple(t[1] for t in tokens))
+        return Window(
+            relevance=float(relevance),
+            starts=starts[place] - starts[0],
+            ends=ends[place] - ends[0],
+            longest=self._span,
+            offsets=tuple(t[1] for t in tokens),
+        )
+
+
+class RememberingReading:
+    """What `model` read, kept for the next that asks: `limit` passages (some 4 kB each), oldest out."""
+
+    def __init__(self, model: Reads, *, limit: int = 1_024) -> None:
+        self.session, self.card = model.session, model.card
+        self._model = model
+        self._limit = limit
+        self._known: OrderedDict[tuple[str, str], list[Window]] = OrderedDict()
+        self._lock = Lock()
+
+    def read(self, question: str, passages: Sequence[str]) -> list[list[Window]]:
+        """As the model's own."""
+        keys = [(question, passage) for passage in passages]
+        with self._lock:
+            found = {key: self._known[key] for key in keys if key in self._known}
+        unread = [key for key in dict.fromkeys(keys) if key not in found]
+        if unread:
+            windows = self._model.read(question, [passage for _, passage in unread])
+            found |= dict(zip(unread, windows, strict=True))
+            with self._lock:
+                self._known |= {key: found[key] for key in unread}
+                while len(self._known) > self._limit:
+                    self._known.popitem(last=False)
+        return [found[key] for key in keys]
 
 
 def head_of(passage: str) -> int:
