@@ -1,0 +1,239 @@
+"""Which records answer a question, and how many: pages newest first, counts over time.
+
+In: an :class:`AuditQuery` and :class:`Postings`. Out: sequence numbers a page at a time; counts by day and
+profile. The profiles that fit are chosen first (there are some hundreds); then either the shortest list of
+the keys asked for is walked from its newest end, or, where no key is asked for, the tallies say in which
+days the page will be full and only those are looked at. So no question walks the log.
+Knows nothing about bodies.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+
+from citewell.audit.database import Row, Rows
+from citewell.audit.postings import Postings
+from citewell.audit.profiles import DAY, Profile
+from citewell.audit.question import AuditQuery, keys_asked, profile_fits, span_of
+from citewell.errors import UsageError
+from citewell.records import Record
+
+_SHORT = 20_000
+"""Lists are compared in length up to here; of two longer ones either may be walked."""
+_RARE = 0.05
+"""Share of the records under which they are found by profile and not by walking the time."""
+_DAYS = 32
+"""Of tallies that are read at first; each further step reads twice as many."""
+
+
+class Found(Record, frozen=True, kw_only=True):
+    """``(time, seq)`` of each record, newest first; ``more`` when there are others behind them."""
+
+    records: tuple[tuple[int, int], ...]
+    more: bool
+
+
+class Counted(Record, frozen=True, kw_only=True):
+    """``n`` records of a profile in the hour or day that begins at ``time``."""
+
+    time: int
+    profile: Profile
+    n: int
+
+
+class Finder:
+    """``pseudonym`` says how the log names a user."""
+
+    def __init__(self, postings: Postings, pseudonym: Callable[[str], str]) -> None:
+        self._postings, self._pseudonym = postings, pseudonym
+
+    def page(self, query: AuditQuery) -> Found:
+        """The newest records before the cursor. Raises UsageError for a cursor that is none."""
+        since, until = span_of(query)
+        before = parse_cursor(query.cursor) if query.cursor else (2**62, 2**62)
+        keys = keys_asked(query, self._pseudonym)
+        with self._postings.database.reading() as rows:
+            profiles = self._postings.refresh(rows)
+            wanted = [number for number, profile in profiles.items() if profile_fits(query, profile)]
+            if not wanted:
+                return Found(records=(), more=False)
+            window = _Window(since, min(until, before[0] + 1), before)
+            among = _among(wanted) if len(wanted) < len(profiles) else ""
+            if keys:
+                found = _by_keys(rows, keys, window, among, query.limit + 1)
+            else:
+                found = _by_time(rows, wanted, window, among, query.limit + 1)
+        records = tuple((time, seq) for time, seq in found)
+        return Found(records=records[: query.limit], more=len(records) > query.limit)
+
+    def count(self, query: AuditQuery, unit: int) -> list[Counted]:
+        """How many records fit, by profile and ``unit`` (an hour or a day in microseconds), oldest first."""
+        since, until = span_of(query)
+        keys = keys_asked(query, self._pseudonym)
+        with self._postings.database.reading() as rows:
+            profiles = self._postings.refresh(rows)
+            wanted = {number for number, profile in profiles.items() if profile_fits(query, profile)}
+            if not wanted:
+                return []
+            among = _among(wanted) if len(wanted) < len(profiles) else ""
+            if keys:
+                found = _count_keys(rows, keys, since, until, among, unit)
+            elif unit == DAY:
+                found = _count_days(rows, since, until, among)
+            else:
+                found = _count_rows(rows, since, until, among, unit)
+        return [
+            Counted(time=time, profile=profiles[number], n=n) for (time, number), n in sorted(found.items())
+        ]
+
+
+def cursor_of(time: int, seq: int) -> str:
+    """Names the last record of a page; whoever has it can go on from there, whatever arrives meanwhile."""
+    return f"{time}.{seq}"
+
+
+def parse_cursor(cursor: str) -> tuple[int, int]:
+    """Raises UsageError."""
+    time, _, seq = cursor.partition(".")
+    if not (time.isdigit() and seq.isdigit() and len(cursor) < 40):
+        raise UsageError(f"{cursor!r} is no cursor", hint="pass `next` of the page before, as it was")
+    return int(time), int(seq)
+
+
+class _Window:
+    """``[since, until)`` and before ``(time, seq)``."""
+
+    def __init__(self, since: int, until: int, before: tuple[int, int]) -> None:
+        self.since, self.until, self.before = since, until, before
+
+    def terms(self, since: int, until: int) -> tuple[str, list[int]]:
+        return "time >= ? AND time < ? AND (time, seq) < (?, ?)", [since, until, *self.before]
+
+
+def _among(numbers: Sequence[int] | set[int]) -> str:
+    # Our own integers, so they may stand in the statement.
+    return f" AND profile IN ({', '.join(map(str, sorted(numbers)))})"
+
+
+_NEWEST = " ORDER BY time DESC, seq DESC LIMIT ?"
+
+
+def _by_keys(rows: Rows, keys: Sequence[int], window: _Window, among: str, limit: int) -> list[Row]:
+    """The shortest list is walked; the others are asked record by record."""
+    lengths = {key: _length(rows, key, window) for key in keys} if len(keys) > 1 else {keys[0]: 1}
+    if not all(lengths.values()):
+        return []
+    driver, *others = sorted(keys, key=lengths.__getitem__)
+    terms, values = window.terms(window.since, window.until)
+    probes = "".join(
+        " AND EXISTS (SELECT 1 FROM postings o WHERE o.key = ? AND o.time = p.time AND o.seq = p.seq)"
+        for _ in others
+    )
+    return rows.execute(
+        f"SELECT time, seq FROM postings p WHERE key = ? AND {terms}{among}{probes}{_NEWEST}",
+        (driver, *values, *others, limit),
+    ).fetchall()
+
+
+def _length(rows: Rows, key: int, window: _Window) -> int:
+    row = rows.execute(
+        "SELECT count(*) FROM"
+        " (SELECT 1 FROM postings WHERE key = ? AND time >= ? AND time < ? LIMIT ?) AS first",
+        (key, window.since, window.until, _SHORT),
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _by_time(rows: Rows, wanted: Sequence[int], window: _Window, among: str, limit: int) -> list[Row]:
+    """The tallies bound the days in which the newest ``limit`` records lie."""
+    edge = (window.until - 1) // DAY
+    first = last = None
+    matching = total = surely = 0
+    fitting = set(wanted)
+    for day, tallies in _tallies(rows, window):
+        hits = sum(n for profile, n in tallies if profile in fitting)
+        if hits:
+            first, last = day, day if last is None else last
+            matching += hits
+            # Of the last day an unknown part lies behind the cursor or the bound.
+            surely += hits if day != edge else 0
+        if last is not None:
+            total += sum(n for _, n in tallies)
+        if surely >= limit:
+            break
+    if first is None or last is None:
+        return []
+    since, until = max(window.since, first * DAY), min(window.until, (last + 1) * DAY)
+    terms, values = window.terms(since, until)
+    if not among or matching > _RARE * total:
+        statement = f"SELECT time, seq FROM records WHERE {terms}{among}{_NEWEST}"
+    else:
+        # By profile: the walk over the time would pass many records for each that fits.
+        hinted = f"SELECT time, seq FROM records WHERE profile IN ({', '.join(map(str, wanted))}) AND {terms}"
+        statement = hinted + _NEWEST
+    return rows.execute(statement, (*values, limit)).fetchall()
+
+
+def _tallies(rows: Rows, window: _Window) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    """Days of the window, newest first, with the number of records of each profile."""
+    bounds = rows.execute("SELECT min(day), max(day) FROM tallies").fetchone()
+    if bounds is None or bounds[0] is None:
+        return
+    oldest = max(bounds[0], window.since // DAY)
+    newest, step = min(bounds[1], (window.until - 1) // DAY), _DAYS
+    while newest >= oldest:
+        start = max(oldest, newest - step + 1)
+        days: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for day, profile, n in rows.execute(
+            "SELECT day, profile, n FROM tallies WHERE day >= ? AND day <= ?", (start, newest)
+        ):
+            days[day].append((profile, n))
+        yield from ((day, days[day]) for day in sorted(days, reverse=True))
+        newest, step = start - 1, step * 2
+
+
+Counts = dict[tuple[int, int], int]
+
+
+def _count_keys(rows: Rows, keys: Sequence[int], since: int, until: int, among: str, unit: int) -> Counts:
+    window = _Window(since, until, (2**62, 2**62))
+    lengths = {key: _length(rows, key, window) for key in keys} if len(keys) > 1 else {keys[0]: 1}
+    driver, *others = sorted(keys, key=lengths.__getitem__)
+    probes = "".join(
+        " AND EXISTS (SELECT 1 FROM postings o WHERE o.key = ? AND o.time = p.time AND o.seq = p.seq)"
+        for _ in others
+    )
+    found = rows.execute(
+        f"SELECT time / {unit}, profile, count(*) FROM postings p WHERE key = ? AND time >= ? AND time < ?"
+        f"{among}{probes} GROUP BY 1, 2",
+        (driver, since, until, *others),
+    )
+    return {(slot * unit, profile): n for slot, profile, n in found}
+
+
+def _count_rows(rows: Rows, since: int, until: int, among: str, unit: int) -> Counts:
+    found = rows.execute(
+        f"SELECT time / {unit}, profile, count(*) FROM records WHERE time >= ? AND time < ?{among}"
+        " GROUP BY 1, 2",
+        (since, until),
+    )
+    return {(slot * unit, profile): n for slot, profile, n in found}
+
+
+def _count_days(rows: Rows, since: int, until: int, among: str) -> Counts:
+    """Whole days from the tallies; of the first and the last only what lies inside, from the records."""
+    first, last = -(-since // DAY), until // DAY
+    if first > last:
+        return _count_rows(rows, since, until, among, DAY)
+    counts: Counts = {}
+    for day, profile, n in rows.execute(
+        f"SELECT day, profile, n FROM tallies WHERE day >= ? AND day < ?{among}",
+        (max(first, -(2**31)), min(last, 2**31 - 1)),
+    ):
+        counts[day * DAY, profile] = n
+    for start, end in ((since, first * DAY), (last * DAY, until)):
+        if start < end:
+            for slot, n in _count_rows(rows, start, end, among, DAY).items():
+                counts[slot] = counts.get(slot, 0) + n
+    return counts

@@ -1,0 +1,142 @@
+"""The log's database as a PostgreSQL server by URL: the same SQL, the same promises as SQLite.
+
+In: ``postgresql://...``. Out: the :class:`citewell.audit.database.Database` of one schema of it. One advisory
+lock lets one writer at a time through, of all processes on all machines; a commit is durable as the server's
+``synchronous_commit`` says (refused when it is off). Knows nothing about entries.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from citewell.audit.database import Cursor, Row, Rows
+from citewell.errors import ConfigError, LogError, MissingExtraError
+
+if TYPE_CHECKING:
+    import psycopg
+
+_WRITER = 0x6369_7465
+"""The advisory lock that one writer at a time holds."""
+_PLAIN_INSERT = re.compile(r"\s*INSERT INTO (\w+)\(([\w, ]+)\) VALUES\((?:\?(?:, )?)+\)\s*")
+
+
+class PostgresDatabase:
+    """Safe to share between threads; any number of processes and machines may open one schema.
+
+    Raises MissingExtraError without psycopg, ConfigError for a server that does not sync its commits,
+    LogError for one that cannot be reached.
+    """
+
+    types: Mapping[str, str] = {"id": "BIGINT", "bytes": "BYTEA", "compact": ""}
+
+    def __init__(self, url: str, *, schema: str = "citewell", wait_s: float = 30.0) -> None:
+        try:
+            import psycopg
+        except ImportError as error:
+            raise MissingExtraError(
+                "PostgreSQL needs psycopg", hint="pip install 'citewell[postgres]'"
+            ) from error
+        self.schema = schema
+        self.where = f"PostgreSQL schema {schema}"
+        self._error: type[Exception] = psycopg.Error
+        self._url, self._wait_ms = url, int(wait_s * 1000)
+        self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
+        with self._as_log_error():
+            self._writer = self._open()
+            self._reader = self._open()
+            synced = self._writer.execute("SHOW synchronous_commit").fetchone()
+        if synced and synced[0] == "off":
+            raise ConfigError(
+                "this PostgreSQL acknowledges commits that are not on its disk",
+                hint="set synchronous_commit = on",
+            )
+
+    @contextmanager
+    def reading(self) -> Iterator[Rows]:
+        with self._read_lock, self._as_log_error(), self._reader.transaction():
+            self._reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield _PostgresRows(self._reader)
+
+    @contextmanager
+    def writing(self) -> Iterator[Rows]:
+        with self._write_lock, self._as_log_error(), self._writer.transaction():
+            self._writer.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (_WRITER, self.schema))
+            yield _PostgresRows(self._writer)
+
+    def tables(self, rows: Rows) -> set[str]:
+        found = rows.execute("SELECT tablename FROM pg_tables WHERE schemaname = ?", (self.schema,))
+        return {name for (name,) in found}
+
+    def overwrite(self) -> None:
+        """Rewrites every table, so that deleted rows stand in no file of it any more.
+
+        What the server keeps elsewhere (its write-ahead log until it is recycled, its backups) is the
+        operator's to bound.
+        """
+        with self._write_lock, self._as_log_error():
+            self._writer.execute("VACUUM FULL")
+            self._writer.execute("CHECKPOINT")
+
+    def close(self) -> None:
+        with self._write_lock, self._read_lock:
+            self._reader.close()
+            self._writer.close()
+
+    def _open(self) -> psycopg.Connection[Row]:
+        import psycopg
+
+        connection = psycopg.connect(self._url, autocommit=True)
+        connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"'.encode())
+        connection.execute(f'SET search_path TO "{self.schema}"'.encode())
+        connection.execute(f"SET lock_timeout = {self._wait_ms}".encode())
+        # Plans are made for the values at hand: a key may have ten records or a million.
+        connection.execute("SET plan_cache_mode = force_custom_plan")
+        connection.execute("SET jit = off")
+        return connection
+
+    @contextmanager
+    def _as_log_error(self) -> Iterator[None]:
+        try:
+            yield
+        except self._error as error:
+            state = getattr(error, "sqlstate", None) or ""
+            hint = next((hint for code, hint in _HINTS.items() if state.startswith(code)), _HINTS[""])
+            raise LogError(f"{self.where}: {error}", hint=hint) from error
+
+
+_HINTS = {
+    "53100": "free some disk space on the server and ask again",
+    "55P03": "another process holds the log; try again",
+    "28": "check the user and password of the URL",
+    "": "check the URL, and that the server runs and has space",
+}
+"""By the beginning of the SQLSTATE."""
+
+
+class _PostgresRows:
+    """A running transaction, in the log's words."""
+
+    def __init__(self, connection: psycopg.Connection[Row]) -> None:
+        self._connection = connection
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
+        return self._connection.execute(_placed(sql), values)
+
+    def executemany(self, sql: str, values: Iterable[Sequence[Any]]) -> object:
+        plain = _PLAIN_INSERT.fullmatch(sql)
+        with self._connection.cursor() as cursor:
+            if plain is None:
+                cursor.executemany(_placed(sql), values)
+                return None
+            with cursor.copy(f"COPY {plain[1]}({plain[2]}) FROM STDIN".encode()) as copy:
+                for row in values:
+                    copy.write_row(row)
+        return None
+
+
+def _placed(sql: str) -> bytes:
+    return sql.replace("%", "%%").replace("?", "%s").encode()

@@ -1,0 +1,216 @@
+"""The tables that questions are answered from: made of the log, beside it, made anew whenever they differ.
+
+In: entries, in order. Out: for each key the records that have it, newest first, each with the number of its
+profile; how many records of each profile a day had. Nothing here is evidence: the log is. So entries are
+durable before they stand here, an append does not pay for them, and a question first takes in what is new.
+Whatever holds these tables (a SQLite file, PostgreSQL), they may be deleted: the next question makes them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+import msgspec
+
+from citewell.audit.database import Database, Rows
+from citewell.audit.profiles import DAY, Facts, Profile
+from citewell.identity import canonical_json
+from citewell.records import Record
+
+VERSION = 1
+"""Of the tables; others are dropped and made anew."""
+
+_STATEMENTS = (
+    "CREATE TABLE place(version INTEGER, seq BIGINT, leaf TEXT)",
+    f"INSERT INTO place VALUES({VERSION}, 0, '')",
+    "CREATE TABLE profiles(id INTEGER PRIMARY KEY, facts TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE postings(key BIGINT NOT NULL, time BIGINT NOT NULL, seq BIGINT NOT NULL,"
+    " profile INTEGER NOT NULL, PRIMARY KEY(key, time, seq)){compact}",
+    "CREATE TABLE records(time BIGINT NOT NULL, seq BIGINT NOT NULL, profile INTEGER NOT NULL,"
+    " PRIMARY KEY(time, seq)){compact}",
+    "CREATE INDEX records_by_profile ON records(profile, time, seq)",
+    "CREATE TABLE tallies(day INTEGER NOT NULL, profile INTEGER NOT NULL, n BIGINT NOT NULL,"
+    " PRIMARY KEY(day, profile)){compact}",
+)
+_TABLES = ("postings", "records", "tallies", "profiles", "place")
+_UNSORTED = "CREATE TEMPORARY TABLE unsorted(key BIGINT, time BIGINT, seq BIGINT, profile INTEGER)"
+_POST = "INSERT INTO postings(key, time, seq, profile) VALUES(?, ?, ?, ?)"
+_RECORD = "INSERT INTO records(time, seq, profile) VALUES(?, ?, ?)"
+
+
+class Indexed(Record, frozen=True, kw_only=True):
+    """One record, ready to be taken in."""
+
+    seq: int
+    facts: Facts
+
+
+class Flagged(Record, frozen=True, kw_only=True):
+    """One more key for a record that stands already: what a user said of it later."""
+
+    key: int
+    seq: int
+    time: int
+
+
+class Place(Record, frozen=True, kw_only=True):
+    """How far the tables follow the log: the last entry taken in, and its leaf's hash, so that another log
+    or one rolled back is noticed."""
+
+    seq: int = 0
+    leaf: str = ""
+
+
+class Batch(Record, frozen=True, kw_only=True):
+    """What a stretch of the log brings, and where it ends."""
+
+    records: tuple[Indexed, ...]
+    flags: tuple[Flagged, ...]
+    place: Place
+
+
+class Postings:
+    """The tables in one database. One writer at a time; any number of readers."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.profiles: dict[int, Profile] = {}
+        self._numbers: dict[str, int] = {}
+        with database.reading() as rows:
+            stands = self._stands(rows)
+        if not stands:
+            with self._writing() as rows:
+                if not self._stands(rows):
+                    self._create(rows)
+
+    def place(self) -> Place:
+        """Where the tables stand."""
+        with self.database.reading() as rows:
+            return _place(rows)
+
+    def add(self, batch: Batch, *, after: int) -> bool:
+        """Takes in a batch and moves to its end; False when another process was there first."""
+        with self._writing() as rows:
+            if _place(rows).seq != after:
+                return False
+            numbered = self._numbered(rows, batch.records)
+            rows.executemany(_POST, sorted(_posting_rows(numbered)))
+            rows.executemany(_RECORD, _record_rows(numbered))
+            tallies = Counter((record.facts.time // DAY, profile) for record, profile in numbered)
+            for (day, profile), n in sorted(tallies.items()):
+                rows.execute(
+                    "INSERT INTO tallies(day, profile, n) VALUES(?, ?, ?)"
+                    " ON CONFLICT(day, profile) DO UPDATE SET n = tallies.n + excluded.n",
+                    (day, profile, n),
+                )
+            _flag(rows, batch.flags)
+            _move(rows, batch.place)
+        return True
+
+    def rebuild(self, batches: Iterable[Batch]) -> None:
+        """Everything anew. Rows are sorted once, as a whole: a tree filled in order is written once."""
+        flags: list[Flagged] = []
+        with self._writing() as rows:
+            self._create(rows)
+            rows.execute(
+                "CREATE TEMPORARY TABLE unsorted(key BIGINT, time BIGINT, seq BIGINT, profile INTEGER)"
+            )
+            for batch in batches:
+                numbered = self._numbered(rows, batch.records)
+                rows.executemany(_POST.replace("postings", "unsorted"), _posting_rows(numbered))
+                rows.executemany(_RECORD, _record_rows(numbered))
+                _move(rows, batch.place)
+                flags += batch.flags
+            rows.execute(
+                "INSERT INTO postings(key, time, seq, profile)"
+                " SELECT key, time, seq, profile FROM unsorted ORDER BY key, time, seq"
+            )
+            rows.execute("DROP TABLE unsorted")
+            rows.execute(
+                f"INSERT INTO tallies(day, profile, n) SELECT time / {DAY}, profile, count(*) FROM records"
+                " GROUP BY 1, 2 ORDER BY 1, 2"
+            )
+            _flag(rows, flags)
+            for table in _TABLES[:3]:
+                rows.execute(f"ANALYZE {table}")
+
+    def refresh(self, rows: Rows) -> dict[int, Profile]:
+        """Every profile by its number; reads only what is new."""
+        newest = max(self.profiles, default=0)
+        for number, facts in rows.execute("SELECT id, facts FROM profiles WHERE id > ?", (newest,)):
+            self.profiles[number] = msgspec.json.decode(facts, type=Profile)
+            self._numbers[facts] = number
+        return self.profiles
+
+    @contextmanager
+    def _writing(self) -> Iterator[Rows]:
+        """A transaction; what is remembered of profiles is forgotten with it when it fails."""
+        try:
+            with self.database.writing() as rows:
+                yield rows
+        except BaseException:
+            self._forget()
+            raise
+
+    def _forget(self) -> None:
+        self.profiles.clear()
+        self._numbers.clear()
+
+    def _stands(self, rows: Rows) -> bool:
+        if "place" not in self.database.tables(rows):
+            return False
+        version = rows.execute("SELECT version FROM place").fetchone()
+        return version is not None and version[0] == VERSION
+
+    def _create(self, rows: Rows) -> None:
+        for table in _TABLES:
+            rows.execute(f"DROP TABLE IF EXISTS {table}")
+        for statement in _STATEMENTS:
+            rows.execute(statement.format(**self.database.types))
+        self._forget()
+
+    def _numbered(self, rows: Rows, records: Sequence[Indexed]) -> list[tuple[Indexed, int]]:
+        return [(record, self._number(rows, record.facts.profile)) for record in records]
+
+    def _number(self, rows: Rows, profile: Profile) -> int:
+        """The profile's number, a new one when it is new."""
+        facts = canonical_json(profile).decode()
+        if facts not in self._numbers:
+            self.refresh(rows)
+        if facts not in self._numbers:
+            number = max(self.profiles, default=0) + 1
+            rows.execute("INSERT INTO profiles(id, facts) VALUES(?, ?)", (number, facts))
+            self.profiles[number] = profile
+            self._numbers[facts] = number
+        return self._numbers[facts]
+
+
+def _place(rows: Rows) -> Place:
+    row = rows.execute("SELECT seq, leaf FROM place").fetchone()
+    return Place() if row is None else Place(seq=row[0], leaf=row[1])
+
+
+def _move(rows: Rows, place: Place) -> None:
+    rows.execute("UPDATE place SET seq = ?, leaf = ?", (place.seq, place.leaf))
+
+
+def _flag(rows: Rows, flags: Iterable[Flagged]) -> None:
+    for flag in flags:
+        rows.execute(
+            "INSERT INTO postings(key, time, seq, profile) SELECT CAST(? AS BIGINT), time, seq, profile"
+            " FROM records WHERE time = ? AND seq = ? ON CONFLICT DO NOTHING",
+            (flag.key, flag.time, flag.seq),
+        )
+
+
+def _posting_rows(numbered: Iterable[tuple[Indexed, int]]) -> Iterator[tuple[int, int, int, int]]:
+    for record, profile in numbered:
+        facts, seq = record.facts, record.seq
+        for key in facts.keys:
+            yield key, facts.time, seq, profile
+
+
+def _record_rows(numbered: Iterable[tuple[Indexed, int]]) -> Iterator[tuple[int, int, int]]:
+    return ((record.facts.time, record.seq, profile) for record, profile in numbered)

@@ -1,0 +1,126 @@
+"""What a record can be asked for, derived from its entry alone, so that it can be derived again at any time.
+
+In: an entry's kind, time, subject and body. Out: :class:`Facts`: a *profile* (everything of few values:
+decision, band, verdicts, proofs, models, prompts, failure; records share it) and *keys* (everything of many
+values: user, documents, versions, chunks) as 64-bit numbers. Knows nothing about tables or questions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from citewell.audit.entries import EntryKind
+from citewell.records import Record, Status
+
+BANDS = ((0.85, "high"), (0.60, "medium"), (0.0, "low"))
+NOT_MEASURED = "not measured"
+ERROR = "ERROR"
+"""The decision of a request that ended in an error."""
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+DAY = 86_400_000_000
+"""Microseconds."""
+
+
+class Axis(StrEnum):
+    """What has so many values that each gets a list of its own records."""
+
+    USER = "user"
+    DOCUMENT = "document"
+    VERSION = "version"
+    CHUNK = "chunk"
+    FLAG = "flag"
+
+
+class Profile(Record, frozen=True, kw_only=True):
+    """What records share. ``statuses`` and ``proofs`` of the claims' verdicts; ``broken``: a claim or any one
+    citation is; ``models`` everyone who made something; ``prompts`` their hashes. Tuples are sorted."""
+
+    decision: str
+    band: str
+    statuses: tuple[str, ...]
+    broken: bool
+    proofs: tuple[str, ...]
+    failure: str
+    models: tuple[str, ...]
+    prompts: tuple[str, ...]
+    config: str
+
+
+class Facts(Record, frozen=True, kw_only=True):
+    """``time`` in microseconds since 1970; ``keys`` as :func:`key_of` makes them, each once."""
+
+    time: int
+    profile: Profile
+    keys: tuple[int, ...]
+
+
+def confidence_band(overall: float | None) -> str:
+    """``high`` from 0.85, ``medium`` from 0.60, else ``low``: fixed, whatever thresholds decided then."""
+    if overall is None:
+        return NOT_MEASURED
+    return next(name for border, name in BANDS if overall >= border or border == 0.0)
+
+
+def facts_of(kind: str, timestamp: str, subject: str, body: Mapping[str, Any]) -> Facts:
+    """Of the AuditRecord ``body`` as it is stored, with personal texts sealed or not: none is looked at.
+
+    ``subject`` is the pseudonym of the person who asked. Raises KeyError, TypeError or ValueError for a body
+    that is none.
+    """
+    claims = body["claims"]
+    report = body["confidence_report"]
+    makers = body["makers"]
+    verdicts = [claim["verdict"] for claim in claims]
+    models = {body["generation_model"], body["query_embedding_model"], *(maker["name"] for maker in makers)}
+    prompts = {body["generation_prompt_hash"], *(maker["prompt_hash"] for maker in makers)}
+    profile = Profile(
+        decision=ERROR if kind == EntryKind.ERROR.value else body["response_decision"],
+        band=confidence_band(report["overall"] if report else None),
+        statuses=tuple(sorted({verdict["status"] for verdict in verdicts})),
+        broken=any(_broken(claim) for claim in claims),
+        proofs=tuple(sorted({verdict["proof"] for verdict in verdicts if verdict["proof"]})),
+        failure=body["failure_reason"],
+        models=tuple(sorted(models - {""})),
+        prompts=tuple(sorted(prompts - {""})),
+        config=body["config_hash"],
+    )
+    keys = tuple(dict.fromkeys(key_of(axis, *values) for axis, values in _values(subject, body)))
+    return Facts(time=microseconds(timestamp), profile=profile, keys=keys)
+
+
+def key_of(axis: Axis, *values: str) -> int:
+    """A signed 64-bit number for one value of an axis. Two values share one with a probability of 1 in 10^6
+    at ten million values; a page therefore compares the records it shows with the question again."""
+    digest = hashlib.sha256("\0".join((axis.value, *values)).encode()).digest()
+    return int.from_bytes(digest[:8], "big", signed=True)
+
+
+def microseconds(timestamp: str) -> int:
+    """Since 1970, of a time as ``clock.written`` writes it. Raises ValueError."""
+    return (datetime.fromisoformat(timestamp).astimezone(UTC) - EPOCH) // timedelta(microseconds=1)
+
+
+def timestamp_of(time: int) -> str:
+    """The other way round."""
+    return (EPOCH + timedelta(microseconds=time)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _values(subject: str, body: Mapping[str, Any]) -> Iterator[tuple[Axis, tuple[str, ...]]]:
+    if subject:
+        yield Axis.USER, (subject,)
+    for claim in body["claims"]:
+        for citation in claim["citations"]:
+            yield Axis.DOCUMENT, (citation["document_id"],)
+            yield Axis.VERSION, (citation["document_id"], citation["document_version"])
+            yield Axis.CHUNK, (citation["chunk_id"],)
+
+
+def _broken(claim: Mapping[str, Any]) -> bool:
+    """The claim, or any one of its citations: a claim that stands on others still had a broken one."""
+    verdicts = [claim["verdict"], *(citation["verdict"] for citation in claim["citations"])]
+    return any(verdict is not None and verdict["status"] == Status.BROKEN.value for verdict in verdicts)

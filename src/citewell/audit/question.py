@@ -1,0 +1,141 @@
+"""What can be asked of the log: one language for the command line, Python and both databases.
+
+In: words. Out: an :class:`AuditQuery`, refused when it makes no sense; whether a profile or a record fits it.
+Knows nothing about tables: :mod:`citewell.audit.queries` finds what fits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+
+from citewell.audit.profiles import BANDS, ERROR, NOT_MEASURED, Axis, Facts, Profile, key_of, microseconds
+from citewell.clock import written
+from citewell.errors import UsageError
+from citewell.records import Decision, Proof, Record, Status
+
+STATUSES: Mapping[str, Callable[[Profile], bool]] = {
+    "any-unsupported": lambda profile: Status.UNSUPPORTED.value in profile.statuses,
+    "any-broken": lambda profile: profile.broken,
+    "any-contradicted": lambda profile: Status.CONTRADICTED.value in profile.statuses,
+    "any-unchecked": lambda profile: Status.UNCHECKED.value in profile.statuses,
+    "any-verified": lambda profile: Status.VERIFIED.value in profile.statuses,
+    "all-verified": lambda profile: profile.statuses == (Status.VERIFIED.value,),
+    "no-claims": lambda profile: not profile.statuses,
+}
+CONFIDENCES = (*(name for _, name in reversed(BANDS)), NOT_MEASURED)
+DECISIONS = (*(decision.value for decision in Decision), ERROR)
+PROOFS = tuple(proof.value for proof in Proof)
+MAX_PAGE = 1000
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+class AuditQuery(Record, frozen=True, kw_only=True):
+    """Every field narrows; "" does not. ``since`` and ``until`` (excluded) as ``clock.written`` has them.
+
+    ``document`` is a document id that a citation names, ``version`` one version of it, ``chunk`` a chunk id;
+    ``status`` a key of ``STATUSES``; ``proof`` how a claim was proven; ``confidence`` a band; ``decision``
+    also ``ERROR``; ``model`` the name of anyone who made a part of the record; ``prompt`` a prompt's hash;
+    ``failure`` the stage that failed, as ``failure_reason`` has it; ``flag`` what a user signalled later;
+    ``limit`` from 1 to 1000; ``cursor`` as a Page gave it.
+    """
+
+    since: str = ""
+    until: str = ""
+    user: str = ""
+    session: str = ""
+    document: str = ""
+    version: str = ""
+    chunk: str = ""
+    status: str = ""
+    proof: str = ""
+    confidence: str = ""
+    decision: str = ""
+    model: str = ""
+    prompt: str = ""
+    failure: str = ""
+    flag: str = ""
+    limit: int = 50
+    cursor: str = ""
+
+
+def refuse(query: AuditQuery) -> None:
+    """Raises UsageError for a value that stands for nothing."""
+    for what, value, known in (
+        ("status", query.status, tuple(STATUSES)),
+        ("confidence band", query.confidence, CONFIDENCES),
+        ("decision", query.decision, DECISIONS),
+        ("proof", query.proof, PROOFS),
+    ):
+        if value and value not in known:
+            raise UsageError(f"unknown {what} {value!r}", hint=f"one of {', '.join(known)}")
+    if query.version and not query.document:
+        raise UsageError("a version without its document", hint="name the document too")
+    if not 1 <= query.limit <= MAX_PAGE:
+        raise UsageError(f"a page of {query.limit} records", hint=f"from 1 to {MAX_PAGE}")
+    for time in (query.since, query.until):
+        if time:
+            _time(time)
+
+
+def keys_asked(query: AuditQuery, pseudonym: Callable[[str], str]) -> tuple[int, ...]:
+    """The keys that a record must have, all of them; ``pseudonym`` as the log names a user."""
+    document = (query.document, query.version) if query.version else (query.document,)
+    asked = (
+        (Axis.USER, (pseudonym(query.user),) if query.user else ("",)),
+        (Axis.VERSION if query.version else Axis.DOCUMENT, document),
+        (Axis.CHUNK, (query.chunk,)),
+        (Axis.FLAG, (query.flag,)),
+    )
+    return tuple(key_of(axis, *values) for axis, values in asked if values[0])
+
+
+def profile_fits(query: AuditQuery, profile: Profile) -> bool:
+    """Whether records of ``profile`` are asked for, as far as it can say."""
+    return (
+        (not query.status or STATUSES[query.status](profile))
+        and (not query.proof or query.proof in profile.proofs)
+        and (not query.confidence or query.confidence == profile.band)
+        and (not query.decision or query.decision == profile.decision)
+        and (not query.model or query.model in profile.models)
+        and (not query.prompt or query.prompt in profile.prompts)
+        and (not query.failure or query.failure == profile.failure)
+    )
+
+
+def span_of(query: AuditQuery) -> tuple[int, int]:
+    """Microseconds since 1970: from, and up to but without."""
+    return (
+        _time(query.since) if query.since else -(2**62),
+        _time(query.until) if query.until else 2**62,
+    )
+
+
+def fits(query: AuditQuery, facts: Facts, keys: tuple[int, ...]) -> bool:
+    """Whether one record is what was asked for; ``keys`` from :func:`keys_asked`, flags aside."""
+    since, until = span_of(query)
+    return since <= facts.time < until and profile_fits(query, facts.profile) and set(keys) <= set(facts.keys)
+
+
+def moment(text: str, now: datetime) -> str:
+    """``30d`` (also m, h, w: so long before ``now``) or an ISO date or time, as ``clock.written`` writes it.
+
+    Raises UsageError for anything else.
+    """
+    span = re.fullmatch(r"(\d{1,6})([mhdw])", text.strip())
+    try:
+        if span:
+            return written(now - timedelta(**{_UNITS[span[2]]: int(span[1])}))
+        return written(datetime.fromisoformat(text.strip()))
+    except (ValueError, OverflowError) as error:
+        raise UsageError(
+            f"{text!r} is no time", hint="write 30d, 12h, 2026-11-21 or 2026-11-21T03:00:00Z"
+        ) from error
+
+
+def _time(text: str) -> int:
+    try:
+        return microseconds(text)
+    except ValueError as error:
+        raise UsageError(f"{text!r} is no time", hint="write it as 2026-11-21T03:00:00.000000Z") from error
