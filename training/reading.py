@@ -24,11 +24,10 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from training.encoder import Encoded, Encoder, Schedule, Training, bucketed, collate, load_tokenizer, passes
 from training.reading_negatives import Example, by_source, examples
-from training.reading_pairs import READERS, questions, share
+from training.reading_pairs import READERS, held_out, questions
 from training.reading_tables import finance, wiki_tables
 
 MAX_TOKENS = 224
-HELD_OUT = 0.04  # share of groups kept for choosing and calibrating
 TOKENS_PER_BATCH = 4_096
 PEAK_RATE, WARMUP = 1.5e-4, 80
 FINANCE, WIKI_TABLES = 6_000, 3_500
@@ -79,8 +78,8 @@ def prepare() -> tuple[list[Example], list[Example]]:
     for source, group in by_source(asked).items():
         made += examples(group, embed, rng)
         print(f"{source}: {len(group)} questions, {len(made)} examples so far", flush=True)
-    held = [e for e in made if share(f"held/{e.source}/{e.group}") < HELD_OUT]
-    kept = [e for e in made if share(f"held/{e.source}/{e.group}") >= HELD_OUT]
+    held = [e for e in made if held_out(e.source, e.group)]
+    kept = [e for e in made if not held_out(e.source, e.group)]
     path.write_bytes(pickle.dumps((kept, held)))
     return kept, held
 

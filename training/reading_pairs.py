@@ -43,6 +43,12 @@ def reported(source: str, group: str) -> bool:
     return group != "" and share(f"report/{source}/{group}") < REPORTED.get(source, 0.0)
 
 
+def held_out(source: str, group: str) -> bool:
+    """Groups kept from training for choosing and calibrating."""
+    return share(f"held/{source}/{group}") < HELD_OUT
+
+
+HELD_OUT = 0.04
 REPORTED = {
     "qa/squad2_cs224n.dev": 0.5,
     "qa/squadshifts_wiki.test": 0.5,
