@@ -69,7 +69,9 @@ def test_every_key_and_default_is_documented() -> None:
     assert set(rows) == set(expected)
     for key, value in expected.items():
         shown = rows[key].strip().strip("`")
-        if isinstance(value, int | float):
+        if isinstance(value, bool):
+            assert shown == str(value).lower(), key
+        elif isinstance(value, int | float):
             assert float(shown) == value, key
         else:
             assert shown.replace("*(empty)*", "") == value, key

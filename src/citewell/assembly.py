@@ -156,9 +156,21 @@ class Assembly:
 
     @cached_property
     def generator(self) -> Generator:
-        generator = _chosen("generator", self.config.generator, GENERATORS)(self.extractor)
+        name = self.config.generator
+        generator = GENERATORS[name](self.extractor) if name in GENERATORS else self._language_writer(name)
         refuse_same_maker(generator.maker, self.entailer.maker)
         return generator
+
+    def _language_writer(self, name: str) -> Generator:
+        from citewell.generation.writer import LanguageModelWriter
+        from citewell.models.naming import language_model_named
+
+        if ":" not in name:
+            raise ConfigError(
+                f"generator = {name!r}",
+                hint=f"known are: {', '.join(GENERATORS)}, openai:MODEL, anthropic:MODEL, local:FOLDER",
+            )
+        return LanguageModelWriter(language_model_named(name, self.config.writer), self.config.writer)
 
     # --- stages -----------------------------------------------------------------------------------
 

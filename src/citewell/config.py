@@ -71,6 +71,41 @@ class Gate(Record, frozen=True, kw_only=True):
     max_no_answer: float = 0.5
 
 
+class Writer(Record, frozen=True, kw_only=True):
+    """How a language model is asked to write. ``form`` is "auto" or one of :class:`citewell.ports.Form`;
+    ``dialect`` is of its grammars, "lark" or "gbnf"; ``timeout_s`` bounds one try; prices are per million
+    tokens, 0 where they are not known."""
+
+    form: str = "auto"
+    dialect: str = "lark"
+    temperature: float = 0.1
+    sampling_temperature: float = 0.7
+    max_sources: int = 8
+    max_tokens: int = 2048
+    example: bool = True
+    timeout_s: float = 60.0
+    retries: int = 3
+    price_prompt: float = 0.0
+    price_completion: float = 0.0
+
+
+class Questions(Record, frozen=True, kw_only=True):
+    """What a language model may do to a question; ``model`` empty means the writer's."""
+
+    model: str = ""
+    hypothesis: bool = False
+    decompose: bool = False
+    reformulate: bool = False
+    follow_up: bool = False
+
+
+class Judges(Record, frozen=True, kw_only=True):
+    """Models that judge, as ``openai:MODEL``; empty asks none."""
+
+    gate: str = ""
+    answer: str = ""
+
+
 class Verification(Record, frozen=True, kw_only=True):
     """Probabilities in [0, 1]; span lengths in tokens."""
 
@@ -82,12 +117,15 @@ class Verification(Record, frozen=True, kw_only=True):
 
 
 class Confidence(Record, frozen=True, kw_only=True):
+    """``near_border`` > 0 samples further runs only for answers that near a decision border."""
+
     weight_retrieval: float = 0.3
     weight_coverage: float = 0.2
     weight_entailment: float = 0.4
     weight_consistency: float = 0.1
     answer: float = 0.85
     partial: float = 0.60
+    near_border: float = 0.0
     card: str = ""
 
 
@@ -104,6 +142,9 @@ class Config(Record, frozen=True, kw_only=True):
     chunking: Chunking = Chunking()
     retrieval: Retrieval = Retrieval()
     gate: Gate = Gate()
+    writer: Writer = Writer()
+    questions: Questions = Questions()
+    judges: Judges = Judges()
     verification: Verification = Verification()
     confidence: Confidence = Confidence()
 

@@ -17,6 +17,7 @@ CitewellError                     .hint says what to do, .retryable whether tryi
 ├── ModelError                    weights missing, changed, or an answer that cannot be parsed
 │   └── ModelChangedError         a file's hash differs from its card
 ├── GeneratorError                the writer failed
+│   └── FormRefusedError          the server does not take the schema or grammar it was sent
 └── LogError                      the audit record could not be made durable: no answer leaves
     └── LogIntegrityError         the log does not re-derive
 """
@@ -100,6 +101,10 @@ class ModelChangedError(ModelError):
 
 class GeneratorError(CitewellError):
     """The writer failed."""
+
+
+class FormRefusedError(GeneratorError):
+    """The server does not take the schema or grammar it was sent; plainer forms may work."""
 
 
 class LogError(CitewellError):

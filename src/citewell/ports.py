@@ -5,8 +5,9 @@ Implementations are chosen in :mod:`citewell.assembly` alone. Every model names 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,6 +22,7 @@ from citewell.records import (
     Maker,
     Passage,
     Record,
+    TokenUsage,
     Trace,
     Verdict,
 )
@@ -91,6 +93,89 @@ class Generator(Protocol):
 
     def generate(self, request: GenerationRequest) -> Draft:
         """Raises :class:`citewell.errors.GeneratorError`."""
+        ...
+
+
+class StreamingGenerator(Generator, Protocol):
+    """A writer that can be listened to."""
+
+    def stream(self, request: GenerationRequest, hear: Callable[[Draft], None]) -> Draft:
+        """As :meth:`generate`; ``hear`` gets the draft so far whenever a claim more is whole. A draft that
+        begins again is shorter than the one before."""
+        ...
+
+
+class Form(StrEnum):
+    """What holds a language model to evidence before claims, strongest first."""
+
+    GRAMMAR = "grammar"
+    NATIVE = "native"
+    SCHEMA = "schema"
+    INLINE = "inline"
+
+
+class SourceText(Record, frozen=True, kw_only=True):
+    """A source handed over as a document of its own, for providers that cite by themselves."""
+
+    title: str
+    context: str
+    text: str
+
+
+class Prompted(Record, frozen=True, kw_only=True):
+    """One request to a language model. ``schema`` is JSON schema; ``grammar`` is in ``dialect``, "lark" as
+    llguidance reads it or "gbnf"."""
+
+    system: str
+    user: str
+    schema: dict[str, Any] | None = None
+    grammar: str = ""
+    dialect: str = "lark"
+    sources: tuple[SourceText, ...] = ()
+    temperature: float = 0.1
+    seed: int = 0
+    max_tokens: int = 2048
+
+
+class Pointer(Record, frozen=True, kw_only=True):
+    """A provider's own citation: characters ``[start, end)`` of the ``source``-th text, counted from 0."""
+
+    source: int
+    start: int
+    end: int
+    text: str
+
+
+class Segment(Record, frozen=True, kw_only=True):
+    """A stretch of a completion and what its provider cites for it."""
+
+    text: str
+    pointers: tuple[Pointer, ...] = ()
+
+
+class Completion(Record, frozen=True, kw_only=True):
+    """What a language model said. ``segments`` join to ``text``; ``whole`` is False when it was cut off;
+    ``refused`` when the provider declined. ``cost`` in the currency of the configured prices."""
+
+    text: str
+    segments: tuple[Segment, ...] = ()
+    usage: TokenUsage = TokenUsage()
+    cost: float | None = None
+    whole: bool = True
+    refused: bool = False
+    calls: int = 1
+    notes: tuple[str, ...] = ()
+
+
+class LanguageModel(Protocol):
+    maker: Maker
+    forms: tuple[Form, ...]
+
+    def complete(self, prompted: Prompted, hear: Callable[[Completion], None] | None = None) -> Completion:
+        """``hear`` gets what was said so far, again and again; a retry begins anew with less.
+
+        Raises :class:`citewell.errors.GeneratorError`; FormRefusedError for a schema or grammar that the
+        server does not take."""
         ...
 
 
@@ -178,10 +263,35 @@ class TraceStore(Protocol):
     def session(self, session_id: str) -> list[Trace]: ...
 
 
-class KeyStore(Protocol):
-    def key(self, subject: str) -> bytes: ...
+class Subject(Record, frozen=True, kw_only=True):
+    """A person as the log knows them: a random pseudonym, and the AES-256 key of their texts."""
 
-    def destroy(self, subject: str) -> None: ...
+    id: str
+    key: bytes
+
+
+class KeyStore(Protocol):
+    """Keys of people, kept apart from the log. Destroying one is how a person is forgotten."""
+
+    def subject(self, name: str) -> Subject:
+        """Made, and durable, when there is none yet. Raises LogError."""
+        ...
+
+    def find(self, name: str) -> Subject | None: ...
+
+    def key(self, subject_id: str) -> bytes | None:
+        """None once it is destroyed."""
+        ...
+
+    def name(self, subject_id: str) -> str: ...
+
+    def destroy(self, name: str) -> str:
+        """The pseudonym that is left; "" when there was nobody of that name."""
+        ...
+
+    def blind(self, text: str) -> str:
+        """A lookup name for ``text`` that tells nothing without this store."""
+        ...
 
 
 class Witness(Protocol):

@@ -207,7 +207,10 @@ class Kind(StrEnum):
 
 
 class DraftClaim(Record, frozen=True, kw_only=True):
-    """One statement of a draft and the evidence committed to before it."""
+    """One statement of a draft and the evidence committed to before it.
+
+    ``reasoning`` is an inference's own; a ``fragment`` has no verb and answers only with its question.
+    """
 
     text: str
     start: int
@@ -215,6 +218,8 @@ class DraftClaim(Record, frozen=True, kw_only=True):
     quotes: tuple[Quote, ...] = ()
     kind: Kind = Kind.CITED
     aspect: str = ""
+    reasoning: str = ""
+    fragment: bool = False
 
 
 class TokenUsage(Record, frozen=True, kw_only=True):
@@ -320,6 +325,7 @@ class Claim(Record, frozen=True, kw_only=True):
     citations: tuple[Citation, ...] = ()
     shown: bool = True
     aspect: str = ""
+    reasoning: str = ""
 
 
 # --- confidence, answer, trace, record ----------------------------------------------------------

@@ -5,7 +5,8 @@ In: a question, a draft and the passages it was written from. Out: :class:`Check
     1. quotes and labels are located; words in quotation marks are quotes too             (BROKEN by name)
     2. each claim is judged against all it cites together; what cites nothing, against everything
     (``post-hoc``)
-    3. a claim without support is offered the other passages once: a better span, noted (``mend``)
+    3. a claim without support is offered the other passages once, and one that its passage supports but its
+       quote does not gets a better span: both noted, and then the citation is ``post-hoc`` (``mend``)
     4. what is still unsupported is taken apart: parts that stand, joined by nothing, are ``synthesised``
     5. the hallucination gap is measured against all passages together, cited or not
 
@@ -20,6 +21,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from citewell.checking.carrying import quoted_evidence
 from citewell.checking.citations import MAKER, Cited, Library
 from citewell.checking.outcome import Checked, failure_of, measure_coverage, measure_gap, shown
 from citewell.checking.work import (
@@ -91,6 +93,7 @@ class Checker:
         if repair is not None:
             works = [self._repaired(question, work, library, repair, notes) for work in works]
         works = self._offered(question, works, library, mend, notes)
+        works = self._carried(question, works, library, notes) if mend else works
         works = self._taken_apart(works, library)
         entailed = self._entailed(question, works, library)
         claims = tuple(self._claim(work, library) for work in works)
@@ -187,9 +190,14 @@ class Checker:
         )
 
     def _question(self, question: str, work: Work, passages: Sequence[Passage], library: Library) -> Question:
+        return self._asking(
+            question, work, tuple(self._evidence_text(passage, library) for passage in passages)
+        )
+
+    def _asking(self, question: str, work: Work, evidence: tuple[EvidenceText, ...]) -> Question:
         return Question(
             claim=work.drafted.text,
-            evidence=tuple(self._evidence_text(passage, library) for passage in passages),
+            evidence=evidence,
             context=question,
             asked=question if work.fragment else "",
         )
@@ -213,22 +221,42 @@ class Checker:
 
     def _cited_afterwards(self, question: str, work: Work, library: Library) -> Work:
         """The passage, or the few together, that carried a verdict reached over all of them."""
-        near = by_overlap(work.drafted.text, library.usable)[:_CITED_AFTERWARDS]
-        if len(near) > 1:
-            verdicts = self._verifier.verify_many(
-                [self._question(question, work, (p,), library) for p in near]
-            )
-            same = [(p, v) for p, v in zip(near, verdicts, strict=True) if v.status is status_of(work)]
-            same.sort(
-                key=lambda pair: (
-                    -(pair[1].support or 0.0)
-                    if status_of(work) is Status.VERIFIED
-                    else -(pair[1].contradiction or 0.0)
-                )
-            )
-            near = (same[0][0],) if same else near[:2]
+        near = by_overlap(work.drafted.text, library.usable)[:_MOST_PASSAGES]
+        for tried in (near[:_CITED_AFTERWARDS], near[_CITED_AFTERWARDS:]) if len(near) > 1 else ():
+            if best := self._carrying(question, work, tried, library):
+                near = (best,)
+                break
+        else:
+            near = self._jointly(question, work, near, library)
         cited = [self._bound(work, passage, library) for passage in near]
         return msgspec.structs.replace(work, cited=tuple(c for c in cited if c.spans), mode="post-hoc")
+
+    def _carrying(
+        self, question: str, work: Work, passages: Sequence[Passage], library: Library
+    ) -> Passage | None:
+        """The passage that carries the verdict alone, the surest when several do: words only order them."""
+        verdicts = self._verifier.verify_many(
+            [self._question(question, work, (passage,), library) for passage in passages]
+        )
+        verified = status_of(work) is Status.VERIFIED
+        same = [
+            (-((verdict.support if verified else verdict.contradiction) or 0.0), place)
+            for place, verdict in enumerate(verdicts)
+            if verdict.status is status_of(work)
+        ]
+        return passages[min(same)[1]] if same else None
+
+    def _jointly(
+        self, question: str, work: Work, passages: tuple[Passage, ...], library: Library
+    ) -> tuple[Passage, ...]:
+        """As few passages as carry the verdict together."""
+        for count in range(2, len(passages)):
+            verdict = self._verifier.verify_many([self._question(question, work, passages[:count], library)])[
+                0
+            ]
+            if verdict.status is status_of(work):
+                return passages[:count]
+        return passages
 
     # --- 3. repair ----------------------------------------------------------------------------------
 
@@ -281,6 +309,30 @@ class Checker:
                 reason = f"{work.verdict.reason}; {name} supports it, but it cites {cited_name}"
                 failed = msgspec.structs.replace(work.verdict, reason=reason, failure=Failure.MISATTRIBUTED)
                 result[index] = msgspec.structs.replace(work, verdict=failed)
+        return result
+
+    def _carried(
+        self, question: str, works: Sequence[Work], library: Library, notes: list[str]
+    ) -> list[Work]:
+        """Claims that their passage supports, but not the words that were quoted from it: a better span."""
+        weak = [
+            (index, quoted_evidence(work.cited, library))
+            for index, work in enumerate(works)
+            if status_of(work) is Status.VERIFIED
+            and any(cited.quote.text and cited.spans for cited in work.cited)
+            and self._exact(work, library) is None
+        ]
+        asked = [self._asking(question, works[index], evidence) for index, evidence in weak]
+        result = list(works)
+        for (index, evidence), verdict in zip(weak, self._verifier.verify_many(asked), strict=True):
+            if verdict.status is Status.VERIFIED:
+                continue
+            work = result[index]
+            better = tuple(self._bound(work, passage, library) for passage in passages_of(work))
+            better = tuple(cited for cited in better if cited.spans)
+            if better and quoted_evidence(better, library) != evidence:
+                notes.append(f"another span than the quoted one carries \u201c{work.drafted.text[:60]}\u201d")
+                result[index] = msgspec.structs.replace(work, cited=better, mode="post-hoc")
         return result
 
     # --- 4. and 5. ----------------------------------------------------------------------------------
@@ -362,4 +414,5 @@ class Checker:
         return Claim(
             text=work.drafted.text, kind=kind, answer_start=work.drafted.start, answer_end=work.drafted.end,
             verdict=work.verdict, citations=tuple(citations), aspect=work.drafted.aspect,
+            reasoning=work.drafted.reasoning,
         )  # fmt: skip

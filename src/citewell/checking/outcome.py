@@ -40,9 +40,7 @@ class Checked(Record, frozen=True, kw_only=True):
     @property
     def failing(self) -> tuple[str, ...]:
         """Claims that must not stand as they are: what one stricter retry is told."""
-        return tuple(
-            c.text for c in self.claims if c.verdict.status in _FAILING and c.kind is not Kind.INFERENCE
-        )
+        return tuple(c.text for c in self.claims if c.verdict.status in _FAILING and not _plain(c))
 
     @property
     def contradicted(self) -> bool:
@@ -58,7 +56,7 @@ def nothing_to_check(aspects: Sequence[str] = ()) -> Checked:
 
 
 def failure_of(claims: Sequence[Claim]) -> str:
-    statuses = {claim.verdict.status for claim in claims if claim.kind is not Kind.INFERENCE}
+    statuses = {claim.verdict.status for claim in claims if not _plain(claim)}
     if Status.BROKEN in statuses:
         return "citation_broken"
     return "hallucination_detected" if statuses & {Status.CONTRADICTED, Status.UNSUPPORTED} else ""
@@ -99,9 +97,7 @@ def shown(
 ) -> tuple[str, tuple[bool, ...]]:
     """(the text to show, which claims are in it). ``drafted`` gives each claim's place in ``text``."""
     failed = [claim.verdict.status is not Status.VERIFIED for claim in claims]
-    plain = [
-        claim.kind is Kind.INFERENCE and claim.verdict.status is not Status.CONTRADICTED for claim in claims
-    ]
+    plain = [_plain(claim) for claim in claims]
     if policy == "withhold" and any(
         bad and not inference for bad, inference in zip(failed, plain, strict=True)
     ):
@@ -111,13 +107,24 @@ def shown(
         claim, place = claims[index], drafted[index]
         if not failed[index]:
             continue
-        mark = "[inference]" if plain[index] else MARKS[claim.verdict.status]
+        mark = _inference(claim) if plain[index] else MARKS[claim.verdict.status]
         if policy == "drop" and not plain[index] and claim.verdict.status is not Status.UNCHECKED:
             text = _without(text, place.start, place.end)
             visible[index] = False
         elif not text[place.end :].lstrip(" .").startswith(mark):
             text = f"{text[: place.end].rstrip()} {mark}{text[place.end :]}"
     return text.strip(), tuple(visible)
+
+
+def _plain(claim: Claim) -> bool:
+    """A conclusion that stands as one: its quotes are real and no source denies it."""
+    wrong = claim.verdict.status in {Status.CONTRADICTED, Status.BROKEN}
+    return claim.kind is Kind.INFERENCE and not wrong
+
+
+def _inference(claim: Claim) -> str:
+    """Said to be the writer's own conclusion, with how it was reached when it says so."""
+    return f"[inference: {' '.join(claim.reasoning.split())}]" if claim.reasoning.strip() else "[inference]"
 
 
 def _without(text: str, start: int, end: int) -> str:

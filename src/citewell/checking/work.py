@@ -37,7 +37,7 @@ class Work(Record, frozen=True, kw_only=True):
 def drafted_works(draft: Draft, library: Library) -> list[Work]:
     """The draft's own claims, or those read from its text when the writer gave none."""
     if draft.claims:
-        return [Work(drafted=claim, cited=()) for claim in draft.claims]
+        return [Work(drafted=claim, cited=(), fragment=claim.fragment) for claim in draft.claims]
     ids = [*(p.chunk.document_id for p in library.passages), *(p.chunk.chunk_id for p in library.passages)]
     parsed = parse_answer(draft.text, list(dict.fromkeys(ids)))
     return [

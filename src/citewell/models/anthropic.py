@@ -1,33 +1,198 @@
-"""A judge behind the Anthropic API, through the official SDK: ``citewell[anthropic]``.
+"""The Anthropic API through the official SDK: ``citewell[anthropic]``. A writer's model, and a judge.
 
 In: a model name; address and key from the SDK's own variables (``ANTHROPIC_API_KEY``,
-``ANTHROPIC_BASE_URL``). Out: an entailer.
+``ANTHROPIC_BASE_URL``). Out: a LanguageModel that cites by itself, or an entailer. Keys stay in the SDK.
 """
 
 from __future__ import annotations
 
 import importlib
+import threading
+from collections.abc import Callable
+from typing import Any
 
-from citewell.errors import MissingExtraError, ModelError
+import msgspec
+
+from citewell.config import Writer
+from citewell.errors import GeneratorError, MissingExtraError, ModelError
+from citewell.models.calling import Calling, priced, transport_errors
 from citewell.models.judging import PROMPT, SCHEMA, JudgingEntailer
-from citewell.records import Maker
+from citewell.ports import Completion, Form, Pointer, Prompted, Segment
+from citewell.records import Maker, TokenUsage
 
 TIMEOUT_S = 60.0
 RETRIES = 3
 MAX_TOKENS = 300
 
 
-def anthropic_entailer(model: str) -> JudgingEntailer:
-    """The rubric's JSON schema (the SDK offers no temperature); it retries time-outs, 429 and 5xx."""
+class AnthropicModel:
+    """Native citations first: pointers into the texts it was given, which the API cannot join with a JSON
+    schema. Raises MissingExtraError, ModelError without a key."""
+
+    forms: tuple[Form, ...] = (Form.NATIVE, Form.SCHEMA, Form.INLINE)
+
+    def __init__(self, model: str, settings: Writer | None = None) -> None:
+        settings = settings or Writer()
+        self._sdk, self._client = _client(settings.timeout_s)
+        self._model, self._settings = model, settings
+        self._optional = {"temperature"}
+        self.maker = Maker(name=f"anthropic:{model}")
+
+    def complete(self, prompted: Prompted, hear: Callable[[Completion], None] | None = None) -> Completion:
+        calling: Calling[Completion] = Calling(
+            self.maker.name, transport_errors(self._sdk),
+            timeout_s=self._settings.timeout_s, retries=self._settings.retries,
+            secrets=(str(self._client.api_key or ""), str(self._client.auth_token or "")),
+        )  # fmt: skip
+        said, calls, notes = calling.call(lambda over: self._once(prompted, hear, over), self._optional)
+        if not said.text and not said.refused:
+            raise GeneratorError(f"{self.maker.name} answered without text")
+        return msgspec.structs.replace(said, calls=calls, notes=(*notes, *said.notes))
+
+    def _once(
+        self, prompted: Prompted, hear: Callable[[Completion], None] | None, over: threading.Event
+    ) -> Completion:
+        parameters: dict[str, Any] = {}
+        if prompted.schema is not None:
+            parameters["output_config"] = {"format": {"type": "json_schema", "schema": prompted.schema}}
+        if "temperature" in self._optional:
+            # Not a parameter of the SDK any more; models that still take it do so in the body.
+            parameters["extra_body"] = {"temperature": prompted.temperature}
+        stream = self._client.messages.create(
+            model=self._model,
+            max_tokens=prompted.max_tokens,
+            system=prompted.system,
+            messages=[{"role": "user", "content": _content(prompted)}],
+            stream=True,
+            **parameters,
+        )
+        heard = _Heard()
+        with stream:
+            for event in stream:
+                if over.is_set():
+                    break
+                if heard.take(event) and hear is not None and not over.is_set():
+                    hear(Completion(text=heard.text, segments=heard.segments, whole=False))
+        if not heard.stop:
+            raise ValueError("the answer broke off")
+        usage = heard.usage
+        return Completion(
+            text=heard.text,
+            segments=heard.segments,
+            usage=usage,
+            cost=priced(usage, self._settings),
+            whole=heard.stop != "max_tokens",
+            refused=heard.stop == "refusal",
+            notes=(f"model as the server says: {heard.model[:80]}",) if heard.model else (),
+        )
+
+
+class _Heard:
+    """The events of one message: its text blocks with their citations, its usage, why it stopped."""
+
+    def __init__(self) -> None:
+        self.stop = self.model = ""
+        self._blocks: dict[int, tuple[list[str], list[Pointer]]] = {}
+        self._prompt = self._completion = 0
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        return tuple(
+            Segment(text="".join(words), pointers=tuple(pointers))
+            for _, (words, pointers) in sorted(self._blocks.items())
+        )
+
+    @property
+    def text(self) -> str:
+        return "".join(segment.text for segment in self.segments)
+
+    @property
+    def usage(self) -> TokenUsage:
+        return TokenUsage(
+            prompt=self._prompt, completion=self._completion, total=self._prompt + self._completion
+        )
+
+    def take(self, event: Any) -> bool:
+        """Whether the event brought words or citations."""
+        match event.type:
+            case "message_start":
+                self.model = str(event.message.model or "")
+                self._count(event.message.usage)
+            case "content_block_start" if event.content_block.type == "text":
+                self._blocks[event.index] = ([event.content_block.text or ""], [])
+            case "content_block_delta" if event.index in self._blocks:
+                words, pointers = self._blocks[event.index]
+                if event.delta.type == "text_delta":
+                    words.append(event.delta.text)
+                    return True
+                if event.delta.type == "citations_delta":
+                    pointers.extend(_pointers(event.delta.citation))
+                    return True
+            case "message_delta":
+                self.stop = str(event.delta.stop_reason or "")
+                self._count(event.usage)
+        return False
+
+    def _count(self, usage: Any) -> None:
+        read = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+        told = sum(int(getattr(usage, name, 0) or 0) for name in read)
+        self._prompt = told or self._prompt
+        self._completion = int(getattr(usage, "output_tokens", 0) or 0) or self._completion
+
+
+def _pointers(citation: Any) -> list[Pointer]:
+    """Characters of a plain-text document; no other kind of document is ever handed over."""
+    if citation.type != "char_location":
+        return []
+    return [
+        Pointer(
+            source=citation.document_index,
+            start=citation.start_char_index,
+            end=citation.end_char_index,
+            text=citation.cited_text,
+        )
+    ]
+
+
+def _content(prompted: Prompted) -> list[dict[str, Any]]:
+    documents = [
+        {
+            "type": "document",
+            "source": {"type": "text", "media_type": "text/plain", "data": source.text},
+            "title": source.title[:500] or "source",
+            "citations": {"enabled": True},
+            **({"context": source.context} if source.context else {}),
+        }
+        for source in prompted.sources
+    ]
+    return [*documents, {"type": "text", "text": prompted.user}]
+
+
+def _client(timeout_s: float, retries: int = 0) -> tuple[Any, Any]:
     try:
         sdk = importlib.import_module("anthropic")
     except ImportError as error:
         raise MissingExtraError(
             "the anthropic package is not installed", hint="pip install 'citewell[anthropic]'"
         ) from error
-    client = sdk.Anthropic(timeout=TIMEOUT_S, max_retries=RETRIES)
+    client = sdk.Anthropic(timeout=timeout_s, max_retries=retries)
     if client.api_key is None and client.auth_token is None:
         raise ModelError("anthropic: no key", hint="set ANTHROPIC_API_KEY")
+    return sdk, client
+
+
+def anthropic_entailer(model: str) -> JudgingEntailer:
+    """The rubric's JSON schema at the provider's own temperature; the SDK retries with backoff."""
+    return JudgingEntailer(
+        Maker(name=f"anthropic:{model}", prompt_hash=PROMPT.hash),
+        anthropic_sender(model, "judgement", SCHEMA),
+    )
+
+
+def anthropic_sender(model: str, _name: str, schema: dict[str, Any]) -> Callable[[str], str]:
+    """A function that sends one prompt, held to ``schema``, and returns the answer's text or raises
+    ModelError."""
+    sdk, client = _client(TIMEOUT_S, RETRIES)
 
     def send(prompt: str) -> str:
         try:
@@ -35,7 +200,7 @@ def anthropic_entailer(model: str) -> JudgingEntailer:
                 model=model,
                 max_tokens=MAX_TOKENS,
                 messages=[{"role": "user", "content": prompt}],
-                output_config={"format": {"type": "json_schema", "schema": SCHEMA}},
+                output_config={"format": {"type": "json_schema", "schema": schema}},
             )
         except sdk.AnthropicError as error:
             raise ModelError(f"anthropic:{model} did not answer: {type(error).__name__}") from error
@@ -44,4 +209,4 @@ def anthropic_entailer(model: str) -> JudgingEntailer:
             raise ModelError(f"anthropic:{model} answered without text")
         return text
 
-    return JudgingEntailer(Maker(name=f"anthropic:{model}", prompt_hash=PROMPT.hash), send)
+    return send

@@ -1,23 +1,145 @@
-"""A judge behind any OpenAI-compatible server, through the official SDK: ``citewell[openai]``.
+"""Any OpenAI-compatible server through the official SDK: ``citewell[openai]``. A writer's model, and a judge.
 
-In: a model name; address and key from the SDK's own variables (``OPENAI_BASE_URL``,
-``OPENAI_API_KEY``). Out: an entailer.
+In: a model name; address and key from the SDK's own variables (``OPENAI_BASE_URL``, ``OPENAI_API_KEY``). Out:
+a LanguageModel or an entailer. Keys stay in the SDK: no message, note or record holds one.
 """
 
 from __future__ import annotations
 
 import importlib
+import threading
+from collections.abc import Callable
+from typing import Any
 
-from citewell.errors import MissingExtraError, ModelError
+import msgspec
+
+from citewell.config import Writer
+from citewell.errors import GeneratorError, MissingExtraError, ModelError
+from citewell.models.calling import Calling, priced, transport_errors
 from citewell.models.judging import PROMPT, SCHEMA, JudgingEntailer
-from citewell.records import Maker
+from citewell.ports import Completion, Form, Prompted
+from citewell.records import Maker, TokenUsage
 
 TIMEOUT_S = 60.0
 RETRIES = 3
+GRAMMAR_FIELDS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "lark": lambda grammar: {"structured_outputs": {"grammar": grammar}},
+    "gbnf": lambda grammar: {"grammar": grammar},
+}
+"""How servers take a grammar: vLLM with llguidance, llama.cpp."""
+SERVED = ("model", "system_fingerprint")
 
 
-def openai_entailer(model: str) -> JudgingEntailer:
-    """Temperature 0 and the rubric's JSON schema; the SDK retries time-outs, 429 and 5xx with backoff."""
+class OpenAIModel:
+    """``forms``: the JSON schema first, prose where the server refuses it; a grammar only when it is asked
+    for, because servers that do not know the field ignore it. Raises MissingExtraError, ModelError."""
+
+    forms: tuple[Form, ...] = (Form.SCHEMA, Form.INLINE, Form.GRAMMAR)
+
+    def __init__(self, model: str, settings: Writer | None = None) -> None:
+        settings = settings or Writer()
+        self._sdk, self._client = _client(settings.timeout_s)
+        self._model, self._settings = model, settings
+        self._optional = {"temperature", "max_tokens", "max_completion_tokens", "seed", "stream_options"}
+        self.maker = Maker(name=f"openai:{model}")
+
+    def complete(self, prompted: Prompted, hear: Callable[[Completion], None] | None = None) -> Completion:
+        """Streamed whether or not anybody listens: a stalled answer is seen sooner."""
+        calling: Calling[Completion] = Calling(
+            self.maker.name, transport_errors(self._sdk),
+            timeout_s=self._settings.timeout_s, retries=self._settings.retries,
+            secrets=(str(self._client.api_key or ""),),
+        )  # fmt: skip
+        said, calls, notes = calling.call(lambda over: self._once(prompted, hear, over), self._optional)
+        if not said.text:
+            raise GeneratorError(f"{self.maker.name} answered without text")
+        return msgspec.structs.replace(said, calls=calls, notes=(*notes, *said.notes))
+
+    def _once(
+        self, prompted: Prompted, hear: Callable[[Completion], None] | None, over: threading.Event
+    ) -> Completion:
+        stream = self._client.chat.completions.create(
+            model=self._model,
+            messages=[
+                {"role": "system", "content": prompted.system},
+                {"role": "user", "content": prompted.user},
+            ],
+            stream=True,
+            **self._parameters(prompted),
+            **_held_to(prompted),
+        )
+        text, finish, refusal, usage = "", "", "", None
+        served: dict[str, str] = {}
+        with stream:
+            for chunk in stream:
+                if over.is_set():
+                    break
+                served |= {name: str(found) for name in SERVED if (found := getattr(chunk, name, None))}
+                usage = chunk.usage or usage
+                for choice in chunk.choices or ():
+                    finish = choice.finish_reason or finish
+                    refusal += getattr(choice.delta, "refusal", None) or ""
+                    if choice.delta and choice.delta.content:
+                        text += choice.delta.content
+                        if hear is not None and not over.is_set():
+                            hear(Completion(text=text, whole=False))
+        if not finish:
+            # The connection ended before the answer did: a server that died in the middle.
+            raise ValueError("the answer broke off")
+        return Completion(
+            text=text or refusal,
+            usage=_usage(usage),
+            cost=_cost(usage, self._settings),
+            whole=finish != "length",
+            refused=bool(refusal) or finish == "content_filter",
+            notes=tuple(f"{name} as the server says: {value[:80]}" for name, value in served.items()),
+        )
+
+    def _parameters(self, prompted: Prompted) -> dict[str, Any]:
+        """Those of the optional ones that the server has not refused; newer models name the bound anew."""
+        wanted: dict[str, Any] = {
+            "temperature": prompted.temperature,
+            "max_tokens": prompted.max_tokens,
+            "seed": prompted.seed or None,
+            "stream_options": {"include_usage": True},
+        }
+        taken = {name: wanted[name] for name in wanted if name in self._optional and wanted[name] is not None}
+        if "max_tokens" not in taken and "max_completion_tokens" in self._optional:
+            taken["max_completion_tokens"] = prompted.max_tokens
+        return taken
+
+
+def _held_to(prompted: Prompted) -> dict[str, Any]:
+    if prompted.grammar:
+        return {"extra_body": GRAMMAR_FIELDS[prompted.dialect](prompted.grammar)}
+    if prompted.schema is not None:
+        return {
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "strict": True, "schema": prompted.schema},
+            }
+        }
+    return {}
+
+
+def _usage(usage: Any) -> TokenUsage:
+    if usage is None:
+        return TokenUsage()
+    prompt, completion = int(usage.prompt_tokens or 0), int(usage.completion_tokens or 0)
+    return TokenUsage(
+        prompt=prompt, completion=completion, total=int(usage.total_tokens or prompt + completion)
+    )
+
+
+def _cost(usage: Any, settings: Writer) -> float | None:
+    """What the server says it cost, else tokens times the configured prices, else not known."""
+    told = getattr(usage, "cost", None)
+    if isinstance(told, int | float):
+        return float(told)
+    return priced(_usage(usage), settings) if usage is not None else None
+
+
+def _client(timeout_s: float, retries: int = 0) -> tuple[Any, Any]:
     try:
         sdk = importlib.import_module("openai")
     except ImportError as error:
@@ -25,12 +147,26 @@ def openai_entailer(model: str) -> JudgingEntailer:
             "the openai package is not installed", hint="pip install 'citewell[openai]'"
         ) from error
     try:
-        client = sdk.OpenAI(timeout=TIMEOUT_S, max_retries=RETRIES)
+        return sdk, sdk.OpenAI(timeout=timeout_s, max_retries=retries)
     except sdk.OpenAIError as error:
         raise ModelError(
-            f"openai: {error}", hint="set OPENAI_API_KEY, and OPENAI_BASE_URL for a server of yours"
+            f"openai: {type(error).__name__}",
+            hint="set OPENAI_API_KEY, and OPENAI_BASE_URL for a server of yours",
         ) from error
-    form = {"type": "json_schema", "json_schema": {"name": "judgement", "strict": True, "schema": SCHEMA}}
+
+
+def openai_entailer(model: str) -> JudgingEntailer:
+    """Temperature 0 and the rubric's JSON schema; the SDK retries time-outs, 429 and 5xx with backoff."""
+    return JudgingEntailer(
+        Maker(name=f"openai:{model}", prompt_hash=PROMPT.hash), openai_sender(model, "judgement", SCHEMA)
+    )
+
+
+def openai_sender(model: str, name: str, schema: dict[str, Any]) -> Callable[[str], str]:
+    """A function that sends one prompt, held to ``schema``, and returns the answer's text or raises
+    ModelError."""
+    sdk, client = _client(TIMEOUT_S, RETRIES)
+    form = {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
 
     def send(prompt: str) -> str:
         try:
@@ -47,4 +183,4 @@ def openai_entailer(model: str) -> JudgingEntailer:
             raise ModelError(f"openai:{model} answered without text")
         return str(text)
 
-    return JudgingEntailer(Maker(name=f"openai:{model}", prompt_hash=PROMPT.hash), send)
+    return send

@@ -1,0 +1,93 @@
+"""The inline form: ``[SOURCE_1: "exact words"] The statement.``
+
+In: a completion, prose included. Out: its text without the evidence markers, and for each the stretch it
+speaks for: the sentence behind it, or the sentence it closes. Other markers stay in the text for
+:mod:`citewell.claims` to read. Knows nothing about models or JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from citewell.generation.marked import Evidenced, Written, read_marked
+from citewell.generation.sources import Sources
+from citewell.records import Quote, Record
+from citewell.sentences import sentence_spans
+
+_OPEN, _CLOSE = r"[\[\u3010\uff3b]", r"[\]\u3011\uff3d]"
+_EVIDENCE = re.compile(
+    rf"{_OPEN}\s*(?P<label>[^\[\]\u3010\u3011\"\u201c\u00ab|]{{1,200}}?)\s*[:|,]\s*"
+    rf"[\"\u201c\u201d\u00ab](?P<quote>.{{1,4000}}?)[\"\u201c\u201d\u00bb]\s*{_CLOSE}[ \t]*"
+    # Words without quotation marks are a quote too, behind a label that nothing else looks like.
+    rf"|{_OPEN}\s*(?P<number>SOURCE_\d{{1,2}})\s*:\s*"
+    rf"(?P<bare>[^\[\]\u3010\u3011\"\u201c]{{1,1000}}?)\s*{_CLOSE}[ \t]*",
+    re.DOTALL,
+)
+_ENDED = re.compile(
+    r"(?:^|[.!?:;\u2026\n][\"\u201d')*_]*\s*|^\s*(?:[-*\u2022]|\d{1,2}[.)])\s+)$", re.MULTILINE
+)
+
+
+class _Found(Record, frozen=True, kw_only=True):
+    """``at`` in the text without evidence markers; ``leads`` when it stands before its statement."""
+
+    at: int
+    quote: Quote
+    leads: bool
+
+
+def read_inline(completion: str, sources: Sources) -> Written:
+    """A draft of prose with evidence markers before, or behind, its sentences."""
+    text, found = _taken_out(sources.named(completion), sources)
+    return read_marked(text, _ranges(text, found), sources)
+
+
+def _taken_out(completion: str, sources: Sources) -> tuple[str, list[_Found]]:
+    text, position = "", 0
+    found: list[_Found] = []
+    for match in _EVIDENCE.finditer(completion):
+        text += completion[position : match.start()]
+        again = bool(found) and found[-1].at == len(text)
+        leads = found[-1].leads if again else bool(_ENDED.search(text))
+        words = (match["quote"] or match["bare"] or "").strip()
+        quote = Quote(source=sources.resolve(match["label"] or match["number"]), text=words)
+        if not leads:
+            text = text.rstrip(" \t")
+        found.append(_Found(at=len(text), quote=quote, leads=leads))
+        position = match.end()
+        following = completion[position : position + 1]
+        if not leads and following and following not in ".,;:!?)]\n[\u3010":
+            text += " "
+    return text + completion[position:], found
+
+
+def _ranges(text: str, found: Sequence[_Found]) -> list[Evidenced]:
+    made: list[Evidenced] = []
+    for one in found:
+        span = (_behind if one.leads else _around)(text, one.at)
+        if span is not None:
+            made.append(Evidenced(start=span[0], end=span[1], quotes=(one.quote,)))
+    return made
+
+
+def _behind(text: str, place: int) -> tuple[int, int] | None:
+    """The first sentence after ``place``, before the next paragraph; the one before it when none follows."""
+    rest = text[place:]
+    skipped = len(rest) - len(rest.lstrip())
+    if "\n\n" in rest[:skipped] or not rest.strip():
+        return _around(text, place)
+    line = rest[skipped:].split("\n", 1)[0]
+    spans = sentence_spans(line)
+    return place + skipped, place + skipped + (spans[0][1] if spans else len(line))
+
+
+def _around(text: str, place: int) -> tuple[int, int] | None:
+    """The sentence that ends at, or goes on over, ``place``."""
+    start = text.rfind("\n", 0, place) + 1
+    stop = text.find("\n", place)
+    line = text[start : len(text) if stop < 0 else stop]
+    for a, b in reversed(sentence_spans(line)):
+        if start + a < place:
+            return start + a, start + b
+    return None

@@ -1,0 +1,204 @@
+"""Text with evidence beside it -> a draft's text and claims. What the forms of writing have in common.
+
+In: text as a model wrote it, and ranges of it with the quotes, kind and reasoning that speak for them. Out:
+text as a reader sees it, without markers or labels, and its claims with their offsets in it. Whatever states
+something becomes a claim; code and lists of sources are left out and told. Knows nothing about models.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from citewell.claims import Parsed, ParsedClaim, PieceKind, parse_answer, read_markers
+from citewell.generation.sources import Sources
+from citewell.records import DraftClaim, Kind, Quote, Record
+
+_HALF = re.compile(r"[\[\u3010\uff3b][^\]\u3011\uff3d\n]{0,600}$")
+_MISSING = re.compile(r"[ \t]*\[\s*missing\s*:\s*([^\[\]\n]+)\]", re.IGNORECASE)
+_STRAY = re.compile(
+    r"[ \t]*[\[\u3010\uff3b]\s*/?\s*SOURCES?[\s_#-]*\d*\s*(?:[\]\u3011\uff3d]|[:|,]?\s*[\"\u201c]?)",
+    re.IGNORECASE,
+)
+_LEFT_OUT = {PieceKind.CODE: "code", PieceKind.REFERENCES: "a list of sources"}
+
+
+class Evidenced(Record, frozen=True, kw_only=True):
+    """What was committed to for ``[start, end)``. ``stated``: the range is a claim whatever it looks like."""
+
+    start: int
+    end: int
+    quotes: tuple[Quote, ...] = ()
+    kind: Kind = Kind.CITED
+    reasoning: str = ""
+    aspect: str = ""
+    stated: bool = False
+
+
+class Written(Record, frozen=True, kw_only=True):
+    """``claims`` lie inside ``text``; ``abstains`` when a sentence says that the sources do not answer."""
+
+    text: str
+    claims: tuple[DraftClaim, ...]
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    abstains: bool = False
+
+
+def read_marked(
+    text: str, ranges: Sequence[Evidenced], sources: Sources, *, missing: Sequence[str] = ()
+) -> Written:
+    """Claims of ``text``; each has the quotes of the ranges it overlaps and of the markers beside it."""
+    notes: list[str] = []
+    found = [match[1].strip() for match in _MISSING.finditer(text)]
+    text, ranges = _cut(text, ranges, [(m.start(), m.end()) for m in _MISSING.finditer(text)])
+    half = _HALF.search(text)
+    if half and _marks(half.group()):
+        notes.append(f"a half-written marker was left out: {half.group()[:40]!r}")
+        text, ranges = _cut(text, ranges, [(half.start(), len(text))])
+    if strays := _strays(text, sources):
+        notes.append(f"{len(strays)} marks that name no evidence were left out")
+        text, ranges = _cut(text, ranges, strays)
+    parsed = parse_answer(text, _ids(sources))
+    dropped = [piece for piece in parsed.pieces if piece.kind in _LEFT_OUT]
+    if dropped:
+        kinds = dict.fromkeys(_LEFT_OUT[piece.kind] for piece in dropped)
+        notes.append(f"left out of the answer: {', '.join(kinds)}")
+        # A list of sources runs to the end, its markers with it: they speak for no claim.
+        listed = min((p.start for p in dropped if p.kind is PieceKind.REFERENCES), default=len(text))
+        cuts = [(piece.start, piece.end) for piece in dropped if piece.end <= listed]
+        text, ranges = _cut(text, ranges, [*cuts, (listed, len(text))])
+        parsed = parse_answer(text, _ids(sources))
+    claims = _claims(parsed, ranges, sources)
+    return _without_markers(text, parsed, claims, (*missing, *found), notes, sources)
+
+
+def _claims(parsed: Parsed, ranges: Sequence[Evidenced], sources: Sources) -> list[DraftClaim]:
+    claims = [_claim(claim, ranges, sources) for claim in parsed.claims]
+    silent = {PieceKind.ABSTENTION}
+    for own in ranges:
+        covered = any(claim.start < own.end and own.start < claim.end for claim in claims)
+        abstains = any(
+            piece.kind in silent and piece.start < own.end and own.start < piece.end
+            for piece in parsed.pieces
+        )
+        if own.stated and not covered and not abstains and parsed.raw[own.start : own.end].strip():
+            claims.append(
+                DraftClaim(
+                    text=parsed.raw[own.start : own.end].strip(), start=own.start, end=own.end,
+                    quotes=own.quotes, kind=own.kind, aspect=own.aspect, reasoning=own.reasoning,
+                    fragment=True,
+                )
+            )  # fmt: skip
+    return sorted(claims, key=lambda claim: (claim.start, claim.end))
+
+
+def _claim(claim: ParsedClaim, ranges: Sequence[Evidenced], sources: Sources) -> DraftClaim:
+    mine = [own for own in ranges if own.start < claim.end and claim.start < own.end]
+    labelled = tuple(Quote(source=sources.resolve(label)) for label in claim.labels)
+    quotes = tuple(dict.fromkeys(quote for own in mine for quote in own.quotes))
+    # A label beside a quote of the same source adds nothing; one of another source is a second citation.
+    held = {quote.source for quote in quotes}
+    quotes += tuple(quote for quote in dict.fromkeys(labelled) if quote.source not in held)
+    inference = claim.inference or any(own.kind is Kind.INFERENCE for own in mine)
+    reasoning = claim.note or next((own.reasoning for own in mine if own.reasoning), "")
+    return DraftClaim(
+        text=claim.text,
+        start=claim.start,
+        end=claim.end,
+        quotes=quotes,
+        kind=Kind.INFERENCE if inference else Kind.CITED,
+        aspect=next((own.aspect for own in mine if own.aspect), ""),
+        reasoning=sources.named(reasoning) if inference else "",
+        fragment=claim.fragment,
+    )
+
+
+def _without_markers(
+    text: str,
+    parsed: Parsed,
+    claims: Sequence[DraftClaim],
+    missing: Sequence[str],
+    notes: list[str],
+    sources: Sources,
+) -> Written:
+    """Offsets move from the text as written to the text as shown."""
+    marked = read_markers(text, _ids(sources))
+    offsets = marked.offsets
+    moved = []
+    for claim in claims:
+        start, end = bisect_left(offsets, claim.start), bisect_left(offsets, claim.end)
+        moved.append((claim, start, max(start, min(end, len(marked.text)))))
+    clean = marked.text
+    said = tuple(
+        parsed.raw[piece.start : piece.end].strip()
+        for piece in parsed.pieces
+        if piece.kind is PieceKind.ABSTENTION
+    )
+    if not claims:
+        clean, moved = "", []
+    lead = len(clean) - len(clean.lstrip())
+    final = clean.strip()
+    placed = tuple(
+        DraftClaim(
+            text=claim.text, start=max(0, a - lead), end=min(len(final), max(0, b - lead)),
+            quotes=claim.quotes, kind=claim.kind, aspect=claim.aspect, reasoning=claim.reasoning,
+            fragment=claim.fragment,
+        )
+        for claim, a, b in moved
+    )  # fmt: skip
+    partly = said if claims else ()
+    return Written(
+        text=final,
+        claims=placed,
+        missing=tuple(dict.fromkeys((*(sources.named(m) for m in missing), *partly))),
+        notes=tuple(notes),
+        abstains=bool(said),
+    )
+
+
+def _strays(text: str, sources: Sources) -> list[tuple[int, int]]:
+    """Beginnings and ends of source marks that are no whole marker."""
+    read = [(marker.start, marker.end) for marker in read_markers(text, _ids(sources)).markers]
+    return [
+        (match.start(), match.end())
+        for match in _STRAY.finditer(text)
+        if not any(start < match.end() and match.start() < end for start, end in read)
+    ]
+
+
+def _cut(
+    text: str, ranges: Sequence[Evidenced], cuts: Sequence[tuple[int, int]]
+) -> tuple[str, list[Evidenced]]:
+    """``text`` without the stretches, the ranges moved along."""
+    kept = list(ranges)
+    for start, end in sorted(cuts, reverse=True):
+        text = text[:start] + text[end:]
+        kept = [
+            Evidenced(
+                start=_less(own.start, start, end), end=_less(own.end, start, end), quotes=own.quotes,
+                kind=own.kind, reasoning=own.reasoning, aspect=own.aspect, stated=own.stated,
+            )
+            for own in kept
+        ]  # fmt: skip
+    return text, kept
+
+
+def _less(place: int, start: int, end: int) -> int:
+    """Where ``place`` stands when ``[start, end)`` is taken out."""
+    return place if place <= start else start if place < end else place - (end - start)
+
+
+def _marks(text: str) -> bool:
+    """An open bracket at the end that could have become one of our markers."""
+    inner = text[1:].lstrip().lower()
+    return not inner or any(
+        inner.startswith(word) or word.startswith(inner)
+        for word in ("source", "src", "inference", "missing", "/source")
+    ) or inner[0].isdigit()  # fmt: skip
+
+
+def _ids(sources: Sources) -> list[str]:
+    ids = [passage.chunk.document_id for passage in sources.passages]
+    return list(dict.fromkeys([*ids, *(passage.chunk.chunk_id for passage in sources.passages)]))

@@ -1,0 +1,39 @@
+"""A provider's own citations -> ours: its character pointers become offsets into document versions.
+
+In: segments of a completion with pointers into the texts that were handed over. Out: a draft's text and
+claims. A pointer whose words are not where it points stays a quote to be looked for, and fails by name when
+it is nowhere: pointers are verified like any others. Knows nothing about SDKs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from citewell.generation.marked import Evidenced, Written, read_marked
+from citewell.generation.sources import Sources
+from citewell.ports import Pointer, Segment
+from citewell.records import Quote
+
+
+def read_native(segments: Sequence[Segment], sources: Sources) -> Written:
+    """Each segment's pointers speak for its words."""
+    text, ranges = "", []
+    for segment in segments:
+        start = len(text)
+        text += sources.named(segment.text)
+        quotes = tuple(_quote(pointer, sources) for pointer in segment.pointers)
+        words = text[start:]
+        lead, tail = len(words) - len(words.lstrip()), len(words) - len(words.rstrip())
+        if quotes and words.strip():
+            ranges.append(Evidenced(start=start + lead, end=len(text) - tail, quotes=quotes))
+    return read_marked(text, ranges, sources)
+
+
+def _quote(pointer: Pointer, sources: Sources) -> Quote:
+    if not 0 <= pointer.source < len(sources.passages):
+        return Quote(source=sources.resolve(f"document index {pointer.source} (from 0)"), text=pointer.text)
+    chunk = sources.passages[pointer.source].chunk
+    words = pointer.text.strip()
+    lead = len(pointer.text) - len(pointer.text.lstrip())
+    start = chunk.start_offset + pointer.start + lead
+    return Quote(source=chunk.chunk_id, text=words, start=start, end=start + len(words))

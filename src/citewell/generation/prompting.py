@@ -1,0 +1,68 @@
+"""What a language model is sent: rules, form, example, sources, question, and what failed before.
+
+In: a request for a draft and the form to ask for. Out: a :class:`Prompted`, and the hash of every prompt file
+that is in it. Knows nothing about who answers or how the answer is read.
+"""
+
+from __future__ import annotations
+
+from citewell.claims.phrases import ABSTENTIONS
+from citewell.config import Writer
+from citewell.generation.grammar import GRAMMARS
+from citewell.generation.sources import BLOCK, Sources
+from citewell.generation.structured import SCHEMA
+from citewell.identity import hash_value
+from citewell.ports import Form, GenerationRequest, Prompted
+from citewell.prompts.loading import Prompt, load_prompt
+
+RULES = load_prompt("writer_rules", ("abstention",))
+QUESTION = load_prompt("writer_question", ("sources", "strict", "question", "parts"))
+QUESTION_NATIVE = load_prompt("writer_question_native", ("strict", "question", "parts"))
+STRICT = load_prompt("writer_strict", ("failures",))
+_INLINE, _STRUCTURED = load_prompt("writer_inline", ()), load_prompt("writer_schema", ())
+FORMS: dict[Form, Prompt] = {
+    Form.GRAMMAR: _INLINE,
+    Form.NATIVE: load_prompt("writer_native", ()),
+    Form.SCHEMA: _STRUCTURED,
+    Form.INLINE: _INLINE,
+}
+_INLINE_EXAMPLE = load_prompt("writer_example_inline", ())
+EXAMPLES: dict[Form, Prompt] = {
+    Form.GRAMMAR: _INLINE_EXAMPLE,
+    Form.SCHEMA: load_prompt("writer_example_schema", ()),
+    Form.INLINE: _INLINE_EXAMPLE,
+}
+
+
+def prompt_for(request: GenerationRequest, sources: Sources, form: Form, settings: Writer) -> Prompted:
+    """Temperature is that of the shown draft for seed 0, of sampling for the others."""
+    example = EXAMPLES.get(form) if settings.example else None
+    parts = [RULES.fill(abstention=ABSTENTIONS[0]), FORMS[form].fill()]
+    parts += [example.fill()] if example else []
+    strict = STRICT.fill(failures="\n".join(f"- {text}" for text in request.strict)) if request.strict else ""
+    aspects = request.aspects if len(request.aspects) > 1 else ()
+    listed = "\n".join(f"Part {number}: {aspect}" for number, aspect in enumerate(aspects, 1))
+    native = form is Form.NATIVE
+    if native:
+        user = QUESTION_NATIVE.fill(strict=strict, question=request.question, parts=listed)
+    else:
+        user = QUESTION.fill(sources=sources.blocks, strict=strict, question=request.question, parts=listed)
+    return Prompted(
+        system="\n".join(parts).strip(),
+        user=user.strip(),
+        schema=SCHEMA if form is Form.SCHEMA else None,
+        grammar=GRAMMARS[settings.dialect](sources.passages) if form is Form.GRAMMAR else "",
+        dialect=settings.dialect,
+        sources=sources.texts if native else (),
+        temperature=settings.sampling_temperature if request.seed else settings.temperature,
+        seed=request.seed,
+        max_tokens=settings.max_tokens,
+    )
+
+
+def prompt_hash(form: Form, settings: Writer) -> str:
+    """One hash over every file that ``form`` may use."""
+    files = [RULES, FORMS[form], STRICT, QUESTION_NATIVE if form is Form.NATIVE else QUESTION]
+    files += [] if form is Form.NATIVE else [BLOCK]
+    files += [EXAMPLES[form]] if settings.example and form in EXAMPLES else []
+    return hash_value({prompt.name: prompt.hash for prompt in files})

@@ -1,0 +1,188 @@
+"""The structured form: one JSON object in which evidence stands before its claim.
+
+In: a completion, whole or cut off. Out: the claims in it that are whole, and what it names as missing. What
+does not fit is told, never guessed at. Knows nothing about models.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from citewell.generation.marked import Evidenced, Written, read_marked
+from citewell.generation.sources import Sources
+from citewell.records import Kind, Quote
+
+_EVIDENCE = {
+    "type": "object",
+    "properties": {"source": {"type": "string"}, "quote": {"type": "string"}},
+    "required": ["source", "quote"],
+    "additionalProperties": False,
+}
+_CLAIM = {
+    "type": "object",
+    "properties": {
+        "evidence": {"type": "array", "items": _EVIDENCE},
+        "kind": {"type": "string", "enum": ["cited", "inference"]},
+        "reasoning": {"type": "string"},
+        "part": {"type": "integer"},
+        "claim": {"type": "string"},
+    },
+    "required": ["evidence", "kind", "reasoning", "part", "claim"],
+    "additionalProperties": False,
+}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "claims": {"type": "array", "items": _CLAIM},
+        "missing": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["claims", "missing"],
+    "additionalProperties": False,
+}
+"""Servers that hold a model to a schema write its keys in this order: evidence, then the claim."""
+
+_OBJECT = re.compile(r"\A\s*(?:```\w*\s*)?\{")
+_ENDS = re.compile(r"[.!?][\"\u201d')\]]*$")
+
+
+class _Evidence(msgspec.Struct):
+    source: str
+    quote: str
+
+
+class _Stated(msgspec.Struct):
+    """Unknown keys are ignored, as models add some; what is there must be of its type."""
+
+    claim: str
+    evidence: list[_Evidence] = []
+    kind: str = "cited"
+    reasoning: str = ""
+    part: int = 0
+
+
+def is_structured(completion: str) -> bool:
+    """Whether it begins as a JSON object, alone or in a code fence."""
+    return bool(_OBJECT.match(completion))
+
+
+def read_structured(
+    completion: str, sources: Sources, aspects: Sequence[str], *, whole: bool = True
+) -> Written | None:
+    """None when it is no such object: then it is prose. ``whole`` off reads what was said so far."""
+    if not is_structured(completion):
+        return None
+    text = completion[completion.index("{") :]
+    notes: list[str] = []
+    stated: list[_Stated] = []
+    for raw in _members(text, "claims"):
+        try:
+            stated.append(msgspec.json.decode(raw, type=_Stated))
+        except msgspec.DecodeError as error:
+            notes.append(f"a claim does not fit the schema and was left out: {error}")
+            continue
+        if raw.find('"claim"') < raw.find('"evidence"'):
+            notes.append("the claim was written before its evidence")
+    if not stated and '"claims"' not in text:
+        return None
+    missing = [found for found in _strings(text, "missing") if found.strip()]
+    if whole and not _closed(text):
+        notes.append("the object is not whole; what is whole of it was read")
+    body, ranges = "", []
+    for one in stated:
+        said = " ".join(sources.named(one.claim).split())
+        if not said:
+            continue
+        if body:
+            body += " " if _ENDS.search(body) else "\n"
+        start = len(body)
+        body += said
+        quotes = tuple(
+            Quote(source=sources.resolve(evidence.source), text=evidence.quote) for evidence in one.evidence
+        )
+        ranges.append(
+            Evidenced(
+                start=start, end=len(body), quotes=quotes, stated=True, reasoning=one.reasoning,
+                kind=Kind.INFERENCE if one.kind.lower().startswith("infer") else Kind.CITED,
+                aspect=aspects[one.part - 1] if 1 <= one.part <= len(aspects) else "",
+            )
+        )  # fmt: skip
+    written = read_marked(body, ranges, sources, missing=missing)
+    told = (*written.notes, *dict.fromkeys(notes))
+    abstains = written.abstains or (not stated and _closed(text))
+    return msgspec.structs.replace(written, notes=told, abstains=abstains)
+
+
+def _members(text: str, key: str) -> Iterator[str]:
+    """The objects in the array under ``key`` that are closed, as they were written."""
+    start = depth = 0
+    for place, letter, outside in _scan(text, key):
+        if letter == "{" and outside:
+            start = place if depth == 0 else start
+            depth += 1
+        elif letter == "}" and outside:
+            depth -= 1
+            if depth == 0:
+                yield text[start : place + 1]
+        elif letter == "]" and outside and depth == 0:
+            return
+
+
+def _strings(text: str, key: str) -> list[str]:
+    """The strings in the array under ``key`` that are closed."""
+    found: list[str] = []
+    start = -1
+    for place, letter, outside in _scan(text, key):
+        if letter == '"':
+            if start < 0:
+                start = place
+            else:
+                found.append(msgspec.json.decode(text[start : place + 1]))
+                start = -1
+        elif letter == "]" and outside:
+            break
+    return found
+
+
+def _scan(text: str, key: str) -> Iterator[tuple[int, str, bool]]:
+    """Characters inside the array under the outermost ``key``; ``outside`` of strings or not. The quotation
+    marks of strings come too, escaped ones do not."""
+    array = re.search(rf'"{key}"\s*:\s*\[', text) if key != "missing" else _last(rf'"{key}"\s*:\s*\[', text)
+    if array is None:
+        return
+    inside, escaped, depth = False, False, 0
+    for place in range(array.end(), len(text)):
+        letter = text[place]
+        if escaped:
+            escaped = False
+            continue
+        if letter == "\\" and inside:
+            escaped = True
+            continue
+        if letter == '"':
+            inside = not inside
+        elif inside:
+            continue
+        elif letter in "[{":
+            depth += 1
+        elif letter in "]}":
+            depth -= 1
+        # Brackets of inner arrays are nobody's business; the one that closes this array is.
+        if letter != "]" or depth < 0:
+            yield place, letter, not inside
+
+
+def _last(pattern: str, text: str) -> re.Match[str] | None:
+    return next(reversed(list(re.finditer(pattern, text))), None)
+
+
+def _closed(text: str) -> bool:
+    body = text.rstrip().removesuffix("```").rstrip()
+    try:
+        msgspec.json.decode(body)
+    except msgspec.DecodeError:
+        return False
+    return True

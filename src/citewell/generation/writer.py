@@ -1,0 +1,189 @@
+"""A language model that writes, held to evidence before claims.
+
+In: a question, its aspects and passages. Out: a :class:`Draft` whose claims carry the quotes that the model
+committed to. Asks in the strongest form that the model's server has; a form that the server refuses is
+noted and the next one taken; prose instead of the form is read as the inline form. Nothing here judges
+whether a quote exists or supports: the checker does. Knows nothing about SDKs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from citewell.config import Writer
+from citewell.errors import ConfigError, FormRefusedError, GeneratorError
+from citewell.generation.grammar import GRAMMARS
+from citewell.generation.inline import read_inline
+from citewell.generation.marked import Written
+from citewell.generation.native import read_native
+from citewell.generation.prompting import prompt_for, prompt_hash
+from citewell.generation.sources import MOST_SOURCES, Sources
+from citewell.generation.structured import is_structured, read_structured
+from citewell.matching.naming import usable
+from citewell.ports import Completion, Form, GenerationRequest, LanguageModel
+from citewell.records import Draft, Maker
+from citewell.sentences import sentence_spans
+
+AUTO = "auto"
+_BOUNDARY = '.!?}]\n"'
+"""A claim more can only be whole behind one of these."""
+
+
+class LanguageModelWriter:
+    """``settings.form`` picks one of the model's forms; "auto" takes its strongest.
+
+    Raises ConfigError for a form that the model does not have or more source blocks than fit.
+    """
+
+    def __init__(self, model: LanguageModel, settings: Writer | None = None) -> None:
+        self._model, self._settings = model, settings or Writer()
+        self._forms = _forms(model, self._settings)
+        if not 1 <= self._settings.max_sources <= MOST_SOURCES:
+            raise ConfigError(
+                f"writer.max_sources = {self._settings.max_sources}", hint=f"choose 1 to {MOST_SOURCES}"
+            )
+        if self._settings.dialect not in GRAMMARS:
+            raise ConfigError(
+                f"writer.dialect = {self._settings.dialect!r}", hint=f"known are: {', '.join(GRAMMARS)}"
+            )
+        self._refused: list[Form] = []
+        self.maker = self._maker(self._forms[0])
+
+    def generate(self, request: GenerationRequest) -> Draft:
+        """Raises GeneratorError when the model gives no answer at all."""
+        return self._write(request, None)
+
+    def stream(self, request: GenerationRequest, hear: Callable[[Draft], None]) -> Draft:
+        """``hear`` gets each longer draft, made of whole claims only: never a half-written marker."""
+        return self._write(request, hear)
+
+    def _write(self, request: GenerationRequest, hear: Callable[[Draft], None] | None) -> Draft:
+        sources = Sources(usable(request.passages), self._settings.max_sources)
+        if not sources.passages:
+            raise GeneratorError("there is no passage to write from")
+        notes: list[str] = []
+        for form in self._forms:
+            if form in self._refused:
+                notes.append(f"the server took no {form.value} before")
+                continue
+            prompted = prompt_for(request, sources, form, self._settings)
+            listener = _Listener(self, form, request, sources, hear) if hear else None
+            try:
+                said = self._model.complete(prompted, listener)
+            except FormRefusedError as error:
+                self._refused.append(form)
+                notes.append(f"{form.value} was refused ({error}); a plainer form is asked for")
+                continue
+            return self._draft(said, form, request, sources, notes)
+        raise GeneratorError(
+            f"{self.maker.name} took none of {', '.join(self._forms)}", hint="set writer.form = 'inline'"
+        )
+
+    def _draft(
+        self, said: Completion, form: Form, request: GenerationRequest, sources: Sources, notes: list[str]
+    ) -> Draft:
+        written, told = self.read(said, form, request, sources)
+        notes = [f"{form.value} form", *notes, *sources.notes, *said.notes, *told, *written.notes]
+        if said.refused:
+            notes.append("the provider declined to answer")
+        if not said.whole:
+            notes.append("the completion was cut off: only what is whole of it counts")
+        missing = written.missing
+        if not written.claims:
+            missing = tuple(dict.fromkeys((*request.aspects, *missing)))
+            notes.append("the writer abstained" if written.abstains else "nothing written is a claim")
+        return Draft(
+            text=written.text,
+            raw=said.text,
+            claims=written.claims,
+            maker=self._maker(form),
+            missing=missing,
+            notes=tuple(notes),
+            usage=said.usage,
+            cost=said.cost,
+        )
+
+    def read(
+        self,
+        said: Completion,
+        form: Form,
+        request: GenerationRequest,
+        sources: Sources,
+        *,
+        whole: bool = True,
+    ) -> tuple[Written, list[str]]:
+        """The completion by its form; prose is the inline form, whatever was asked for."""
+        if form is Form.NATIVE:
+            return read_native(said.segments, sources), []
+        written = read_structured(said.text, sources, request.aspects, whole=whole and said.whole)
+        if written is not None:
+            return written, [] if form is Form.SCHEMA else ["structured although prose was asked for"]
+        told = ["prose instead of the schema"] if form is Form.SCHEMA else []
+        if whole and is_structured(said.text):
+            told.append("an object of another shape")
+        text = said.text if said.whole and whole else _whole_sentences(said.text)
+        return read_inline(text, sources), told
+
+    def _maker(self, form: Form) -> Maker:
+        return msgspec.structs.replace(self._model.maker, prompt_hash=prompt_hash(form, self._settings))
+
+
+class _Listener:
+    """Partial completions -> longer and longer drafts, one for each claim more."""
+
+    def __init__(
+        self,
+        writer: LanguageModelWriter,
+        form: Form,
+        request: GenerationRequest,
+        sources: Sources,
+        hear: Callable[[Draft], None],
+    ) -> None:
+        self._writer, self._form, self._request, self._sources = writer, form, request, sources
+        self._hear, self._length, self._claims = hear, 0, 0
+
+    def __call__(self, said: Completion) -> None:
+        fresh = said.text[self._length :] if len(said.text) >= self._length else said.text
+        if len(said.text) < self._length:
+            self._claims = 0
+        self._length = len(said.text)
+        if not any(mark in fresh for mark in _BOUNDARY):
+            return
+        whole_so_far = self._so_far(said)
+        written, _ = self._writer.read(whole_so_far, self._form, self._request, self._sources, whole=False)
+        if len(written.claims) != self._claims:
+            self._claims = len(written.claims)
+            self._hear(
+                Draft(text=written.text, raw=said.text, claims=written.claims, maker=self._writer.maker)
+            )
+
+    def _so_far(self, said: Completion) -> Completion:
+        """Native segments: a segment is whole when another has begun behind it."""
+        if self._form is not Form.NATIVE:
+            return said
+        return msgspec.structs.replace(said, segments=said.segments[:-1])
+
+
+def _whole_sentences(text: str) -> str:
+    """Prose up to the last sentence that surely has ended: something else has begun behind it, and no marker
+    that could still speak for it is open."""
+    opened = max(text.rfind(mark) for mark in "[\u3010\uff3b")
+    closed = max(text.rfind(mark) for mark in "]\u3011\uff3d")
+    if opened > closed:
+        text = text[:opened]
+    spans = sentence_spans(text)
+    return text[: spans[-2][1]] if len(spans) > 1 else ""
+
+
+def _forms(model: LanguageModel, settings: Writer) -> tuple[Form, ...]:
+    if settings.form == AUTO:
+        return model.forms
+    known = [form.value for form in model.forms]
+    if settings.form not in known:
+        raise ConfigError(
+            f"writer.form = {settings.form!r} for {model.maker.name}", hint=f"it has {', '.join(known)}"
+        )
+    # What was asked for by name is not traded for another.
+    return (Form(settings.form),)

@@ -1,0 +1,194 @@
+"""One call to a hosted model: bounded as a whole, tried again where that can help, and every try told.
+
+In: a function that calls, what its errors look like, bounds. Out: what it returned and the notes of failed
+tries; else GeneratorError. The SDK's own retries are off, because what it does in silence cannot be recorded.
+Keys and addresses never get into a message. Knows no provider.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import importlib
+import random
+import re
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from citewell.config import Writer
+from citewell.errors import FormRefusedError, GeneratorError
+from citewell.records import TokenUsage
+
+Result = TypeVar("Result")
+
+RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+HOPELESS = frozenset({"insufficient_quota", "billing_hard_limit_reached", "context_length_exceeded"})
+FIRST_WAIT_S, LONGEST_WAIT_S, LONGEST_ASKED_S = 0.5, 8.0, 60.0
+_SECRET = re.compile(
+    r"\b(?:sk|pk|key|rk)-[\w*.-]{4,}|(?<=://)[^/\s@]+@|(?i:bearer|api[-_ ]?key)[\s:=]+['\"]?[\w*.-]{6,}"
+)
+_FORM_WORDS = re.compile(
+    r"response_format|json_schema|output_config|structured|guided|grammar|citations", re.IGNORECASE
+)
+
+
+class Calling(Generic[Result]):
+    """``name`` is who is called, for messages; ``errors`` what the SDK and its transport may raise."""
+
+    def __init__(
+        self,
+        name: str,
+        errors: tuple[type[Exception], ...],
+        *,
+        timeout_s: float,
+        retries: int,
+        secrets: tuple[str, ...] = (),
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._name, self._errors = name, (TimeoutError, *errors)
+        self._timeout_s, self._retries, self._sleep = timeout_s, retries, sleep
+        self._secrets = tuple(secret for secret in secrets if secret)
+
+    def call(
+        self, once: Callable[[threading.Event], Result], optional: set[str] | None = None
+    ) -> tuple[Result, int, list[str]]:
+        """(result, tries, notes). ``once`` stops, and is listened to no more, when its event is set.
+        ``optional`` are parameters it may go without: those a server does not take are removed from the set.
+
+        Raises GeneratorError, FormRefusedError for a schema or grammar that is not taken."""
+        notes: list[str] = []
+        calls = failed = 0
+        while True:
+            calls += 1
+            over = threading.Event()
+            try:
+                return bounded(partial(once, over), self._timeout_s), calls, notes
+            except self._errors as error:
+                over.set()
+                told = self._told(error)
+                if optional and (name := _not_taken(error, told, optional)):
+                    optional.discard(name)
+                    notes.append(f"asked again without {name}, which the server does not take")
+                    continue
+                failed += 1
+                if not _helps(error):
+                    raise self._failed(error, told) from error
+                if failed > self._retries:
+                    raise self._failed(error, f"{told}, {failed} times") from error
+                wait = _wait(error, failed)
+                notes.append(f"try {failed} failed: {told}; tried again after {wait:.1f} s")
+                self._sleep(wait)
+
+    def _failed(self, error: Exception, told: str) -> GeneratorError:
+        status = getattr(error, "status_code", None)
+        if status in {400, 404, 415, 422, 501} and _FORM_WORDS.search(told):
+            return FormRefusedError(f"{self._name}: {told}")
+        hint = _HINTS.get(status, "") if isinstance(status, int) else ""
+        failed = GeneratorError(f"{self._name} did not answer: {told}", hint=hint)
+        failed.retryable = _helps(error)
+        return failed
+
+    def _told(self, error: Exception) -> str:
+        """What happened, without keys; a server's own words cut short."""
+        if isinstance(error, TimeoutError):
+            return f"no whole answer within {self._timeout_s:g} s"
+        status = getattr(error, "status_code", None)
+        words = f"{type(error).__name__}{f' {status}' if status else ''}: {error}"
+        for secret in self._secrets:
+            words = words.replace(secret, "[key]")
+        return " ".join(_SECRET.sub("[key]", words).split())[:300]
+
+
+_HINTS = {
+    401: "the key is not accepted",
+    403: "the key may not use this model",
+    404: "check the model's name and the address",
+    429: "wait, or raise writer.retries",
+}
+
+
+def transport_errors(sdk: Any) -> tuple[type[Exception], ...]:
+    """The SDK's own errors, and what its transport raises while an answer streams: the SDK does not wrap
+    that, nor lines that are no JSON."""
+    http = importlib.import_module(sdk.Timeout.__module__.partition(".")[0])
+    base = sdk.OpenAIError if hasattr(sdk, "OpenAIError") else sdk.AnthropicError
+    return (base, http.HTTPError, http.StreamError, ValueError)
+
+
+def _not_taken(error: Exception, told: str, optional: set[str]) -> str:
+    """The optional parameter that the server objects to, "" for none."""
+    if getattr(error, "status_code", None) not in {400, 422}:
+        return ""
+    param = str(getattr(error, "param", "") or "")
+    if param in optional:
+        return param
+    words = set(re.findall(r"\w+", told))
+    return next((name for name in sorted(optional) if name in words), "")
+
+
+def priced(usage: TokenUsage, settings: Writer) -> float | None:
+    """None without configured prices: a cost is never guessed."""
+    if not settings.price_prompt and not settings.price_completion:
+        return None
+    return (usage.prompt * settings.price_prompt + usage.completion * settings.price_completion) / 1e6
+
+
+def bounded(work: Callable[[], Result], seconds: float) -> Result:
+    """``work()``, waited for at most ``seconds``: a read time-out alone never ends when a byte comes now and
+    then. Raises TimeoutError; what ``work`` raises is raised here."""
+    outcome: list[Result] = []
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
+            failure.append(error)
+
+    thread = threading.Thread(target=run, daemon=True, name="citewell-call")
+    thread.start()
+    thread.join(seconds)
+    if failure:
+        raise failure[0]
+    if not outcome:
+        raise TimeoutError
+    return outcome[0]
+
+
+def _helps(error: Exception) -> bool:
+    """Whether the same call may succeed later."""
+    if isinstance(error, TimeoutError):
+        return True
+    if str(getattr(error, "code", "") or "") in HOPELESS:
+        return False
+    status = getattr(error, "status_code", None)
+    # No status: the connection failed or broke off.
+    return status in RETRYABLE if status is not None else True
+
+
+def _wait(error: Exception, attempt: int) -> float:
+    """What the server asks for, when it is no more than a minute; else twice as long each time, spread."""
+    headers: Any = getattr(getattr(error, "response", None), "headers", None) or {}
+    asked = _seconds(headers.get("retry-after-ms"), 1000.0)
+    asked = _seconds(headers.get("retry-after"), 1.0) if asked is None else asked
+    if asked is not None and 0 <= asked <= LONGEST_ASKED_S:
+        return asked
+    return min(FIRST_WAIT_S * 2.0 ** (attempt - 1), LONGEST_WAIT_S) * (0.75 + random.random() / 4)
+
+
+def _seconds(value: str | None, unit: float) -> float | None:
+    """Seconds, or an HTTP date."""
+    if not value:
+        return None
+    try:
+        return float(value) / unit
+    except ValueError:
+        pass
+    try:
+        when = email.utils.parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())
