@@ -7,6 +7,7 @@ Knows nothing about storage.
 from __future__ import annotations
 
 import hashlib
+import hmac
 import secrets
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import msgspec
 import rfc8785
 
 TAG = "sha256:"
+SALTED_TAG = "hmac-sha256:"
 
 
 def plain(value: Any) -> Any:
@@ -24,7 +26,12 @@ def plain(value: Any) -> Any:
 
 def canonical_json(value: Any) -> bytes:
     """RFC 8785 bytes of ``value``; key order never matters. Raises ValueError on NaN or infinity."""
-    return rfc8785.dumps(plain(value))
+    value = plain(value)
+    try:
+        # The same bytes, some twenty times sooner: a record is written for every answer.
+        return msgspec.json.encode(_written_alike(value), order="sorted")
+    except (_WrittenOtherwise, UnicodeEncodeError):
+        return rfc8785.dumps(value)
 
 
 def hash_bytes(data: bytes) -> str:
@@ -48,6 +55,16 @@ def hash_value(value: Any) -> str:
     return hash_bytes(canonical_json(value))
 
 
+def salted_hash(salt: bytes, text: str) -> str:
+    """``hmac-sha256:`` and 64 hexadecimal digits: tells nothing about ``text`` to whom ``salt`` is unknown."""
+    return SALTED_TAG + hmac.digest(salt, text.encode("utf-8", "surrogatepass"), "sha256").hex()
+
+
+def field_salt(salt: bytes, path: str) -> bytes:
+    """The salt of one field of an entry, 32 bytes: shown with the field, it opens no other."""
+    return hmac.digest(salt, path.encode("utf-8", "surrogatepass"), "sha256")
+
+
 def chunk_id(document_version: str, start: int, end: int, content: str) -> str:
     """The same chunk gets the same id on any machine: version, position and content are hashed."""
     return hash_value({"chunk": [document_version, start, end, content]})
@@ -66,3 +83,28 @@ def request_id() -> str:
 def session_id() -> str:
     """A fresh random id, ``ses_`` and 24 hexadecimal digits."""
     return "ses_" + secrets.token_hex(12)
+
+
+class _WrittenOtherwise(Exception):
+    """msgspec would not write this value as RFC 8785 does."""
+
+
+def _written_alike(value: Any) -> Any:
+    """``value`` so that msgspec writes it as RFC 8785 does; raises :class:`_WrittenOtherwise` if it cannot."""
+    kind = type(value)
+    if kind is str or value is None or kind is bool:
+        return value
+    if kind is dict:
+        if not all(type(key) is str and key.isascii() for key in value):
+            raise _WrittenOtherwise
+        return {key: _written_alike(item) for key, item in value.items()}
+    if kind is list or kind is tuple:
+        return [_written_alike(item) for item in value]
+    if kind is int and -(2**53) < value < 2**53:
+        return value
+    if kind is float:
+        if value.is_integer() and abs(value) < 2**53:
+            return int(value)
+        if 1e-4 <= abs(value) < 1e15:
+            return value
+    raise _WrittenOtherwise

@@ -208,7 +208,7 @@ class KnowledgeBase:
         parts = self._parts
         version = withdraw(document_id, evidence=parts.evidence, index=parts.index, reason=reason)
         body = {"document_id": document_id, "reason": reason, "user": user, "index_version": version}
-        parts.log.note(EntryKind.WITHDRAWAL, body)
+        parts.log.note(EntryKind.WITHDRAWAL, body, subject=user)
 
     def trace(self, session_id: str) -> list[Trace]:
         """What happened in a session, oldest first; empty for one that is not known."""
@@ -233,7 +233,7 @@ class KnowledgeBase:
         """A page of records, newest first, read on record."""
         self._must_be_there()
         page = self._parts.log.query(query)
-        self._note_read({"query": plain(query)}, reader, len(page.records))
+        self._note_read({"query": self._without_names(query)}, reader, len(page.records))
         return page
 
     def audit_check(self) -> CheckReport:
@@ -329,8 +329,17 @@ class KnowledgeBase:
             with SqliteEvidence(Path(folder) / "evidence.sqlite") as evidence:
                 yield evidence
 
+    def _without_names(self, query: AuditQuery) -> dict[str, Any]:
+        """Whom a reader looked up is kept by pseudonym: the read must not outlive that person's erasure."""
+        keys, asked = self._parts.log.keys, plain(query)
+        person = keys.find(query.user) if query.user else None
+        asked["user"] = person.id if person else "nobody known" if query.user else ""
+        asked["session"] = keys.blind(query.session) if query.session else ""
+        return dict(asked)
+
     def _note_read(self, what: Mapping[str, Any], reader: str, shown: int) -> None:
-        self._parts.log.note(EntryKind.READ, {**what, "reader": reader, "records": shown})
+        body = {**what, "reader": reader, "records": shown}
+        self._parts.log.note(EntryKind.READ, body, subject=reader)
 
 
 def _filters(groups: Sequence[str], document: str | None, since: str | None, tag: str | None) -> Any:

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
-
-from citewell.audit.entries import Entry, EntryKind
+from citewell.audit.entries import EntryKind
 from citewell.config import Config
 from citewell.environment import environment
 from citewell.identity import hash_text, plain
@@ -33,7 +31,7 @@ def seal_configuration(log: SqliteLog, config: Config) -> None:
         "citewell": environment()["citewell"],
     }
     last = log.latest(EntryKind.CONFIGURATION)
-    if last is None or _body(last) != body:
+    if last is None or log.body(last) != body:
         log.note(EntryKind.CONFIGURATION, body)
 
 
@@ -44,7 +42,7 @@ def seal_ingest(
     named = {
         (source["document_id"], source["version"])
         for entry in log.entries(EntryKind.INGEST)
-        for source in _body(entry)["documents"]
+        for source in log.body(entry)["documents"]
     }
     fresh = [entry for entry in evidence.catalogue() if (entry.document_id, entry.version) not in named]
     changed = [outcome for outcome in report.files if outcome.status != "unchanged"]
@@ -81,7 +79,7 @@ def seal_ingest(
 def prompts_to_check(log: SqliteLog) -> dict[str, str] | None:
     """None when another release sealed the last configuration: its files are not the ones here."""
     last = log.latest(EntryKind.CONFIGURATION)
-    if last is None or _body(last)["citewell"] == environment()["citewell"]:
+    if last is None or log.body(last)["citewell"] == environment()["citewell"]:
         return prompt_hashes()
     return None
 
@@ -96,8 +94,3 @@ def prompt_hashes() -> dict[str, str]:
 def _told(path: str | Path) -> str:
     """A name that is no valid Unicode, as it can be written in JSON."""
     return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
-def _body(entry: Entry) -> Any:
-
-    return msgspec.json.decode(entry.body)

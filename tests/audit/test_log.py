@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from citewell.audit import EntryKind, SqliteLog
+from citewell.audit.keys import FolderKeys
 from citewell.errors import LogError, UsageError
 
 WRITER = """
@@ -129,13 +130,15 @@ def test_full_disk_is_an_error_and_leaves_the_log_whole(tmp_path: Path) -> None:
     path = tmp_path / "audit.sqlite"
     log = SqliteLog(path)
     log.note(EntryKind.NOTICE, {"n": 1})
-    pages = log._connection.execute("PRAGMA page_count").fetchone()[0]
-    log._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+    with log.database.writing() as rows:
+        (pages,) = rows.execute("PRAGMA page_count").fetchone() or (0,)
+        rows.execute(f"PRAGMA max_page_count = {pages + 2}")
     with pytest.raises(LogError, match="disk space"):
         fill(log)
     size = log.size()
     assert log.check().ok
-    log._connection.execute("PRAGMA max_page_count = 100000")
+    with log.database.writing() as rows:
+        rows.execute("PRAGMA max_page_count = 100000")
     log.note(EntryKind.NOTICE, {"n": 2})
     assert sequence(path) == list(range(1, size + 2))
 
@@ -165,7 +168,8 @@ def test_file_that_is_no_log(tmp_path: Path) -> None:
 
 def test_log_of_a_newer_citewell_is_refused(log_path: Path) -> None:
     connection = sqlite3.connect(log_path)
-    connection.execute("PRAGMA user_version = 99")
+    connection.execute("INSERT INTO schema_steps(step, name) VALUES(99, 'of the future')")
+    connection.commit()
     connection.close()
     with pytest.raises(LogError, match="newer"):
         SqliteLog(log_path)
@@ -187,18 +191,25 @@ from citewell.audit import EntryKind, SqliteLog
 from citewell.errors import LogError
 from citewell.identity import canonical_json
 path = Path(sys.argv[1])
+import cryptography.hazmat.primitives.asymmetric.ed25519 as also_while_we_may
 canonical_json({"codecs": "are imported on first use, which needs the rights we are about to give up"})
 if os.getuid() == 0:
     os.setuid(65534)
 log = SqliteLog(path, readonly=True)
-assert log.check().ok and log.size() == 5
+assert log.check(key=sys.argv[2]).ok and log.size() == 5
 try:
     SqliteLog(path).note(EntryKind.NOTICE, {})
 except LogError as error:
     print(error)
 """
     done = subprocess.run(
-        [sys.executable, "-c", program, str(home / "audit.sqlite")],
+        [
+            sys.executable,
+            "-c",
+            program,
+            str(home / "audit.sqlite"),
+            FolderKeys(tmp_path / "keys").published(),
+        ],
         capture_output=True,
         text=True,
         check=False,

@@ -112,10 +112,11 @@ def test_no_moment(text: str) -> None:
 
 
 def test_queries_use_an_index(log: SqliteLog) -> None:
-    plan = log._connection.execute(
-        "EXPLAIN QUERY PLAN SELECT timestamp, seq FROM cited WHERE timestamp >= ? AND document_id = ? AND"
-        " document_version = ? AND unsupported > 0 ORDER BY timestamp DESC, seq DESC LIMIT 51",
-        ("", "b.md", ""),
-    ).fetchall()
+    with log.database.reading() as rows:
+        plan = rows.execute(
+            "EXPLAIN QUERY PLAN SELECT timestamp, seq FROM cited WHERE timestamp >= ? AND document_id = ? AND"
+            " document_version = ? AND unsupported > 0 ORDER BY timestamp DESC, seq DESC LIMIT 51",
+            ("", "b.md", ""),
+        ).fetchall()
     assert "SEARCH cited USING PRIMARY KEY" in plan[0][3]
     assert len(plan) == 1

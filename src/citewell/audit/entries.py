@@ -1,20 +1,23 @@
-"""What one line of the log is and how its hash is made; the checker and the writer share nothing else.
+"""What one line of the log is and how it is committed to.
 
-In: sequence number, the previous entry's hash, kind, timestamp and a body as canonical JSON bytes.
-Out: the entry's tagged hash. The body's bytes go into the hash as they are stored, so that checking needs no
-second serialisation and a body that merely *means* the same is still found out.
-Knows nothing about SQLite.
+An entry is a *leaf* and a *body* that stands beside it. The leaf is the RFC 8785 JSON of ``body`` (the tagged
+hash of the stored body), ``format``, ``kind``, ``seq``, ``subject`` and ``timestamp``; the tree is made of
+the leaves' RFC 6962 hashes. So a body can be taken out (retention) while leaf, tree and counts stay as they
+were. The stored body is canonical JSON in which every personal text is a salted hash (see
+:mod:`citewell.audit.bodies`); the body's bytes are hashed as they are stored, so that checking needs no
+second serialisation and a body that merely *means* the same is still found out. Knows nothing about storage,
+trees or keys.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
 
-from citewell.identity import canonical_json, hash_bytes
+from citewell.identity import canonical_json
 from citewell.records import Record
 
-GENESIS = hash_bytes(b"citewell log")
-"""What the first entry names as its predecessor."""
+FORMAT = 1
+"""Of the leaf. A later format adds a number here and a branch where leaves are read, never a rewrite."""
 
 
 class EntryKind(StrEnum):
@@ -27,23 +30,44 @@ class EntryKind(StrEnum):
     CONFIGURATION = "configuration"
     READ = "read"
     NOTICE = "notice"
+    FEEDBACK = "feedback"
+    EVALUATION = "evaluation"
+    ERASURE = "erasure"
+    EXPIRY = "expiry"
+    HOLD = "hold"
+    RECHECK = "recheck"
+    RECALL = "recall"
+    KEY = "key"
 
 
 RECORDS = (EntryKind.ANSWER.value, EntryKind.ERROR.value)
 
 
 class Entry(Record, frozen=True, kw_only=True):
-    """``body`` is canonical JSON text; ``hash`` commits to everything else and so to all before it."""
+    """``seq`` from 1, without gaps; its leaf is number ``seq - 1`` of the tree.
+
+    ``subject`` is the pseudonym of the person the entry is about ("" for none), ``body`` the stored JSON
+    text, None once its retention has ended; ``hash`` is the leaf's RFC 6962 hash, tagged.
+    """
 
     seq: int
-    previous: str
     kind: str
     timestamp: str
-    body: str
+    subject: str
+    body: str | None
+    body_hash: str
     hash: str
 
 
-def entry_hash(seq: int, previous: str, kind: str, timestamp: str, body: bytes) -> str:
-    """Tagged hash of the RFC 8785 JSON of ``{body, kind, previous, seq, timestamp}``."""
-    rest = canonical_json({"kind": kind, "previous": previous, "seq": seq, "timestamp": timestamp})
-    return hash_bytes(b'{"body":' + body + b"," + rest[1:])
+def leaf(seq: int, kind: str, timestamp: str, subject: str, body_hash: str) -> bytes:
+    """The bytes that the tree hashes and an export shows."""
+    return canonical_json(
+        {
+            "body": body_hash,
+            "format": FORMAT,
+            "kind": kind,
+            "seq": seq,
+            "subject": subject,
+            "timestamp": timestamp,
+        }
+    )

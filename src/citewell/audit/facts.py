@@ -1,7 +1,8 @@
 """What the side tables say about a record, derived from its body alone so that a check can derive it again.
 
-In: an entry's seq, timestamp and body. Out: rows for ``answers`` (one a record) and ``cited`` (one a
-document, and one a document version, that the record's citations name). Knows nothing about queries.
+In: an entry's seq, kind, timestamp, subject and sealed body (personal texts are hashes in it). Out: rows for
+``answers`` (one a record) and ``cited`` (one a document, and one a document version, that the record's
+citations name). Knows nothing about queries.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from citewell.audit.bodies import BLIND
+from citewell.audit.entries import RECORDS
 from citewell.records import Status
 
 FACTS = (
     "timestamp",
     "seq",
-    "user",
-    "session_id",
+    "subject",
+    "session",
     "decision",
     "band",
     "claims",
@@ -25,6 +28,7 @@ FACTS = (
 )
 ANSWERS = ("request_id", *FACTS)
 CITED = ("document_id", "document_version", *FACTS)
+SIDE_TABLES = {"answers": ANSWERS, "cited": CITED}
 ANY_VERSION = ""
 """The ``document_version`` of the row that stands for every version together."""
 
@@ -41,8 +45,12 @@ def confidence_band(overall: float | None) -> str:
     return next(name for border, name in BANDS if overall >= border or border == 0.0)
 
 
-def side_rows(seq: int, timestamp: str, body: dict[str, Any]) -> tuple[Row, list[Row]]:
-    """The ``answers`` row and the ``cited`` rows of one record, sorted."""
+def side_rows(
+    seq: int, kind: str, timestamp: str, subject: str, body: dict[str, Any]
+) -> dict[str, list[Row]]:
+    """By table: the ``answers`` row and the ``cited`` rows of one record, sorted; nothing for other entries."""
+    if kind not in RECORDS:
+        return {}
     claims = body["claims"]
     statuses = Counter(claim["verdict"]["status"] for claim in claims)
     broken = sum(1 for claim in claims if _broken(claim))
@@ -50,8 +58,8 @@ def side_rows(seq: int, timestamp: str, body: dict[str, Any]) -> tuple[Row, list
     facts: Row = (
         timestamp,
         seq,
-        body["user"],
-        body["session_id"],
+        subject,
+        body["session_id"][BLIND] if body["session_id"] else "",
         body["response_decision"],
         confidence_band(report["overall"] if report else None),
         len(claims),
@@ -65,7 +73,10 @@ def side_rows(seq: int, timestamp: str, body: dict[str, Any]) -> tuple[Row, list
         for citation in claim["citations"]
         for version in (ANY_VERSION, citation["document_version"])
     }
-    return (body["request_id"], *facts), [(*document, *facts) for document in sorted(documents)]
+    return {
+        "answers": [(body["request_id"], *facts)],
+        "cited": [(*document, *facts) for document in sorted(documents)],
+    }
 
 
 def _broken(claim: dict[str, Any]) -> bool:

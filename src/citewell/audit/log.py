@@ -1,224 +1,376 @@
-"""The log itself: one SQLite file to which entries are only ever appended.
+"""The log itself: entries are only ever appended, each one durable when ``append`` returns.
 
-In: audit records and notices of what happened. Out: each entry's hash, once it is durable. One writer at a
-time across threads and processes (``BEGIN IMMEDIATE``), WAL, ``synchronous=FULL``: when ``append`` returns,
-the entry is on the disk; when it raises, nothing was written. Sequence numbers have no gaps.
-Knows nothing about how an answer came about.
+In: audit records and notices of what happened. Out: each entry's hash, once it is durable. Writers that wait
+at the same time share one transaction (group commit); across processes the database lets one in at a time. A
+group is one step of the tree: entries, tree and signed checkpoint become durable together or not at all, so
+sequence numbers have no gaps and the newest entry is under a signature too. When ``append`` raises, nothing
+was written. Entries are ordered by ``seq``; timestamps are kept as they were given, also when the clock
+jumped. Knows nothing about how an answer came about.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import sqlite3
-import tempfile
+import secrets
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from citewell.audit.bodies import decrypt, encrypt, fill_in, set_apart
 from citewell.audit.check import CheckReport, check_log
-from citewell.audit.entries import GENESIS, RECORDS, Entry, EntryKind, entry_hash
-from citewell.audit.facts import ANSWERS, CITED, side_rows
+from citewell.audit.checkpoints import checkpoint
+from citewell.audit.database import Database, Row, Rows
+from citewell.audit.entries import RECORDS, Entry, EntryKind, leaf
+from citewell.audit.facts import SIDE_TABLES, side_rows
+from citewell.audit.keys import FolderKeys, Signer
+from citewell.audit.merkle import EMPTY, Frontier, Tree, leaf_hash
 from citewell.audit.queries import AuditQuery, Page, run_query
 from citewell.audit.schema import migrate
+from citewell.audit.sqlite import SqliteDatabase
 from citewell.clock import SystemClock, stamp
-from citewell.errors import LogError, UsageError
-from citewell.identity import canonical_json
+from citewell.errors import LogIntegrityError, UsageError
+from citewell.identity import TAG, canonical_json, hash_bytes, plain
 from citewell.records import AuditRecord
 
 if TYPE_CHECKING:
     from citewell.ports import Clock, EvidenceStore
 
-_ENTRY = ("seq", "previous", "kind", "timestamp", "body", "hash")
-_HINTS = {
-    "SQLITE_FULL": "free some disk space and ask again",
-    "SQLITE_READONLY": "make the home writable, or name another with --home",
-    "SQLITE_CANTOPEN": "check that the home exists and is writable",
-    "SQLITE_BUSY": "another process holds the log; try again",
-    "SQLITE_LOCKED": "another process holds the log; try again",
-    "SQLITE_IOERR": "the disk refused; check it before anything else",
-    "SQLITE_NOTADB": "the file is not an audit log; restore it from a backup",
-    "SQLITE_CORRUPT": "the file is damaged; restore it from a backup and run `citewell audit check`",
-}
+KEYS_FOLDER = "keys"
+GROUP = 512
+"""Most entries that share a transaction."""
+
+_COLUMNS = "seq, kind, timestamp, subject, body, body_hash"
 
 
-class SqliteLog:
-    """The AuditStore of a home. Safe to share between threads; any number of processes may open one.
+class Log:
+    """The AuditStore over any database. Safe to share between threads and processes.
 
-    ``wait_s`` is how long a write waits for another writer. ``readonly`` opens what is there and changes
-    nothing, not even on a read-only disk. Raises LogError, whose hint says what to do.
+    ``keys`` holds the keys of people and the signing key. Raises LogError, whose hint says what to do.
     """
 
-    def __init__(
-        self, path: Path, *, clock: Clock | None = None, readonly: bool = False, wait_s: float = 30.0
-    ) -> None:
-        self.path = Path(path)
+    def __init__(self, database: Database, keys: FolderKeys, *, clock: Clock | None = None) -> None:
+        self.database, self.keys = database, keys
         self._clock = clock or SystemClock()
-        self._lock = threading.Lock()
-        self._copy: tempfile.TemporaryDirectory[str] | None = None
-        with _as_log_error(self.path):
-            self._connection = self._open_readonly() if readonly else self._open(wait_s)
+        self._queue: deque[_Waiting] = deque()
+        self._turn = threading.Lock()
+        self._signer: Signer | None = None
+        self._newest: tuple[str, Frontier] = ("", Frontier())
 
-    def append(self, record: AuditRecord) -> str:
-        """Seals ``record``; durable when it returns. Raises LogError, and then nothing was written."""
+    # --- writing ----------------------------------------------------------------------------------
+
+    def append(self, record: AuditRecord, *, caller_supplied: Collection[str] = ()) -> str:
+        """Seals ``record``; durable when it returns its hash. Raises LogError: then nothing was written.
+
+        Its subject is the user, or the session when nobody is named. ``caller_supplied`` are document
+        versions whose quotes are the caller's own text.
+        """
         kind = EntryKind.ERROR if record.error else EntryKind.ANSWER
-        return self._write(kind, record.timestamp, canonical_json(record))
+        subject = record.user or record.session_id
+        return self._seal(kind, record.timestamp, plain(record), subject, caller_supplied)
 
-    def note(self, kind: EntryKind, body: Mapping[str, Any]) -> str:
-        """Seals an event that is not an answer: an ingest, a withdrawal, a configuration, a read."""
-        return self._write(kind, stamp(self._clock), canonical_json(dict(body)))
+    def note(self, kind: EntryKind, body: Mapping[str, Any], *, subject: str = "") -> str:
+        """Seals an event that is not an answer; see :class:`EntryKind`.
+
+        ``subject`` names the person it is about, under whose key the body's personal texts are then kept;
+        without one the body holds nothing personal.
+        """
+        return self._seal(kind, stamp(self._clock), plain(dict(body)), subject, ())
+
+    def _seal(
+        self, kind: EntryKind, timestamp: str, body: Any, name: str, caller_supplied: Collection[str]
+    ) -> str:
+        waiting = _Waiting(kind.value, timestamp)
+        if name:
+            person = self.keys.subject(name)
+            salt = secrets.token_bytes(32)
+            body, texts = set_apart(body, salt, self.keys.blind, caller_supplied)
+            waiting.subject = person.id
+            waiting.keep(body)
+            waiting.private = encrypt(texts, salt, person.key, waiting.body_hash, person.id)
+        else:
+            waiting.keep(body)
+        self._queue.append(waiting)
+        while not waiting.done:
+            with self._turn:
+                # Whoever had the turn before may have taken this one along.
+                if not waiting.done:
+                    self._take_turn()
+        if waiting.error is not None:
+            raise waiting.error
+        return waiting.hash
+
+    def _take_turn(self) -> None:
+        group = [self._queue.popleft() for _ in range(min(GROUP, len(self._queue)))]
+        try:
+            self._commit(group)
+        except BaseException as error:
+            if len(group) == 1 or not isinstance(error, Exception):
+                for waiting in group:
+                    waiting.fail(error)
+                if not isinstance(error, Exception):
+                    raise
+                return
+            # One bad entry must not take the others with it.
+            for waiting in group:
+                try:
+                    self._commit([waiting])
+                except Exception as own:  # noqa: BLE001 - raised again by the thread that waits for it
+                    waiting.fail(own)
+
+    def _commit(self, group: list[_Waiting]) -> None:
+        signer = self._signing_key()
+        with self.database.writing() as rows:
+            note, frontier = self._state(rows)
+            tree_rows: list[Row] = []
+            side: dict[str, list[Row]] = {table: [] for table in SIDE_TABLES}
+            hashes = []
+            first = frontier.size + 1
+            for seq, waiting in enumerate(group, first):
+                data = leaf(seq, waiting.kind, waiting.timestamp, waiting.subject, waiting.body_hash)
+                hashes.append(leaf_hash(data))
+                tree_rows += frontier.append(hashes[-1])
+                for table, found in side_rows(
+                    seq, waiting.kind, waiting.timestamp, waiting.subject, waiting.sealed
+                ).items():
+                    side[table] += found
+            rows.executemany(
+                _INSERT_ENTRY,
+                [
+                    (seq, w.kind, w.timestamp, w.subject, w.body.decode(), w.body_hash)
+                    for seq, w in enumerate(group, first)
+                ],
+            )
+            private = [(seq, w.subject, w.private) for seq, w in enumerate(group, first) if w.private]
+            if private:
+                rows.executemany("INSERT INTO private(seq, subject, sealed) VALUES(?, ?, ?)", private)
+            requests = [
+                (w.sealed["request_id"], seq) for seq, w in enumerate(group, first) if w.kind in RECORDS
+            ]
+            rows.executemany("INSERT INTO requests(request_id, seq) VALUES(?, ?)", requests)
+            rows.executemany("INSERT INTO tree(level, place, hash) VALUES(?, ?, ?)", tree_rows)
+            for table, found in side.items():
+                if found:
+                    rows.executemany(_INSERT_SIDE[table], found)
+            note = checkpoint(frontier.size, frontier.root(), signer)
+            rows.execute(
+                "INSERT INTO head(one, size, checkpoint) VALUES(1, ?, ?)"
+                " ON CONFLICT(one) DO UPDATE SET size = excluded.size, checkpoint = excluded.checkpoint",
+                (frontier.size, note),
+            )
+        self._newest = (note, frontier)
+        for waiting, digest in zip(group, hashes, strict=True):
+            waiting.succeed(TAG + digest.hex())
+
+    def _state(self, rows: Rows) -> tuple[str, Frontier]:
+        """The checkpoint and a frontier to append to; from memory when nobody else has written since."""
+        head = rows.execute("SELECT size, checkpoint FROM head").fetchone()
+        size, note = (int(head[0]), str(head[1])) if head else (0, "")
+        known, frontier = self._newest
+        if known != note:
+            frontier = _tree(rows, size).frontier()
+        return note, frontier.copy()
+
+    def _signing_key(self) -> Signer:
+        if self._signer is None:
+            self._signer = self.keys.signer()
+        return self._signer
+
+    # --- reading ----------------------------------------------------------------------------------
 
     def get(self, request_id: str) -> Entry:
         """The entry of one answer or error. Raises UsageError when there is none."""
-        with self._reading() as connection:
-            row = connection.execute(
-                "SELECT e.seq, previous, kind, e.timestamp, body, hash FROM answers JOIN entries e USING(seq)"
-                " WHERE request_id = ?",
-                (request_id,),
-            ).fetchone()
+        with self.database.reading() as rows:
+            row = rows.execute("SELECT seq FROM requests WHERE request_id = ?", (request_id,)).fetchone()
         if row is None:
             raise UsageError(
-                f"no record {request_id!r} in {self.path}", hint="`citewell audit query` lists them"
+                f"no record {request_id!r} in {self.database.where}", hint="`citewell audit query` lists them"
             )
-        return _entry(row)
+        return self.at(row[0])
 
-    def record(self, request_id: str) -> AuditRecord:
-        """The AuditRecord of one request. Raises UsageError when there is none."""
-        return msgspec.json.decode(self.get(request_id).body, type=AuditRecord)
+    def at(self, seq: int) -> Entry:
+        """Entry ``seq``. Raises LogIntegrityError when it is not there."""
+        with self.database.reading() as rows:
+            row = rows.execute(f"SELECT {_COLUMNS} FROM entries WHERE seq = ?", (seq,)).fetchone()
+        if row is None:
+            raise LogIntegrityError(f"entry {seq} is not there", hint="run `citewell audit check`")
+        return _entry(row)
 
     def latest(self, kind: EntryKind) -> Entry | None:
         """The last entry of ``kind``, None when there is none."""
-        with self._reading() as connection:
-            row = connection.execute(
-                "SELECT seq, previous, kind, timestamp, body, hash FROM entries WHERE kind = ?"
-                " ORDER BY seq DESC LIMIT 1",
-                (kind.value,),
+        with self.database.reading() as rows:
+            row = rows.execute(
+                f"SELECT {_COLUMNS} FROM entries WHERE kind = ? ORDER BY seq DESC LIMIT 1", (kind.value,)
             ).fetchone()
         return None if row is None else _entry(row)
 
-    def entries(self, kind: EntryKind | None = None) -> Iterator[Entry]:
-        """Every entry (of ``kind``), in order; reads in blocks and holds no lock between them."""
-        last = -(2**62)
+    def entries(self, kind: EntryKind | None = None, *, after: int = 0) -> Iterator[Entry]:
+        """Every entry (of ``kind``) with a seq above ``after``, in order; reads in blocks."""
+        only, values = ("", ()) if kind is None else (" AND kind = ?", (kind.value,))
         while True:
-            with self._reading() as connection:
-                rows = connection.execute(
-                    "SELECT seq, previous, kind, timestamp, body, hash FROM entries"
-                    " WHERE seq > ? AND (? IS NULL OR kind = ?) ORDER BY seq LIMIT 500",
-                    (last, kind, kind),
+            with self.database.reading() as rows:
+                found = rows.execute(
+                    f"SELECT {_COLUMNS} FROM entries WHERE seq > ?{only} ORDER BY seq LIMIT 500",
+                    (after, *values),
                 ).fetchall()
-            if not rows:
+            if not found:
                 return
-            yield from map(_entry, rows)
-            last = rows[-1][0]
+            yield from map(_entry, found)
+            after = found[-1][0]
+
+    def body(self, entry: Entry) -> dict[str, Any]:
+        """The body with its personal texts; those read as ``ERASED`` when the subject's key is destroyed.
+
+        Raises LogIntegrityError when texts are not what was sealed, UsageError when the content has expired.
+        """
+        if entry.body is None:
+            raise UsageError(
+                f"the content of entry {entry.seq} has expired",
+                hint="its hash is still in the tree: `citewell audit prove`",
+            )
+        body: dict[str, Any] = msgspec.json.decode(entry.body)
+        return body if not entry.subject else fill_in(body, self.texts(entry)[1])
+
+    def texts(self, entry: Entry) -> tuple[bytes, dict[str, str] | None]:
+        """The entry's salt and its personal texts by JSON pointer; (b"", None) once they are erased."""
+        key = self.keys.key(entry.subject) if entry.subject else None
+        if key is None:
+            return b"", None
+        with self.database.reading() as rows:
+            row = rows.execute("SELECT sealed FROM private WHERE seq = ?", (entry.seq,)).fetchone()
+        return (b"", None) if row is None else decrypt(bytes(row[0]), key, entry.body_hash, entry.subject)
+
+    def record(self, request_id: str) -> AuditRecord:
+        """The AuditRecord of one request. Raises UsageError when there is none."""
+        return msgspec.convert(self.body(self.get(request_id)), AuditRecord)
 
     def query(self, query: AuditQuery) -> Page:
         """A page of records, newest first; see :class:`AuditQuery`. Raises UsageError for a bad cursor."""
-        with self._reading() as connection:
-            return run_query(connection, query)
-
-    def check(
-        self, *, evidence: EvidenceStore | None = None, prompts: Mapping[str, str] | None = None
-    ) -> CheckReport:
-        """Derives the whole log again; see :func:`citewell.audit.check.check_log`."""
-        with self._reading() as connection:
-            return check_log(connection, evidence=evidence, prompts=prompts)
+        person = self.keys.find(query.user) if query.user else None
+        if query.user and person is None:
+            return Page(records=())
+        known = msgspec.structs.replace(
+            query,
+            user=person.id if person else "",
+            session=self.keys.blind(query.session) if query.session else "",
+        )
+        with self.database.reading() as rows:
+            seqs, following = run_query(rows, known)
+        records = tuple(msgspec.convert(self.body(self.at(seq)), AuditRecord) for seq in seqs)
+        return Page(records=records, next=following)
 
     def size(self) -> int:
         """How many entries there are."""
-        with self._reading() as connection:
-            return int(connection.execute("SELECT count(*) FROM entries").fetchone()[0])
+        with self.database.reading() as rows:
+            row = rows.execute("SELECT size FROM head").fetchone()
+        return int(row[0]) if row else 0
+
+    def checkpoint(self) -> str:
+        """The newest signed checkpoint: what an outsider keeps."""
+        with self.database.reading() as rows:
+            row = rows.execute("SELECT checkpoint FROM head").fetchone()
+        return str(row[0]) if row else checkpoint(0, EMPTY, self._signing_key())
+
+    def check(
+        self,
+        *,
+        evidence: EvidenceStore | None = None,
+        prompts: Mapping[str, str] | None = None,
+        key: str = "",
+        outside: Sequence[str] = (),
+    ) -> CheckReport:
+        """Derives the whole log again; see :func:`citewell.audit.check.check_log`.
+
+        ``key`` is the published key, by default the one that lies with the log's own.
+        """
+        key = key or self.keys.published()
+        with self.database.reading() as rows:
+            return check_log(rows, evidence=evidence, prompts=prompts, key=key, outside=outside)
 
     def close(self) -> None:
-        with self._lock:
-            self._connection.close()
-            if self._copy is not None:
-                self._copy.cleanup()
-
-    def _write(self, kind: EntryKind, timestamp: str, body: bytes) -> str:
-        with self._lock, _as_log_error(self.path):
-            connection = self._connection
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                head = connection.execute(
-                    "SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1"
-                ).fetchone()
-                seq, previous = (head[0] + 1, head[1]) if head else (1, GENESIS)
-                digest = entry_hash(seq, previous, kind.value, timestamp, body)
-                row = (seq, previous, kind.value, timestamp, body.decode(), digest)
-                connection.execute(_insert("entries", _ENTRY), row)
-                if kind.value in RECORDS:
-                    answer, cited = side_rows(seq, timestamp, msgspec.json.decode(body))
-                    connection.execute(_insert("answers", ANSWERS), answer)
-                    connection.executemany(_insert("cited", CITED), cited)
-                connection.execute("COMMIT")
-            except BaseException:
-                # A full disk may already have rolled the transaction back; then there is nothing to undo.
-                with suppress(sqlite3.OperationalError):
-                    connection.execute("ROLLBACK")
-                raise
-        return digest
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, _as_log_error(self.path):
-            yield self._connection
-
-    def _open(self, wait_s: float) -> sqlite3.Connection:
-        fresh = not self.path.exists()
-        connection = sqlite3.connect(self.path, timeout=wait_s, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        migrate(connection)
-        if fresh:
-            _sync_directory(self.path.parent)
-        return connection
-
-    def _open_readonly(self) -> sqlite3.Connection:
-        """A log on a read-only disk cannot make the files WAL wants, so what is there is copied and read."""
-        if not self.path.is_file():
-            raise LogError(f"no audit log at {self.path}", hint="check --home, or ask something first")
-        beside = [Path(f"{self.path}{suffix}") for suffix in ("", "-wal")]
-        source = self.path
-        if not os.access(self.path.parent, os.W_OK) or not os.access(self.path, os.W_OK):
-            self._copy = tempfile.TemporaryDirectory(prefix="citewell-log-")
-            for file in beside:
-                if file.exists():
-                    shutil.copy(file, self._copy.name)
-            source = Path(self._copy.name) / self.path.name
-        connection = sqlite3.connect(source, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA query_only = ON")
-        return connection
+        self.database.close()
+        self.keys.close()
 
 
-@contextmanager
-def _as_log_error(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", "") or ""
-        family = "_".join(name.split("_")[:2])
-        raise LogError(f"audit log {path}: {error}", hint=_HINTS.get(family, "")) from error
-    except OSError as error:
-        raise LogError(f"audit log {path}: {error}", hint=_HINTS["SQLITE_CANTOPEN"]) from error
+class SqliteLog(Log):
+    """The log of a home: one SQLite file, and the folder ``keys`` beside it unless another is given.
+
+    ``wait_s`` is how long a write waits for another writer. ``readonly`` opens what is there and changes
+    nothing, not even on a read-only disk.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        clock: Clock | None = None,
+        keys: FolderKeys | None = None,
+        readonly: bool = False,
+        wait_s: float = 30.0,
+    ) -> None:
+        self.path = Path(path)
+        database = SqliteDatabase(self.path, readonly=readonly, wait_s=wait_s)
+        super().__init__(database, keys or FolderKeys(self.path.parent / KEYS_FOLDER), clock=clock)
+        if not readonly:
+            migrate(database)
 
 
-def _insert(table: str, columns: tuple[str, ...]) -> str:
-    return f"INSERT INTO {table}({', '.join(columns)}) VALUES({', '.join('?' * len(columns))})"
+class _Waiting:
+    """An entry on its way into the log, and what became of it."""
+
+    def __init__(self, kind: str, timestamp: str) -> None:
+        self.kind, self.timestamp, self.subject = kind, timestamp, ""
+        self.sealed: Any = None
+        self.body, self.body_hash = b"", ""
+        self.private: bytes | None = None
+        self.hash = ""
+        self.error: BaseException | None = None
+        self.done = False
+
+    def keep(self, body: Any) -> None:
+        self.sealed, self.body = body, canonical_json(body)
+        self.body_hash = hash_bytes(self.body)
+
+    def succeed(self, digest: str) -> None:
+        self.hash, self.done = digest, True
+
+    def fail(self, error: BaseException) -> None:
+        self.error, self.done = error, True
 
 
-def _entry(row: tuple[Any, ...]) -> Entry:
-    seq, previous, kind, timestamp, body, digest = row
-    return Entry(seq=seq, previous=previous, kind=kind, timestamp=timestamp, body=body, hash=digest)
+_INSERT_ENTRY = f"INSERT INTO entries({_COLUMNS}) VALUES(?, ?, ?, ?, ?, ?)"
+_INSERT_SIDE = {
+    table: f"INSERT INTO {table}({', '.join(columns)}) VALUES({', '.join('?' * len(columns))})"
+    for table, columns in SIDE_TABLES.items()
+}
 
 
-def _sync_directory(folder: Path) -> None:
-    """A new file's name is durable only when its directory is."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _tree(rows: Rows, size: int) -> Tree:
+    """The tree as the database holds it, for as long as ``rows`` lasts."""
+
+    def tile(level: int, number: int, width: int) -> list[bytes]:
+        found = rows.execute(
+            "SELECT hash FROM tree WHERE level = ? AND place >= ? AND place < ? ORDER BY place",
+            (level, number * 256, number * 256 + width),
+        ).fetchall()
+        if len(found) != width:
+            raise LogIntegrityError("the log's tree has holes", hint="run `citewell audit check`")
+        return [bytes(digest) for (digest,) in found]
+
+    return Tree(size, tile)
+
+
+def _entry(row: Row) -> Entry:
+    seq, kind, timestamp, subject, body, body_hash = row
+    digest = leaf_hash(leaf(seq, kind, timestamp, subject, body_hash))
+    return Entry(
+        seq=seq,
+        kind=kind,
+        timestamp=timestamp,
+        subject=subject,
+        body=body,
+        body_hash=body_hash,
+        hash=TAG + digest.hex(),
+    )

@@ -8,14 +8,12 @@ cursor names the last record seen, so entries that arrive later never shift a pa
 from __future__ import annotations
 
 import re
-import sqlite3
 from datetime import datetime, timedelta
 
-import msgspec
-
+from citewell.audit.database import Rows
 from citewell.audit.facts import ANY_VERSION
 from citewell.clock import written
-from citewell.errors import LogIntegrityError, UsageError
+from citewell.errors import UsageError
 from citewell.records import AuditRecord, Record
 
 STATUSES = {
@@ -54,15 +52,18 @@ class Page(Record, frozen=True, kw_only=True):
     next: str = ""
 
 
-def run_query(connection: sqlite3.Connection, query: AuditQuery) -> Page:
-    """Raises UsageError for a status, band, cursor or limit that is none."""
+def run_query(rows: Rows, query: AuditQuery) -> tuple[list[int], str]:
+    """The seqs of a page and the cursor of the next; ``user`` and ``session`` are pseudonyms here.
+
+    Raises UsageError for a status, band, cursor or limit that is none.
+    """
     _refuse(query)
     table = "cited" if query.document else "answers"
     wanted = {
         "timestamp >= ?": query.since,
         "timestamp < ?": query.until,
-        "user = ?": query.user,
-        "session_id = ?": query.session,
+        "subject = ?": query.user,
+        "session = ?": query.session,
         "band = ?": query.confidence,
         "decision = ?": query.decision,
         "document_id = ?": query.document,
@@ -77,23 +78,14 @@ def run_query(connection: sqlite3.Connection, query: AuditQuery) -> Page:
     if query.cursor:
         terms.append("(timestamp, seq) < (?, ?)")
         values.extend(_parse_cursor(query.cursor))
-    rows = connection.execute(
+    found = rows.execute(
         f"SELECT timestamp, seq FROM {table} WHERE {' AND '.join(terms) or '1'}"
         " ORDER BY timestamp DESC, seq DESC LIMIT ?",
         (*values, query.limit + 1),
     ).fetchall()
-    shown = rows[: query.limit]
-    bodies = [
-        connection.execute("SELECT body FROM entries WHERE seq = ?", (seq,)).fetchone() for _, seq in shown
-    ]
-    # A body that is gone is tampering, which `check` names; a query must not fall over it in silence either.
-    if any(body is None for body in bodies):
-        raise LogIntegrityError(
-            "the log's side tables name entries that are gone", hint="run `citewell audit check`"
-        )
-    records = tuple(msgspec.json.decode(body[0], type=AuditRecord) for body in bodies)
-    more = len(rows) > query.limit
-    return Page(records=records, next=f"{shown[-1][0]}.{shown[-1][1]}" if more else "")
+    shown = found[: query.limit]
+    more = len(found) > query.limit
+    return [seq for _, seq in shown], f"{shown[-1][0]}.{shown[-1][1]}" if more else ""
 
 
 def moment(text: str, now: datetime) -> str:

@@ -1,0 +1,223 @@
+"""The keys of a log, in a folder apart from it: one per person, and the one that signs checkpoints.
+
+In: a folder. Out: each person's pseudonym and AES-256 key, made when first asked for and destroyed for good
+when asked to; a :class:`Signer` whose Ed25519 key is a file that only its owner may read. A copy of the log
+without this folder shows no personal text. Knows nothing about entries or trees.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from citewell.errors import LogError
+from citewell.identity import salted_hash
+from citewell.ports import Subject
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+SUBJECTS, SIGNING, PUBLISHED = "subjects.sqlite", "signing.key", "signing.pub"
+ED25519 = b"\x01"
+"""The signature type byte of C2SP signed-note."""
+
+
+class FolderKeys:
+    """The KeyStore of a home. Safe to share between threads and processes. Raises LogError."""
+
+    def __init__(self, folder: Path, *, wait_s: float = 30.0) -> None:
+        self.folder = Path(folder)
+        self._lock = threading.Lock()
+        self._wait_s = wait_s
+        self._opened: sqlite3.Connection | None = None
+
+    def subject(self, name: str) -> Subject:
+        """The person ``name``, made (and durable) when unknown. Raises LogError, ValueError for ""."""
+        if not name:
+            raise ValueError("a subject has a name")
+        known = self.find(name)
+        if known is not None:
+            return known
+        fresh = ("sub_" + secrets.token_hex(12), name, secrets.token_bytes(32))
+        with self._using() as connection:
+            connection.execute(
+                "INSERT INTO subjects(id, name, key) VALUES(?, ?, ?) ON CONFLICT DO NOTHING", fresh
+            )
+        # Another process may have been first.
+        return self.find(name) or self.subject(name)
+
+    def find(self, name: str) -> Subject | None:
+        """The person ``name`` as known now; None when there was none or the key is destroyed."""
+        row = self._look_up("SELECT id, key FROM subjects WHERE name = ?", name)
+        return None if row is None else Subject(id=row[0], key=row[1])
+
+    def key(self, subject_id: str) -> bytes | None:
+        """The key behind a pseudonym; None once it is destroyed."""
+        row = self._look_up("SELECT key FROM subjects WHERE id = ?", subject_id)
+        return None if row is None else bytes(row[0])
+
+    def name(self, subject_id: str) -> str:
+        """Who a pseudonym stands for; "" once the key is destroyed."""
+        row = self._look_up("SELECT name FROM subjects WHERE id = ?", subject_id)
+        return "" if row is None else str(row[0])
+
+    def destroy(self, name: str) -> str:
+        """Destroys key, name and the link between them. The pseudonym that is left; "" for nobody."""
+        known = self.find(name)
+        if known is None:
+            return ""
+        with self._using() as connection:
+            connection.execute("DELETE FROM subjects WHERE id = ?", (known.id,))
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return known.id
+
+    def blind(self, text: str) -> str:
+        """A name that only this folder's owner can tie to ``text``: for looking up, not for reading."""
+        with self._using() as connection:
+            connection.execute(
+                "INSERT INTO pepper(one, value) VALUES(1, ?) ON CONFLICT DO NOTHING",
+                (secrets.token_bytes(32),),
+            )
+            (pepper,) = connection.execute("SELECT value FROM pepper").fetchone()
+        return salted_hash(bytes(pepper), text)
+
+    def signer(self, origin: str = "") -> Signer:
+        """The key that signs, made on first use under the name ``origin``. Raises LogError."""
+        path = self.folder / SIGNING
+        if not path.exists():
+            self._make_folder()
+            signer = Signer.fresh(origin or f"citewell.local/{secrets.token_hex(8)}")
+            try:
+                write_private(path, signer.private_text())
+            except FileExistsError:
+                return self.signer(origin)
+            (self.folder / PUBLISHED).write_text(signer.public_text() + "\n")
+            return signer
+        return Signer.read(path)
+
+    def published(self) -> str:
+        """The public key that checks what the signing key signed; "" when there is none here."""
+        path = self.folder / PUBLISHED
+        return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
+
+    def close(self) -> None:
+        with self._lock:
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+
+    def _look_up(self, sql: str, value: str) -> tuple[Any, ...] | None:
+        """Makes nothing: whoever reads a copy of the log without its keys finds nobody."""
+        if self._opened is None and not (self.folder / SUBJECTS).exists():
+            return None
+        with self._using() as connection:
+            found: tuple[Any, ...] | None = connection.execute(sql, (value,)).fetchone()
+        return found
+
+    def _make_folder(self) -> None:
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @contextmanager
+    def _using(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                if self._opened is None:
+                    self._opened = self._open()
+                yield self._opened
+            except (sqlite3.Error, OSError) as error:
+                raise LogError(
+                    f"keys in {self.folder}: {error}", hint="check that the folder is there and writable"
+                ) from error
+
+    def _open(self) -> sqlite3.Connection:
+        self._make_folder()
+        path = self.folder / SUBJECTS
+        path.touch(mode=0o600)
+        connection = sqlite3.connect(
+            path, timeout=self._wait_s, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS subjects(id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
+            " key BLOB NOT NULL) WITHOUT ROWID"
+        )
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS pepper(one INTEGER PRIMARY KEY CHECK(one = 1), value BLOB NOT NULL)"
+        )
+        return connection
+
+
+class Signer:
+    """An Ed25519 key under a name, as C2SP signed-note has them: ``PRIVATE+KEY+name+id+key`` in the file."""
+
+    def __init__(self, name: str, seed: bytes) -> None:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        self.name = name
+        self._seed = seed
+        self._key: Ed25519PrivateKey = Ed25519PrivateKey.from_private_bytes(seed)
+        self.public = self._key.public_key().public_bytes_raw()
+
+    @classmethod
+    def fresh(cls, name: str) -> Signer:
+        return cls(name, secrets.token_bytes(32))
+
+    @classmethod
+    def read(cls, path: Path) -> Signer:
+        """Raises LogError for a file that cannot be read or is no signing key."""
+        try:
+            kind, _, name, identity, key = path.read_text(encoding="utf-8").strip().split("+", 4)
+            raw = base64.b64decode(key, validate=True)
+            signer = cls(name, raw[1:])
+            if kind != "PRIVATE" or raw[:1] != ED25519 or signer.id.hex() != identity:
+                raise ValueError("its parts do not belong together")
+        except (OSError, ValueError) as error:
+            raise LogError(
+                f"signing key {path}: {error}", hint="restore it from its backup, see `citewell audit key`"
+            ) from error
+        return signer
+
+    @property
+    def id(self) -> bytes:
+        """Four bytes that a signature line names the key by."""
+        return hashlib.sha256(self.name.encode() + b"\n" + ED25519 + self.public).digest()[:4]
+
+    def sign(self, data: bytes) -> bytes:
+        return self._key.sign(data)
+
+    def public_text(self) -> str:
+        """The verifier key: what is published, and what ``--key`` takes."""
+        return f"{self.name}+{self.id.hex()}+{base64.b64encode(ED25519 + self.public).decode()}"
+
+    def private_text(self) -> str:
+        key = base64.b64encode(ED25519 + self._seed).decode()
+        return f"PRIVATE+KEY+{self.name}+{self.id.hex()}+{key}\n"
+
+
+def write_private(path: Path, text: str) -> None:
+    """A new file that only its owner may read, whole and durable from the start. Raises FileExistsError."""
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(unfinished, path)
+    finally:
+        unfinished.unlink()
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,137 @@
+"""The log's database as one SQLite file: WAL, ``synchronous=FULL``, one writer at a time.
+
+In: a path. Out: the :class:`citewell.audit.database.Database` of it. When ``writing`` ends, what was written
+is on the disk; when it raises, nothing was. Deleted rows are overwritten (``secure_delete``). Knows nothing
+about entries.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from citewell.audit.database import Rows
+from citewell.errors import LogError
+
+_HINTS = {
+    "SQLITE_FULL": "free some disk space and ask again",
+    "SQLITE_READONLY": "make the home writable, or name another with --home",
+    "SQLITE_CANTOPEN": "check that the home exists and is writable",
+    "SQLITE_BUSY": "another process holds the log; try again",
+    "SQLITE_LOCKED": "another process holds the log; try again",
+    "SQLITE_IOERR": "the disk refused; check it before anything else",
+    "SQLITE_NOTADB": "the file is not an audit log; restore it from a backup",
+    "SQLITE_CORRUPT": "the file is damaged; restore it from a backup and run `citewell audit check`",
+}
+
+
+class SqliteDatabase:
+    """Safe to share between threads; any number of processes may open one file.
+
+    ``wait_s`` is how long a write waits for another writer. ``readonly`` opens what is there and changes
+    nothing, not even on a read-only disk. Raises LogError, whose hint says what to do.
+    """
+
+    types: Mapping[str, str] = {"id": "INTEGER", "bytes": "BLOB", "compact": " WITHOUT ROWID"}
+
+    def __init__(self, path: Path, *, readonly: bool = False, wait_s: float = 30.0) -> None:
+        self.path = Path(path)
+        self.where = str(path)
+        self._wait_s = wait_s
+        self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
+        with _as_log_error(self.path):
+            self._writer = None if readonly else self._open()
+            self._reader = self._open_readonly() if readonly else self._open()
+
+    @contextmanager
+    def reading(self) -> Iterator[Rows]:
+        with self._read_lock, _as_log_error(self.path):
+            self._reader.execute("BEGIN")
+            try:
+                yield self._reader
+            finally:
+                # A statement that failed may already have ended it.
+                if self._reader.in_transaction:
+                    self._reader.execute("COMMIT")
+
+    @contextmanager
+    def writing(self) -> Iterator[Rows]:
+        if self._writer is None:
+            raise LogError(f"audit log {self.path} is open for reading only", hint="open it for writing")
+        with self._write_lock, _as_log_error(self.path):
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            except BaseException:
+                # A full disk may already have rolled the transaction back; then there is nothing to undo.
+                with suppress(sqlite3.OperationalError):
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    def tables(self, rows: Rows) -> set[str]:
+        return {name for (name,) in rows.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+    def close(self) -> None:
+        with self._write_lock, self._read_lock:
+            self._reader.close()
+            if self._writer is not None:
+                self._writer.close()
+            if self._copy is not None:
+                self._copy.cleanup()
+
+    def _open(self) -> sqlite3.Connection:
+        fresh = not self.path.exists()
+        connection = sqlite3.connect(
+            self.path, timeout=self._wait_s, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")
+        if fresh:
+            _sync_directory(self.path.parent)
+        return connection
+
+    def _open_readonly(self) -> sqlite3.Connection:
+        """A log on a read-only disk cannot make the files WAL wants, so what is there is copied and read."""
+        if not self.path.is_file():
+            raise LogError(f"no audit log at {self.path}", hint="check --home, or ask something first")
+        beside = [Path(f"{self.path}{suffix}") for suffix in ("", "-wal")]
+        source = self.path
+        if not os.access(self.path.parent, os.W_OK) or not os.access(self.path, os.W_OK):
+            self._copy = tempfile.TemporaryDirectory(prefix="citewell-log-")
+            for file in beside:
+                if file.exists():
+                    shutil.copy(file, self._copy.name)
+            source = Path(self._copy.name) / self.path.name
+        connection = sqlite3.connect(source, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+
+
+@contextmanager
+def _as_log_error(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "") or ""
+        family = "_".join(name.split("_")[:2])
+        raise LogError(f"audit log {path}: {error}", hint=_HINTS.get(family, "")) from error
+    except OSError as error:
+        raise LogError(f"audit log {path}: {error}", hint=_HINTS["SQLITE_CANTOPEN"]) from error
+
+
+def _sync_directory(folder: Path) -> None:
+    """A new file's name is durable only when its directory is."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
