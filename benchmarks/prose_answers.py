@@ -46,7 +46,7 @@ def main() -> None:
         home = given.home or Path(scratch) / "home"
         parts = Assembly(home, Config())
         with KnowledgeBase(parts) as knowledge_base:
-            if not knowledge_base.documents():
+            if not home.is_dir():
                 _ingest(knowledge_base, folder, Path(scratch) / "articles")
             chosen = asked[: given.questions]
             rows = [_row(question, knowledge_base.ask(question.question)) for question in chosen]
