@@ -1,9 +1,10 @@
 """Retrieval on Cranfield and nq_mini: nDCG@10 and recall@5 of every stage, beside bm25s alone.
 
-``python -m benchmarks.retrieval_beir [--sets cranfield nq_mini] [--queries N] [--passages N]``: a
-passage is a chunk with its title as context, as ingest would make it of a short document. With
-``--queries`` the N queries whose ids hash lowest; with ``--passages`` the corpus is cut to what those
-queries have as relevant and, by hash of their ids, others up to N. The table says how many.
+``python -m benchmarks.retrieval_beir [--sets cranfield nq_mini] [--queries N] [--passages N]
+[--ranked 250]``: a passage is a chunk with its title as context, as ingest would make it of a short
+document. With ``--queries`` the N queries whose ids hash lowest; with ``--passages`` the corpus is cut to
+what those queries have as relevant and, by hash of their ids, others up to N. Re-ranking reads 50 passages
+a query: ``--ranked`` queries at most, by hash, and the fused order on the same ones beside it.
 """
 
 from __future__ import annotations
@@ -109,18 +110,23 @@ def indexed(folder: Path, corpus: Mapping[str, tuple[str, str]], embedder: Embed
     return index
 
 
-def ladder(index: LanceIndex, queries: Mapping[str, str]) -> dict[str, dict[str, list[str]]]:
-    """Stage -> query id -> passage ids, best first."""
+def ladder(
+    index: LanceIndex, queries: Mapping[str, str], ranked_queries: int
+) -> dict[str, dict[str, list[str]]]:
+    """Stage -> query id -> passage ids, best first; re-ranked stages for the first ``ranked_queries``."""
     settings = Retrieval()
     snapshot = index.snapshot()
     retrievers = {name: Retriever(index, ranker, settings) for name, ranker in rankers().items()}
     found: dict[str, dict[str, list[str]]] = defaultdict(dict)
-    for query, text in queries.items():
+    for number, (query, text) in enumerate(queries.items()):
         pool = next(iter(retrievers.values())).pool(word(text), snapshot, Filters(), _DEPTH)
         for name in ("bm25", *snapshot.views):
             found[name][query] = [document_id for document_id, _ in pool.ranked[name]]
         found["fused, no names"][query] = [key[0] for key in fused_everywhere(pool, settings)]
         found["fused"][query] = [key[0] for key, _ in pool.fused]
+        if number >= ranked_queries:
+            continue
+        found["fused, re-ranked queries"][query] = found["fused"][query]
         for name, retriever in retrievers.items():
             ranked = retriever.rank(text, pool)
             found[f"re-ranked: {name}"][query] = [passage.chunk.document_id for passage in ranked]
@@ -132,6 +138,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=["cranfield", "nq_mini"])
     parser.add_argument("--queries", type=int, default=0)
     parser.add_argument("--passages", type=int, default=0)
+    parser.add_argument("--ranked", type=int, default=250)
     arguments = parser.parse_args()
     embedder = OnnxEmbedder()
     parts, values = ["Intervals: 95 %, bootstrap over queries."], {}
@@ -146,19 +153,22 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as scratch:
             stages = {
                 "bm25s alone": bm25s_alone(corpus, queries),
-                **ladder(indexed(Path(scratch) / "index", corpus, embedder), queries),
+                **ladder(indexed(Path(scratch) / "index", corpus, embedder), queries, arguments.ranked),
             }
         measured = {
             stage: {
-                "nDCG@10": interval([ndcg(found[query], judged[query]) for query in queries]),
-                "recall@5": interval([recall(found[query], judged[query]) for query in queries]),
+                "nDCG@10": interval([ndcg(order, judged[query]) for query, order in found.items()]),
+                "recall@5": interval([recall(order, judged[query]) for query, order in found.items()]),
             }
             for stage, found in stages.items()
         }
-        rows = [[stage, *(shown(measure) for measure in two.values())] for stage, two in measured.items()]
+        rows = [
+            [stage, str(two["recall@5"]["n"]), *(shown(measure) for measure in two.values())]
+            for stage, two in measured.items()
+        ]
         parts += [
             f"## {name}: {len(queries)} of {whole[0]} queries over {len(corpus)} of {whole[1]} passages",
-            table(["stage", "nDCG@10", "recall@5"], rows),
+            table(["stage", "queries", "nDCG@10", "recall@5"], rows),
         ]
         values[name] = {"queries": len(queries), "passages": len(corpus), "stages": measured}
     write("retrieval_beir", "Retrieval on Cranfield and nq_mini", "\n\n".join(parts), values)
