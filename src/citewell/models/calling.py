@@ -113,7 +113,8 @@ _HINTS = {
 def transport_errors(sdk: Any) -> tuple[type[Exception], ...]:
     """The SDK's own errors, and what its transport raises while an answer streams: the SDK does not wrap
     that, nor lines that are no JSON."""
-    http = importlib.import_module(sdk.Timeout.__module__.partition(".")[0])
+    roots = {made.__module__.partition(".")[0] for made in sdk.DefaultHttpxClient.__mro__}
+    http = importlib.import_module(next(root for root in sorted(roots) if root.startswith("httpx")))
     base = sdk.OpenAIError if hasattr(sdk, "OpenAIError") else sdk.AnthropicError
     return (base, http.HTTPError, http.StreamError, ValueError)
 
