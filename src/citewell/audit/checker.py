@@ -15,28 +15,19 @@ hands* before a deed shows the deed; hence ``outside``.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import bisect
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
-from citewell.audit.merkle import EMPTY, TILE, Frontier, leaf_hash
-from citewell.identity import canonical_json, hash_bytes
+from citewell.audit.deeds import Finding, Row, Standing, derive, explain
+from citewell.audit.merkle import TILE, Frontier
+from citewell.audit.notes import NOT_CHECKED, Checkpoint, Trusted, read_checkpoint
+from citewell.audit.tiles import CHECKPOINT, bodies_path, bundle_path, read_bundle, tile_path
 
-_NEAR = 256
-"""How far from where it stands an entry's place is looked for when nothing else tells it."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """``seq`` is the entry it is about, 0 when it is about the whole log."""
-
-    kind: str
-    seq: int
-    reason: str
+_KEY_ENTRY = "key"
+"""The kind of the entries by which one signing key hands over to the next."""
 
 
 @dataclass(frozen=True)
@@ -50,21 +41,6 @@ class CheckReport:
     findings: tuple[Finding, ...]
     skipped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """A tlog-checkpoint and its signature lines: (key name, four bytes of key id, signature)."""
-
-    origin: str
-    size: int
-    root: bytes
-    signed: bytes
-    signatures: tuple[tuple[str, bytes, bytes], ...]
-
-
-Row = tuple[int, str, str, str, "str | None", str]
-"""seq, kind, timestamp, subject, body, body hash."""
 
 
 class Source(Protocol):
@@ -118,6 +94,49 @@ class RowsSource:
         return ""
 
 
+class ExportSource:
+    """Over a folder that `citewell audit export` wrote: tlog-tiles, and the bodies beside them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        text = self.newest()
+        self._size = read_checkpoint(text).size if text else 0
+
+    def entries(self) -> Iterable[Row]:
+        for number in range(-(-self._size // TILE)):
+            width = min(TILE, self._size - number * TILE)
+            leaves = read_bundle((self._folder / bundle_path(number, width)).read_bytes())
+            bodies = (self._folder / bodies_path(number)).read_text(encoding="utf-8").splitlines()
+            if not len(leaves) == len(bodies) == width:
+                raise ValueError(f"bundle {number} of the export is not whole")
+            for data, line in zip(leaves, bodies, strict=True):
+                leaf, body = json.loads(data), json.loads(line)
+                yield (
+                    leaf["seq"],
+                    leaf["kind"],
+                    leaf["timestamp"],
+                    leaf["subject"],
+                    body["body"],
+                    leaf["body"],
+                )
+
+    def hashes(self, level: int) -> Iterable[tuple[int, bytes]]:
+        count = self._size >> (8 * level)
+        for number in range(-(-count // TILE)):
+            width = min(TILE, count - number * TILE)
+            data = (self._folder / tile_path(level, number, width)).read_bytes()
+            for at in range(len(data) // 32):
+                yield number * TILE + at, data[at * 32 : at * 32 + 32]
+
+    def newest(self) -> str:
+        path = self._folder / CHECKPOINT
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+    def left_behind(self, size: int) -> str:
+        beyond = sorted(self._folder.glob("bodies/**/*.jsonl"))[-(-size // TILE) :]
+        return f"{beyond[-1].name} is of later entries" if beyond else ""
+
+
 Visit = Callable[[int, str, str, str, str], None]
 """``visit(seq, kind, timestamp, subject, body)`` for each entry that is what was sealed."""
 
@@ -125,19 +144,20 @@ Visit = Callable[[int, str, str, str, str], None]
 def check(
     source: Source, *, key: str = "", outside: Sequence[str] = (), visit: Visit | None = None
 ) -> CheckReport:
-    """``key`` is a published verifier key, ``outside`` are checkpoints that somebody else kept."""
+    """``key`` are published verifier keys, one a line; ``outside`` are checkpoints that others kept."""
     findings: list[Finding] = []
     notes: list[str] = []
     skipped: list[str] = []
+    trusted = Trusted(key)
     sealed = _leaves(source, findings)
-    size, whole = _walk(source, sealed, notes, visit)
+    size, whole = _walk(source, sealed, notes, trusted, findings, visit)
     if not whole:
-        findings += explain(list(_summaries(source)), sealed)
+        findings += explain([Standing(row) for row in source.entries()], sealed)
     roots = _Roots(sealed)
     _upper_levels(source, roots, findings)
-    newest = _own_checkpoint(source, roots, size, key, findings)
+    newest = _own_checkpoint(source, roots, size, trusted, findings)
     for text in outside:
-        _against(text, source, roots, newest, key, findings)
+        _against(text, source, roots, newest, trusted, findings)
     if not outside:
         skipped.append("no checkpoint from outside: a log rewritten or cut by its own key would not show")
     ordered = tuple(sorted(dict.fromkeys(findings), key=lambda found: (found.seq, found.kind)))
@@ -145,25 +165,6 @@ def check(
 
 
 # --- leaves ---------------------------------------------------------------------------------------
-
-
-def derive(row: Row, seq: int | None = None) -> bytes | None:
-    """The leaf hash that a stored entry gives, at ``seq`` when it was sealed elsewhere.
-
-    None when its body is not what its hash says.
-    """
-    stands, kind, timestamp, subject, body, body_hash = row
-    if body is not None and hash_bytes(body.encode("utf-8", "surrogatepass")) != body_hash:
-        return None
-    value = {
-        "body": body_hash,
-        "format": 1,
-        "kind": kind,
-        "seq": stands if seq is None else seq,
-        "subject": subject,
-        "timestamp": timestamp,
-    }
-    return leaf_hash(canonical_json(value))
 
 
 def _leaves(source: Source, findings: list[Finding]) -> list[bytes]:
@@ -177,12 +178,22 @@ def _leaves(source: Source, findings: list[Finding]) -> list[bytes]:
     return leaves
 
 
-def _walk(source: Source, sealed: list[bytes], notes: list[str], visit: Visit | None) -> tuple[int, bool]:
+def _walk(
+    source: Source,
+    sealed: list[bytes],
+    notes: list[str],
+    trusted: Trusted,
+    findings: list[Finding],
+    visit: Visit | None,
+) -> tuple[int, bool]:
     """How many entries there are, and whether each is the leaf of its place."""
     size, whole, latest, backward = 0, True, "", 0
     for row in source.entries():
         size += 1
         if row[0] == size <= len(sealed) and derive(row) == sealed[size - 1]:
+            if row[1] == _KEY_ENTRY and row[4] is not None:
+                fault = trusted.follow(size, row[4])
+                findings += [Finding("signature", size, fault)] if fault else []
             if visit is not None and row[4] is not None:
                 visit(row[0], row[1], row[2], row[3], row[4])
         else:
@@ -192,130 +203,6 @@ def _walk(source: Source, sealed: list[bytes], notes: list[str], visit: Visit | 
     if backward:
         notes.append(f"{backward} entries are stamped earlier than one before them; the order is that of seq")
     return size, whole and size == len(sealed)
-
-
-# --- deeds ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Standing:
-    """An entry as it stands: ``at`` gives its leaf hash for any place, None when its body is not its hash's."""
-
-    seq: int
-    content: str
-    at: Callable[[int], bytes | None]
-
-
-def _summaries(source: Source) -> Iterator[Standing]:
-    for row in source.entries():
-        content = "" if row[4] is None else hash_bytes(row[4].encode("utf-8", "surrogatepass"))
-        yield Standing(row[0], content, lambda seq, row=row: derive(row, seq))  # type: ignore[misc]
-
-
-def explain(standing: list[Standing], sealed: list[bytes]) -> list[Finding]:
-    """One finding a deed and not one a consequence: what was done to entries that do not fit their leaves."""
-    places = _places(standing, sealed)
-    findings, kept = [], []
-    holder: dict[int, int] = {}
-    for entry in standing:
-        place = places.get(entry.seq)
-        if place is not None and (place not in holder or place == entry.seq):
-            holder[place] = entry.seq
-    for entry in standing:
-        place = places.get(entry.seq)
-        if place is not None and holder[place] != entry.seq:
-            findings.append(Finding("duplicated", entry.seq, f"it repeats entry {place}"))
-        else:
-            kept.append(entry)
-    edited = _edited(kept, places, len(sealed))
-    first: dict[str, int] = {}
-    for entry in sorted(kept, key=lambda entry: entry.seq not in places):
-        first.setdefault(entry.content, entry.seq)
-    for entry in kept:
-        if entry.seq in places:
-            continue
-        if entry.seq in edited:
-            reason = "what is stored does not give its leaf"
-            findings.append(Finding("edited", edited[entry.seq], reason))
-        elif entry.content and first[entry.content] != entry.seq:
-            findings.append(
-                Finding("duplicated", entry.seq, f"it says what entry {first[entry.content]} says")
-            )
-        else:
-            findings.append(Finding("inserted", entry.seq, "nothing was sealed that it could be"))
-    moved = sorted(_moved(kept, places))
-    findings += [Finding("reordered", seq, f"it was sealed as entry {places[seq]}") for seq in moved]
-    findings += _deleted({*places.values(), *edited.values()}, len(sealed))
-    return findings
-
-
-def _places(standing: list[Standing], sealed: list[bytes]) -> dict[int, int]:
-    """The seq each entry was sealed under, by the seq it has now; without those that fit nowhere."""
-    places: dict[int, int] = {}
-    shift = 0
-    for position, entry in enumerate(standing, 1):
-        guesses = [entry.seq, entry.seq + shift, position, position + shift]
-        if entry.at(1) is None:
-            continue
-        near = sorted(range(-_NEAR, _NEAR + 1), key=abs)
-        for place in dict.fromkeys([*guesses, *(position + step for step in near)]):
-            if 1 <= place <= len(sealed) and entry.at(place) == sealed[place - 1]:
-                places[entry.seq] = place
-                shift = place - entry.seq
-                break
-    return places
-
-
-def _edited(kept: list[Standing], places: dict[int, int], size: int) -> dict[int, int]:
-    """Entries that fit nowhere, by the place between their neighbours that nothing else fills."""
-    taken = set(places.values())
-    edited: dict[int, int] = {}
-    before = 0
-    for position, entry in enumerate(kept):
-        if entry.seq in places:
-            before = max(before, places[entry.seq])
-            continue
-        after = next((places[later.seq] for later in kept[position + 1 :] if later.seq in places), size + 1)
-        wanted = entry.seq if before < entry.seq < after else before + 1
-        free = wanted if wanted not in taken else before + 1
-        if before < free < max(after, before + 1) and free not in taken and free <= size:
-            edited[entry.seq] = free
-            taken.add(free)
-            before = free
-    return edited
-
-
-def _moved(kept: list[Standing], places: dict[int, int]) -> set[int]:
-    """The fewest entries whose removal leaves the others in the order they were sealed in."""
-    placed = [entry.seq for entry in kept if entry.seq in places]
-    tails: list[int] = []
-    ranks: list[int] = []
-    for seq in placed:
-        rank = bisect.bisect_left(tails, places[seq])
-        tails[rank : rank + 1] = [places[seq]]
-        ranks.append(rank)
-    staying: set[int] = set()
-    wanted = len(tails) - 1
-    for seq, rank in zip(reversed(placed), reversed(ranks), strict=True):
-        if rank == wanted:
-            staying.add(seq)
-            wanted -= 1
-    return set(placed) - staying
-
-
-def _deleted(there: set[int], size: int) -> Iterator[Finding]:
-    """Places that were sealed and that nothing stands for, a run at a time."""
-    start = 0
-    for place in range(1, size + 2):
-        gone = place <= size and place not in there
-        if gone and not start:
-            start = place
-        if not gone and start:
-            until = "" if place - start == 1 else f" to {place - 1}"
-            at_end = place > size and place - start > 1
-            reason = f"entry {start}{until} is gone, its leaf is in the tree"
-            yield Finding("truncated" if at_end else "deleted", start, reason)
-            start = 0
 
 
 # --- tree and checkpoints -------------------------------------------------------------------------
@@ -371,7 +258,7 @@ def _upper_levels(source: Source, roots: _Roots, findings: list[Finding]) -> Non
 
 
 def _own_checkpoint(
-    source: Source, roots: _Roots, size: int, key: str, findings: list[Finding]
+    source: Source, roots: _Roots, size: int, trusted: Trusted, findings: list[Finding]
 ) -> Checkpoint | None:
     """The newest checkpoint, when it is this log's and holds."""
     text = source.newest()
@@ -379,7 +266,7 @@ def _own_checkpoint(
         if size or roots.leaves:
             findings.append(Finding("checkpoint", 0, "the log has entries and no checkpoint"))
         return None
-    newest = _readable(text, key, findings, "the log's own checkpoint")
+    newest = _readable(text, trusted, findings, "the log's own checkpoint", latest=True)
     if newest is None:
         return None
     if newest.size != len(roots.leaves):
@@ -396,10 +283,15 @@ def _own_checkpoint(
 
 
 def _against(
-    text: str, source: Source, roots: _Roots, newest: Checkpoint | None, key: str, findings: list[Finding]
+    text: str,
+    source: Source,
+    roots: _Roots,
+    newest: Checkpoint | None,
+    trusted: Trusted,
+    findings: list[Finding],
 ) -> None:
     """A checkpoint that somebody kept, against the log as it is now."""
-    kept = _readable(text, key, findings, "the checkpoint from outside")
+    kept = _readable(text, trusted, findings, "the checkpoint from outside")
     if kept is None:
         return
     if newest is not None and kept.origin != newest.origin:
@@ -425,81 +317,18 @@ def _against(
         )
 
 
-def _readable(text: str, key: str, findings: list[Finding], what: str) -> Checkpoint | None:
+def _readable(
+    text: str, trusted: Trusted, findings: list[Finding], what: str, *, latest: bool = False
+) -> Checkpoint | None:
     try:
         found = read_checkpoint(text)
     except ValueError as error:
         findings.append(Finding("checkpoint", 0, f"{what} cannot be read: {error}"))
         return None
-    fault = signature_fault(found, key)
+    fault = trusted.fault(found, latest=latest)
     if fault:
-        findings.append(Finding("signature", 0, f"{what}: {fault}"))
-        return None
+        kind = "signature" if fault.startswith(NOT_CHECKED) else "checkpoint"
+        findings.append(Finding(kind, 0, f"{what}: {fault}"))
+        # What it says can still be compared; it does not pass either way.
+        return found if kind == "signature" else None
     return found
-
-
-# --- signed notes ---------------------------------------------------------------------------------
-
-
-def read_checkpoint(text: str) -> Checkpoint:
-    """C2SP tlog-checkpoint in a signed-note. Raises ValueError saying what is wrong with it."""
-    body, separator, signatures = text.partition("\n\n")
-    lines = body.split("\n")
-    if not separator or len(lines) < 3 or not signatures.endswith("\n"):
-        raise ValueError("it is not a signed note")
-    origin, size, root = lines[:3]
-    if not origin or not size.isascii() or not size.isdigit() or (size != "0" and size.startswith("0")):
-        raise ValueError("it has no origin or no size")
-    found = []
-    for line in signatures.removesuffix("\n").split("\n"):
-        dash, _, rest = line.partition(" ")
-        name, _, encoded = rest.partition(" ")
-        raw = _base64(encoded)
-        if dash != "\u2014" or not name or len(raw) < 5:
-            raise ValueError("it has a line that is no signature")
-        found.append((name, raw[:4], raw[4:]))
-    digest = _base64(root)
-    if len(digest) != 32 or (size == "0" and digest != EMPTY):
-        raise ValueError("its root is not a SHA-256 hash")
-    return Checkpoint(origin, int(size), digest, f"{body}\n".encode(), tuple(found))
-
-
-def read_key(text: str) -> tuple[str, bytes, bytes]:
-    """A verifier key, ``name+id+base64``: its name, id, and 32 bytes of Ed25519. Raises ValueError."""
-    name, _, rest = text.strip().partition("+")
-    identity, _, encoded = rest.partition("+")
-    raw = _base64(encoded)
-    known = hashlib.sha256(name.encode() + b"\n" + raw).digest()[:4]
-    if not name or len(raw) != 33 or raw[:1] != b"\x01" or known.hex() != identity:
-        raise ValueError("it is no Ed25519 verifier key")
-    return name, known, raw[1:]
-
-
-def signature_fault(found: Checkpoint, key: str) -> str:
-    """Why the signature does not count; "" when ``key`` made it."""
-    if not key:
-        return "signature not checked: no public key was given"
-    try:
-        from cryptography.exceptions import InvalidSignature
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-    except ImportError:
-        return "signature not checked: the package cryptography is not installed"
-    try:
-        name, identity, public = read_key(key)
-    except ValueError as error:
-        return f"signature not checked: {error}"
-    for signer, signed_by, signature in found.signatures:
-        if (signer, signed_by) == (name, identity):
-            try:
-                Ed25519PublicKey.from_public_bytes(public).verify(signature, found.signed)
-            except InvalidSignature:
-                return f"the signature of {name} does not hold"
-            return "" if found.origin == name else f"it is of log {found.origin}, the key is {name}'s"
-    return f"it is not signed by {name}+{identity.hex()}"
-
-
-def _base64(text: str) -> bytes:
-    try:
-        return base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise ValueError(f"{text[:20]!r} is not base64") from error

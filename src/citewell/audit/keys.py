@@ -14,7 +14,7 @@ import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,8 @@ from citewell.ports import Subject
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-SUBJECTS, SIGNING, PUBLISHED = "subjects.sqlite", "signing.key", "signing.pub"
+SUBJECTS, PUBLISHED = "subjects.sqlite", "signing.pub"
+SIGNING, NEXT = "signing.key", "signing.next"
 ED25519 = b"\x01"
 """The signature type byte of C2SP signed-note."""
 
@@ -33,11 +34,15 @@ ED25519 = b"\x01"
 class FolderKeys:
     """The KeyStore of a home. Safe to share between threads and processes. Raises LogError."""
 
-    def __init__(self, folder: Path, *, wait_s: float = 30.0) -> None:
-        self.folder = Path(folder)
+    def __init__(self, folder: Path, *, origin: str = "", wait_s: float = 30.0) -> None:
+        """``origin`` names the log in its checkpoints; a random name when it is empty."""
+        if "+" in origin or any(letter.isspace() for letter in origin):
+            raise LogError(f"{origin!r} cannot name a log", hint="use letters, digits, dots and slashes")
+        self.folder, self.origin = Path(folder), origin
         self._lock = threading.Lock()
         self._wait_s = wait_s
         self._opened: sqlite3.Connection | None = None
+        self._pepper = b""
 
     def subject(self, name: str) -> Subject:
         """The person ``name``, made (and durable) when unknown. Raises LogError, ValueError for ""."""
@@ -81,30 +86,68 @@ class FolderKeys:
 
     def blind(self, text: str) -> str:
         """A name that only this folder's owner can tie to ``text``: for looking up, not for reading."""
+        if self._pepper:
+            return salted_hash(self._pepper, text)
         with self._using() as connection:
             connection.execute(
                 "INSERT INTO pepper(one, value) VALUES(1, ?) ON CONFLICT DO NOTHING",
                 (secrets.token_bytes(32),),
             )
             (pepper,) = connection.execute("SELECT value FROM pepper").fetchone()
-        return salted_hash(bytes(pepper), text)
+        self._pepper = bytes(pepper)
+        return salted_hash(self._pepper, text)
 
-    def signer(self, origin: str = "") -> Signer:
-        """The key that signs, made on first use under the name ``origin``. Raises LogError."""
+    def can_sign(self) -> bool:
+        """Whether there is a signing key."""
+        return (self.folder / SIGNING).exists()
+
+    def signer(self) -> Signer:
+        """The key that signs, made on first use under the log's origin. Raises LogError."""
         path = self.folder / SIGNING
         if not path.exists():
-            self._make_folder()
-            signer = Signer.fresh(origin or f"citewell.local/{secrets.token_hex(8)}")
-            try:
-                write_private(path, signer.private_text())
-            except FileExistsError:
-                return self.signer(origin)
-            (self.folder / PUBLISHED).write_text(signer.public_text() + "\n")
-            return signer
+            with _as_log_error(self.folder):
+                self._make_folder()
+                made = Signer.fresh(self.origin or f"citewell.local/{secrets.token_hex(8)}")
+                with suppress(FileExistsError):
+                    write_private(path, made.private_text())
+                    self._publish(made)
         return Signer.read(path)
 
+    def next_signer(self, name: str) -> Signer:
+        """The key that :meth:`take_up` will put in force; what an abandoned handover left is replaced."""
+        with _as_log_error(self.folder):
+            (self.folder / NEXT).unlink(missing_ok=True)
+            made = Signer.fresh(name)
+            write_private(self.folder / NEXT, made.private_text())
+        return made
+
+    def take_up(self, public: str) -> Signer:
+        """Puts the next key in force and forgets the old one. Raises LogError when it is another key."""
+        path = self.folder / NEXT
+        if not path.exists():
+            raise LogError(
+                f"the signing key {public} is not in {self.folder}", hint="restore it from its backup"
+            )
+        signer = Signer.read(path)
+        if signer.public_text() != public:
+            raise LogError(f"{path} is another key than {public}", hint="restore it from its backup")
+        with _as_log_error(self.folder):
+            self._publish(signer)
+            os.replace(path, self.folder / SIGNING)
+            sync_folder(self.folder)
+        return signer
+
+    def _publish(self, signer: Signer) -> None:
+        """One more line of ``signing.pub``, which lists every key that ever signed, oldest first."""
+        known = self.published().splitlines()
+        if signer.public_text() not in known:
+            path = self.folder / PUBLISHED
+            unfinished = path.with_suffix(".new")
+            unfinished.write_text("".join(f"{line}\n" for line in [*known, signer.public_text()]))
+            os.replace(unfinished, path)
+
     def published(self) -> str:
-        """The public key that checks what the signing key signed; "" when there is none here."""
+        """The public keys that check what was signed, one a line, oldest first; "" when there are none."""
         path = self.folder / PUBLISHED
         return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
 
@@ -127,15 +170,10 @@ class FolderKeys:
 
     @contextmanager
     def _using(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            try:
-                if self._opened is None:
-                    self._opened = self._open()
-                yield self._opened
-            except (sqlite3.Error, OSError) as error:
-                raise LogError(
-                    f"keys in {self.folder}: {error}", hint="check that the folder is there and writable"
-                ) from error
+        with self._lock, _as_log_error(self.folder):
+            if self._opened is None:
+                self._opened = self._open()
+            yield self._opened
 
     def _open(self) -> sqlite3.Connection:
         self._make_folder()
@@ -183,7 +221,8 @@ class Signer:
                 raise ValueError("its parts do not belong together")
         except (OSError, ValueError) as error:
             raise LogError(
-                f"signing key {path}: {error}", hint="restore it from its backup, see `citewell audit key`"
+                f"signing key {path}: {error}",
+                hint="restore it from its backup, `citewell audit key restore`",
             ) from error
         return signer
 
@@ -216,8 +255,23 @@ def write_private(path: Path, text: str) -> None:
         os.link(unfinished, path)
     finally:
         unfinished.unlink()
-    folder = os.open(path.parent, os.O_RDONLY)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """A file's name is durable only when its folder is."""
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(descriptor)
     finally:
-        os.close(folder)
+        os.close(descriptor)
+
+
+@contextmanager
+def _as_log_error(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise LogError(
+            f"keys in {folder}: {error}", hint="check that the folder is there and writable"
+        ) from error

@@ -10,6 +10,7 @@ jumped. Knows nothing about how an answer came about.
 
 from __future__ import annotations
 
+import base64
 import secrets
 import threading
 from collections import deque
@@ -27,13 +28,14 @@ from citewell.audit.entries import RECORDS, Entry, EntryKind, leaf
 from citewell.audit.facts import SIDE_TABLES, side_rows
 from citewell.audit.keys import FolderKeys, Signer
 from citewell.audit.merkle import EMPTY, Frontier, Tree, leaf_hash
+from citewell.audit.notes import handover, read_checkpoint
 from citewell.audit.queries import AuditQuery, Page, run_query
 from citewell.audit.schema import migrate
 from citewell.audit.sqlite import SqliteDatabase
 from citewell.clock import SystemClock, stamp
-from citewell.errors import LogIntegrityError, UsageError
+from citewell.errors import LogError, LogIntegrityError, UsageError
 from citewell.identity import TAG, canonical_json, hash_bytes, plain
-from citewell.records import AuditRecord
+from citewell.records import AuditRecord, Record
 
 if TYPE_CHECKING:
     from citewell.ports import Clock, EvidenceStore
@@ -121,9 +123,10 @@ class Log:
                     waiting.fail(own)
 
     def _commit(self, group: list[_Waiting]) -> None:
-        signer = self._signing_key()
         with self.database.writing() as rows:
-            note, frontier = self._state(rows)
+            size, note = self._head(rows)
+            signer = self._signing_key(rows, note)
+            frontier = self._frontier(rows, size, note)
             tree_rows: list[Row] = []
             side: dict[str, list[Row]] = {table: [] for table in SIDE_TABLES}
             hashes = []
@@ -164,19 +167,84 @@ class Log:
         for waiting, digest in zip(group, hashes, strict=True):
             waiting.succeed(TAG + digest.hex())
 
-    def _state(self, rows: Rows) -> tuple[str, Frontier]:
-        """The checkpoint and a frontier to append to; from memory when nobody else has written since."""
-        head = rows.execute("SELECT size, checkpoint FROM head").fetchone()
-        size, note = (int(head[0]), str(head[1])) if head else (0, "")
+    def _frontier(self, rows: Rows, size: int, note: str) -> Frontier:
+        """What to append to; from memory when nobody else has written since.
+
+        Raises LogIntegrityError when the tree is not the one that was signed: nothing is added on top of
+        that.
+        """
         known, frontier = self._newest
         if known != note:
-            frontier = _tree(rows, size).frontier()
-        return note, frontier.copy()
+            frontier = stored_tree(rows, size).frontier()
+            if frontier.root() != read_checkpoint(note).root:
+                raise LogIntegrityError(
+                    f"{self.database.where} is not as it was signed", hint="run `citewell audit check`"
+                )
+        return frontier.copy()
 
-    def _signing_key(self) -> Signer:
-        if self._signer is None:
+    def hand_over(self, reason: str = "") -> str:
+        """Replaces the signing key: an entry of which the old key signs both the handover and the checkpoint.
+
+        Gives the new public key, to be published. What the old key signed before stays good.
+        """
+        with self._turn:
+            with self.database.reading() as rows:
+                old = self._signing_key(rows, self._head(rows)[1])
+            new = self.keys.next_signer(old.name)
+            names = (old.public_text(), new.public_text())
+            signature = base64.b64encode(old.sign(handover(*names))).decode()
+            body = {"old": names[0], "new": names[1], "signature": signature, "reason": reason}
+            self._commit([self._waiting_key(body)])
+            self._signer = self.keys.take_up(names[1])
+        return names[1]
+
+    def replace_lost_key(self, reason: str) -> str:
+        """A new signing key for a log whose old one is gone: recorded, and signed by nobody but itself.
+
+        Whoever holds only the old public key will not accept checkpoints from here on. Raises UsageError
+        while the old key is there.
+        """
+        if self.keys.can_sign():
+            raise UsageError("the signing key is there", hint="`citewell audit key rotate` replaces it")
+        with self._turn:
             self._signer = self.keys.signer()
-        return self._signer
+            body = {"old": "", "new": self._signer.public_text(), "signature": "", "reason": reason}
+            self._commit([self._waiting_key(body)])
+        return self._signer.public_text()
+
+    def _waiting_key(self, body: dict[str, str]) -> _Waiting:
+        waiting = _Waiting(EntryKind.KEY.value, stamp(self._clock))
+        waiting.keep(body)
+        return waiting
+
+    def _head(self, rows: Rows) -> tuple[int, str]:
+        """Size and signed checkpoint."""
+        row = rows.execute("SELECT size, checkpoint FROM head").fetchone()
+        return (int(row[0]), str(row[1])) if row else (0, "")
+
+    def _signing_key(self, rows: Rows, note: str) -> Signer:
+        """The key in force. A handover that was cut short after its entry was durable is finished here."""
+        if self._signer is not None and note == self._newest[0]:
+            return self._signer
+        row = rows.execute(
+            "SELECT body FROM entries WHERE kind = ? ORDER BY seq DESC LIMIT 1", (EntryKind.KEY.value,)
+        ).fetchone()
+        if self._signer is None and note and not self.keys.can_sign():
+            raise LogError(
+                f"the signing key of {self.database.where} is not in {self.keys.folder}",
+                hint="restore it from its backup, or record that it is lost: `citewell audit key new --lost`",
+            )
+        signer = self._signer or self.keys.signer()
+        if row is not None:
+            named = str(msgspec.json.decode(row[0])["new"])
+            signer = signer if signer.public_text() == named else self.keys.take_up(named)
+        elif note and signer.id not in [identity for _, identity, _ in read_checkpoint(note).signatures]:
+            raise LogError(
+                f"the key in {self.keys.folder} is not the one that signed {self.database.where}",
+                hint="restore the log's own key from its backup",
+            )
+        self._signer = signer
+        return signer
 
     # --- reading ----------------------------------------------------------------------------------
 
@@ -264,14 +332,30 @@ class Log:
     def size(self) -> int:
         """How many entries there are."""
         with self.database.reading() as rows:
-            row = rows.execute("SELECT size FROM head").fetchone()
-        return int(row[0]) if row else 0
+            return self._head(rows)[0]
 
     def checkpoint(self) -> str:
         """The newest signed checkpoint: what an outsider keeps."""
         with self.database.reading() as rows:
-            row = rows.execute("SELECT checkpoint FROM head").fetchone()
-        return str(row[0]) if row else checkpoint(0, EMPTY, self._signing_key())
+            note = self._head(rows)[1]
+            return note or checkpoint(0, EMPTY, self._signing_key(rows, note))
+
+    def prove(self, seq: int) -> Proof:
+        """That entry ``seq`` is in the tree of the newest checkpoint. Raises UsageError for none such."""
+        with self.database.reading() as rows:
+            size, note = self._head(rows)
+            row = rows.execute(f"SELECT {_COLUMNS} FROM entries WHERE seq = ?", (seq,)).fetchone()
+            if row is None or not 0 < seq <= size:
+                raise UsageError(f"no entry {seq} in {self.database.where}", hint=f"there are {size}")
+            proof = stored_tree(rows, size).inclusion(seq - 1)
+        data = leaf(row[0], row[1], row[2], row[3], row[5])
+        return Proof(
+            leaf=data.decode(),
+            index=seq - 1,
+            size=size,
+            hashes=tuple(base64.b64encode(digest).decode() for digest in proof),
+            checkpoint=note,
+        )
 
     def check(
         self,
@@ -292,6 +376,17 @@ class Log:
     def close(self) -> None:
         self.database.close()
         self.keys.close()
+
+
+class Proof(Record, frozen=True, kw_only=True):
+    """RFC 6962 inclusion: ``leaf`` is number ``index`` (from 0) of the tree of ``size`` that ``checkpoint``
+    signs; ``hashes`` are base64, from the leaf up."""
+
+    leaf: str
+    index: int
+    size: int
+    hashes: tuple[str, ...]
+    checkpoint: str
 
 
 class SqliteLog(Log):
@@ -347,7 +442,7 @@ _INSERT_SIDE = {
 }
 
 
-def _tree(rows: Rows, size: int) -> Tree:
+def stored_tree(rows: Rows, size: int) -> Tree:
     """The tree as the database holds it, for as long as ``rows`` lasts."""
 
     def tile(level: int, number: int, width: int) -> list[bytes]:

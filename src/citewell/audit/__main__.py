@@ -1,0 +1,57 @@
+"""``python -m citewell.audit PATH``: check an export or a log file, with nothing of the home that wrote it.
+
+PATH is a folder that `citewell audit export` wrote, or an ``audit.sqlite``. ``--key FILE`` is the issuer's
+published key; without it the key that lies with the export is taken, which shows that nothing was changed
+since it was signed, and not by whom. ``--checkpoint FILE`` (any number) is a checkpoint that somebody else
+kept. Ends with 0 when the log is whole, 5 when it is not, 2 when there is nothing to check.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sqlite3
+import sys
+from pathlib import Path
+
+from citewell.audit.checker import CheckReport, ExportSource, RowsSource, check
+from citewell.audit.tiles import KEYS
+
+FAILED, USAGE = 5, 2
+
+
+def main(words: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m citewell.audit", description="Check a sealed log.")
+    parser.add_argument("path", type=Path, help="an export folder, or an audit.sqlite")
+    parser.add_argument("--key", type=Path, help="the issuer's published key")
+    parser.add_argument("--checkpoint", type=Path, action="append", default=[], help="kept by an outsider")
+    given = parser.parse_args(words)
+    beside = given.path / KEYS if given.path.is_dir() else given.path.parent / "keys" / "signing.pub"
+    try:
+        key = (given.key or beside).read_text(encoding="utf-8") if given.key or beside.is_file() else ""
+        outside = [path.read_text(encoding="utf-8") for path in given.checkpoint]
+        report = _check(given.path, key, outside)
+    except (OSError, ValueError, KeyError, sqlite3.Error) as error:
+        print(f"cannot be checked: {error}", file=sys.stderr)  # noqa: T201
+        return USAGE
+    for finding in report.findings:
+        print(f"{finding.kind}: entry {finding.seq}: {finding.reason}")  # noqa: T201
+    verdict = "whole" if report.ok else "NOT whole"
+    print(f"{verdict}: {report.size} entries, {len(report.findings)} findings")  # noqa: T201
+    own = () if given.key else ("the key came with the log: this shows integrity, not origin",)
+    for note in (*report.skipped, *own, *report.notes):
+        print(f"note: {note}", file=sys.stderr)  # noqa: T201
+    return 0 if report.ok else FAILED
+
+
+def _check(path: Path, key: str, outside: list[str]) -> CheckReport:
+    if path.is_dir():
+        return check(ExportSource(path), key=key, outside=outside)
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    try:
+        return check(RowsSource(connection), key=key, outside=outside)
+    finally:
+        connection.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""The log as a folder of files that anybody's tools read: C2SP tlog-tiles, with the bodies beside the leaves.
+
+In: a log. Out: ``checkpoint``, ``keys.pub``, hash tiles, entry bundles and ``bodies/`` as
+:mod:`citewell.audit.tiles` lays them out; a folder that holds an earlier export of the same log is brought up
+to date, its full tiles are not written again. Personal texts stay behind: bodies are exported as they are
+sealed. Checked by ``python -m citewell.audit FOLDER``, which needs no home.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from citewell.audit.entries import leaf
+from citewell.audit.notes import read_checkpoint
+from citewell.audit.tiles import (
+    CHECKPOINT,
+    FULL,
+    KEYS,
+    bodies_path,
+    bundle_path,
+    tile_path,
+    write_bundle,
+)
+from citewell.errors import LogError, UsageError
+
+if TYPE_CHECKING:
+    from citewell.audit.database import Rows
+    from citewell.audit.log import Log
+
+
+def export(log: Log, folder: Path) -> int:
+    """How many entries the export holds. The checkpoint is written last: an export cut short has the old one.
+
+    Raises UsageError for a folder that holds another log, LogError when it cannot be written.
+    """
+    text = log.checkpoint()
+    newest = read_checkpoint(text)
+    there = folder / CHECKPOINT
+    try:
+        if there.exists():
+            held = read_checkpoint(there.read_text(encoding="utf-8"))
+            if held.origin != newest.origin or held.size > newest.size:
+                raise UsageError(
+                    f"{folder} holds {held.size} entries of log {held.origin}",
+                    hint="export to another folder",
+                )
+        with log.database.reading() as rows:
+            _tiles(rows, newest.size, folder)
+            _entries(rows, newest.size, folder)
+        _write(folder / KEYS, (log.keys.published() + "\n").encode())
+        _write(there, text.encode())
+    except (OSError, ValueError) as error:
+        raise LogError(f"export to {folder}: {error}", hint="name a folder that can be written") from error
+    return newest.size
+
+
+def _tiles(rows: Rows, size: int, folder: Path) -> None:
+    level, count = 0, size
+    while count:
+        for number in range(-(-count // FULL)):
+            width = min(FULL, count - number * FULL)
+            path = folder / tile_path(level, number, width)
+            if path.exists():
+                continue
+            found = rows.execute(
+                "SELECT hash FROM tree WHERE level = ? AND place >= ? AND place < ? ORDER BY place",
+                (level, number * FULL, number * FULL + width),
+            )
+            _write(path, b"".join(bytes(digest) for (digest,) in found))
+        level, count = level + 1, count // FULL
+
+
+def _entries(rows: Rows, size: int, folder: Path) -> None:
+    for number in range(-(-size // FULL)):
+        first = number * FULL + 1
+        width = min(FULL, size - number * FULL)
+        # Bodies are written again: retention may have taken some out since.
+        found = rows.execute(
+            "SELECT seq, kind, timestamp, subject, body_hash, body FROM entries"
+            " WHERE seq >= ? AND seq < ? ORDER BY seq",
+            (first, first + width),
+        ).fetchall()
+        _write(folder / bundle_path(number, width), write_bundle([leaf(*row[:5]) for row in found]))
+        lines = [json.dumps({"seq": row[0], "body": row[5]}, ensure_ascii=False) + "\n" for row in found]
+        _write(folder / bodies_path(number), "".join(lines).encode("utf-8", "surrogatepass"))
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Whole or not at all: readers may follow an export that is being brought up to date."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    unfinished.write_bytes(data)
+    os.replace(unfinished, path)
