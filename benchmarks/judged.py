@@ -8,6 +8,7 @@ bootstrap interval. None of these sets shaped the weights or the thresholds.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from training.sources import Row, load
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 SEED = 7
+DRAWS = 1000
 
 # name -> the set's file; the first eight are the grounding sets whose mean is the headline.
 GROUNDING = {
@@ -54,21 +56,27 @@ SETS = GROUNDING | OTHERS
 
 @dataclass(frozen=True, slots=True)
 class Judged:
+    """`label` is the set's own word, where it has more than two."""
+
     premise: str
     claim: str
     supported: bool
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Balanced accuracy at a threshold with its 95 % bootstrap interval, and AUROC; n rows, `unscored`
-    left out.
+    """Balanced accuracy at a threshold with its 95 % bootstrap interval, and AUROC; of the unsupported
+    claims the share that is caught, of the supported ones the share that is alarmed about; n rows,
+    `unscored` left out.
     """
 
     balanced_accuracy: float
     low: float
     high: float
     auroc: float
+    caught: float
+    alarmed: float
     n: int
     unscored: int = 0
 
@@ -83,17 +91,56 @@ def judged(name: str, most: int) -> list[Judged]:
 def _row(row: Row) -> Judged:
     if "response" in row:
         return Judged(row["context"], row["response"], row["label"] == "faithful")
-    return Judged(row["premise"], row["hypothesis"], row["label"] == "entailment")
+    return Judged(row["premise"], row["hypothesis"], row["label"] == "entailment", row["label"])
 
 
-def score(values: list[float | None], truth: list[bool], threshold: float) -> Score:
-    kept = [(v, t) for v, t in zip(values, truth, strict=True) if v is not None]
-    p, y = np.array([v for v, _ in kept]), np.array([t for _, t in kept], dtype=bool)
-    rng = np.random.default_rng(SEED)
-    draws = [balanced(p[i], y[i], threshold) for i in rng.integers(0, len(y), (1000, len(y)))]
+def score(values: Sequence[float | None], truth: Sequence[bool], threshold: float) -> Score:
+    p, y = _scored(values, truth)
+    low, high = np.nanquantile(_draws(p, y, threshold), [0.025, 0.975])
+    return Score(
+        balanced_accuracy=balanced(p, y, threshold),
+        low=float(low),
+        high=float(high),
+        auroc=auroc(p, y),
+        caught=float((p[~y] < threshold).mean()),
+        alarmed=float((p[y] < threshold).mean()),
+        n=len(y),
+        unscored=len(values) - len(y),
+    )
+
+
+def mean_interval(
+    sets: Sequence[tuple[Sequence[float | None], Sequence[bool]]], threshold: float
+) -> tuple[float, float]:
+    """95 % interval of the mean balanced accuracy over sets: rows are drawn again within each set."""
+    draws = np.array([_draws(*_scored(values, truth), threshold) for values, truth in sets])
+    low, high = np.nanquantile(draws.mean(axis=0), [0.025, 0.975])
+    return float(low), float(high)
+
+
+def difference(
+    first: Sequence[float | None], second: Sequence[float | None], truth: Sequence[bool], threshold: float
+) -> tuple[float, float, float]:
+    """Balanced accuracy of the second less that of the first on the same rows, with its 95 % interval."""
+    both = [
+        (a, b, t) for a, b, t in zip(first, second, truth, strict=True) if a is not None and b is not None
+    ]
+    p, q = np.array([a for a, _, _ in both]), np.array([b for _, b, _ in both])
+    y = np.array([t for *_, t in both], dtype=bool)
+    places = np.random.default_rng(SEED).integers(0, len(y), (DRAWS, len(y)))
+    draws = [balanced(q[i], y[i], threshold) - balanced(p[i], y[i], threshold) for i in places]
     low, high = np.nanquantile(draws, [0.025, 0.975])
-    unscored = len(values) - len(kept)
-    return Score(balanced(p, y, threshold), float(low), float(high), auroc(p, y), len(y), unscored)
+    return balanced(q, y, threshold) - balanced(p, y, threshold), float(low), float(high)
+
+
+def _scored(values: Sequence[float | None], truth: Sequence[bool]) -> tuple[Floats, Bools]:
+    kept = [(v, t) for v, t in zip(values, truth, strict=True) if v is not None]
+    return np.array([v for v, _ in kept]), np.array([t for _, t in kept], dtype=bool)
+
+
+def _draws(p: Floats, y: Bools, threshold: float) -> list[float]:
+    places = np.random.default_rng(SEED).integers(0, len(y), (DRAWS, len(y)))
+    return [balanced(p[i], y[i], threshold) for i in places]
 
 
 def balanced(p: Floats, y: Bools, threshold: float) -> float:

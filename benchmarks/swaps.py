@@ -16,7 +16,7 @@ from training.sources import load
 from benchmarks.judged import SEED, Judged
 from citewell.sentences import sentence_spans
 
-DOCUMENTS = ("nli/wice_claim_oraclechunk.dev", "nli/control.dev", "nli/foolmetwice.dev", "nli/averitec.dev")
+DOCUMENTS = ("nli/anli_r1.dev", "nli/anli_r3.dev", "nli/covidfact.dev", "nli/scifact_rte.dev")
 KINDS = {
     "numbers": ("number", "small-number", "unit"),
     "dates": ("year", "month", "day"),

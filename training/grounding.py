@@ -97,7 +97,7 @@ DOCUMENTS: dict[str, tuple[Rows, WindowRule, int, int]] = {
     "nli/semtabfacts.train": (_plain, WindowRule(singles=0, groups=1), 1200, 1),
     "qa/fetaqa.dev": (_table_answers, WindowRule(singles=0, groups=1), 1000, 1),
 }
-MADE_MOST = defaultdict(lambda: 1600, {"made/verbatim": 1200, "made/answer": 5000, "made/wrong-answer": 4000})
+MADE_MOST = {"made/verbatim": 1200, "made/answer": 5000, "made/wrong-answer": 4000}
 REPLAYED = 16_000
 PADDED = 3_000
 
@@ -108,7 +108,7 @@ def grounding_items(seed: int, part: str = "train") -> list[Item]:
     taken: dict[str, int] = defaultdict(int)
     for item in made_items(part, seed):
         taken[item.kind] += 1
-        if taken[item.kind] <= MADE_MOST[item.kind]:
+        if taken[item.kind] <= made_most(item.kind):
             items.append(item)
     if part == "train":
         general = general_items(seed + 1)
@@ -116,6 +116,16 @@ def grounding_items(seed: int, part: str = "train") -> list[Item]:
         items += _padded(general[REPLAYED : REPLAYED + 6 * PADDED], rng)[:PADDED]
     rng.shuffle(items)
     return items
+
+
+def made_most(kind: str) -> int:
+    """Most pairs of one kind of made pair in a pass."""
+    return MADE_MOST.get(kind, 1600)
+
+
+def document_rows(name: str) -> list[tuple[str, str, str]]:
+    """Premise, claim and label of every row of a set of documents."""
+    return DOCUMENTS[name][0](name)
 
 
 def document_items(name: str, part: str, rng: random.Random) -> list[Item]:

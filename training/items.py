@@ -27,17 +27,28 @@ MAX_TOKENS = 192
 
 @dataclass(frozen=True, slots=True)
 class Item:
+    """`further`: windows and text of the other sentences of a claim that as a whole is not supported,
+    where nobody knows which sentence fails.
+    """
+
     windows: tuple[str, ...]
     claim: str
     label: str
     kind: str
+    further: tuple[tuple[tuple[str, ...], str], ...] = ()
+
+    def sentences(self) -> tuple[tuple[tuple[str, ...], str], ...]:
+        return ((self.windows, self.claim), *self.further)
 
 
 @dataclass(frozen=True, slots=True)
 class Bags:
-    """Items as token ids: `rows[i]` are the sequences of item i."""
+    """Items as token ids: `rows[i]` are the sequences of item i, `sentences[i]` the claim's sentence that
+    each of them is about.
+    """
 
     rows: list[list[Encoded]]
+    sentences: list[list[int]]
     labels: list[int]
 
     def lengths(self) -> list[int]:
@@ -61,31 +72,43 @@ class Bags:
         rng.shuffle(batches)
         return batches
 
-    def batch(self, items: Sequence[int]) -> tuple[dict[str, Tensor], Tensor, Tensor]:
-        """Model inputs, the bag of each sequence, the label of each bag."""
-        flat = [(n, row) for n, i in enumerate(items) for row in self.rows[i]]
-        bag = torch.tensor([n for n, _ in flat])
-        return collate([row for _, row in flat]), bag, torch.tensor([self.labels[i] for i in items])
+    def batch(self, items: Sequence[int]) -> tuple[dict[str, Tensor], Tensor, Tensor, Tensor]:
+        """Model inputs, the sentence of each sequence, the bag of each sentence, the label of each bag."""
+        sentence: list[int] = []
+        bag: list[int] = []
+        for n, i in enumerate(items):
+            sentence += [len(bag) + each for each in self.sentences[i]]
+            bag += [n] * (max(self.sentences[i]) + 1)
+        inputs = collate([row for i in items for row in self.rows[i]])
+        return (
+            inputs,
+            torch.tensor(sentence),
+            torch.tensor(bag),
+            torch.tensor([self.labels[i] for i in items]),
+        )
 
 
 def encode_items(tokenizer: Tokenizer, items: Sequence[Item]) -> Bags:
-    flat = [(window, item.claim) for item in items for window in item.windows]
+    flat = [(window, text) for item in items for windows, text in item.sentences() for window in windows]
     encoded = iter(encode_pairs(tokenizer, flat, MAX_TOKENS))
-    rows = [[next(encoded) for _ in item.windows] for item in items]
-    return Bags(rows, [_CODES[item.label] for item in items])
+    sentences = [[n for n, (windows, _) in enumerate(i.sentences()) for _ in windows] for i in items]
+    rows = [[next(encoded) for _ in numbers] for numbers in sentences]
+    return Bags(rows, sentences, [_CODES[item.label] for item in items])
 
 
-def bag_loss(logits: Tensor, bag: Tensor, labels: Tensor) -> Tensor:
+def bag_loss(logits: Tensor, sentence: Tensor, bag_of: Tensor, labels: Tensor) -> Tensor:
     """Mean over bags. One window: cross entropy (binary where the label is only "not entailment").
     Several: the window with the largest margin decides, for entailment and for contradiction alike;
-    of a contradicted document the second counts half, since which window contradicts is a guess.
+    of a contradicted document the second counts half, since which window contradicts is a guess. Of
+    several sentences the least entailed one decides.
     """
     logits = logits.float()
     bags = labels.shape[0]
-    entails = _margin(logits, 0)
-    contradicts = _margin(logits, 2)
-    best_e = _softmax_pool(entails, bag, bags)
-    best_c = _softmax_pool(contradicts, bag, bags)
+    bag = bag_of[sentence]
+    best_e = _softmax_pool(_margin(logits, 0), sentence, bag_of.shape[0])
+    if bag_of.shape[0] > bags:
+        best_e = -_softmax_pool(-best_e, bag_of, bags)
+    best_c = _softmax_pool(_margin(logits, 2), bag, bags)
     alone = torch.bincount(bag, minlength=bags) == 1
     first = torch.zeros(bags, dtype=torch.long).scatter_(0, bag, torch.arange(bag.shape[0]))
     plain = functional.cross_entropy(logits[first], labels.clamp(max=2), reduction="none")

@@ -11,6 +11,7 @@ import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from citewell.sentences import sentence_spans
 from training.edits import names_in
@@ -42,6 +43,14 @@ def part_of(text: str) -> str:
 
 
 def passages(part: str, seed: int) -> list[Passage]:
+    """All passages of a part, in an order of the seed's."""
+    found = list(_passages(part))
+    random.Random(seed).shuffle(found)
+    return found
+
+
+@cache
+def _passages(part: str) -> tuple[Passage, ...]:
     by_text: dict[str, list[Row]] = {}
     for name in SETS:
         for row in load_for_training(name):
@@ -49,9 +58,7 @@ def passages(part: str, seed: int) -> list[Passage]:
     for name in NEWS:
         for row in load_for_training(name):
             by_text.setdefault(row["premise"], [])
-    made = [_passage(text, rows) for text, rows in by_text.items() if part_of(text) == part]
-    random.Random(seed).shuffle(made)
-    return made
+    return tuple(_passage(text, rows) for text, rows in by_text.items() if part_of(text) == part)
 
 
 def _passage(text: str, rows: list[Row]) -> Passage:

@@ -85,3 +85,34 @@ def _preposition(answer: str, usual: str) -> str:
     }:
         return ""
     return "on " if re.match(r"\d{1,2} [A-Z]|[A-Z][a-z]+ \d{1,2}\b", answer) else usual
+
+
+_YES_NO = re.compile(
+    r"(?P<aux>is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|must|may) (?P<told>.+)",
+    re.IGNORECASE,
+)
+
+
+def yes_no_statement(question: str, text: str) -> str | None:
+    """ "is X a Y" -> "X is a Y." The subject is the longest opening of the question that stands in `text`;
+    None where no opening of at least one longer word does, or nothing is left to say of it.
+    """
+    match = _YES_NO.fullmatch(re.sub(r"\s+", " ", question).strip().rstrip("?").strip())
+    if not match:
+        return None
+    words = match["told"].split()
+    lower = f" {re.sub(r'[^a-z0-9]+', ' ', text.lower())} "
+    for size in range(min(9, len(words) - 1), 0, -1):
+        subject = " ".join(words[:size])
+        plain = re.sub(r"[^a-z0-9]+", " ", subject.lower()).strip()
+        if len(plain) > 3 and f" {plain} " in lower and words[size - 1].lower() not in _HANGING:
+            told = f"{subject} {match['aux'].lower()} {' '.join(words[size:])}."
+            return told[0].upper() + told[1:]
+    return None
+
+
+_HANGING = frozenset(
+    (  # noqa: SIM905 - a table is longer
+        "the a an of in on at to for with and or by from as into under over than is are was were be"
+    ).split()
+)

@@ -42,3 +42,22 @@ def test_a_name_in_the_place_of_another() -> None:
 
 def test_a_name_for_a_pronoun_is_no_substitution() -> None:
     assert substituted_name("Smith opened the new plant in 2019.", "He opened the new plant in 2019.") is None
+
+
+def test_a_name_among_few_words_is_compared_by_its_place() -> None:
+    premise = "It was written and sung by Maria Cortez. It sold well."
+    assert substituted_name("It was written and sung by Acme Records.", premise) == "Acme Records"
+    assert substituted_name("It was written and sung by Cortez.", premise) is None
+    assert substituted_name("It was written and sung by M. Cortez.", premise) is None
+
+
+def test_an_acronym_or_a_title_in_the_place_of_a_name_is_none() -> None:
+    premise = "The World Trade Bureau opened an office in Geneva, and its President spoke there."
+    assert substituted_name("The WTB opened an office in Geneva.", premise) is None
+    assert substituted_name("However, the World Trade Bureau opened an office.", f"Yet, {premise}") is None
+
+
+def test_long_names_that_crossed_over() -> None:
+    premise = "Matthew Broderick provided the speaking voice of Adult Simba in the film."
+    claim = "Adult Simba provided the speaking voice of Matthew Broderick in the film."
+    assert exchanged_names(claim, premise)

@@ -11,10 +11,14 @@ from __future__ import annotations
 
 import itertools
 import re
+from difflib import SequenceMatcher
 from functools import lru_cache
 
+from citewell.sentences import sentence_spans
+from citewell.verification.dates import MONTHS
 from citewell.verification.entities import missing_names, names
-from citewell.verification.signals import nearest_sentence, overlap
+from citewell.verification.lexicon import COMMON_CAPITALS, DAYS, PLAIN, STOP, TITLES
+from citewell.verification.signals import content_words, nearest_sentence, overlap
 
 _WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
 # Runs of capitalised words, and each such word: where a name was put in another's place, runs are cut anew.
@@ -28,6 +32,10 @@ _PRONOUNS = frozenset(
 CLOSE = 0.75  # share of the claim's words that one sentence must hold before places are compared
 GAIN = 2  # neighbouring pairs that the exchange must win
 _MOST_NAMES = 12
+_FEWEST_WORDS = 2  # content words beside the names that a claim needs before places are compared
+_LONGEST_STRETCH = 7
+_TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*|[^\w\s]")
+_NO_NAMES = STOP | PLAIN | TITLES | COMMON_CAPITALS | DAYS | frozenset(MONTHS)
 
 
 @lru_cache(maxsize=4096)
@@ -50,6 +58,20 @@ def exchanged_names(claim: str, premise: str) -> tuple[str, str] | None:
         other = claim.replace(first, "\0").replace(second, first).replace("\0", second)
         if len(_pairs(other) & there) >= now + GAIN:
             return first, second
+    return _crossed_over(claim, sentence)
+
+
+def _crossed_over(claim: str, sentence: str) -> tuple[str, str] | None:
+    """Two stretches of the claim of which each stands in the sentence where the other should."""
+    found = [pair for pair in _stretches(claim, sentence) if all(map(_capital_words, pair))]
+    for (a, x), (b, y) in itertools.combinations(found, 2):
+        between = claim[claim.find(a) + len(a) : claim.rfind(b)]
+        if (
+            a.lower() == y.lower()
+            and b.lower() == x.lower()
+            and not re.fullmatch(r"[\s,]*(?:and|or|&)?[\s,]*", between)
+        ):
+            return a, b
     return None
 
 
@@ -57,39 +79,86 @@ def exchanged_names(claim: str, premise: str) -> tuple[str, str] | None:
 def substituted_name(claim: str, premise: str, context: str = "") -> str | None:
     """A name of the claim in whose place the sentence it resembles has another one.
 
-    Either the premise lacks the name altogether, or the same two words stand around both names.
+    Either the premise lacks the name altogether, or the same words stand around both names.
     """
     sentence = nearest_sentence(claim, premise)
-    if not sentence or overlap(claim, sentence) < CLOSE:
+    if sentence and overlap(claim, sentence) >= CLOSE:
+        certain = {name.text for name in names(claim) if name.certain}
+        missing = [name for name in missing_names(claim, f"{context}\n{premise}") if name in certain]
+        if missing and missing_names(sentence, claim):
+            return missing[0]
+    return _other_name_in_place(claim, premise)
+
+
+def _other_name_in_place(claim: str, premise: str) -> str | None:
+    """Claim and sentence word by word: where they differ in one stretch between words they share, and each
+    has a name there that the other's stretch does not hold."""
+    bare = _CAPITALS[0].sub(" ", claim)
+    wanted = set(content_words(bare))
+    if len(wanted) < _FEWEST_WORDS:
         return None
-    certain = {name.text for name in names(claim) if name.certain}
-    missing = [name for name in missing_names(claim, f"{context}\n{premise}") if name in certain]
-    if missing and missing_names(sentence, claim):
-        return missing[0]
-    there = {place: run for run, place in _places(sentence) if run not in claim and run not in _PRONOUNS}
-    for run, place in _places(claim):
-        if run not in sentence and place in there and place != ("", ""):
-            other = there[place]
-            if run not in other and other not in run and not set(run.split()) & set(other.split()):
-                return run
+    for start, end in sentence_spans(premise):
+        sentence = premise[start:end]
+        if len(wanted & set(content_words(sentence))) < CLOSE * len(wanted):
+            continue
+        found = [name for ours, theirs in _stretches(claim, sentence) if (name := _named(ours, theirs))]
+        if not found:
+            return None  # this sentence says it with these names
+        if name := next((name for name in found if name not in sentence or claim.count(name) == 1), None):
+            return name
     return None
 
 
-def _places(text: str) -> list[tuple[str, tuple[str, str]]]:
-    """Each run of capitalised words with the word before and the word after it, lower case, "" at an end."""
+def _stretches(claim: str, sentence: str) -> list[tuple[str, str]]:
+    """What stands in the claim, and in its place in the sentence, between words that both have."""
+    ours, theirs = (list(_TOKEN.finditer(text)) for text in (claim, sentence))
+    matcher = SequenceMatcher(
+        None, [m.group().lower() for m in theirs], [m.group().lower() for m in ours], autojunk=False
+    )
+    found = []
+    for kind, i, j, k, n in matcher.get_opcodes():
+        outer = k > 0 and i > 0, n < len(ours) and j < len(theirs)
+        inner = all(outer) or (any(outer) and (k == i == 0 or (n == len(ours) and j == len(theirs))))
+        if kind == "replace" and inner and max(j - i, n - k) <= _LONGEST_STRETCH:
+            found.append(
+                (
+                    claim[ours[k].start() : ours[n - 1].end()],
+                    sentence[theirs[i].start() : theirs[j - 1].end()],
+                )
+            )
+    return found
+
+
+def _named(ours: str, theirs: str) -> str | None:
+    """The name in our stretch, when theirs has quite another one."""
+    our_names, their_names = _capital_words(ours), _capital_words(theirs)
+    if not our_names or not their_names:
+        return None
+    if {w.lower() for w in our_names} & {w.lower() for w in _WORD.findall(theirs)}:
+        return None
+    run = _CAPITALS[0].search(ours)
+    name = run.group() if run else our_names[0]
+    spelled = f"{name} {theirs}".split()
+    if _initials(theirs) == name.replace(".", "") or _initials(name) in {
+        w.replace(".", "") for w in spelled[1:]
+    }:
+        return None
+    return name if missing_names(f"of {name}", theirs) else None
+
+
+def _capital_words(text: str) -> list[str]:
     return [
-        (m.group(), (_last(text[: m.start()]), _first(text[m.end() :]))) for m in _CAPITALS[0].finditer(text)
+        word
+        for word in _WORD.findall(text)
+        if word[0].isupper()
+        and word.lower() not in _NO_NAMES
+        and word not in _PRONOUNS
+        and not word.lower().endswith("ly")
     ]
 
 
-def _last(text: str) -> str:
-    words = _WORD.findall(text[-40:])
-    return words[-1].lower() if words else ""
-
-
-def _first(text: str) -> str:
-    match = _WORD.search(text[:40])
-    return match.group().lower() if match else ""
+def _initials(text: str) -> str:
+    return "".join(word[0] for word in _WORD.findall(text) if word[0].isupper())
 
 
 def _agent(first: str, second: str, text: str) -> bool:

@@ -55,9 +55,7 @@ def support(premise: str, claim: str, entailment: Entailment, *, context: str = 
     added["slope"] = coefficients[f"slope {kind}"] * values["entailment"]
     probability = 1.0 / (1.0 + math.exp(-sum(added.values())))
     denied = denied_numbers(premise, claim, context)
-    exchanged: tuple[str, ...] = exchanged_names(claim, premise) or ()
-    if not exchanged and (other := substituted_name(claim, premise, context)):
-        exchanged = (other,)
+    exchanged = _misplaced_names(premise, claim, context) if kind != "table" else ()
     if denied or exchanged:
         probability = min(probability, DENIED_CEILING)
     return Support(probability=probability, kind=kind, added=added, denied=denied, exchanged=exchanged)
@@ -81,6 +79,14 @@ def features(premise: str, claim: str, entailment: Entailment, *, context: str =
         | {name: float(name in found) for name in SIGNS}
         | {f"{name}, close": float(close and name in found) for name in SIGNS}
     )
+
+
+def _misplaced_names(premise: str, claim: str, context: str) -> tuple[str, ...]:
+    """Two names in each other's place, or one in the place of another; rows of a table have no places."""
+    if pair := exchanged_names(claim, premise):
+        return pair
+    other = substituted_name(claim, premise, context)
+    return (other,) if other else ()
 
 
 def denied_numbers(premise: str, claim: str, context: str = "") -> tuple[str, ...]:

@@ -6,8 +6,8 @@ In: claims and their evidence. Out: one :class:`Verdict` each, with its proof an
     numeric    every number is in the cell, or the sentence, that the claim speaks of, and nothing else is
     claimed that exact code or the entailer does not find there
     entailed   the calibrated probability of support (:mod:`citewell.verification.support`) reaches the
-    threshold otherwise  contradicted when the entailer says so, else unsupported; unchecked when nothing
-    could be judged
+    threshold otherwise  contradicted when the entailer says so of a text that speaks of the same thing
+    (:mod:`citewell.verification.opposing`), else unsupported; unchecked when nothing could be judged
 
 Evidence is read text by text, and the nearest sentences of all texts together where no text alone
 suffices, so that more evidence never lowers the best support. Knows nothing about answers, markers or spans.
@@ -29,6 +29,7 @@ from citewell.verification.evidence import EvidenceText, as_evidence
 from citewell.verification.joining import card_of, join_support
 from citewell.verification.language import not_english
 from citewell.verification.numbers import check_numbers
+from citewell.verification.opposing import speaks_of
 from citewell.verification.quantities import Form, extract_quantities
 from citewell.verification.signals import cut_off, denied_by, overlap, signals
 from citewell.verification.support import DENIED_CEILING
@@ -223,15 +224,14 @@ class Verifier:
             return self._unchecked(reason or "the model could not judge")
         best = max(judged, key=lambda read: read.support or 0.0)
         support = best.support or 0.0
-        worst = max(judged, key=lambda read: read.entailment.contradiction or 0.0)
-        contradiction = worst.entailment.contradiction or 0.0
         if support >= self._settings.support_threshold:
             return self._scored(
                 Status.VERIFIED, best, support, self._supported(question, best), proof=_proof(question, best)
             )
         objection = best.objection or next((read.objection for read in judged if read.objection), "")
         reason = objection or _lacks(question, judged, best)
-        if contradiction >= self._settings.contradiction_threshold:
+        worst = self._denying(question, judged)
+        if worst is not None:
             return self._scored(
                 Status.CONTRADICTED,
                 worst,
@@ -239,6 +239,18 @@ class Verifier:
                 f"the source says otherwise: {reason}" if reason else "the source says otherwise",
             )
         return self._scored(Status.UNSUPPORTED, best, support, reason or "no passage says this")
+
+    def _denying(self, question: Question, judged: Sequence[_Read]) -> _Read | None:
+        """The read that contradicts most, among those whose text speaks of what the claim states."""
+        denying = [
+            read
+            for read in judged
+            if (read.entailment.contradiction or 0.0) >= self._settings.contradiction_threshold
+            and (
+                read.objection or speaks_of(question.claim, read.premise.text, _told(question, read.premise))
+            )
+        ]
+        return max(denying, key=lambda read: read.entailment.contradiction or 0.0, default=None)
 
     def _supported(self, question: Question, best: _Read) -> str:
         where = f" by {best.premise.source}" if best.premise.source else ""
@@ -354,6 +366,11 @@ def _proof(question: Question, best: _Read) -> Proof:
     context = best.premise.around(question.context)
     held = all(check.holds for check in check_numbers(question.claim, best.premise.text, context))
     return Proof.NUMERIC if values and held else Proof.ENTAILED
+
+
+def _told(question: Question, evidence: EvidenceText) -> str:
+    """What is known without being evidence: the text around it, and the question that was asked."""
+    return f"{evidence.around(question.context)}\n{question.asked}"
 
 
 def _lacks(question: Question, judged: Sequence[_Read], best: _Read) -> str:

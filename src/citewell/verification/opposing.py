@@ -1,0 +1,44 @@
+"""Can a premise contradict a claim at all: does it speak of what the claim states?
+
+In: claim, premise and the text around it. Out: yes or no. A small entailer calls a claim contradicted when
+one of its numbers or names is merely absent; but what a text does not speak of it cannot deny, and a
+contradiction withholds a whole answer. So a claim with a number that the premise has nothing to set
+against, or with a name that the premise neither holds nor has another in the place of, is unsupported. Exact
+code; knows no model and no threshold.
+"""
+
+from __future__ import annotations
+
+from citewell.sentences import sentence_spans
+from citewell.verification.entities import missing_names
+from citewell.verification.exchange import substituted_name
+from citewell.verification.numbers import Match, NumberCheck, check_numbers
+from citewell.verification.signals import content_words
+
+SAME = 0.5  # share of the claim's other content words that the line of the denying number must hold
+
+
+def speaks_of(claim: str, premise: str, context: str = "") -> bool:
+    """``context`` is text around the premise that is no evidence itself: a title, units, column heads."""
+    open_numbers = [check for check in check_numbers(claim, premise, context) if not check.holds]
+    if any(not _set_against(check, claim, premise, context) for check in open_numbers):
+        return False
+    missing = missing_names(claim, f"{context}\n{premise}")
+    return not missing or substituted_name(claim, premise, context) is not None
+
+
+def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> bool:
+    """Another number stands where the claim's should: in a line that says much of what the claim says."""
+    if check.match is Match.ABSENT or check.nearest is None:
+        return False
+    around = set(content_words(context))
+    wanted = set(content_words(claim)) - set(content_words(check.quantity.text)) - around
+    if not wanted:
+        return True
+    number = check.nearest.text
+    lines = [premise[a:b] for a, b in sentence_spans(premise)] or [premise]
+    share = max(
+        (len(wanted & set(content_words(line))) / len(wanted) for line in lines if number in line),
+        default=0.0,
+    )
+    return share >= SAME

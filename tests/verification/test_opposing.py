@@ -1,0 +1,47 @@
+"""A text contradicts only what it speaks of; a number or name it merely lacks is no contradiction."""
+
+from __future__ import annotations
+
+import pytest
+
+from citewell.records import Entailment, Maker, Status
+from citewell.verification.opposing import speaks_of
+from citewell.verification.verifier import Verifier
+
+PREMISE = "Revenue was 51.2 billion dollars in fiscal 2023. The plant in Toledo makes engines."
+
+
+class Denying:
+    """Calls everything a contradiction."""
+
+    maker = Maker(name="denying", hash="sha256:1")
+
+    def entail(self, pairs: list[tuple[str, str]]) -> list[Entailment]:
+        return [Entailment(entailment=0.02, neutral=0.08, contradiction=0.9) for _ in pairs]
+
+
+@pytest.mark.parametrize(
+    ("claim", "speaks"),
+    [
+        ("Revenue was 49.1 billion dollars in fiscal 2023.", True),
+        ("The plant in Toledo does not make engines.", True),
+        ("The plant in Dayton makes engines.", True),  # another name in its place
+        ("The plant in Toledo employs 4,100 people.", False),
+        ("Margins fell by 3.5 percent.", False),
+        ("Maria Cortez founded the firm.", False),
+    ],
+)
+def test_what_a_text_speaks_of(claim: str, speaks: bool) -> None:
+    assert speaks_of(claim, PREMISE) is speaks
+
+
+def test_a_number_that_is_merely_absent_is_unsupported() -> None:
+    verdict = Verifier(Denying()).verify("The plant in Toledo employs 4,100 people.", [PREMISE])
+    assert verdict.status is Status.UNSUPPORTED
+    assert "4,100" in verdict.reason
+
+
+def test_a_number_that_the_text_denies_is_contradicted() -> None:
+    verdict = Verifier(Denying()).verify("Revenue was 49.1 billion dollars in fiscal 2023.", [PREMISE])
+    assert verdict.status is Status.CONTRADICTED
+    assert "49.1" in verdict.reason
