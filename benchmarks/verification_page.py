@@ -26,9 +26,9 @@ Four ways to say whether a text supports a claim, on sets with human labels. Bal
 bootstrap interval / AUROC. Thresholds were fixed before these rows were judged: {thresholds}. Entailer
 `{entailer}`.
 
-Made from start to end by `python -m benchmarks.verification`: at most {rows} rows of a grounding set and
-{others} of another, drawn with a seed. None of these sets shaped the weights, the coefficients or the
-thresholds. A claim of several sentences is supported as much as its least supported sentence."""
+Made from start to end by `python -m benchmarks.verification`: at most {rows} rows of a grounding set
+({fewer}) and {others} of another, drawn with a seed. None of these sets shaped the weights, the coefficients
+or the thresholds. A claim of several sentences is supported as much as its least supported sentence."""
 
 CAVEATS = """\
 What to keep in mind:
@@ -81,7 +81,11 @@ def _parts(results: Results) -> list[str]:
     grounding = {n: results.sets[n] for n in GROUNDING if n in results.sets}
     others = {n: line for n, line in results.sets.items() if n not in GROUNDING}
     introduction = INTRODUCTION.format(
-        thresholds=limits, entailer=results.entailer, rows=results.rows, others=results.others
+        thresholds=limits,
+        entailer=results.entailer,
+        rows=results.rows,
+        others=results.others,
+        fewer=", ".join(f"{name} {most}" for name, most in results.fewer.items()),
     )
     documents = ", ".join(f"`{name}`" for name in DOCUMENTS)
     return [

@@ -185,7 +185,9 @@ def _holds(name: Name, held: _Held) -> bool:
     words = [_plain_word(token.group()) for token in _WORD.finditer(name.text)]
     telling = [
         word for word in words
-        if word not in JOINERS and word not in TITLES and (len(words) == 1 or word not in CORPORATE)
+        if word not in JOINERS
+        and word not in TITLES
+        and (len(words) == 1 or (word not in CORPORATE and len(word) > 1))  # "M. Curie" is held by "Curie"
     ] or words  # fmt: skip
     if all(_word_held(word, held) for word in telling):
         return True
