@@ -1,8 +1,8 @@
 """A local server that speaks the real protocols and plays scripted writers.
 
 OpenAI chat completions and Anthropic messages, whole and as server-sent events, with usage, errors, stalls
-and answers in pieces of one byte. In: a *play*, a function from what was asked to what is said and how. Out: the
-address, and everything that was asked. For tests and for ``benchmarks.llm_writers``; no model is in it.
+and answers in pieces of one byte. In: a *play*, a function from what was asked to what is said and how. Out:
+the address, and everything that was asked. For tests and ``benchmarks.llm_writers``; no model is in it.
 """
 
 from __future__ import annotations

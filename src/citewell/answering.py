@@ -2,9 +2,10 @@
 
 In: a question, who asks it and what they may see. Out: an Answer whose record was durable before it.
 
-    aspects -> retrieval -> poison filter -> gate (fail: broaden once, then abstain) -> generation
-            -> claims, binding, verification (fail: one stricter retry) -> consistency -> conflicts
-            -> confidence -> decision -> record sealed -> answer
+    aspects -> retrieval -> poison filter -> gate (fail: broaden once, then abstain)
+            -> generation, claims, binding, verification (:mod:`citewell.writing`; fail: one stricter retry;
+               an aspect without evidence: one broader search for it)
+            -> consistency -> conflicts -> confidence -> decision -> record sealed -> answer
 
 Poisoned passages are set aside *before* the gate, so that an attacker's passage cannot open it. Every stage
 is timed; every fallback, skip and retry is a note of its stage, in the trace and in the record. An error in
@@ -14,7 +15,7 @@ Knows nothing about the models and stores behind the stages: :mod:`citewell.asse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import msgspec
@@ -22,20 +23,21 @@ import msgspec
 from citewell.asking import Ask, refuse
 from citewell.aspects import split_aspects
 from citewell.audit import EntryKind, SqliteLog
-from citewell.checking import Checked, Checker, nothing_to_check
+from citewell.checking import Checker, nothing_to_check
 from citewell.clock import stamp
-from citewell.confidence import measure_consistency, report
 from citewell.config import Config
-from citewell.conflicts import find_conflicts
+from citewell.deciding import ABSTENTION, Deciding
 from citewell.errors import CitewellError, LogError
-from citewell.gate import check_gate
+from citewell.finding import BROADENED, Finding
 from citewell.journal import Journal
-from citewell.poison import set_poison_aside
-from citewell.ports import Clock, Entailer, Extractor, GenerationRequest, Generator, Ranker, TraceStore
-from citewell.records import Answer, Decision, Draft, Maker, Measure, Status
+from citewell.ports import AnswerJudge, Clock, Entailer, Extractor, GateJudge, Generator, Ranker, TraceStore
+from citewell.questioning import Questioner
+from citewell.records import Answer, Maker
 from citewell.retrieval import Retriever
+from citewell.streaming import Streaming, Tell
+from citewell.writing import Writing
 
-ABSTENTION = "The available sources do not contain enough information to answer this question reliably."
+__all__ = ["ABSTENTION", "Answering", "Escalate"]
 
 Escalate = Callable[[str], str]
 """Told the id of a request that people should look at; what it returns, if anything, went wrong."""
@@ -61,9 +63,14 @@ class Answering:
     pin: Callable[[str], None]
     escalate: Escalate | None
     notes: tuple[str, ...] = ()
+    composes: bool = False
+    questioner: Questioner | None = None
+    gate_judge: GateJudge | None = None
+    answer_judge: AnswerJudge | None = None
 
-    def ask(self, ask: Ask) -> Answer:
-        """Raises UsageError, LogError (nothing could be sealed), or what a stage raised, sealed first."""
+    def ask(self, ask: Ask, tell: Tell | None = None) -> Answer:
+        """``tell`` hears the answer being made. Raises UsageError, LogError (nothing could be sealed), or
+        what a stage raised, sealed first."""
         refuse(ask)
         journal = Journal(
             question=ask.question,
@@ -76,127 +83,84 @@ class Answering:
             makers=self.makers,
             environment=self.environment,
         )
+        streaming = self._streaming(ask, tell, journal)
         try:
-            self._pass(ask, journal)
+            asked_as = self._pass(ask, journal, streaming)
+            if streaming is not None:
+                streaming.note(journal.claims)
             with journal.stage("trace"):
                 self.traces.put(journal.trace())
             with journal.stage("record"):
                 digest = self.log.append(journal.record())
         except BaseException as error:
             journal.failed(error)
+            if streaming is not None:
+                streaming.fail(f"the request failed: {type(error).__name__}")
+                streaming.note(())
             self._keep_trace(journal)
             if not isinstance(error, LogError):
                 self.log.append(journal.record())
             raise
         self._call_people(journal)
-        return journal.answer(digest)
+        answer = msgspec.structs.replace(journal.answer(digest), asked_as=asked_as)
+        if streaming is not None:
+            streaming.settle(answer)
+        return answer
 
-    def _pass(self, ask: Ask, journal: Journal) -> None:
+    def _pass(self, ask: Ask, journal: Journal, streaming: Streaming | None) -> str:
+        """The question as it was rewritten to stand alone, "" when it was not."""
+        original = ask.question
+        if self.questioner is not None and ask.session_id:
+            turns = self.traces.session(ask.session_id)
+            ask = msgspec.structs.replace(ask, question=self.questioner.stand_alone(original, turns, journal))
         with journal.stage("aspects") as notes:
             notes += self.notes
             aspects = split_aspects(ask.question)
-        if self._find(ask, aspects, journal) or self._find(ask, aspects, journal, broaden=True):
-            checked = self._write_and_check(ask, aspects, journal)
+        if self.questioner is not None:
+            aspects = self.questioner.aspects(ask.question, aspects, journal)
+        writing = Writing(generator=self.generator, checker=self.checker, streaming=streaming)
+        find = self._finding.find
+        if find(ask, aspects, journal) or find(ask, aspects, journal, broaden=True):
+            if streaming is not None:
+                streaming.found(journal.passages)
+            checked = writing.checked(ask, aspects, journal)
+            lacking = [aspect for aspect in aspects if aspect in checked.missing]
+            broadened = any(stage.name == BROADENED for stage in journal.stages)
+            once = self.composes and lacking and checked.claims and not broadened
+            if once and self._finding.find_more(ask, lacking, journal):
+                checked = writing.completed(ask, aspects, lacking, checked, journal)
         else:
             checked = nothing_to_check(aspects)
             journal.failure_reason = "relevance_gate_failed"
-        self._decide(ask, aspects, checked, journal)
+        self._deciding.decide(ask, aspects, checked, writing, journal)
+        return ask.question if ask.question != original else ""
 
-    def _find(self, ask: Ask, aspects: Sequence[str], journal: Journal, *, broaden: bool = False) -> bool:
-        """Passages into the journal; whether they can answer. ``broaden`` on the second and last try."""
-        with journal.stage("broadened retrieval" if broaden else "retrieval") as notes:
-            found = self.retriever.retrieve(
-                ask.question, filters=ask.filters, top_k=ask.top_k, pool=ask.pool, broaden=broaden
-            )
-            # The version is kept for ever: the record names it, and a replay opens it again.
-            self.pin(found.index_version)
-            journal.index_version = found.index_version
-            notes += [*found.notes, *(f"{name} {took:.1f} ms" for name, took in found.latencies.items())]
-        with journal.stage("poison filter") as notes:
-            journal.passages = tuple(set_poison_aside(ask.question, found.passages))
-            notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in journal.passages if p.set_aside]
-        with journal.stage("gate") as notes:
-            gate = check_gate(ask.question, aspects, journal.passages, self.extractor, self.config.gate)
-            journal.gate_passed, journal.gate_reason = gate.passed, gate.reason
-            notes += [gate.reason, *gate.notes]
-        return gate.passed
-
-    def _write_and_check(self, ask: Ask, aspects: Sequence[str], journal: Journal) -> Checked:
-        """The draft's check, or that of one stricter retry when it holds more than the first."""
-        first = self._check(ask, aspects, self._write(ask, aspects, journal), journal)
-        if not first.failing:
-            return first
-        draft = journal.draft
-        second = self._check(ask, aspects, self._write(ask, aspects, journal, first.failing), journal)
-        better = _merit(second) > _merit(first)
-        if not better:
-            journal.draft = draft
-        journal.note(f"the {'stricter retry' if better else 'first draft'} holds more and is kept")
-        return second if better else first
-
-    def _write(
-        self, ask: Ask, aspects: Sequence[str], journal: Journal, strict: Sequence[str] = (), seed: int = 0
-    ) -> Draft:
-        """A draft from what is relevant and not set aside; claims in ``strict`` failed and stay out."""
-        usable = tuple(passage for passage in journal.passages if passage.relevant and not passage.set_aside)
-        with journal.stage("stricter retry" if strict else "generation") as notes:
-            request = GenerationRequest(
-                question=ask.question,
-                aspects=tuple(aspects),
-                passages=usable,
-                strict=tuple(strict),
-                seed=seed,
-            )
-            draft = self.generator.generate(request)
-            journal.wrote(draft, usable)
-            notes += draft.notes
-        return draft
-
-    def _check(self, ask: Ask, aspects: Sequence[str], draft: Draft, journal: Journal) -> Checked:
-        with journal.stage("verification") as notes:
-            checked = self.checker.check(ask.question, aspects, draft, journal.passages)
-            notes += checked.notes
-        return checked
-
-    def _decide(self, ask: Ask, aspects: Sequence[str], checked: Checked, journal: Journal) -> None:
-        """Confidence, decision, and what of it all may be shown."""
-        with journal.stage("consistency") as notes:
-            consistency = self._consistency(ask, aspects, journal)
-            notes += [f"not measured: {consistency.note}"] if consistency.value is None else []
-        with journal.stage("conflicts"):
-            journal.conflicts = find_conflicts(aspects, journal.passages)
-        with journal.stage("confidence") as notes:
-            journal.confidence = report(
-                ask.question,
-                checked,
-                journal.passages,
-                self.config.confidence,
-                consistency=consistency,
-                ranker=self.ranker.maker.name,
-            )
-            notes += journal.confidence.reasons
-        if not journal.gate_passed:
-            reasons = (f"the gate: {journal.gate_reason}", *journal.confidence.reasons)
-            journal.confidence = msgspec.structs.replace(journal.confidence, reasons=reasons)
-        journal.decision = journal.confidence.decision
-        journal.missing = checked.missing
-        journal.failure_reason = journal.failure_reason or checked.failure
-        withheld = journal.decision is Decision.ABSTAIN
-        journal.shown = ABSTENTION if withheld else checked.shown_text
-        journal.claims = tuple(
-            msgspec.structs.replace(claim, shown=claim.shown and not withheld) for claim in checked.claims
+    @property
+    def _finding(self) -> Finding:
+        return Finding(
+            retriever=self.retriever,
+            extractor=self.extractor,
+            config=self.config,
+            pin=self.pin,
+            questioner=self.questioner,
+            judge=self.gate_judge,
         )
 
-    def _consistency(self, ask: Ask, aspects: Sequence[str], journal: Journal) -> Measure:
-        """Over ``ask.runs`` drafts of one question; a writer that would say the same again is not asked."""
-        draft = journal.draft
-        if draft is None:
-            return Measure(value=None, n=0, note="nothing was written")
-        others = [] if draft.deterministic else range(1, ask.runs)
-        drafts = [draft, *(self._write(ask, aspects, journal, seed=seed) for seed in others)]
-        journal.draft = draft
-        claims = [[claim.text for claim in other.claims] for other in drafts]
-        return measure_consistency(claims, self.entailer, deterministic=draft.deterministic and ask.runs > 1)
+    @property
+    def _deciding(self) -> Deciding:
+        return Deciding(
+            config=self.config,
+            entailer=self.entailer,
+            ranker=self.ranker.maker.name,
+            composes=self.composes,
+            judge=self.answer_judge,
+        )
+
+    def _streaming(self, ask: Ask, tell: Tell | None, journal: Journal) -> Streaming | None:
+        if tell is None:
+            return None
+        subject = ask.user or journal.session_id
+        return Streaming(tell, lambda body: self.log.note(EntryKind.NOTICE, body, subject=subject), journal)
 
     def _keep_trace(self, journal: Journal) -> None:
         """For a pass that failed: its own failure must not hide the first one."""
@@ -212,10 +176,3 @@ class Answering:
         trouble = self.escalate(journal.request_id)
         if trouble:
             self.log.note(EntryKind.NOTICE, {"request_id": journal.request_id, "escalate": trouble})
-
-
-def _merit(checked: Checked) -> tuple[int, int, int]:
-    """Fewer broken or contradicted claims first, then more verified ones, then fewer without support."""
-    statuses = [claim.verdict.status for claim in checked.claims]
-    wrong = statuses.count(Status.BROKEN) + statuses.count(Status.CONTRADICTED)
-    return (-wrong, statuses.count(Status.VERIFIED), -statuses.count(Status.UNSUPPORTED))

@@ -27,7 +27,17 @@ if TYPE_CHECKING:
     from citewell.checking import Checker
     from citewell.evidence.sqlite import SqliteEvidence
     from citewell.index import LanceIndex
-    from citewell.ports import Clock, Embedder, Entailer, Extractor, Generator, Ranker
+    from citewell.ports import (
+        AnswerJudge,
+        Clock,
+        Embedder,
+        Entailer,
+        Extractor,
+        GateJudge,
+        Generator,
+        Ranker,
+    )
+    from citewell.questioning import Questioner
     from citewell.retrieval import Retriever
     from citewell.traces import SqliteTraces
 
@@ -183,17 +193,58 @@ class Assembly:
     @cached_property
     def checker(self) -> Checker:
         from citewell.checking import Checker
+        from citewell.models.remembering import RememberingEntailer
         from citewell.verification.verifier import Verifier
 
-        return Checker(
-            Verifier(self.entailer, self.config.verification), self.evidence, self.config.verification
-        )
+        # What a language model writes is checked twice when it is streamed: claim by claim, then as a whole.
+        entailer = RememberingEntailer(self.entailer) if self.composes else self.entailer
+        return Checker(Verifier(entailer, self.config.verification), self.evidence, self.config.verification)
+
+    @property
+    def composes(self) -> bool:
+        """Whether the writer is a language model."""
+        return self.config.generator not in GENERATORS
+
+    @cached_property
+    def questioner(self) -> Questioner | None:
+        """None unless one of its options is on."""
+        from citewell.models.naming import language_model_named
+        from citewell.questioning import Questioner
+
+        settings = self.config.questions
+        if not (settings.hypothesis or settings.decompose or settings.reformulate or settings.follow_up):
+            return None
+        line = settings.model or (self.config.generator if self.composes else "")
+        if not line:
+            raise ConfigError(
+                "options under [questions] need a language model", hint="set questions.model = openai:MODEL"
+            )
+        return Questioner(language_model_named(line, self.config.writer, "questions.model"), settings)
+
+    @cached_property
+    def gate_judge(self) -> GateJudge | None:
+        from citewell.models.naming import sender_named
+        from citewell.models.reviewing import GATE_SCHEMA, ModelGateJudge
+
+        line = self.config.judges.gate
+        send = sender_named(line, "judges.gate", "verdict", GATE_SCHEMA) if line else None
+        return ModelGateJudge(line, send) if send else None
+
+    @cached_property
+    def answer_judge(self) -> AnswerJudge | None:
+        from citewell.models.naming import sender_named
+        from citewell.models.reviewing import ANSWER_SCHEMA, ModelAnswerJudge
+
+        line = self.config.judges.answer
+        send = sender_named(line, "judges.answer", "evaluation", ANSWER_SCHEMA) if line else None
+        return ModelAnswerJudge(line, send) if send else None
 
     @cached_property
     def answering(self) -> Answering:
         from citewell.answering import Answering
 
         models = (self.embedder, self.ranker, self.extractor, self.generator, self.entailer)
+        judges = (self.gate_judge, self.answer_judge)
         return Answering(
             retriever=self.retriever,
             ranker=self.ranker,
@@ -205,12 +256,16 @@ class Assembly:
             traces=self.traces,
             config=self.config,
             embedder=self.embedder.maker.name,
-            makers=tuple(model.maker for model in models),
+            makers=tuple(model.maker for model in (*models, *judges) if model is not None),
             environment=environment(),
             pin=self.index.pin,
             escalate=escalation(self.config.escalate) if self.config.escalate else None,
             clock=self.clock,
             notes=tuple(self.notes),
+            composes=self.composes,
+            questioner=self.questioner,
+            gate_judge=self.gate_judge,
+            answer_judge=self.answer_judge,
         )
 
     def _lacks_weights(self, model: str, instead: str) -> bool:
@@ -264,11 +319,17 @@ def escalation(command: str) -> Callable[[str], str]:
 def _refuse_same_model(config: Config) -> None:
     """By the lines of the configuration, before anything is made or called."""
     parts = {part.strip() for side in config.entailer.split(" + ") for part in side.split(" > ")}
-    if config.generator in parts:
-        raise SameModelError(
-            f"generator and entailer are both {config.generator}: the writer never marks its own work",
-            hint="choose another generator or entailer",
-        )
+    judging = {
+        "entailer": parts,
+        "judges.gate": {config.judges.gate},
+        "judges.answer": {config.judges.answer},
+    }
+    for key, names in judging.items():
+        if config.generator in names:
+            raise SameModelError(
+                f"generator and {key} are both {config.generator}: the writer never marks its own work",
+                hint=f"choose another generator or {key}",
+            )
 
 
 def _chosen(key: str, name: str, table: dict[str, Make]) -> Make:

@@ -18,6 +18,7 @@ from citewell.matching.line_items import ITEMS, label_words
 from citewell.matching.naming import usable
 from citewell.matching.periods import periods_in
 from citewell.matching.questions import STOP, operands, read_question
+from citewell.prompts.loading import load_prompt
 from citewell.records import Citation, Conflict, Passage, Record
 from citewell.sentences import sentence_spans
 
@@ -28,6 +29,10 @@ MAX_CONFLICTS = 10
 
 _NUMBER = re.compile(r"\(?-?[$€£]?\s?\d[\d,]*(?:\.\d+)?\s?%?\)?")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
+
+
+CONFLICT = load_prompt("frame_conflict", ("about", "sides"))
+SIDE = load_prompt("frame_side", ("quote", "document", "date"))
 
 
 class _Side(Record, frozen=True, kw_only=True):
@@ -50,6 +55,23 @@ def find_conflicts(aspects: Sequence[str], passages: Sequence[Passage]) -> tuple
     for about, sides in _of_sentences(aspects, open_):
         found.setdefault(about, _conflict(about, sides))
     return tuple(found.values())[:MAX_CONFLICTS]
+
+
+def told(conflicts: Sequence[Conflict]) -> str:
+    """A sentence each, with both quotes, their documents and dates: for an answer that must not choose."""
+    sentences = []
+    for conflict in conflicts:
+        dates = [*conflict.dates, *[""] * len(conflict.sides)]
+        sides = [
+            SIDE.fill(
+                quote=" ".join(side.quote.split()),
+                document=side.document_id,
+                date=f", {date}" if date else ", no date",
+            ).strip()
+            for side, date in zip(conflict.sides, dates, strict=False)
+        ]
+        sentences.append(CONFLICT.fill(about=conflict.about, sides="; ".join(sides)).strip())
+    return "\n".join(sentences)
 
 
 def _of_cells(aspect: str, passages: Sequence[Passage]) -> Iterator[tuple[str, list[_Side]]]:

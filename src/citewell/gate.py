@@ -15,7 +15,7 @@ from citewell.matching.cells import CellAnswer
 from citewell.matching.evidence import find_evidence
 from citewell.matching.naming import of_the_named, period_held, usable
 from citewell.matching.questions import Wanted, read_question
-from citewell.ports import Extractor
+from citewell.ports import Extractor, GateJudge
 from citewell.records import Passage, Record
 
 
@@ -39,12 +39,16 @@ def check_gate(
     passages: Sequence[Passage],
     extractor: Extractor,
     settings: Gate,
+    judge: GateJudge | None = None,
 ) -> GateResult:
-    """Whether to write at all. An error of the extractor is raised, never read as a pass."""
+    """Whether to write at all. An error of the extractor is raised, never read as a pass. A ``judge`` takes
+    the extractor's place, not that of the exact checks; one that fails has not let anything pass."""
     asked = tuple(aspects) or (question,)
     open_ = usable(passages)
     if not open_:
         return GateResult(passed=False, reason=_nothing_usable(passages), missing=asked)
+    if judge is not None:
+        return _judged(question, asked, open_, judge)
     findings = [_look(read_question(aspect), open_, extractor, settings) for aspect in asked]
     missing = tuple(aspect for aspect, finding in zip(asked, findings, strict=True) if not finding.held)
     notes = tuple(f"{aspect}: {finding.why}" for aspect, finding in zip(asked, findings, strict=True))
@@ -57,6 +61,21 @@ def check_gate(
     return GateResult(passed=True, reason=reason, missing=missing, notes=notes)
 
 
+def _judged(
+    question: str, asked: tuple[str, ...], passages: Sequence[Passage], judge: GateJudge
+) -> GateResult:
+    found = [_exactly(read_question(aspect), passages) for aspect in asked]
+    missing = tuple(aspect for aspect, finding in zip(asked, found, strict=True) if not finding.held)
+    notes = tuple(f"{aspect}: {finding.why}" for aspect, finding in zip(asked, found, strict=True))
+    if len(missing) == len(asked):
+        return GateResult(passed=False, reason=found[0].why, missing=missing, notes=notes)
+    said = judge.sufficient(question, passages)
+    reason = f"{judge.maker.name}: {said.verdict.value}: {said.reason}"
+    return GateResult(
+        passed=said.passed, reason=reason, missing=missing if said.passed else asked, notes=notes
+    )
+
+
 def _nothing_usable(passages: Sequence[Passage]) -> str:
     aside = sum(bool(passage.set_aside) for passage in passages)
     relevant = sum(passage.relevant for passage in passages)
@@ -67,18 +86,31 @@ def _nothing_usable(passages: Sequence[Passage]) -> str:
     return f"none of {len(passages)} passages is over the relevance threshold"
 
 
-def _look(wanted: Wanted, passages: Sequence[Passage], extractor: Extractor, settings: Gate) -> _Finding:
-    """The exact checks first: they are cheap, and nothing overrules them."""
+def _absent(wanted: Wanted, passages: Sequence[Passage]) -> list[str]:
+    return [
+        period.name
+        for period in wanted.periods
+        if not any(period_held(period, passage.chunk) for passage in passages)
+    ]
+
+
+def _exactly(wanted: Wanted, passages: Sequence[Passage]) -> _Finding:
+    """Names and periods: cheap, and nothing overrules them."""
     mine = of_the_named(wanted, passages)
     if not mine:
         return _Finding(held=False, why=f"no passage names {', '.join(wanted.names)}")
-    absent = [
-        period.name
-        for period in wanted.periods
-        if not any(period_held(period, passage.chunk) for passage in mine)
-    ]
+    absent = _absent(wanted, mine)
     if absent and (wanted.by_cell or len(absent) == len(wanted.periods)):
         return _Finding(held=False, why=f"no passage has {', '.join(absent)}")
+    return _Finding(held=True, why="passages have its names and periods")
+
+
+def _look(wanted: Wanted, passages: Sequence[Passage], extractor: Extractor, settings: Gate) -> _Finding:
+    exactly = _exactly(wanted, passages)
+    if not exactly.held:
+        return exactly
+    mine = of_the_named(wanted, passages)
+    absent = _absent(wanted, mine)
     answers = find_evidence(wanted, mine, extractor, max_no_answer=settings.max_no_answer)
     if answers:
         best = answers[0]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from citewell.ingesting import IngestReport, Progress
     from citewell.ports import Clock, Embedder, Entailer
     from citewell.revisiting import Replay
+    from citewell.streaming import Event, Tell
     from citewell.verifying import Source, VerifyReport
 
 
@@ -126,6 +127,17 @@ class KnowledgeBase:
         seal_ingest(parts.log, parts.evidence, report, paths)
         return report
 
+    def stream(self, question: str, **options: Any) -> Iterator[Event]:
+        """As :meth:`ask`, told while it is made: claims appear as provisional, and are confirmed or
+        withdrawn.
+
+        The last event is ``done`` with the Answer; errors are raised as :meth:`ask` raises them. Whoever
+        stops listening does not stop the request: it is answered and sealed.
+        """
+        from citewell.streaming import told_by
+
+        return told_by(lambda tell: self.ask(question, **options, tell=tell))
+
     def ask(
         self,
         question: str,
@@ -139,8 +151,9 @@ class KnowledgeBase:
         document: str | None = None,
         since: str | None = None,
         tag: str | None = None,
+        tell: Tell | None = None,
     ) -> Answer:
-        """The accountable pass; its record is durable when this returns.
+        """The accountable pass; its record is durable when this returns. ``tell`` hears it being made.
 
         Raises UsageError for a question or option that cannot be used, LogError when the record could not be
         sealed, and whatever a stage raised, after sealing that it did.
@@ -160,7 +173,7 @@ class KnowledgeBase:
         )
         refuse(ask)
         self._seal_configuration()
-        return self._answering(ask).ask(ask)
+        return self._answering(ask).ask(ask, tell)
 
     def search(
         self,

@@ -187,6 +187,54 @@ class Entailer(Protocol):
         ...
 
 
+class Sufficiency(StrEnum):
+    """Do the passages hold an answer? UNCHECKED is no pass."""
+
+    SUFFICIENT = "SUFFICIENT"
+    INSUFFICIENT = "INSUFFICIENT"
+    UNCHECKED = "UNCHECKED"
+
+
+class GateVerdict(Record, frozen=True, kw_only=True):
+    verdict: Sufficiency
+    reason: str
+    maker: Maker
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict is Sufficiency.SUFFICIENT
+
+
+class GateJudge(Protocol):
+    maker: Maker
+
+    def sufficient(self, question: str, passages: Sequence[Passage]) -> GateVerdict:
+        """Never raises for a model's failure: that is UNCHECKED with its reason."""
+        ...
+
+
+class Evaluation(Record, frozen=True, kw_only=True):
+    """What a judge says of an answer. ``unchecked`` is the reason when it said nothing that can be read."""
+
+    grounded: bool | None
+    complete: bool | None
+    reasoning: str
+    maker: Maker
+    unchecked: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.grounded is True and self.complete is True
+
+
+class AnswerJudge(Protocol):
+    maker: Maker
+
+    def evaluate(self, question: str, answer: str, passages: Sequence[Passage]) -> Evaluation:
+        """Never raises for a model's failure: that is ``unchecked`` with its reason."""
+        ...
+
+
 class Judge(Protocol):
     maker: Maker
 

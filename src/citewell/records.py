@@ -387,6 +387,8 @@ class Trace(Record, frozen=True, kw_only=True):
 
 
 class Answer(Record, frozen=True, kw_only=True):
+    """``asked_as`` is a follow-up as it was rewritten to stand alone; empty when it was not."""
+
     request_id: str
     session_id: str
     question: str
@@ -399,6 +401,7 @@ class Answer(Record, frozen=True, kw_only=True):
     conflicts: tuple[Conflict, ...] = ()
     trace: Trace | None = None
     record_hash: str = ""
+    asked_as: str = ""
 
 
 class RetrievalResult(Record, frozen=True, kw_only=True):

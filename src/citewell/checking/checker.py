@@ -108,6 +108,8 @@ class Checker:
             for claim in claims
             if claim.verdict.status is not Status.VERIFIED
         ]
+        left_out = [claim for claim in claims if not claim.shown]
+        notes += [f"left out of the answer: \u201c{claim.text[:120]}\u201d" for claim in left_out]
         coverage, missing = measure_coverage(aspects, claims, draft.missing)
         return Checked(
             claims=claims,

@@ -48,7 +48,8 @@ class Calling(Generic[Result]):
         secrets: tuple[str, ...] = (),
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._name, self._errors = name, (TimeoutError, *errors)
+        self._name = name
+        self._errors: tuple[type[Exception], ...] = (TimeoutError, *errors)
         self._timeout_s, self._retries, self._sleep = timeout_s, retries, sleep
         self._secrets = tuple(secret for secret in secrets if secret)
 

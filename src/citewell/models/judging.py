@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -31,6 +32,9 @@ ONE_HOT = {
 _FENCE = re.compile(r"\A\s*(?:```(?:json)?\s*)?(\{.*\})\s*(?:```)?\s*\Z", re.S)
 
 
+Shape = TypeVar("Shape", bound=Record)
+
+
 class Judgement(Record, frozen=True, kw_only=True):
     label: Label
     reason: str
@@ -50,7 +54,7 @@ class JudgingEntailer:
         if not premise.strip() or not claim.strip():
             return _unchecked("nothing to compare")
         try:
-            answer = self._send(PROMPT.fill(premise=_defuse(premise), claim=_defuse(claim)))
+            answer = self._send(PROMPT.fill(premise=defuse(premise), claim=defuse(claim)))
             return ONE_HOT[read_judgement(answer).label]
         except ModelError as error:
             return _unchecked(str(error))
@@ -58,18 +62,26 @@ class JudgingEntailer:
 
 def read_judgement(answer: str) -> Judgement:
     """The one JSON object of ``answer``, alone or in a code fence; raises ModelError for anything else."""
+    return read_object(answer, Judgement)
+
+
+def read_object(answer: str, shape: type[Shape]) -> Shape:
+    """The one JSON object of ``answer`` as ``shape``, alone or in a code fence; ModelError for anything
+    else."""
     match = _FENCE.match(answer)
     if match is None:
         raise ModelError("the judge did not answer with one JSON object")
     try:
-        return msgspec.json.decode(match[1], type=Judgement)
+        return msgspec.json.decode(match[1], type=shape)
     except (msgspec.DecodeError, msgspec.ValidationError) as error:
         raise ModelError(f"the judge's answer does not fit the rubric: {error}") from error
 
 
-def _defuse(text: str) -> str:
-    """A text cannot close its own block."""
-    return re.sub(r"<\s*/?\s*(source|claim)\s*>", r"[\1]", text, flags=re.I)
+def defuse(text: str) -> str:
+    """A text cannot close or open a block of a prompt."""
+    return re.sub(
+        r"<\s*/?\s*(source|claim|question|answer|passages?|conversation)\s*>", r"[\1]", text, flags=re.I
+    )
 
 
 def _unchecked(reason: str) -> Entailment:

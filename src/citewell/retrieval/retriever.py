@@ -23,6 +23,7 @@ from citewell.retrieval.exact import with_exact_cells
 from citewell.retrieval.filters import Filters
 from citewell.retrieval.folding import fold
 from citewell.retrieval.fusion import Key, fuse
+from citewell.retrieval.hypothesis import Beside
 from citewell.retrieval.naming import best_named, named_documents
 from citewell.retrieval.parents import parent_text
 from citewell.retrieval.tables import rank_tables
@@ -73,6 +74,10 @@ class Retriever:
         self._index = index
         self._ranker = ranker
         self._settings = settings
+
+    def beside(self, hypothesis: str) -> Retriever:
+        """The same, with the vector of a hypothetical answer beside the question's."""
+        return Retriever(Beside(self._index, hypothesis), self._ranker, self._settings)
 
     def retrieve(
         self,

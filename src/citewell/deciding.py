@@ -1,0 +1,135 @@
+"""Consistency, conflicts, confidence, and the decision that follows; what of the answer may be shown.
+
+In: a checked draft and the journal. Out: in the journal, the report, the decision and the shown text. A
+conflict between sources, or a judge that does not pass the answer, stands against ANSWER. Knows nothing about
+retrieval or the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from citewell.asking import Ask
+from citewell.checking import Checked
+from citewell.confidence import measure_consistency, report
+from citewell.config import Config
+from citewell.conflicts import find_conflicts, told
+from citewell.journal import Journal
+from citewell.ports import AnswerJudge, Entailer
+from citewell.records import ConfidenceReport, Decision, Measure
+from citewell.writing import Writing
+
+ABSTENTION = "The available sources do not contain enough information to answer this question reliably."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deciding:
+    """``ranker`` names who made the relevance probabilities; ``composes``: the writer is a language model,
+    and its answer says where sources disagree."""
+
+    config: Config
+    entailer: Entailer
+    ranker: str
+    composes: bool = False
+    judge: AnswerJudge | None = None
+
+    def decide(
+        self, ask: Ask, aspects: Sequence[str], checked: Checked, writing: Writing, journal: Journal
+    ) -> None:
+        """Confidence, decision, and what of it all may be shown."""
+        with journal.stage("consistency") as notes:
+            near = self._near_border(self._report(ask, checked, journal, None))
+            consistency = self._consistency(ask, aspects, writing, journal, sampled=near)
+            notes += [f"not measured: {consistency.note}"] if consistency.value is None else []
+        with journal.stage("conflicts"):
+            journal.conflicts = find_conflicts(aspects, journal.passages)
+        with journal.stage("confidence") as notes:
+            journal.confidence = self._report(ask, checked, journal, consistency)
+            notes += journal.confidence.reasons
+        if not journal.gate_passed:
+            reasons = (f"the gate: {journal.gate_reason}", *journal.confidence.reasons)
+            journal.confidence = msgspec.structs.replace(journal.confidence, reasons=reasons)
+        disagreement = told(journal.conflicts) if self.composes else ""
+        self._limit(journal, "the sources disagree, and both are shown" if disagreement else "")
+        self._limit(journal, self._judged(ask, checked, journal))
+        journal.decision = journal.confidence.decision
+        journal.missing = checked.missing
+        journal.failure_reason = journal.failure_reason or checked.failure
+        withheld = journal.decision is Decision.ABSTAIN
+        text = f"{checked.shown_text}\n{disagreement}".strip()
+        journal.shown = ABSTENTION if withheld else text
+        journal.claims = tuple(
+            msgspec.structs.replace(claim, shown=claim.shown and not withheld) for claim in checked.claims
+        )
+
+    def _report(
+        self, ask: Ask, checked: Checked, journal: Journal, consistency: Measure | None
+    ) -> ConfidenceReport:
+        return report(
+            ask.question,
+            checked,
+            journal.passages,
+            self.config.confidence,
+            consistency=consistency,
+            ranker=self.ranker,
+        )
+
+    @staticmethod
+    def _limit(journal: Journal, reason: str) -> None:
+        """No ANSWER where ``reason`` stands against it."""
+        if reason and journal.confidence is not None:
+            decision = journal.confidence.decision
+            journal.confidence = msgspec.structs.replace(
+                journal.confidence,
+                decision=Decision.PARTIAL if decision is Decision.ANSWER else decision,
+                reasons=(reason, *journal.confidence.reasons)
+                if decision is Decision.ANSWER
+                else (*journal.confidence.reasons, reason),
+            )
+
+    def _judged(self, ask: Ask, checked: Checked, journal: Journal) -> str:
+        """What the judge of the answer has against it, "" for nothing or when there is no judge."""
+        if self.judge is None or not checked.shown_text:
+            return ""
+        with journal.stage("answer judge") as notes:
+            used = [passage for passage in journal.passages if passage.used]
+            said = self.judge.evaluate(ask.question, checked.shown_text, used)
+            grounded, complete = (
+                "UNCHECKED" if value is None else str(value).upper()
+                for value in (said.grounded, said.complete)
+            )
+            notes += [
+                f"GROUNDED {grounded}, COMPLETE {complete}",
+                f"REASONING {said.reasoning or said.unchecked}",
+            ]
+            if said.passed:
+                return ""
+            journal.failure_reason = journal.failure_reason or "answer_judge_failed"
+        return f"{said.maker.name} did not pass it: grounded {grounded}, complete {complete}"
+
+    def _near_border(self, first: ConfidenceReport) -> bool:
+        """Whether more drafts could change the decision; always, unless ``near_border`` narrows it."""
+        settings = self.config.confidence
+        if settings.near_border <= 0 or first.overall is None:
+            return settings.near_border <= 0
+        return (
+            min(abs(first.overall - b) for b in (settings.answer, settings.partial)) <= settings.near_border
+        )
+
+    def _consistency(
+        self, ask: Ask, aspects: Sequence[str], writing: Writing, journal: Journal, *, sampled: bool
+    ) -> Measure:
+        """Over ``ask.runs`` drafts of one question; a writer that would say the same again is not asked."""
+        draft = journal.draft
+        if draft is None:
+            return Measure(value=None, n=0, note="nothing was written")
+        if ask.runs > 1 and not sampled and not draft.deterministic:
+            return Measure(value=None, n=0, note="far from every border, so no further draft was sampled")
+        others = [] if draft.deterministic else range(1, ask.runs)
+        drafts = [draft, *(writing.draft(ask, aspects, journal, seed=seed) for seed in others)]
+        journal.draft = draft
+        claims = [[claim.text for claim in other.claims] for other in drafts]
+        return measure_consistency(claims, self.entailer, deterministic=draft.deterministic and ask.runs > 1)

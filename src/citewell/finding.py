@@ -1,0 +1,82 @@
+"""Passages for a question, without what is poisoned, and whether they can answer it.
+
+In: a question, its aspects, the journal. Out: passages in the journal and the gate's word; later, more
+passages for the aspects that a draft could not cover. Poisoned passages are set aside *before* the gate, so
+that an attacker's passage cannot open it. Knows nothing about drafts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from citewell.asking import Ask
+from citewell.config import Config
+from citewell.gate import check_gate
+from citewell.journal import Journal
+from citewell.poison import set_poison_aside
+from citewell.ports import Extractor, GateJudge
+from citewell.questioning import Questioner
+from citewell.retrieval import Retriever
+
+BROADENED = "broadened retrieval"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """``pin`` keeps an index version for ever; ``judge`` takes the extractor's place at the gate."""
+
+    retriever: Retriever
+    extractor: Extractor
+    config: Config
+    pin: Callable[[str], None]
+    questioner: Questioner | None = None
+    judge: GateJudge | None = None
+
+    def find(self, ask: Ask, aspects: Sequence[str], journal: Journal, *, broaden: bool = False) -> bool:
+        """Passages into the journal; whether they can answer. ``broaden`` on the second and last try."""
+        retriever, question = self.retriever, ask.question
+        if self.questioner is not None:
+            if hypothesis := self.questioner.hypothesis(question, journal):
+                retriever = retriever.beside(hypothesis)
+            question = self.questioner.reformulate(question, journal) if broaden else question
+            journal.parameters["searched_as"] = question
+        with journal.stage(BROADENED if broaden else "retrieval") as notes:
+            found = retriever.retrieve(
+                question, filters=ask.filters, top_k=ask.top_k, pool=ask.pool, broaden=broaden
+            )
+            # The version is kept for ever: the record names it, and a replay opens it again.
+            self.pin(found.index_version)
+            journal.index_version = found.index_version
+            notes += [*found.notes, *(f"{name} {took:.1f} ms" for name, took in found.latencies.items())]
+        with journal.stage("poison filter") as notes:
+            journal.passages = tuple(set_poison_aside(ask.question, found.passages))
+            notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in journal.passages if p.set_aside]
+        with journal.stage("gate") as notes:
+            gate = check_gate(
+                ask.question, aspects, journal.passages, self.extractor, self.config.gate, self.judge
+            )
+            journal.gate_passed, journal.gate_reason = gate.passed, gate.reason
+            notes += [gate.reason, *gate.notes]
+        return gate.passed
+
+    def find_more(self, ask: Ask, lacking: Sequence[str], journal: Journal) -> bool:
+        """One broader search for each aspect that lacks evidence; whether it found any passage to use."""
+        with journal.stage("retrieval for missing aspects") as notes:
+            known = {passage.chunk.chunk_id for passage in journal.passages}
+            before = len(journal.passages)
+            for aspect in lacking:
+                found = self.retriever.retrieve(
+                    aspect, filters=ask.filters, top_k=ask.top_k, pool=ask.pool, broaden=True
+                )
+                if found.index_version != journal.index_version:
+                    notes.append(f"{aspect}: the index has moved on, its passages are not mixed in")
+                    continue
+                fresh = [p for p in found.passages if p.relevant and p.chunk.chunk_id not in known]
+                known |= {passage.chunk.chunk_id for passage in fresh}
+                journal.passages += tuple(fresh)
+                notes.append(f"{aspect}: {len(fresh)} more passages")
+            journal.passages = tuple(set_poison_aside(ask.question, journal.passages))
+            more = journal.passages[before:]
+            notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in more if p.set_aside]
+        return any(not passage.set_aside for passage in more)

@@ -1,0 +1,167 @@
+"""What a language model may do to a question before it is searched for. Each is off until it is switched on.
+
+    hypothesis    a passage that might answer, for its vector alone: its words are never shown       (HyDE)
+    aspects       the parts that each need evidence of their own
+    reformulate   the same question in other words, after a failed gate
+    stand_alone   a follow-up with what its pronouns mean, from the conversation before it
+
+In: a question and a language model. Out: words, and what they cost, in the stage's notes. What cannot be read
+strictly, or adds a number or a name that was not there, is told and not used: the question then stays as it
+is. Knows nothing about retrieval.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from citewell.config import Questions
+from citewell.errors import FormRefusedError, GeneratorError
+from citewell.journal import Journal
+from citewell.ports import LanguageModel, Prompted
+from citewell.prompts.loading import Prompt, load_prompt
+from citewell.records import Maker, Trace
+
+HYPOTHESIS = load_prompt("hypothesis", ("question",))
+DECOMPOSITION = load_prompt("decomposition", ("question", "most"))
+REFORMULATION = load_prompt("reformulation", ("question",))
+FOLLOW_UP = load_prompt("follow_up", ("conversation", "question"))
+MOST_ASPECTS, MOST_TURNS, MOST_CHARACTERS = 8, 6, 1_000
+
+_BLOCK = re.compile(r"<\s*/?\s*(question|conversation)\s*>", re.IGNORECASE)
+_OBJECT = re.compile(r"\A\s*(?:```\w*\s*)?(\{.*\})\s*(?:```)?\s*\Z", re.DOTALL)
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+class _Reworded(msgspec.Struct, forbid_unknown_fields=True):
+    question: str
+
+
+class _Parts(msgspec.Struct, forbid_unknown_fields=True):
+    parts: list[str]
+
+
+def _schema(key: str, inner: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": {key: inner}, "required": [key], "additionalProperties": False}
+
+
+_ONE = _schema("question", {"type": "string"})
+_LIST = _schema("parts", {"type": "array", "items": {"type": "string"}})
+
+
+class Questioner:
+    """``settings`` says which of the four are on; the model is the writer's or one of its own."""
+
+    def __init__(self, model: LanguageModel, settings: Questions) -> None:
+        self._model, self._settings = model, settings
+        self.maker = model.maker
+
+    def stand_alone(self, question: str, turns: Sequence[Trace], journal: Journal) -> str:
+        """``question`` with its references resolved from the session's earlier ``turns``; as it is when there
+        are none or the option is off."""
+        if not self._settings.follow_up or not turns:
+            return question
+        told = "\n".join(
+            f"Question: {turn.query}\nAnswer: {turn.final_returned[:MOST_CHARACTERS]}"
+            for turn in turns[-MOST_TURNS:]
+        )
+        with journal.stage("follow-up") as notes:
+            said = self._ask(FOLLOW_UP, _ONE, journal, notes, question=question, conversation=told)
+            found = _read(said, _Reworded, notes)
+            reworded = " ".join(found.question.split()) if found else ""
+            if not reworded or reworded == question or not _asks(reworded, f"{question}\n{told}", notes):
+                return question
+            notes.append(f"rewritten to stand alone: {reworded}")
+        return reworded
+
+    def aspects(self, question: str, split: Sequence[str], journal: Journal) -> tuple[str, ...]:
+        """The parts of ``question``; ``split`` are those that exact code sees, kept when the option is
+        off."""
+        if not self._settings.decompose:
+            return tuple(split)
+        with journal.stage("decomposition") as notes:
+            said = self._ask(DECOMPOSITION, _LIST, journal, notes, question=question, most=str(MOST_ASPECTS))
+            found = _read(said, _Parts, notes)
+            parts = tuple(dict.fromkeys(" ".join(part.split()) for part in found.parts)) if found else ()
+            parts = tuple(part for part in parts if part and _asks(part, question, notes))
+            if not 1 <= len(parts) <= MOST_ASPECTS:
+                notes.append("the split by exact code is kept")
+                return tuple(split)
+            notes.append(f"{len(parts)} aspects: {'; '.join(parts)}")
+        return parts
+
+    def hypothesis(self, question: str, journal: Journal) -> str:
+        """Words to embed beside the question, "" for none. They reach no reader and no record."""
+        if not self._settings.hypothesis:
+            return ""
+        with journal.stage("hypothesis") as notes:
+            said = self._ask(HYPOTHESIS, None, journal, notes, question=question)
+            notes.append(f"{len(said.split())} words are searched with" if said else "searched without one")
+        return said
+
+    def reformulate(self, question: str, journal: Journal) -> str:
+        """The question to search for once the gate has failed."""
+        if not self._settings.reformulate:
+            return question
+        with journal.stage("reformulation") as notes:
+            said = self._ask(REFORMULATION, _ONE, journal, notes, question=question)
+            found = _read(said, _Reworded, notes)
+            reworded = " ".join(found.question.split()) if found else ""
+            if not reworded or not _asks(reworded, question, notes):
+                return question
+            notes.append(f"searched as: {reworded}")
+        return reworded
+
+    def _ask(
+        self, prompt: Prompt, schema: dict[str, Any] | None, journal: Journal, notes: list[str], **values: str
+    ) -> str:
+        """What the model says, "" when it fails, with tokens and cost in the notes and the record."""
+        filled = prompt.fill(**{name: _BLOCK.sub(r"[\1]", value) for name, value in values.items()})
+        prompted = Prompted(system="", user=filled, schema=schema, temperature=0.0, max_tokens=512)
+        try:
+            try:
+                said = self._model.complete(prompted)
+            except FormRefusedError as error:
+                notes.append(f"asked without a schema: {error}")
+                said = self._model.complete(msgspec.structs.replace(prompted, schema=None))
+        except GeneratorError as error:
+            notes.append(f"failed, so the question stays as it is: {error}")
+            return ""
+        journal.usage.append(said.usage)
+        if said.cost is not None:
+            journal.cost = (journal.cost or 0.0) + said.cost
+        journal.makers.append(Maker(name=self.maker.name, hash=self.maker.hash, prompt_hash=prompt.hash))
+        price = "not known" if said.cost is None else f"{said.cost:.6f}"
+        notes.append(f"{said.usage.total} tokens, cost {price}")
+        notes += said.notes
+        return said.text.strip()
+
+
+def _read(said: str, shape: type[Any], notes: list[str]) -> Any:
+    """The one object of ``said``; None, told, for anything else."""
+    if not said:
+        return None
+    match = _OBJECT.match(said)
+    try:
+        return msgspec.json.decode(match[1] if match else said, type=shape)
+    except msgspec.DecodeError as error:
+        notes.append(f"what came back does not fit: {error}")
+        return None
+
+
+def _asks(reworded: str, given: str, notes: list[str]) -> bool:
+    """Whether ``reworded`` is a question of the same scope: it brings no number of its own and no instruction
+    at length."""
+    fresh = [number for number in _NUMBER.findall(reworded) if number not in _NUMBER.findall(given)]
+    if fresh:
+        notes.append(
+            f"not used, it brings numbers that nobody asked for ({', '.join(fresh)}): {reworded[:160]}"
+        )
+        return False
+    if len(reworded) > max(400, 4 * len(given)):
+        notes.append(f"not used, {len(reworded)} characters are no question")
+        return False
+    return True

@@ -1,0 +1,179 @@
+"""What a listener is told while an answer is made, and how it is taken back.
+
+    search_results   the passages that are written from
+    claim            a whole claim, provisional; never a half-written marker
+    verdict          what became of a claim: first alone and provisional, then (``final``) with the whole
+    answer correction       a claim is withdrawn, with the reason
+    decision         ANSWER, PARTIAL or ABSTAIN, after the record is sealed
+    done             the Answer
+
+In: drafts as they grow, the check of a claim, the log. Out: events. Before a claim leaves, a notice with its
+hash is durable in the log; what was shown and what of it was withdrawn is in the record. Knows nothing about
+models or transports.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from citewell.identity import hash_value
+from citewell.journal import Journal
+from citewell.records import Answer, Claim, Decision, Draft, DraftClaim, Passage, Record, Status
+
+
+class EventKind(StrEnum):
+    SEARCH_RESULTS = "search_results"
+    CLAIM = "claim"
+    VERDICT = "verdict"
+    CORRECTION = "correction"
+    DECISION = "decision"
+    DONE = "done"
+
+
+class Event(Record, frozen=True, kw_only=True):
+    """``number`` counts the claims of a stream from 1 and names one in all its events."""
+
+    kind: EventKind
+    number: int = 0
+    text: str = ""
+    claim: Claim | None = None
+    final: bool = False
+    reason: str = ""
+    passages: tuple[Passage, ...] = ()
+    decision: Decision | None = None
+    answer: Answer | None = None
+
+
+class _Shown(Record, frozen=True, kw_only=True):
+    number: int
+    text: str
+    status: Status
+    withdrawn: str = ""
+
+
+Tell = Callable[[Event], None]
+Seal = Callable[[Mapping[str, Any]], object]
+
+
+class Streaming:
+    """One request's. ``seal`` makes a notice durable, or raises: then the claim is not shown."""
+
+    def __init__(self, tell: Tell, seal: Seal, journal: Journal) -> None:
+        self._tell, self._seal, self._journal = tell, seal, journal
+        self._shown: list[_Shown] = []
+        self._live: list[int] = []  # places in _shown of the draft that is being written, in its order
+
+    def found(self, passages: tuple[Passage, ...]) -> None:
+        self._tell(Event(kind=EventKind.SEARCH_RESULTS, passages=passages))
+
+    def again(self, reason: str) -> None:
+        """Another draft begins: what it does not repeat is withdrawn when the answer is settled."""
+        self._live = []
+        self._journal.note(f"streaming goes on with another draft: {reason}")
+
+    def hear(self, draft: Draft, check: Callable[[DraftClaim], Claim]) -> None:
+        """Claims of a growing draft that are new; a draft that begins again otherwise withdraws them."""
+        for place, drafted in enumerate(draft.claims):
+            if place < len(self._live):
+                if self._shown[self._live[place]].text == drafted.text:
+                    continue
+                for lost in self._live[place:]:
+                    self._withdraw(lost, "the writer began again")
+                del self._live[place:]
+            self._live.append(self._show(drafted))
+            self._judge(self._live[-1], check(drafted))
+
+    def settle(self, answer: Answer) -> None:
+        """Every claim shown is confirmed or withdrawn, then the decision and the answer."""
+        for place, shown in enumerate(self._shown):
+            if shown.withdrawn:
+                continue
+            claim, reason = _outcome(shown, answer.claims)
+            if reason:
+                self._withdraw(place, reason)
+            else:
+                self._tell(Event(kind=EventKind.VERDICT, number=shown.number, claim=claim, final=True))
+        streamed = {shown.text for shown in self._shown}
+        fresh = [claim for claim in answer.claims if claim.shown and claim.text not in streamed]
+        for number, claim in enumerate(fresh, len(self._shown) + 1):
+            self._tell(Event(kind=EventKind.CLAIM, number=number, text=claim.text))
+            self._tell(Event(kind=EventKind.VERDICT, number=number, claim=claim, final=True))
+        reasons = answer.confidence.reasons
+        self._tell(
+            Event(kind=EventKind.DECISION, decision=answer.decision, reason=reasons[0] if reasons else "")
+        )
+        self._tell(Event(kind=EventKind.DONE, answer=answer))
+
+    def fail(self, reason: str) -> None:
+        """The pass ended in an error: nothing that was shown stands."""
+        for place, shown in enumerate(self._shown):
+            if not shown.withdrawn:
+                self._withdraw(place, reason)
+
+    def note(self, claims: Sequence[Claim]) -> None:
+        """What was shown before it was final, and what of it will be withdrawn, into the record."""
+        for shown in self._shown:
+            reason = shown.withdrawn or _outcome(shown, claims)[1]
+            end = f", withdrawn: {reason}" if reason else ""
+            self._journal.note(
+                f"shown provisionally as {shown.number} ({shown.status.value}): \u201c{shown.text}\u201d{end}"
+            )
+
+    def _show(self, drafted: DraftClaim) -> int:
+        number = len(self._shown) + 1
+        # Made durable first: whoever finds a stream without a record knows how far it got.
+        body = {"request_id": self._journal.request_id, "streamed": number}
+        self._seal(body | {"claim": hash_value([self._journal.request_id, number, drafted.text])})
+        self._shown.append(_Shown(number=number, text=drafted.text, status=Status.UNCHECKED))
+        self._tell(Event(kind=EventKind.CLAIM, number=number, text=drafted.text))
+        return number - 1
+
+    def _judge(self, place: int, claim: Claim) -> None:
+        shown = self._shown[place]
+        self._shown[place] = _Shown(number=shown.number, text=shown.text, status=claim.verdict.status)
+        self._tell(Event(kind=EventKind.VERDICT, number=shown.number, claim=claim))
+
+    def _withdraw(self, place: int, reason: str) -> None:
+        shown = self._shown[place]
+        self._shown[place] = _Shown(
+            number=shown.number, text=shown.text, status=shown.status, withdrawn=reason or "withdrawn"
+        )
+        self._tell(Event(kind=EventKind.CORRECTION, number=shown.number, text=shown.text, reason=reason))
+
+
+def _outcome(shown: _Shown, claims: Sequence[Claim]) -> tuple[Claim | None, str]:
+    """(the claim of the answer that it became, why it is withdrawn): only what is verified stands."""
+    claim = next((claim for claim in claims if claim.text == shown.text), None)
+    if claim is None:
+        return None, "it is not part of the answer"
+    if claim.verdict.status is not Status.VERIFIED:
+        return claim, claim.verdict.reason or claim.verdict.status.value
+    return claim, "" if claim.shown else "the answer is withheld"
+
+
+def told_by(work: Callable[[Tell], object]) -> Iterator[Event]:
+    """The events of ``work``, which runs in a thread of its own to its end, listened to or not; what it
+    raises is raised here."""
+    waiting: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()
+
+    def run() -> None:
+        try:
+            work(waiting.put)
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever listens
+            waiting.put(error)
+        else:
+            waiting.put(None)
+
+    thread = threading.Thread(target=run, name="citewell-stream")
+    thread.start()
+    try:
+        while (event := waiting.get()) is not None:
+            if isinstance(event, BaseException):
+                raise event
+            yield event
+    finally:
+        thread.join()
