@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 
 import msgspec
 import pytest
+import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.identity import canonical_json, chunk_id, hash_bytes, hash_text, hash_value
+from citewell.identity import canonical_json, chunk_id, hash_bytes, hash_text, hash_value, salted_hash
 from citewell.records import Box, Citation, Maker, Status, Verdict
 
 json_values = st.recursive(
@@ -69,3 +71,36 @@ def test_records_survive_a_round_trip() -> None:
         verdict=verdict,
     )
     assert msgspec.json.decode(canonical_json(citation), type=Citation) == citation
+
+
+@given(st.binary(max_size=64), st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_salted_hash_is_the_hmac_of_the_standard(salt: bytes, text: str) -> None:
+    assert salted_hash(salt, text) == "hmac-sha256:" + hmac.digest(salt, text.encode(), "sha256").hex()
+
+
+NUMBERS = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.floats(-10, 10).map(lambda number: round(number, 3)),
+    st.integers(-(2**53) + 1, 2**53 - 1),
+    st.integers(-1000, 1000).map(float),
+)
+VALUES = st.recursive(
+    st.one_of(NUMBERS, st.text(st.characters(exclude_categories=["Cs"])), st.booleans(), st.none()),
+    lambda inner: st.one_of(
+        st.lists(inner),
+        st.lists(inner).map(tuple),
+        st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner),
+    ),
+    max_leaves=12,
+)
+
+
+@given(VALUES)
+def test_the_quick_way_writes_what_the_reference_writes(value: object) -> None:
+    assert canonical_json(value) == rfc8785.dumps(value)
+
+
+@pytest.mark.parametrize("value", [float("nan"), [float("inf")], {"a": (2**60,)}])
+def test_numbers_that_json_cannot_hold_are_refused(value: object) -> None:
+    with pytest.raises(ValueError, match="2|nan|inf|NaN"):
+        canonical_json(value)

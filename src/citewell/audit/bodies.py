@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from citewell.errors import LogIntegrityError
-from citewell.identity import canonical_json, field_salt, salted_hash
+from citewell.identity import field_salt, salted_hash
 
 ERASED = "[erased]"
 """What a personal text reads as once its key is destroyed."""
@@ -70,9 +70,11 @@ def set_apart(
                 else walk(item, f"{path}/{key}")
                 for key, item in value.items()
             }
-        if type(value) is list:
+        if type(value) is list or type(value) is tuple:
             return [walk(item, f"{path}/{place}") for place, item in enumerate(value)]
-        return value
+        if value is None or type(value) in (bool, int, float):
+            return value
+        raise TypeError(f"{path}: a {type(value).__name__} is no JSON value")
 
     sealed = walk(dict(body), "")
     if body.get(LOOKED_UP):
@@ -105,7 +107,7 @@ def encrypt(texts: Texts, salt: bytes, key: bytes, body_hash: str, subject: str)
     """Nonce and AES-256-GCM ciphertext of salt and texts."""
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-    plain = canonical_json({"salt": base64.b64encode(salt).decode(), "texts": texts})
+    plain = msgspec.json.encode({"salt": base64.b64encode(salt).decode(), "texts": texts})
     nonce = secrets.token_bytes(NONCE_BYTES)
     return nonce + AESGCM(key).encrypt(nonce, plain, _bound(body_hash, subject))
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from citewell.identity import canonical_json
+import msgspec
+
 from citewell.records import Record
 
 FORMAT = 1
@@ -59,15 +60,18 @@ class Entry(Record, frozen=True, kw_only=True):
     hash: str
 
 
+class _Leaf(Record, frozen=True, kw_only=True):
+    """Members in the order of RFC 8785, so that encoding is canonical."""
+
+    body: str
+    format: int
+    kind: str
+    seq: int
+    subject: str
+    timestamp: str
+
+
 def leaf(seq: int, kind: str, timestamp: str, subject: str, body_hash: str) -> bytes:
-    """The bytes that the tree hashes and an export shows."""
-    return canonical_json(
-        {
-            "body": body_hash,
-            "format": FORMAT,
-            "kind": kind,
-            "seq": seq,
-            "subject": subject,
-            "timestamp": timestamp,
-        }
-    )
+    """The bytes that the tree hashes and an export shows: canonical JSON."""
+    value = _Leaf(body=body_hash, format=FORMAT, kind=kind, seq=seq, subject=subject, timestamp=timestamp)
+    return msgspec.json.encode(value)

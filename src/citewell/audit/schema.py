@@ -24,7 +24,8 @@ _SEALED: Step = (
     # The leaves' contents. `body` is null once its retention has ended.
     "CREATE TABLE entries(seq {id} PRIMARY KEY, kind TEXT NOT NULL, timestamp TEXT NOT NULL,"
     " subject TEXT NOT NULL, body TEXT, body_hash TEXT NOT NULL)",
-    "CREATE INDEX entries_by_kind ON entries(kind, seq)",
+    # Answers are most of a log and are found by their request.
+    "CREATE INDEX entries_by_kind ON entries(kind, seq) WHERE kind <> 'answer'",
     # Where the record of a request stands; a request is sealed once.
     "CREATE TABLE requests(request_id TEXT PRIMARY KEY, seq BIGINT NOT NULL){compact}",
     # Personal texts and their salt, encrypted under the subject's key.

@@ -1,0 +1,171 @@
+"""Nobody's words are in what is sealed; they come back with the key, and without it they are gone."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citewell.audit import EntryKind, SqliteLog
+from citewell.audit.bodies import ERASED, PUBLIC, fill_in, set_apart
+from citewell.audit.keys import FolderKeys
+from citewell.errors import LogIntegrityError
+from citewell.identity import field_salt, salted_hash
+from citewell.records import Measure
+
+SALT = b"s" * 32
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+BODIES = st.dictionaries(
+    st.sampled_from(["question", "notes", "kind", "claims", "user", "score"]),
+    st.recursive(
+        st.one_of(TEXT, st.integers(0, 9), st.none(), st.booleans()),
+        lambda inner: st.one_of(
+            st.lists(inner),
+            st.lists(inner).map(tuple),
+            st.dictionaries(st.sampled_from(["text", "kind"]), inner),
+        ),
+        max_leaves=8,
+    ),
+)
+
+
+def blind(text: str) -> str:
+    return f"blind-{len(text)}"
+
+
+def file_bytes(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(folder.glob("audit.sqlite*")))
+
+
+@given(BODIES)
+def test_what_is_set_apart_comes_back(body: dict[str, object]) -> None:
+    sealed, texts = set_apart(body, SALT, blind)
+    same = msgspec.json.decode(msgspec.json.encode(body))
+    assert fill_in(msgspec.json.decode(msgspec.json.encode(sealed)), texts) == same
+
+
+@given(BODIES)
+def test_only_public_members_keep_their_words(body: dict[str, object]) -> None:
+    def texts_outside_public(value: object) -> list[str]:
+        if isinstance(value, str):
+            return [value]
+        if isinstance(value, dict):
+            inner = [item for key, item in value.items() if key not in {*PUBLIC, "sealed"}]
+            return [text for item in inner for text in texts_outside_public(item)]
+        if isinstance(value, list):
+            return [text for item in value for text in texts_outside_public(item)]
+        return []
+
+    sealed, _ = set_apart(body, SALT, blind)
+    assert texts_outside_public(sealed) == []
+
+
+def test_one_field_can_be_opened_and_the_others_stay_shut() -> None:
+    sealed, texts = set_apart({"question": "who?", "answer": "nobody"}, SALT, blind)
+    shown = field_salt(SALT, "/question")
+    assert sealed["question"] == {"sealed": salted_hash(shown, texts["/question"])}
+    assert sealed["answer"] != {"sealed": salted_hash(shown, "nobody")}
+
+
+def test_quotes_of_documents_are_public_and_quotes_of_callers_are_not() -> None:
+    def quote(**members: object) -> object:
+        return set_apart({"citations": [members]}, SALT, blind, {"v2"})[0]["citations"][0]["quote"]
+
+    assert quote(quote="words", start=3, document_version="v1") == "words"
+    assert "sealed" in quote(quote="words", start=3, document_version="v2")  # type: ignore[operator]
+    assert "sealed" in quote(quote="words", start=-1, document_version="v1")  # type: ignore[operator]
+
+
+def test_no_word_of_a_person_is_in_the_log_file(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
+    log = SqliteLog(tmp_path / "audit.sqlite")
+    record = msgspec.structs.replace(
+        make(1, user="zebulon"),
+        session_id="ses_quagga",
+        user_query="okapi?",
+        generated_response="tapir",
+        shown_response="aardvark",
+        missing=("narwhal",),
+        notes=("axolotl",),
+        error="pangolin",
+        confidence_report=msgspec.structs.replace(
+            make(1).confidence_report,
+            reasons=("wombat",),
+            coverage_score=Measure(value=None, n=0, note="dugong"),
+        ),
+    )
+    log.append(record)
+    held = file_bytes(tmp_path)
+    words = [
+        "zebulon",
+        "quagga",
+        "okapi",
+        "tapir",
+        "aardvark",
+        "narwhal",
+        "axolotl",
+        "pangolin",
+        "wombat",
+        "dugong",
+    ]
+    assert [word for word in words if word.encode() in held] == []
+    assert log.record(record.request_id) == record
+
+
+def test_a_destroyed_key_erases_and_proves_on(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
+    log = SqliteLog(tmp_path / "audit.sqlite")
+    log.append(make(1, user="alice"))
+    log.append(make(2, user="bob"))
+    before = log.checkpoint()
+    pseudonym = log.keys.destroy("alice")
+    erased, kept = log.body(log.at(1)), log.body(log.at(2))
+    assert (erased["user_query"], erased["user"]) == (ERASED, ERASED)
+    assert erased["claims"][0]["verdict"]["status"] == "VERIFIED"
+    assert erased["retrieval_results"] == []
+    assert kept["user_query"] == "question 2?"
+    assert log.at(1).subject == pseudonym
+    assert (log.keys.name(pseudonym), log.keys.key(pseudonym), log.keys.find("alice")) == ("", None, None)
+    assert log.check().ok
+    assert log.checkpoint() == before
+    assert log.keys.destroy("alice") == ""
+
+
+def test_who_comes_back_is_somebody_new(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
+    log = SqliteLog(tmp_path / "audit.sqlite")
+    log.append(make(1))
+    log.keys.destroy("alice")
+    log.append(make(2))
+    assert log.at(1).subject != log.at(2).subject
+    assert [log.body(log.at(seq))["user_query"] for seq in (1, 2)] == [ERASED, "question 2?"]
+
+
+def test_texts_of_one_entry_are_not_taken_for_anothers(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
+    log = SqliteLog(tmp_path / "audit.sqlite")
+    log.append(make(1))
+    log.append(make(2))
+    with sqlite3.connect(tmp_path / "audit.sqlite") as connection:
+        connection.execute(
+            "UPDATE private SET sealed = (SELECT sealed FROM private WHERE seq = 2) WHERE seq = 1"
+        )
+    connection.close()
+    with pytest.raises(LogIntegrityError, match="not those that were sealed"):
+        log.body(log.at(1))
+
+
+def test_without_the_keys_a_copy_of_the_log_says_nothing(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
+    SqliteLog(tmp_path / "audit.sqlite").append(make(1))
+    copy = SqliteLog(tmp_path / "audit.sqlite", keys=FolderKeys(tmp_path / "elsewhere"), readonly=True)
+    assert copy.body(copy.at(1))["user_query"] == ERASED
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_note_about_nobody_is_kept_as_it_is(tmp_path: Path) -> None:
+    log = SqliteLog(tmp_path / "audit.sqlite")
+    log.note(EntryKind.NOTICE, {"text": "the index was rebuilt", "score": 0.5})
+    log.note(EntryKind.READ, {"show": "req_1", "reader": "carol"}, subject="carol")
+    assert log.body(log.at(1)) == {"text": "the index was rebuilt", "score": 0.5}
+    assert log.body(log.at(2)) == {"show": "req_1", "reader": "carol"}
+    assert b"carol" not in file_bytes(tmp_path)
