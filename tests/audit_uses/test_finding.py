@@ -18,8 +18,17 @@ START = 1_700_000_000_000_000
 DAYS = 90
 
 
-def name(user: str) -> str:
-    return f"pseudonym of {user}"
+class Pseudonyms:
+    """Names as a log would give them."""
+
+    def user(self, name: str) -> str:
+        return f"pseudonym of {name}"
+
+    def session(self, name: str) -> str:
+        return f"blinded {name}"
+
+
+NAMES = Pseudonyms()
 
 
 def some_records(count: int, seed: int) -> list[Indexed]:
@@ -44,7 +53,8 @@ def some_facts(time: int, draw: random.Random) -> Facts:
     )
     document = f"d{int(draw.paretovariate(1)) % 9}"
     values = [
-        (Axis.USER, name(f"u{draw.randrange(5)}")),
+        (Axis.USER, NAMES.user(f"u{draw.randrange(5)}")),
+        (Axis.SESSION, NAMES.session(f"s{draw.randrange(20)}")),
         (Axis.DOCUMENT, document),
         (Axis.VERSION, document, f"v{draw.randrange(2)}"),
         (Axis.CHUNK, f"c{draw.randrange(40)}"),
@@ -56,6 +66,7 @@ def some_query(draw: random.Random) -> AuditQuery:
     asked: dict[str, str] = {}
     choices = {
         "user": ["u1", "u4"],
+        "session": ["s1"],
         "document": ["d1", "d2", "d8", "none"],
         "chunk": ["c3"],
         "status": ["any-unsupported", "all-verified", "any-broken", "no-claims", "any-contradicted"],
@@ -93,11 +104,11 @@ def filled(database: Database, records: list[Indexed]) -> Postings:
 
 def test_every_question_finds_what_fits_and_nothing_else(database: Database) -> None:
     records = some_records(1500, seed=5)
-    finder = Finder(filled(database, records), name)
+    finder = Finder(filled(database, records), NAMES)
     draw = random.Random(6)
     for _ in range(150):
         query = some_query(draw)
-        keys = keys_asked(query, name)
+        keys = keys_asked(query, NAMES)
         expected = sorted(
             ((r.facts.time, r.seq) for r in records if fits(query, r.facts, keys)), reverse=True
         )
@@ -117,11 +128,11 @@ def test_every_question_finds_what_fits_and_nothing_else(database: Database) -> 
 
 def test_counts_are_the_records(database: Database) -> None:
     records = some_records(1500, seed=7)
-    finder = Finder(filled(database, records), name)
+    finder = Finder(filled(database, records), NAMES)
     draw = random.Random(8)
     for _ in range(80):
         query = some_query(draw)
-        keys = keys_asked(query, name)
+        keys = keys_asked(query, NAMES)
         for unit in (DAY, DAY // 24):
             expected = Counter(
                 (r.facts.time // unit * unit, r.facts.profile) for r in records if fits(query, r.facts, keys)
@@ -133,7 +144,7 @@ def test_counts_are_the_records(database: Database) -> None:
 def test_flags_are_found_once_they_are_there(database: Database) -> None:
     records = some_records(50, seed=1)
     postings = filled(database, records)
-    finder = Finder(postings, name)
+    finder = Finder(postings, NAMES)
     assert finder.page(AuditQuery(flag="wrong")).records == ()
     target = records[10]
     flag = Flagged(key=key_of(Axis.FLAG, "wrong"), seq=target.seq, time=target.facts.time)
@@ -147,7 +158,7 @@ def test_only_the_first_of_two_writers_takes_a_batch_in(database: Database) -> N
     assert postings.add(batch, after=0)
     assert not postings.add(batch, after=0)
     assert postings.place() == Place(seq=3, leaf="sha256:l")
-    assert len(Finder(postings, name).page(AuditQuery()).records) == 3
+    assert len(Finder(postings, NAMES).page(AuditQuery()).records) == 3
 
 
 def test_a_page_that_fails_leaves_nothing_behind(database: Database) -> None:
@@ -157,7 +168,7 @@ def test_a_page_that_fails_leaves_nothing_behind(database: Database) -> None:
         postings.add(Batch(records=twice, flags=(), place=Place(seq=1)), after=0)
     assert postings.place().seq == 0
     assert postings.add(Batch(records=twice[:1], flags=(), place=Place(seq=1)), after=0)
-    assert len(Finder(postings, name).page(AuditQuery()).records) == 1
+    assert len(Finder(postings, NAMES).page(AuditQuery()).records) == 1
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ Knows nothing about bodies.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from citewell.audit.database import Row, Rows
 from citewell.audit.postings import Postings
 from citewell.audit.profiles import DAY, Profile
-from citewell.audit.question import AuditQuery, keys_asked, profile_fits, span_of
+from citewell.audit.question import AuditQuery, Names, keys_asked, profile_fits, span_of
 from citewell.errors import UsageError
 from citewell.records import Record
 
@@ -43,16 +43,14 @@ class Counted(Record, frozen=True, kw_only=True):
 
 
 class Finder:
-    """``pseudonym`` says how the log names a user."""
-
-    def __init__(self, postings: Postings, pseudonym: Callable[[str], str]) -> None:
-        self._postings, self._pseudonym = postings, pseudonym
+    def __init__(self, postings: Postings, names: Names) -> None:
+        self._postings, self._names = postings, names
 
     def page(self, query: AuditQuery) -> Found:
         """The newest records before the cursor. Raises UsageError for a cursor that is none."""
         since, until = span_of(query)
         before = parse_cursor(query.cursor) if query.cursor else (2**62, 2**62)
-        keys = keys_asked(query, self._pseudonym)
+        keys = keys_asked(query, self._names)
         with self._postings.database.reading() as rows:
             profiles = self._postings.refresh(rows)
             wanted = [number for number, profile in profiles.items() if profile_fits(query, profile)]
@@ -70,7 +68,7 @@ class Finder:
     def count(self, query: AuditQuery, unit: int) -> list[Counted]:
         """How many records fit, by profile and ``unit`` (an hour or a day in microseconds), oldest first."""
         since, until = span_of(query)
-        keys = keys_asked(query, self._pseudonym)
+        keys = keys_asked(query, self._names)
         with self._postings.database.reading() as rows:
             profiles = self._postings.refresh(rows)
             wanted = {number for number, profile in profiles.items() if profile_fits(query, profile)}

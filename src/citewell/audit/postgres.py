@@ -48,6 +48,8 @@ class PostgresDatabase:
         with self._as_log_error():
             self._writer = self._open()
             self._reader = self._open()
+            self._reader.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            self._reader.read_only = True
             synced = self._writer.execute("SHOW synchronous_commit").fetchone()
         if synced and synced[0] == "off":
             raise ConfigError(
@@ -58,7 +60,6 @@ class PostgresDatabase:
     @contextmanager
     def reading(self) -> Iterator[Rows]:
         with self._read_lock, self._as_log_error(), self._reader.transaction():
-            self._reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             yield _PostgresRows(self._reader)
 
     @contextmanager
@@ -71,6 +72,12 @@ class PostgresDatabase:
         found = rows.execute("SELECT tablename FROM pg_tables WHERE schemaname = ?", (self.schema,))
         return {name for (name,) in found}
 
+    def settle(self) -> None:
+        """Statistics and visibility maps after a bulk load, as autovacuum would make them later."""
+        with self._write_lock, self._as_log_error():
+            for table in sorted(self.tables(_PostgresRows(self._writer))):
+                self._writer.execute(f"VACUUM ANALYZE {table}".encode())
+
     def overwrite(self) -> None:
         """Rewrites every table, so that deleted rows stand in no file of it any more.
 
@@ -78,7 +85,8 @@ class PostgresDatabase:
         operator's to bound.
         """
         with self._write_lock, self._as_log_error():
-            self._writer.execute("VACUUM FULL")
+            for table in sorted(self.tables(_PostgresRows(self._writer))):
+                self._writer.execute(f"VACUUM FULL {table}".encode())
             self._writer.execute("CHECKPOINT")
 
     def close(self) -> None:

@@ -136,6 +136,12 @@ class Postings:
             for table in _TABLES[:3]:
                 rows.execute(f"ANALYZE {table}")
 
+    def forget_keys(self, keyed: Sequence[tuple[int, int, int]]) -> None:
+        """Takes ``(key, time, seq)`` out: a record whose content has expired is found by its profile
+        alone."""
+        with self._writing() as rows:
+            rows.executemany("DELETE FROM postings WHERE key = ? AND time = ? AND seq = ?", keyed)
+
     def refresh(self, rows: Rows) -> dict[int, Profile]:
         """Every profile by its number; reads only what is new."""
         newest = max(self.profiles, default=0)

@@ -2,7 +2,8 @@
 
 In: an entry's kind, time, subject and body. Out: :class:`Facts`: a *profile* (everything of few values:
 decision, band, verdicts, proofs, models, prompts, failure; records share it) and *keys* (everything of many
-values: user, documents, versions, chunks) as 64-bit numbers. Knows nothing about tables or questions.
+values: user, session, documents, versions, chunks) as 64-bit numbers. Knows nothing about tables or
+questions.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
+from citewell.audit.bodies import BLIND
 from citewell.audit.entries import EntryKind
 from citewell.records import Record, Status
 
@@ -30,6 +33,7 @@ class Axis(StrEnum):
     """What has so many values that each gets a list of its own records."""
 
     USER = "user"
+    SESSION = "session"
     DOCUMENT = "document"
     VERSION = "version"
     CHUNK = "chunk"
@@ -69,34 +73,35 @@ def confidence_band(overall: float | None) -> str:
 def facts_of(kind: str, timestamp: str, subject: str, body: Mapping[str, Any]) -> Facts:
     """Of the AuditRecord ``body`` as it is stored, with personal texts sealed or not: none is looked at.
 
-    ``subject`` is the pseudonym of the person who asked. Raises KeyError, TypeError or ValueError for a body
-    that is none.
+    ``subject`` is the pseudonym of the person who asked; the session is the blinded one. Raises KeyError,
+    TypeError or ValueError for a body that is none.
     """
     claims = body["claims"]
     report = body["confidence_report"]
-    makers = body["makers"]
+    makers = body.get("makers", ())
     verdicts = [claim["verdict"] for claim in claims]
     models = {body["generation_model"], body["query_embedding_model"], *(maker["name"] for maker in makers)}
-    prompts = {body["generation_prompt_hash"], *(maker["prompt_hash"] for maker in makers)}
+    prompts = {body["generation_prompt_hash"], *(maker.get("prompt_hash", "") for maker in makers)}
     profile = Profile(
         decision=ERROR if kind == EntryKind.ERROR.value else body["response_decision"],
         band=confidence_band(report["overall"] if report else None),
         statuses=tuple(sorted({verdict["status"] for verdict in verdicts})),
         broken=any(_broken(claim) for claim in claims),
-        proofs=tuple(sorted({verdict["proof"] for verdict in verdicts if verdict["proof"]})),
-        failure=body["failure_reason"],
+        proofs=tuple(sorted({proof for verdict in verdicts if (proof := verdict.get("proof"))})),
+        failure=body.get("failure_reason", ""),
         models=tuple(sorted(models - {""})),
         prompts=tuple(sorted(prompts - {""})),
         config=body["config_hash"],
     )
-    keys = tuple(dict.fromkeys(key_of(axis, *values) for axis, values in _values(subject, body)))
+    keys = tuple(dict.fromkeys(key_of(axis, *values) for axis, *values in _values(subject, body)))
     return Facts(time=microseconds(timestamp), profile=profile, keys=keys)
 
 
+@lru_cache(maxsize=200_000)
 def key_of(axis: Axis, *values: str) -> int:
     """A signed 64-bit number for one value of an axis. Two values share one with a probability of 1 in 10^6
     at ten million values; a page therefore compares the records it shows with the question again."""
-    digest = hashlib.sha256("\0".join((axis.value, *values)).encode()).digest()
+    digest = hashlib.sha256("\0".join((axis.value, *values)).encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big", signed=True)
 
 
@@ -110,17 +115,20 @@ def timestamp_of(time: int) -> str:
     return (EPOCH + timedelta(microseconds=time)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _values(subject: str, body: Mapping[str, Any]) -> Iterator[tuple[Axis, tuple[str, ...]]]:
+def _values(subject: str, body: Mapping[str, Any]) -> Iterator[tuple[Axis, *tuple[str, ...]]]:
     if subject:
-        yield Axis.USER, (subject,)
+        yield Axis.USER, subject
+    session = body["session_id"]
+    if type(session) is dict and BLIND in session:
+        yield Axis.SESSION, session[BLIND]
     for claim in body["claims"]:
-        for citation in claim["citations"]:
-            yield Axis.DOCUMENT, (citation["document_id"],)
-            yield Axis.VERSION, (citation["document_id"], citation["document_version"])
-            yield Axis.CHUNK, (citation["chunk_id"],)
+        for citation in claim.get("citations", ()):
+            yield Axis.DOCUMENT, citation["document_id"]
+            yield Axis.VERSION, citation["document_id"], citation["document_version"]
+            yield Axis.CHUNK, citation["chunk_id"]
 
 
 def _broken(claim: Mapping[str, Any]) -> bool:
     """The claim, or any one of its citations: a claim that stands on others still had a broken one."""
-    verdicts = [claim["verdict"], *(citation["verdict"] for citation in claim["citations"])]
+    verdicts = [claim["verdict"], *(citation.get("verdict") for citation in claim.get("citations", ()))]
     return any(verdict is not None and verdict["status"] == Status.BROKEN.value for verdict in verdicts)

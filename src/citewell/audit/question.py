@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from typing import Any, Protocol
 
 from citewell.audit.profiles import BANDS, ERROR, NOT_MEASURED, Axis, Facts, Profile, key_of, microseconds
 from citewell.clock import written
@@ -60,6 +61,14 @@ class AuditQuery(Record, frozen=True, kw_only=True):
     cursor: str = ""
 
 
+class Names(Protocol):
+    """How the log names people and sessions."""
+
+    def user(self, name: str) -> str: ...
+
+    def session(self, name: str) -> str: ...
+
+
 def refuse(query: AuditQuery) -> None:
     """Raises UsageError for a value that stands for nothing."""
     for what, value, known in (
@@ -79,11 +88,12 @@ def refuse(query: AuditQuery) -> None:
             _time(time)
 
 
-def keys_asked(query: AuditQuery, pseudonym: Callable[[str], str]) -> tuple[int, ...]:
-    """The keys that a record must have, all of them; ``pseudonym`` as the log names a user."""
+def keys_asked(query: AuditQuery, names: Names) -> tuple[int, ...]:
+    """The keys that a record must have, all of them."""
     document = (query.document, query.version) if query.version else (query.document,)
     asked = (
-        (Axis.USER, (pseudonym(query.user),) if query.user else ("",)),
+        (Axis.USER, (names.user(query.user),) if query.user else ("",)),
+        (Axis.SESSION, (names.session(query.session),) if query.session else ("",)),
         (Axis.VERSION if query.version else Axis.DOCUMENT, document),
         (Axis.CHUNK, (query.chunk,)),
         (Axis.FLAG, (query.flag,)),
@@ -116,6 +126,18 @@ def fits(query: AuditQuery, facts: Facts, keys: tuple[int, ...]) -> bool:
     """Whether one record is what was asked for; ``keys`` from :func:`keys_asked`, flags aside."""
     since, until = span_of(query)
     return since <= facts.time < until and profile_fits(query, facts.profile) and set(keys) <= set(facts.keys)
+
+
+def cites(query: AuditQuery, body: Mapping[str, Any]) -> bool:
+    """Whether a record's body really names the document, version and chunk asked for, not only their keys."""
+    citations = [citation for claim in body["claims"] for citation in claim["citations"]]
+    documents = {(citation["document_id"], citation["document_version"]) for citation in citations}
+    return (
+        not query.document
+        or any(
+            document == query.document and query.version in ("", version) for document, version in documents
+        )
+    ) and (not query.chunk or any(citation["chunk_id"] == query.chunk for citation in citations))
 
 
 def moment(text: str, now: datetime) -> str:

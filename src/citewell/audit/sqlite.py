@@ -79,6 +79,18 @@ class SqliteDatabase:
     def tables(self, rows: Rows) -> set[str]:
         return {name for (name,) in rows.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
+    def overwrite(self) -> None:
+        """``secure_delete`` has overwritten the rows; the log of recent writes still holds them until now."""
+        if self._writer is None:
+            raise LogError(f"audit log {self.path} is open for reading only", hint="open it for writing")
+        with self._write_lock, self._read_lock, _as_log_error(self.path):
+            busy = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy and busy[0]:
+            raise LogError(
+                f"audit log {self.path}: another process still reads what was deleted",
+                hint="end it and run the command again",
+            )
+
     def close(self) -> None:
         with self._write_lock, self._read_lock:
             self._reader.close()

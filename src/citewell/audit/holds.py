@@ -1,0 +1,114 @@
+"""Legal holds: what must not be taken out of the log, whatever its retention class or whoever asks.
+
+In: who, which document or which record is held, and why. Out: entries of kind ``hold``; the holds in force,
+read from them; whether an entry is held. Reasons stay readable for ever, so they name nobody.
+Knows nothing about expiry or erasure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from citewell.audit.entries import EntryKind
+from citewell.errors import UsageError
+from citewell.records import Record
+
+if TYPE_CHECKING:
+    from citewell.audit.log import Log
+
+PLACED, LIFTED = "placed", "lifted"
+
+
+class Hold(Record, frozen=True, kw_only=True):
+    """``subject`` is the pseudonym of the person held; all three empty holds the whole log."""
+
+    hold: str
+    subject: str = ""
+    document_id: str = ""
+    request_id: str = ""
+    reason: str
+    timestamp: str = ""
+
+
+def holds_in_force(log: Log) -> tuple[Hold, ...]:
+    """In the order they were placed."""
+    found: dict[str, Hold] = {}
+    for entry in log.entries(EntryKind.HOLD):
+        body = log.body(entry)
+        if body["outcome"] == LIFTED:
+            found.pop(body["hold"], None)
+        else:
+            found[body["hold"]] = Hold(
+                hold=body["hold"],
+                subject=body["subject"],
+                document_id=body["document_id"],
+                request_id=body["request_id"],
+                reason=body["reason"],
+                timestamp=entry.timestamp,
+            )
+    return tuple(found.values())
+
+
+def place_hold(
+    log: Log, name: str, *, reason: str, user: str = "", document: str = "", request_id: str = ""
+) -> Hold:
+    """Raises UsageError for a name in force already, a person or record the log does not know."""
+    if not name or any(hold.hold == name for hold in holds_in_force(log)):
+        told = f"there is a hold {name!r} already" if name else "a hold has a name"
+        raise UsageError(told, hint="name it anew")
+    person = log.keys.find(user) if user else None
+    if user and person is None:
+        raise UsageError("the log knows nobody of that name", hint="check the spelling of --user")
+    if user and user.casefold() in reason.casefold():
+        raise UsageError("the reason names the person", hint="refer to them by a case number")
+    if request_id:
+        log.get(request_id)
+    hold = Hold(
+        hold=name,
+        subject=person.id if person else "",
+        document_id=document,
+        request_id=request_id,
+        reason=reason,
+    )
+    log.note(EntryKind.HOLD, _body(hold, PLACED, reason))
+    return hold
+
+
+def lift_hold(log: Log, name: str, *, reason: str) -> None:
+    """Raises UsageError when no such hold is in force."""
+    hold = next((hold for hold in holds_in_force(log) if hold.hold == name), None)
+    if hold is None:
+        raise UsageError(f"no hold {name!r} is in force", hint="`citewell audit hold list` names them")
+    log.note(EntryKind.HOLD, _body(hold, LIFTED, reason))
+
+
+def holding(holds: Sequence[Hold], subject: str, body: Mapping[str, Any]) -> Hold | None:
+    """The first hold that an entry is under."""
+    return next((hold for hold in holds if _covers(hold, subject, body)), None)
+
+
+def _covers(hold: Hold, subject: str, body: Mapping[str, Any]) -> bool:
+    if not (hold.subject or hold.document_id or hold.request_id):
+        return True
+    documents = {
+        citation.get("document_id")
+        for claim in body.get("claims", ())
+        for citation in claim.get("citations", ())
+    } | {result.get("document_id") for result in body.get("retrieval_results", ())}
+    return (
+        (bool(hold.subject) and hold.subject == subject)
+        or (bool(hold.request_id) and hold.request_id == body.get("request_id"))
+        or (bool(hold.document_id) and hold.document_id in documents | {body.get("document_id")})
+    )
+
+
+def _body(hold: Hold, outcome: str, reason: str) -> dict[str, str]:
+    return {
+        "hold": hold.hold,
+        "subject": hold.subject,
+        "document_id": hold.document_id,
+        "request_id": hold.request_id,
+        "outcome": outcome,
+        "reason": reason,
+    }

@@ -1,0 +1,153 @@
+"""Makes a receipt of an answer: from the log, its keys and its tree.
+
+In: a log and a request id. Out: a :class:`citewell.audit.receipts.Receipt`, checked before it is handed over.
+Against an older checkpoint that an outsider kept, when one is given: then the receipt's origin can be told by
+them. Knows nothing about who may ask for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from citewell.audit.database import Rows
+from citewell.audit.entries import Entry, EntryKind
+from citewell.audit.log import stored_tree
+from citewell.audit.merkle import Tree
+from citewell.audit.notes import read_checkpoint
+from citewell.audit.receipt_check import check_receipt
+from citewell.audit.receipts import (
+    ABOUT,
+    FORMAT,
+    Leaf,
+    Opened,
+    Proven,
+    Receipt,
+    in_base64,
+    may_be_shown,
+    readable,
+    written,
+)
+from citewell.errors import LogIntegrityError, UsageError
+from citewell.identity import field_salt
+
+if TYPE_CHECKING:
+    from citewell.audit.log import Log
+
+
+def issue(
+    log: Log, request_id: str, *, with_user: bool = False, hashes_only: bool = False, checkpoint: str = ""
+) -> Receipt:
+    """``with_user`` also opens who asked and with which rights; ``hashes_only`` opens nothing.
+
+    ``checkpoint`` is an earlier one of this log. Raises UsageError when the content has expired, or the
+    checkpoint is not of this log or older than the answer; LogIntegrityError when the log does not bear it
+    out.
+    """
+    entry = log.get(request_id)
+    if entry.body is None:
+        raise UsageError(
+            f"the content of {request_id} has expired", hint="`citewell audit prove` still shows its place"
+        )
+    note = checkpoint or log.checkpoint()
+    body: dict[str, Any] = msgspec.json.decode(entry.body)
+    opened = {} if hashes_only else _opened(log, entry, with_user=with_user)
+    with log.database.reading() as rows:
+        tree = stored_tree(rows, _size(rows))
+        size = _covering(note, entry, tree, given=bool(checkpoint))
+        configuration = _configuration(rows, tree, size, entry, str(body["config_hash"]))
+        proof = in_base64(tree.inclusion(entry.seq - 1, size))
+    answer, annotations = readable(body, opened, configuration)
+    receipt = Receipt(
+        format=FORMAT,
+        about=ABOUT,
+        entry=leaf_of(entry),
+        body=body,
+        opened=opened,
+        proof=proof,
+        configuration=configuration,
+        checkpoint=note,
+        key=_issuer(log, note),
+        answer=answer,
+        annotations=annotations,
+    )
+    report = check_receipt(written(receipt))
+    if not report.ok:
+        raise LogIntegrityError(
+            f"no receipt of {request_id}: {'; '.join(report.findings)}", hint="run `citewell audit check`"
+        )
+    return receipt
+
+
+def leaf_of(entry: Entry) -> Leaf:
+    """What of an entry the tree hashes."""
+    return Leaf(
+        body=entry.body_hash,
+        format=1,
+        kind=entry.kind,
+        seq=entry.seq,
+        subject=entry.subject,
+        timestamp=entry.timestamp,
+    )
+
+
+def _size(rows: Rows) -> int:
+    row = rows.execute("SELECT size FROM head").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _covering(note: str, entry: Entry, tree: Tree, *, given: bool) -> int:
+    """The size of the checkpoint, which must be of this tree and hold the entry."""
+    try:
+        found = read_checkpoint(note)
+    except ValueError as error:
+        raise UsageError(f"the checkpoint cannot be read: {error}", hint="pass the file as it was") from error
+    if found.size < entry.seq:
+        raise UsageError(
+            f"the checkpoint is of {found.size} entries, the answer is entry {entry.seq}",
+            hint="give a later one, or none",
+        )
+    if given and (found.size > tree.size or tree.root(found.size) != found.root):
+        raise UsageError("the checkpoint is not of this log", hint="run `citewell audit check --checkpoint`")
+    return found.size
+
+
+def _issuer(log: Log, note: str) -> str:
+    """The public key that signed ``note``: the log's own, or one that it has handed over from."""
+    signed = {identity.hex() for _, identity, _ in read_checkpoint(note).signatures}
+    for key in log.keys.published().split():
+        if key.split("+")[1] in signed:
+            return key
+    for entry in log.entries(EntryKind.KEY):
+        body = log.body(entry)
+        for key in (body["old"], body["new"]):
+            if key and key.split("+")[1] in signed:
+                return str(key)
+    raise UsageError("the checkpoint is signed by no key of this log", hint="give another, or none")
+
+
+def _opened(log: Log, entry: Entry, *, with_user: bool) -> dict[str, Opened]:
+    salt, texts = log.texts(entry)
+    return {
+        pointer: Opened(salt=field_salt(salt, pointer).hex(), text=texts[pointer])
+        for pointer in may_be_shown(texts or {}, with_user=with_user)
+        if texts
+    }
+
+
+def _configuration(rows: Rows, tree: Tree, size: int, answer: Entry, config_hash: str) -> Proven | None:
+    """The last sealed configuration before the answer, when it is the one the answer names."""
+    row = rows.execute(
+        "SELECT seq, kind, timestamp, subject, body, body_hash FROM entries"
+        " WHERE kind = ? AND seq < ? ORDER BY seq DESC LIMIT 1",
+        (EntryKind.CONFIGURATION.value, answer.seq),
+    ).fetchone()
+    if row is None or row[4] is None:
+        return None
+    seq, kind, timestamp, subject, text, body_hash = row
+    body = msgspec.json.decode(text)
+    if body.get("config_hash") != config_hash:
+        return None
+    sealed = Leaf(body=body_hash, format=1, kind=kind, seq=seq, subject=subject, timestamp=timestamp)
+    return Proven(entry=sealed, body=body, proof=in_base64(tree.inclusion(seq - 1, size)))

@@ -1,0 +1,236 @@
+"""Checks a receipt offline, without a store, for whoever was handed one.
+
+In: the file's bytes; the issuer's public key, and checkpoints of the issuer's log, from elsewhere. Out: a
+:class:`ReceiptReport`: what the file proves, what it does not, what is wrong with it. Everything is derived
+again: the body's hash, each opened text's salted hash, the leaf, the path to the root, the signature, and all
+that is made to be read. Without a key or checkpoint from elsewhere a receipt proves integrity, not origin:
+its maker could have made a log of one entry for it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from citewell.audit.bodies import SEALED
+from citewell.audit.entries import leaf
+from citewell.audit.merkle import leaf_hash, verify_inclusion
+from citewell.audit.notes import Checkpoint, Trusted, read_checkpoint, read_key
+from citewell.audit.receipts import ABOUT, FORMAT, Leaf, Receipt, readable, written
+from citewell.identity import canonical_json, hash_bytes, hash_value, salted_hash
+from citewell.records import Record
+
+MAX_BYTES = 64 << 20
+
+
+class ReceiptReport(Record, frozen=True, kw_only=True):
+    """``ok``: nothing is wrong. ``origin`` says whether who issued it is proven too; then ``issuer`` is the
+    name of the key that did, else what the file says of itself."""
+
+    ok: bool
+    origin: bool
+    issuer: str
+    findings: tuple[str, ...]
+    proves: tuple[str, ...]
+    does_not_prove: tuple[str, ...]
+
+
+NEVER_PROVEN = (
+    "that the answer is true: only what was answered, on which spans, and what was checked",
+    "that the documents are what they say: it names their versions by hash, so compare them with your own",
+    "that nothing else was asked or answered: that needs the whole log",
+)
+
+
+def check_receipt(data: bytes, *, key: str = "", outside: Sequence[str] = ()) -> ReceiptReport:
+    """``key`` are verifier keys (``name+id+base64``), one a line; ``outside`` checkpoints kept elsewhere."""
+    try:
+        receipt = _read(data)
+    except ValueError as error:
+        return _report([f"this is no receipt: {error}"], None, "", False)
+    findings = _findings(receipt)
+    checkpoint = _checkpoint(receipt, findings)
+    if checkpoint is not None:
+        findings += _inclusion("the answer", receipt.entry, receipt.proof, checkpoint)
+        if receipt.configuration is not None:
+            proven = receipt.configuration
+            findings += _inclusion("the configuration", proven.entry, proven.proof, checkpoint)
+    origin = False
+    if checkpoint is not None and key:
+        fault = Trusted(key).fault(checkpoint)
+        findings += [f"with the key you gave: {fault}"] if fault else []
+        origin = not fault
+    for text in outside:
+        fault = _against(checkpoint, text)
+        findings += [fault] if fault else []
+        origin = origin or not fault
+    return _report(findings, receipt, checkpoint.origin if checkpoint else "", origin and not findings)
+
+
+def _read(data: bytes) -> Receipt:
+    """Raises ValueError saying why it is none."""
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"it has {len(data)} bytes")
+    try:
+        # json refuses what a lenient reader would hide: a member that is named twice.
+        value = json.loads(data, object_pairs_hook=_once, parse_constant=_no_number)
+        receipt = msgspec.convert(value, Receipt)
+    except (UnicodeDecodeError, json.JSONDecodeError, msgspec.ValidationError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+    if written(receipt).rstrip(b"\n") != data.rstrip(b"\n"):
+        raise ValueError("it is not in canonical form (RFC 8785): it was written by something else")
+    return receipt
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a member is named twice")
+    return found
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no JSON number")
+
+
+def _findings(receipt: Receipt) -> list[str]:
+    """All that needs no checkpoint."""
+    findings = []
+    if receipt.format != FORMAT:
+        return [f"its format is {receipt.format!r}, this Citewell knows {FORMAT}"]
+    if receipt.about != ABOUT:
+        findings.append("`about` is not the sentence of this format")
+    if hash_bytes(canonical_json(receipt.body)) != receipt.entry.body:
+        findings.append("the body is not the one that was sealed")
+    for pointer, opened in receipt.opened.items():
+        sealed = _at(receipt.body, pointer)
+        try:
+            salt = bytes.fromhex(opened.salt)
+        except ValueError:
+            salt = b""
+        if opened.salt != salt.hex() or not sealed or salted_hash(salt, opened.text) != sealed:
+            findings.append(f"the text shown for {pointer} is not the one that was sealed")
+    findings += _settings(receipt)
+    try:
+        answer, annotations = readable(receipt.body, receipt.opened, receipt.configuration)
+    except (KeyError, TypeError, AttributeError) as error:
+        return [*findings, f"the body is no record: {error!r}"]
+    if canonical_json(answer) != canonical_json(receipt.answer):
+        findings.append("`answer` does not say what the sealed body says")
+    if canonical_json(annotations) != canonical_json(receipt.annotations):
+        findings.append("`annotations` are not the citations of the sealed body")
+    return findings
+
+
+def _settings(receipt: Receipt) -> list[str]:
+    proven = receipt.configuration
+    if proven is None:
+        return []
+    findings = []
+    if proven.entry.kind != "configuration" or hash_bytes(canonical_json(proven.body)) != proven.entry.body:
+        findings.append("the configuration is not the one that was sealed")
+    if hash_value(proven.body.get("config")) != receipt.body.get("config_hash"):
+        findings.append("the configuration is not the one that the answer was made with")
+    return findings
+
+
+def _at(body: Any, pointer: str) -> str:
+    """The salted hash that stands at a JSON pointer, "" when there is none."""
+    value = body
+    for step in pointer.split("/")[1:]:
+        if type(value) is dict and step in value:
+            value = value[step]
+        elif type(value) is list and step.isascii() and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return ""
+    found = value.get(SEALED) if type(value) is dict else None
+    return found if isinstance(found, str) and pointer.startswith("/") else ""
+
+
+def _checkpoint(receipt: Receipt, findings: list[str]) -> Checkpoint | None:
+    """The receipt's own, signed by the key that it names."""
+    try:
+        checkpoint = read_checkpoint(receipt.checkpoint)
+        read_key(receipt.key)
+    except ValueError as error:
+        findings.append(f"its checkpoint or key cannot be read: {error}")
+        return None
+    if not _plainly_written(receipt, checkpoint):
+        findings.append("its checkpoint or key is not written as a signed note is")
+    fault = Trusted(receipt.key).fault(checkpoint)
+    if fault:
+        findings.append(f"its checkpoint: {fault}")
+    return checkpoint
+
+
+def _plainly_written(receipt: Receipt, checkpoint: Checkpoint) -> bool:
+    """Base64 can be written in several ways, and a note can carry lines that nobody checks: neither here."""
+    lines = [
+        f"\u2014 {name} {base64.b64encode(identity + signature).decode()}\n"
+        for name, identity, signature in checkpoint.signatures
+    ]
+    root = base64.b64encode(checkpoint.root).decode()
+    note = f"{checkpoint.origin}\n{checkpoint.size}\n{root}\n\n{''.join(lines)}"
+    name, identity, public = read_key(receipt.key)
+    key = f"{name}+{identity.hex()}+{base64.b64encode(bytes([1]) + public).decode()}"
+    return len(lines) == 1 and note == receipt.checkpoint and key == receipt.key
+
+
+def _inclusion(what: str, entry: Leaf, proof: Sequence[str], checkpoint: Checkpoint) -> list[str]:
+    try:
+        path = [base64.b64decode(digest, validate=True) for digest in proof]
+    except ValueError:
+        return [f"the proof of {what} is not base64"]
+    if [base64.b64encode(digest).decode() for digest in path] != list(proof):
+        return [f"the proof of {what} is not plain base64"]
+    if entry.format != 1:
+        return [f"{what} has leaf format {entry.format}, this Citewell knows 1"]
+    digest = leaf_hash(leaf(entry.seq, entry.kind, entry.timestamp, entry.subject, entry.body))
+    if not verify_inclusion(digest, entry.seq - 1, checkpoint.size, path, checkpoint.root):
+        return [f"{what} is not entry {entry.seq} of the log that the checkpoint is of"]
+    return []
+
+
+def _against(checkpoint: Checkpoint | None, text: str) -> str:
+    """Why a checkpoint kept elsewhere does not bear the receipt out; "" when it does."""
+    try:
+        kept = read_checkpoint(text)
+    except ValueError as error:
+        return f"the checkpoint you gave cannot be read: {error}"
+    if checkpoint is None:
+        return "the checkpoint you gave has nothing to be compared with"
+    if (kept.origin, kept.size) != (checkpoint.origin, checkpoint.size):
+        return (
+            f"the checkpoint you gave is of {kept.size} entries of {kept.origin}, the receipt's of"
+            f" {checkpoint.size} of {checkpoint.origin}: ask for a receipt made against yours"
+        )
+    return "" if kept.root == checkpoint.root else "the log you kept a checkpoint of is another one"
+
+
+def _report(findings: list[str], receipt: Receipt | None, issuer: str, origin: bool) -> ReceiptReport:
+    proves: list[str] = []
+    open_ = list(NEVER_PROVEN)
+    if receipt is not None and not findings:
+        proves.append("integrity: nothing in this file was changed since it was sealed")
+        proves.append(f"its place: entry {receipt.entry.seq} of a log that was signed with it in")
+        if receipt.configuration is not None:
+            proves.append("the settings and prompt files that the log says were in force")
+        if origin:
+            proves.append(f"origin: {issuer} sealed it")
+    if not origin:
+        open_.insert(0, "origin: that needs --key with the issuer's key, or a checkpoint, from elsewhere")
+    if receipt is not None and len(receipt.opened) == 0 and receipt.entry.subject:
+        open_.append("the texts of question and answer: they stand here as salted hashes only")
+    return ReceiptReport(
+        ok=not findings,
+        origin=origin,
+        issuer=issuer,
+        findings=tuple(findings),
+        proves=tuple(proves),
+        does_not_prove=tuple(open_),
+    )

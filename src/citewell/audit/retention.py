@@ -1,0 +1,129 @@
+"""Retention: after so many days the content of an entry goes, and its proof stays.
+
+In: a log, the days each class is kept, the time. Out: expiry entries, which name what went and keep the
+profile of each record for the counts; then the bodies and personal texts are overwritten. Leaves, tree,
+checkpoints and receipts already handed out stay good. What is under a legal hold stays. An expiry that is
+cut short goes on with the next one. Knows nothing about traces or documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from citewell.audit.entries import RECORDS, EntryKind
+from citewell.audit.following import follow
+from citewell.audit.holds import holding, holds_in_force
+from citewell.audit.postings import Postings
+from citewell.audit.profiles import Facts, Profile, facts_of
+from citewell.clock import written
+from citewell.errors import UsageError
+from citewell.identity import plain
+from citewell.records import Record
+
+if TYPE_CHECKING:
+    from citewell.audit.log import Log
+
+CLASSES: Mapping[str, tuple[EntryKind, ...]] = {
+    "answers": (EntryKind.ANSWER,),
+    "errors": (EntryKind.ERROR,),
+    "reads": (EntryKind.READ,),
+    "feedback": (EntryKind.FEEDBACK, EntryKind.EVALUATION),
+    "notices": (EntryKind.NOTICE, EntryKind.RECHECK, EntryKind.RECALL),
+}
+"""What belongs together. Kinds in no class (ingest, configuration, keys, holds, erasure, expiry) are what the
+log is checked by, and stay."""
+_BATCH = 1_000
+
+
+class Expiry(Record, frozen=True, kw_only=True):
+    """``expired`` entries by class, ``requests`` whose records went, ``held`` entries that a hold kept."""
+
+    expired: dict[str, int]
+    requests: tuple[str, ...]
+    held: int
+    dry_run: bool = False
+
+
+class _Row(Record, frozen=True, kw_only=True):
+    seq: int
+    kind: str
+    timestamp: str
+    subject: str
+    body: dict[str, Any]
+
+
+def expire(
+    log: Log, postings: Postings, days: Mapping[str, int], now: datetime, *, dry_run: bool = False
+) -> Expiry:
+    """``days`` by class, 0 for ever. Raises UsageError for a class that is none, LogError."""
+    unknown = sorted(set(days) - set(CLASSES))
+    if unknown:
+        raise UsageError(f"no retention class {unknown[0]!r}", hint=f"one of {', '.join(CLASSES)}")
+    follow(log, postings)
+    holds = holds_in_force(log)
+    expired: dict[str, int] = {}
+    requests: list[str] = []
+    held = 0
+    for name, kept in days.items():
+        if kept <= 0:
+            continue
+        before = written(now - timedelta(days=kept))
+        after = 0
+        while rows := _due(log, CLASSES[name], before, after):
+            after = rows[-1].seq
+            going = [row for row in rows if holding(holds, row.subject, row.body) is None]
+            held += len(rows) - len(going)
+            expired[name] = expired.get(name, 0) + len(going)
+            requests += [row.body["request_id"] for row in going if row.kind in RECORDS]
+            if going and not dry_run:
+                _take_out(log, postings, name, before, going)
+    if any(expired.values()) and not dry_run:
+        log.database.overwrite()
+        postings.database.overwrite()
+    return Expiry(expired=expired, requests=tuple(requests), held=held, dry_run=dry_run)
+
+
+def _due(log: Log, kinds: Sequence[EntryKind], before: str, after: int) -> list[_Row]:
+    among = ", ".join("?" * len(kinds))
+    with log.database.reading() as rows:
+        found = rows.execute(
+            "SELECT seq, kind, timestamp, subject, body FROM entries WHERE seq > ? AND body IS NOT NULL"
+            f" AND kind IN ({among}) AND timestamp < ? ORDER BY seq LIMIT {_BATCH}",
+            (after, *(kind.value for kind in kinds), before),
+        ).fetchall()
+    return [
+        _Row(seq=seq, kind=kind, timestamp=timestamp, subject=subject, body=msgspec.json.decode(body))
+        for seq, kind, timestamp, subject, body in found
+    ]
+
+
+def _take_out(log: Log, postings: Postings, name: str, before: str, going: Sequence[_Row]) -> None:
+    """First the log says what goes; then it goes, from the tables for questions too."""
+    facts = {
+        row.seq: facts_of(row.kind, row.timestamp, row.subject, row.body)
+        for row in going
+        if row.kind in RECORDS
+    }
+    profiles: list[Profile] = list(dict.fromkeys(fact.profile for fact in facts.values()))
+    numbers = {profile: number for number, profile in enumerate(profiles)}
+    body = {
+        "class": name,
+        "before": before,
+        "entries": [row.seq for row in going],
+        "profiles": [plain(profile) for profile in profiles],
+        "records": [[seq, numbers[fact.profile]] for seq, fact in facts.items()],
+    }
+    log.note(EntryKind.EXPIRY, body)
+    among = ", ".join(str(row.seq) for row in going)
+    with log.database.writing() as rows:
+        rows.execute(f"UPDATE entries SET body = NULL WHERE seq IN ({among})")
+        rows.execute(f"DELETE FROM private WHERE seq IN ({among})")
+    postings.forget_keys(_keyed(facts))
+
+
+def _keyed(facts: Mapping[int, Facts]) -> list[tuple[int, int, int]]:
+    return [(key, fact.time, seq) for seq, fact in facts.items() for key in fact.keys]

@@ -1,0 +1,237 @@
+"""A receipt holds for a stranger, says what it does not prove, and fails when any byte of it says
+otherwise."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.audit_uses.records import some_record
+
+from citewell.audit.entries import EntryKind
+from citewell.audit.issuing import issue
+from citewell.audit.log import SqliteLog
+from citewell.audit.printed import as_html, as_text
+from citewell.audit.receipt_check import ReceiptReport, check_receipt
+from citewell.audit.receipts import source_of, written
+from citewell.errors import UsageError
+from citewell.identity import canonical_json, hash_value
+
+CONFIG = {
+    "retrieval": {"relevance_threshold": 0.7},
+    "confidence": {"answer": 0.85},
+    "generator": "extractive",
+}
+
+
+def made(folder: Path, entries: int = 5) -> SqliteLog:
+    folder.mkdir(exist_ok=True)
+    log = SqliteLog(folder / "audit.sqlite")
+    body = {
+        "config": CONFIG,
+        "config_hash": hash_value(CONFIG),
+        "prompts": {"p": "sha256:p"},
+        "citewell": "1",
+    }
+    log.note(EntryKind.CONFIGURATION, body)
+    for number in range(1, entries + 1):
+        log.append(some_record(number, config_hash=hash_value(CONFIG)))
+    return log
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> SqliteLog:
+    return made(tmp_path_factory.mktemp("receipts"))
+
+
+@pytest.fixture(scope="module")
+def receipt(log: SqliteLog) -> bytes:
+    return written(issue(log, request(3)))
+
+
+def request(number: int) -> str:
+    return f"req_{number:024d}"
+
+
+def changed(receipt: bytes, change: Any) -> ReceiptReport:
+    value = json.loads(receipt)
+    change(value)
+    return check_receipt(canonical_json(value) + b"\n")
+
+
+def test_a_stranger_can_check_it_and_is_told_what_it_does_not_prove(receipt: bytes, log: SqliteLog) -> None:
+    report = check_receipt(receipt)
+    assert report.ok
+    assert not report.origin
+    assert any("integrity" in line for line in report.proves)
+    assert any("--key" in line for line in report.does_not_prove)
+    assert any("true" in line for line in report.does_not_prove)
+
+
+def test_with_the_issuers_key_it_proves_origin(receipt: bytes, log: SqliteLog) -> None:
+    report = check_receipt(receipt, key=log.keys.published())
+    assert report.ok
+    assert report.origin
+    assert any(report.issuer in line for line in report.proves)
+
+
+def test_another_key_is_a_finding(receipt: bytes, tmp_path: Path) -> None:
+    other = made(tmp_path, 1)
+    report = check_receipt(receipt, key=other.keys.published())
+    assert not report.ok
+    assert not report.origin
+
+
+def test_a_checkpoint_kept_outside_proves_origin(log: SqliteLog) -> None:
+    kept = log.checkpoint()
+    log.append(some_record(77, config_hash=hash_value(CONFIG)))
+    against = written(issue(log, request(2), checkpoint=kept))
+    assert check_receipt(against, outside=[kept]).origin
+    newest = written(issue(log, request(2)))
+    report = check_receipt(newest, outside=[kept])
+    assert not report.ok
+    assert "ask for a receipt made against yours" in report.findings[0]
+
+
+def test_it_shows_question_answer_claims_and_spans(receipt: bytes) -> None:
+    value = json.loads(receipt)
+    assert value["answer"]["question"] == "question 3?"
+    assert value["answer"]["claims"][0]["status"] == "VERIFIED"
+    assert value["answer"]["thresholds"]["retrieval"] == {"relevance_threshold": 0.7}
+    assert value["answer"]["prompts"] == {"p": "sha256:p"}
+    quote, place = value["annotations"][0]["target"]["selector"]
+    assert quote == {"exact": "Revenue was 12 million.", "type": "TextQuoteSelector"}
+    assert place == {"end": 23, "start": 0, "type": "TextPositionSelector"}
+    assert "alice" not in receipt.decode()
+
+
+def test_it_can_keep_the_texts_secret_or_show_the_user(log: SqliteLog) -> None:
+    secret = written(issue(log, request(1), hashes_only=True))
+    assert b"question 1?" not in secret
+    report = check_receipt(secret)
+    assert report.ok
+    assert any("salted hashes" in line for line in report.does_not_prove)
+    assert b"alice" in written(issue(log, request(1), with_user=True))
+
+
+def test_documents_are_named_by_their_bytes() -> None:
+    empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    assert source_of(empty) == "ni:///sha-256;47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every member and item, at any depth."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return (
+        [path, *(place for key, item in inner for place in places(item, (*path, key)))]
+        if path
+        else [place for key, item in inner for place in places(item, (key,))]
+    )
+
+
+def mutated(value: Any, how: int) -> Any:
+    """Something else of its kind, or of another."""
+    if isinstance(value, str):
+        return [value + "x", value[:-1] + chr(ord(value[-1]) ^ 1) if value else "y", "", None][how]
+    if isinstance(value, bool):
+        return [not value, None, "x", 1][how]
+    if isinstance(value, int | float):
+        return [value + 1, -value - 1, str(value), None][how]
+    if isinstance(value, list):
+        return [[*value, "x"], value[:-1] if value else ["y"], value[::-1] if len(value) > 1 else [1], None][
+            how
+        ]
+    if isinstance(value, dict):
+        return [{**value, "extra": 1}, dict(list(value.items())[1:]) if value else {"y": 1}, [], None][how]
+    return ["x", 1, [1], {"x": 1}][how]
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_no_field_can_be_changed(receipt: bytes, data: st.DataObject) -> None:
+    value = json.loads(receipt)
+    path = data.draw(st.sampled_from(places(value)))
+    target = value
+    for step in path[:-1]:
+        target = target[step]
+    before = copy.deepcopy(target[path[-1]])
+    after = mutated(before, data.draw(st.integers(0, 3)))
+    if canonical_json(after) == canonical_json(before):
+        return
+    target[path[-1]] = after
+    assert not check_receipt(canonical_json(value) + b"\n").ok, path
+
+
+@settings(max_examples=60, deadline=None)
+@given(place=st.integers(0, 10**6), byte=st.integers(0, 255))
+def test_no_byte_can_be_changed(receipt: bytes, place: int, byte: int) -> None:
+    place %= len(receipt) - 1
+    if receipt[place] != byte:
+        assert not check_receipt(receipt[:place] + bytes([byte]) + receipt[place + 1 :]).ok
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"[]", b"\xff", b"NaN", b'{"a":1,"a":2}', b"[" * 100_000])
+def test_what_is_no_receipt(data: bytes) -> None:
+    report = check_receipt(data)
+    assert not report.ok
+    assert "no receipt" in report.findings[0]
+
+
+def test_a_receipt_made_for_a_log_of_ones_own_is_not_the_issuers(receipt: bytes, tmp_path: Path) -> None:
+    """Whoever makes a log of one entry gets integrity, never origin."""
+    forged = made(tmp_path, 3)
+    mine = written(issue(forged, request(3)))
+    assert check_receipt(mine).ok
+    genuine = json.loads(receipt)["key"]
+    assert not check_receipt(mine, key=genuine).ok
+
+    def lend_the_key(value: Any) -> None:
+        value["key"] = genuine
+
+    assert not changed(mine, lend_the_key).ok
+
+
+def test_other_spellings_of_the_same_are_refused(receipt: bytes) -> None:
+    value = json.loads(receipt)
+    assert not check_receipt(json.dumps(value, indent=1).encode()).ok
+
+    def another_line(value: Any) -> None:
+        value["checkpoint"] += value["checkpoint"].splitlines(keepends=True)[-1]
+
+    assert not changed(receipt, another_line).ok
+
+
+def test_no_receipt_of_what_is_not_there(log: SqliteLog) -> None:
+    with pytest.raises(UsageError):
+        issue(log, "req_none")
+    with pytest.raises(UsageError, match="cannot be read"):
+        issue(log, request(1), checkpoint="nothing")
+
+
+def test_an_older_checkpoint_or_one_of_another_log_is_refused(log: SqliteLog, tmp_path: Path) -> None:
+    early = made(tmp_path, 1).checkpoint()
+    with pytest.raises(UsageError, match="is entry"):
+        issue(log, request(4), checkpoint=early)
+    with pytest.raises(UsageError, match="not of this log"):
+        issue(log, request(1), checkpoint=made(tmp_path / "b", 3).checkpoint())
+
+
+def test_it_can_be_printed(log: SqliteLog) -> None:
+    found = issue(log, request(3))
+    page, text = as_html(found), as_text(found)
+    for shown in ("question 3?", "Revenue was 12 million.", "VERIFIED", "receipt check"):
+        assert shown in page
+        assert shown in text
+    assert "<script" not in page
+    assert "not shown: hmac-sha256:" in as_text(issue(log, request(3), hashes_only=True))
+
+
+def test_what_people_wrote_is_escaped(tmp_path: Path) -> None:
+    log = made(tmp_path, 1)
+    log.append(some_record(9, question="<script>alert(1)</script>", config_hash=hash_value(CONFIG)))
+    assert "<script" not in as_html(issue(log, request(9)))
