@@ -32,7 +32,7 @@ from citewell.finding import BROADENED, Finding
 from citewell.journal import Journal
 from citewell.ports import AnswerJudge, Clock, Entailer, Extractor, GateJudge, Generator, Ranker, TraceStore
 from citewell.questioning import Questioner
-from citewell.records import Answer, Maker
+from citewell.records import Answer, AuditRecord, Maker
 from citewell.retrieval import Retriever
 from citewell.streaming import Streaming, Tell
 from citewell.writing import Writing
@@ -106,6 +106,23 @@ class Answering:
         if streaming is not None:
             streaming.settle(answer)
         return answer
+
+    def rehearse(self, ask: Ask) -> AuditRecord:
+        """What this pass would seal; nothing is sealed, traced or told. For a replay. Raises what a stage
+        raises."""
+        journal = Journal(
+            question=ask.question,
+            user=ask.user,
+            session_id=ask.session_id,
+            timestamp=stamp(self.clock),
+            config_hash=self.config.hash,
+            embedder=self.embedder,
+            parameters=ask.parameters,
+            makers=self.makers,
+            environment=self.environment,
+        )
+        self._pass(ask, journal, None)
+        return journal.record()
 
     def _pass(self, ask: Ask, journal: Journal, streaming: Streaming | None) -> str:
         """The question as it was rewritten to stand alone, "" when it was not."""
