@@ -24,6 +24,8 @@ from citewell.records import Maker
 if TYPE_CHECKING:
     from citewell.answering import Answering
     from citewell.audit import SqliteLog
+    from citewell.audit.keys import FolderKeys
+    from citewell.audit.publishing import Publisher
     from citewell.checking import Checker
     from citewell.evidence.sqlite import SqliteEvidence
     from citewell.index import LanceIndex
@@ -101,6 +103,7 @@ class Assembly:
     def __init__(self, home: Path, config: Config, clock: Clock | None = None) -> None:
         self.home, self.config, self.clock = home, config, clock or SystemClock()
         self.notes: list[str] = []
+        self.publisher: Publisher | None = None
         _refuse_same_model(config)
 
     # --- stores -----------------------------------------------------------------------------------
@@ -121,7 +124,25 @@ class Assembly:
     def log(self) -> SqliteLog:
         from citewell.audit import SqliteLog
 
-        return SqliteLog(self.home / AUDIT_FILE, clock=self.clock)
+        log = SqliteLog(self.home / AUDIT_FILE, clock=self.clock, keys=self.keys)
+        self.publisher = self._publisher(log)
+        return log
+
+    @cached_property
+    def keys(self) -> FolderKeys:
+        from citewell.audit.keys import FolderKeys
+        from citewell.audit.log import KEYS_FOLDER
+
+        named = self.config.audit.keys
+        return FolderKeys(Path(named) if named else self.home / KEYS_FOLDER, origin=self.config.audit.origin)
+
+    def _publisher(self, log: SqliteLog) -> Publisher:
+        from citewell.audit.publishing import Publisher
+        from citewell.audit.witnesses import witness
+
+        settings = self.config.audit
+        witnesses = {url: witness(url) for url in settings.witnesses}
+        return Publisher(log, witnesses, self.clock, every_s=settings.publish_every_s)
 
     @cached_property
     def traces(self) -> SqliteTraces:
@@ -277,6 +298,10 @@ class Assembly:
 
     def close(self) -> None:
         """Closes the stores that were opened."""
+        if self.publisher is not None:
+            self.publisher.close()
+        if "keys" in self.__dict__:
+            self.__dict__.pop("keys").close()
         for name in ("evidence", "log", "traces"):
             if name in self.__dict__:
                 self.__dict__.pop(name).close()

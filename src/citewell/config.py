@@ -19,6 +19,7 @@ from citewell.errors import ConfigError
 from citewell.identity import hash_value
 from citewell.records import Record
 
+LISTS = {"audit.witnesses"}
 RESERVED = {"CITEWELL_HOME", "CITEWELL_DATA", "CITEWELL_CONFIG"} | {
     f"CITEWELL_{name}" for name in ("ENCODER", "CHECKPOINTS", "THREADS", "STEPS", "PASSES", "HELD_LAYERS")
 }
@@ -129,6 +130,18 @@ class Confidence(Record, frozen=True, kw_only=True):
     card: str = ""
 
 
+class Audit(Record, frozen=True, kw_only=True):
+    """``keys`` is the folder of the log's keys ("" is ``keys`` in the home), ``origin`` the log's name in its
+    checkpoints (set before the first entry; "" draws one), ``witnesses`` are URLs as
+    :mod:`citewell.audit.witnesses` has them, which get a checkpoint every
+    ``publish_every_s`` (0: on command)."""
+
+    keys: str = ""
+    origin: str = ""
+    witnesses: tuple[str, ...] = ()
+    publish_every_s: float = 3600.0
+
+
 class Config(Record, frozen=True, kw_only=True):
     """``generator``, ``entailer``, ``ranker``, ``extractor`` and ``embedder`` name implementations."""
 
@@ -147,6 +160,7 @@ class Config(Record, frozen=True, kw_only=True):
     judges: Judges = Judges()
     verification: Verification = Verification()
     confidence: Confidence = Confidence()
+    audit: Audit = Audit()
 
     @property
     def hash(self) -> str:
@@ -192,7 +206,8 @@ def _overlay(tree: dict[str, Any], name: str, value: str) -> None:
         if key.replace(".", "_") == wanted:
             section, _, leaf = key.rpartition(".")
             target = tree.setdefault(section, {}) if section else tree
-            target[leaf] = value
+            # Several values stand with blanks between them.
+            target[leaf] = value.split() if key in LISTS else value
             return
     known = ["CITEWELL_" + key.replace(".", "_").upper() for key in keys()]
     raise ConfigError(f"unknown variable {name}", hint=_nearest(name, known))

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from citewell.answering import Answering
     from citewell.asking import Ask
     from citewell.audit import AuditQuery, CheckReport, Entry, Page
+    from citewell.audit.keys import FolderKeys
+    from citewell.audit.log import Proof
+    from citewell.audit.publishing import Publication
     from citewell.evidence.catalogue import CatalogueEntry
     from citewell.evidence.sqlite import SqliteEvidence
     from citewell.ingesting import IngestReport, Progress
@@ -249,20 +252,70 @@ class KnowledgeBase:
         self._note_read({"query": self._without_names(query)}, reader, len(page.records))
         return page
 
-    def audit_check(self) -> CheckReport:
+    def audit_check(self, *, outside: Sequence[str] = (), key: str = "") -> CheckReport:
         """Derives the log again, with the stored evidence and the prompt files of this release.
 
-        Changes nothing, so that a copy on a read-only disk can be checked; shows no contents: no read.
+        ``outside`` are checkpoints that somebody else kept, ``key`` the published keys, one a line (those of
+        the home when empty). Changes nothing, so that a copy on a read-only disk can be checked; shows no
+        contents: no read.
         """
         from citewell.audit import SqliteLog
 
         self._must_be_there()
-        log = SqliteLog(self.home / AUDIT_FILE, readonly=True)
+        log = SqliteLog(self.home / AUDIT_FILE, readonly=True, keys=self._parts.keys)
         try:
             with self._readable_evidence() as evidence:
-                return log.check(evidence=evidence, prompts=prompts_to_check(log))
+                return log.check(evidence=evidence, prompts=prompts_to_check(log), outside=outside, key=key)
         finally:
-            log.close()
+            log.database.close()
+
+    def audit_checkpoint(self) -> str:
+        """The newest signed checkpoint: what an outsider keeps."""
+        self._must_be_there()
+        return self._parts.log.checkpoint()
+
+    def audit_publish(self) -> tuple[Publication, ...]:
+        """Sends the newest checkpoint to every configured witness; each outcome is recorded."""
+        self._must_be_there()
+        self._parts.log.size()
+        publisher = self._parts.publisher
+        return publisher.publish() if publisher is not None else ()
+
+    def audit_prove(self, request_id: str) -> Proof:
+        """That the entry of a request is in the tree of the newest checkpoint. Raises UsageError."""
+        self._must_be_there()
+        log = self._parts.log
+        return log.prove(log.get(request_id).seq)
+
+    def audit_export(self, folder: str | Path, *, reader: str = "") -> int:
+        """The log as tlog-tiles with its sealed bodies; how many entries. On record, as a read."""
+        from citewell.audit.export import export
+
+        self._must_be_there()
+        self._note_read({"export": "all"}, reader, self._parts.log.size())
+        return export(self._parts.log, Path(folder))
+
+    def audit_rotate_key(self, reason: str = "") -> str:
+        """A new signing key, signed over by the old one; the new public key, to be published."""
+        self._must_be_there()
+        return self._parts.log.hand_over(reason)
+
+    def audit_replace_lost_key(self, reason: str) -> str:
+        """A new signing key where the old one is gone. Raises UsageError while it is there."""
+        self._must_be_there()
+        return self._parts.log.replace_lost_key(reason)
+
+    def audit_restore_keys(self, folder: str | Path) -> None:
+        """Brings missing keys back from a backup; people whom the log says were erased stay so."""
+        self._must_be_there()
+        log = self._parts.log
+        erased = {str(log.body(entry).get("subject", "")) for entry in log.entries(EntryKind.ERASURE)}
+        self._parts.keys.restore(Path(folder), erased)
+
+    @property
+    def audit_keys(self) -> FolderKeys:
+        """Where the keys of people and the signing key are."""
+        return self._parts.keys
 
     def replay(self, request_id: str, *, reader: str = "") -> Replay:
         """The recorded retrieval, run again on the recorded index version and compared bit by bit.

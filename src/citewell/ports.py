@@ -343,7 +343,11 @@ class KeyStore(Protocol):
 
 
 class Witness(Protocol):
-    def publish(self, checkpoint: str) -> None: ...
+    """A place outside that keeps checkpoints."""
+
+    def publish(self, checkpoint: str) -> None:
+        """Kept when it returns. Raises LogError."""
+        ...
 
     def read(self) -> Iterator[str]: ...
 

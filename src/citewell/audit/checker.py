@@ -98,9 +98,12 @@ class ExportSource:
     """Over a folder that `citewell audit export` wrote: tlog-tiles, and the bodies beside them."""
 
     def __init__(self, folder: Path) -> None:
+        """Raises ValueError for a folder that holds no export."""
         self._folder = folder
         text = self.newest()
-        self._size = read_checkpoint(text).size if text else 0
+        if not text:
+            raise ValueError(f"{folder} holds no checkpoint")
+        self._size = read_checkpoint(text).size
 
     def entries(self) -> Iterable[Row]:
         for number in range(-(-self._size // TILE)):

@@ -13,12 +13,12 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from citewell.errors import LogError
+from citewell.errors import LogError, UsageError
 from citewell.identity import salted_hash
 from citewell.ports import Subject
 
@@ -150,6 +150,50 @@ class FolderKeys:
         """The public keys that check what was signed, one a line, oldest first; "" when there are none."""
         path = self.folder / PUBLISHED
         return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
+
+    def back_up(self, folder: Path) -> None:
+        """Copies everything into a new folder that only its owner may read. Raises UsageError for an old one.
+
+        Whoever has the copy can sign in the log's name and read what people asked.
+        """
+        if folder.exists():
+            raise UsageError(f"{folder} is there already", hint="name a folder that is not")
+        with _as_log_error(folder):
+            folder.mkdir(mode=0o700, parents=True)
+            for name in (SIGNING, PUBLISHED):
+                if (self.folder / name).exists():
+                    write_private(folder / name, (self.folder / name).read_text(encoding="utf-8"))
+            with self._using() as connection:
+                (folder / SUBJECTS).touch(mode=0o600)
+                copy = sqlite3.connect(folder / SUBJECTS)
+                try:
+                    connection.backup(copy)
+                finally:
+                    copy.close()
+
+    def restore(self, folder: Path, erased: Collection[str]) -> None:
+        """Brings back what is missing here. People in ``erased`` (pseudonyms) stay forgotten.
+
+        Raises UsageError when the keys are there, LogError when the copy cannot be read.
+        """
+        if self.can_sign() and (self.folder / SUBJECTS).exists():
+            raise UsageError(f"the keys in {self.folder} are there", hint="nothing needs to be restored")
+        with _as_log_error(folder):
+            self._make_folder()
+            for name in (SIGNING, PUBLISHED):
+                if (folder / name).exists() and not (self.folder / name).exists():
+                    write_private(self.folder / name, (folder / name).read_text(encoding="utf-8"))
+            if (folder / SUBJECTS).exists() and not (self.folder / SUBJECTS).exists():
+                source = sqlite3.connect(f"{(folder / SUBJECTS).resolve().as_uri()}?mode=ro", uri=True)
+                try:
+                    with self._using() as connection:
+                        source.backup(connection)
+                        connection.executemany(
+                            "DELETE FROM subjects WHERE id = ?", [(subject,) for subject in erased]
+                        )
+                        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                finally:
+                    source.close()
 
     def close(self) -> None:
         with self._lock:

@@ -14,7 +14,7 @@ import base64
 import secrets
 import threading
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +60,7 @@ class Log:
         self._turn = threading.Lock()
         self._signer: Signer | None = None
         self._newest: tuple[str, Frontier] = ("", Frontier())
+        self.after_append: Callable[[], None] | None = None
 
     # --- writing ----------------------------------------------------------------------------------
 
@@ -102,6 +103,8 @@ class Log:
                     self._take_turn()
         if waiting.error is not None:
             raise waiting.error
+        if self.after_append is not None:
+            self.after_append()
         return waiting.hash
 
     def _take_turn(self) -> None:

@@ -1,14 +1,17 @@
-"""``citewell audit show | query | check`` and ``citewell trace``."""
+"""``citewell audit show | query | check | replay`` and ``citewell trace``."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from citewell.cli import keys, proving
 from citewell.cli.answers import print_claims
 from citewell.cli.home import HomeOption, JsonOption, open_home
 from citewell.cli.printing import FAILED, aside, columns, say, say_json
+from citewell.errors import UsageError
 
 if TYPE_CHECKING:
     from citewell.records import AuditRecord
@@ -19,6 +22,8 @@ group = typer.Typer(help="The sealed log of answers.", no_args_is_help=True, ric
 
 
 def register(app: typer.Typer) -> None:
+    proving.register(group)
+    group.add_typer(keys.group, name="key")
     app.add_typer(group, name="audit")
     app.command("trace")(trace)
 
@@ -89,9 +94,21 @@ def query(
 
 
 @group.command()
-def check(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
+def check(
+    context: typer.Context,
+    checkpoint: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="A checkpoint kept outside; may be repeated.")
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The published keys; else the home's own.")
+    ] = None,
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
     """Derive the whole log again; 5 when anything does not fit, each finding named."""
-    report = open_home(context, home).audit_check()
+    outside = [_text(path) for path in checkpoint or ()]
+    published = _text(key) if key else ""
+    report = open_home(context, home).audit_check(outside=outside, key=published)
     if json:
         say_json({"ok": report.ok, "size": report.size, "findings": report.findings})
     else:
@@ -100,8 +117,9 @@ def check(context: typer.Context, json: JsonOption = False, home: HomeOption = N
         say(
             f"{'whole' if report.ok else 'NOT whole'}: {report.size} entries, {len(report.findings)} findings"
         )
-    for skipped in report.skipped:
-        aside(f"note: {skipped}")
+    own = () if key else ("the key is the home's own: this shows integrity, not origin",)
+    for note in (*report.skipped, *own, *report.notes):
+        aside(f"note: {note}")
     if not report.ok:
         raise typer.Exit(FAILED)
 
@@ -150,6 +168,13 @@ def trace(
             say(f"    failed: {item.failure_reason}")
         say()
     return None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}", hint="name a text file") from error
 
 
 def _line(record: AuditRecord) -> tuple[str, ...]:

@@ -1,0 +1,62 @@
+"""``citewell audit checkpoint | prove | export``: what leaves the house so that others can check it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from citewell.cli.home import HomeOption, JsonOption, open_home
+from citewell.cli.printing import ERROR, aside, say, say_json
+
+
+def register(group: typer.Typer) -> None:
+    for command in (checkpoint, prove, export):
+        group.command()(command)
+
+
+def checkpoint(
+    context: typer.Context,
+    publish: Annotated[bool, typer.Option("--publish", help="Send it to the configured witnesses.")] = False,
+    home: HomeOption = None,
+) -> None:
+    """Print the newest signed checkpoint: keep it where the log's owner cannot reach it."""
+    knowledge_base = open_home(context, home)
+    say(knowledge_base.audit_checkpoint().removesuffix("\n"))
+    failed = False
+    for one in knowledge_base.audit_publish() if publish else ():
+        aside(f"{one.witness}: {one.error or f'has the checkpoint of {one.size} entries'}")
+        failed = failed or bool(one.error)
+    if failed:
+        raise typer.Exit(ERROR)
+
+
+def prove(
+    context: typer.Context,
+    id: Annotated[str, typer.Argument(metavar="ID", help="The record id that `ask` printed.")],
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """Prove that a record is in the log: its leaf, the hashes up to the root, the checkpoint."""
+    proof = open_home(context, home).audit_prove(id)
+    if json:
+        return say_json(proof)
+    say(f"leaf {proof.index} of {proof.size}: {proof.leaf}")
+    for digest in proof.hashes:
+        say(digest)
+    say()
+    say(proof.checkpoint.removesuffix("\n"))
+    return None
+
+
+def export(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="New, or an earlier export.")],
+    reader: Annotated[str, typer.Option("--reader", metavar="U", help="Who reads, for the record.")] = "",
+    home: HomeOption = None,
+) -> None:
+    """Write the log as files that anybody's tools read (C2SP tlog-tiles); `python -m citewell.audit FOLDER`
+    checks them."""
+    size = open_home(context, home).audit_export(folder, reader=reader)
+    say(f"{size} entries in {folder}")

@@ -1,0 +1,204 @@
+"""Checkpoints reach the places that keep them, and one that cannot is not passed over in silence."""
+
+from __future__ import annotations
+
+import http.server
+import re
+import subprocess
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from citewell.audit import EntryKind, SqliteLog
+from citewell.audit.publishing import Publisher
+from citewell.audit.witnesses import witness
+from citewell.errors import ConfigError, LogError
+
+NOW = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
+
+
+class Hand:
+    """A clock that somebody sets."""
+
+    def __init__(self) -> None:
+        self.at = NOW
+
+    def now(self) -> datetime:
+        return self.at
+
+
+class Server:
+    """What was sent to it, and objects by their path: as much of S3 and of a webhook as is spoken here."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, str, dict[str, str], bytes]] = []
+        self.objects: dict[str, bytes] = {}
+        self.status = 200
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_PUT(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                if self.headers.get("Content-Encoding") == "aws-chunked":
+                    body = re.sub(rb"^[0-9a-f]+[^\r]*\r\n", b"", body).split(b"\r\n0")[0]
+                self.keep(body)
+                if outer.status == 200:
+                    outer.objects[self.path.split("?")[0]] = body
+                self.reply(b"")
+
+            def do_POST(self) -> None:
+                self.keep(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+                self.reply(b"ok")
+
+            def do_GET(self) -> None:
+                if "list-type=2" in self.path:
+                    keys = "".join(
+                        f"<Contents><Key>{path.split('/', 2)[2]}</Key></Contents>"
+                        for path in sorted(outer.objects)
+                    )
+                    self.reply(
+                        f"<ListBucketResult><IsTruncated>false</IsTruncated>{keys}</ListBucketResult>".encode()
+                    )
+                else:
+                    self.reply(outer.objects[self.path.split("?")[0]])
+
+            def keep(self, body: bytes) -> None:
+                outer.requests.append((self.command, self.path, dict(self.headers), body))
+
+            def reply(self, body: bytes) -> None:
+                self.send_response(outer.status)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    made = Server()
+    yield made
+    made.http.shutdown()
+    made.http.server_close()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> SqliteLog:
+    log = SqliteLog(tmp_path / "audit.sqlite")
+    log.note(EntryKind.NOTICE, {"n": 1})
+    return log
+
+
+def repository(folder: Path) -> Path:
+    folder.mkdir()
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    return folder
+
+
+def publisher(log: SqliteLog, *urls: str, clock: Hand | None = None) -> Publisher:
+    return Publisher(log, {url: witness(url) for url in urls}, clock or Hand(), every_s=3600)
+
+
+def test_a_file_keeps_every_checkpoint(tmp_path: Path, log: SqliteLog) -> None:
+    place = witness(f"file:{tmp_path}/kept")
+    texts = []
+    for number in range(3):
+        log.note(EntryKind.NOTICE, {"n": number})
+        texts.append(log.checkpoint())
+        place.publish(texts[-1])
+    assert list(place.read()) == texts
+
+
+def test_a_repository_keeps_every_checkpoint_once(tmp_path: Path, log: SqliteLog) -> None:
+    place = witness(f"git:{repository(tmp_path / 'kept')}")
+    first = log.checkpoint()
+    place.publish(first)
+    place.publish(first)
+    log.note(EntryKind.NOTICE, {})
+    place.publish(log.checkpoint())
+    assert list(place.read()) == [first, log.checkpoint()]
+
+
+def test_a_folder_that_is_no_repository_says_so(tmp_path: Path, log: SqliteLog) -> None:
+    (tmp_path / "plain").mkdir()
+    with pytest.raises(LogError, match="git init"):
+        witness(f"git:{tmp_path / 'plain'}").publish(log.checkpoint())
+
+
+@pytest.mark.enable_socket
+def test_a_webhook_gets_the_text(server: Server, log: SqliteLog) -> None:
+    witness(f"{server.url}/in").publish(log.checkpoint())
+    ((method, path, _, body),) = server.requests
+    assert (method, path, body.decode()) == ("POST", "/in", log.checkpoint())
+    server.status = 503
+    with pytest.raises(LogError, match="503"):
+        witness(f"{server.url}/in").publish(log.checkpoint())
+
+
+@pytest.mark.enable_socket
+def test_an_object_store_keeps_it_under_compliance_retention(
+    server: Server, log: SqliteLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("boto3", reason="the extra s3 is not installed")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    place = witness(f"s3://bucket/logs/a?retain_days=30&endpoint={server.url}")
+    place.publish(log.checkpoint())
+    method, path, headers, _ = server.requests[-1]
+    assert method == "PUT"
+    assert path.startswith("/bucket/logs/a/000000000001-")
+    assert headers["x-amz-object-lock-mode"] == "COMPLIANCE"
+    until = datetime.fromisoformat(headers["x-amz-object-lock-retain-until-date"])
+    assert timedelta(days=29) < until - datetime.now(UTC) < timedelta(days=31)
+    assert list(place.read()) == [log.checkpoint()]
+    server.status = 403
+    with pytest.raises(LogError, match="object lock"):
+        place.publish(log.checkpoint())
+
+
+@pytest.mark.parametrize(
+    "url", ["", "kept", "ftp://host/x", "s3://bucket/x", "s3://b/x?retain_days=no", "file:"]
+)
+def test_what_names_no_witness_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError, match="witness"):
+        witness(url)
+
+
+def test_each_outcome_is_recorded_and_a_failure_is_an_entry(tmp_path: Path, log: SqliteLog) -> None:
+    good, bad = f"file:{tmp_path}/kept", f"file:{tmp_path}/none/kept"
+    first, second = publisher(log, good, bad).publish()
+    assert (first.size, first.error) == (1, "")
+    assert "No such file" in second.error
+    with log.database.reading() as rows:
+        held = rows.execute("SELECT witness, size, error FROM published ORDER BY witness").fetchall()
+    assert held == [(good, 1, ""), (bad, 1, second.error)]
+    assert log.body(log.at(2)) == {"witness": bad, "size": 1, "error": second.error}
+    assert log.check().ok
+
+
+def test_checkpoints_go_out_when_they_are_due(tmp_path: Path, log: SqliteLog) -> None:
+    url, clock = f"file:{tmp_path}/kept", Hand()
+    sender = publisher(log, url, clock=clock)
+    sizes = []
+    for later in (0, 10, 3700):
+        clock.at = NOW + timedelta(seconds=later)
+        log.note(EntryKind.NOTICE, {"later": later})
+        sender.close()
+        sizes.append(len(list(witness(url).read())))
+    assert sizes == [1, 1, 2]
+    # Another process, a minute later, does not send again.
+    log.after_append = None
+    clock.at += timedelta(seconds=60)
+    again = publisher(log, url, clock=clock)
+    log.note(EntryKind.NOTICE, {})
+    again.close()
+    assert len(list(witness(url).read())) == 2
