@@ -30,8 +30,8 @@ lint: setup
 # torch first: that is the CPU build
 extras: setup
 	$(BIN)/python -m pip install --quiet torch==2.13.0
-	$(BIN)/python -m pip install --quiet --editable '.[huggingface]'
-	$(BIN)/python -m pytest tests/models/test_huggingface.py
+	$(BIN)/python -m pip install --quiet --editable '.[huggingface,local]'
+	$(BIN)/python -m pytest tests/models/test_huggingface.py tests/models/test_local_writer.py
 
 check: lint test extras
 

@@ -270,6 +270,6 @@ def test_a_grammar_goes_where_the_server_takes_it(play: Play_, passages: Any) ->
     write("openai:m", passages, Writer(form="grammar"))
     write("openai:m", passages, Writer(form="grammar", dialect="gbnf"))
     lark, gbnf = (asked.body for asked in server.asked)
-    assert "substring_words" in lark["structured_outputs"]["grammar"]
+    assert "substring_chunks" in lark["structured_outputs"]["grammar"]
     assert gbnf["grammar"].startswith("root ::=")
     assert Form.GRAMMAR in language_model_named("openai:m", Writer()).forms

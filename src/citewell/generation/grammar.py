@@ -40,7 +40,9 @@ def quote_grammar(passages: Sequence[Passage]) -> str:
         f"ABSTENTION: {json.dumps(ABSTENTIONS[0])}",
     ]
     for number, (name, passage) in enumerate(zip(names, passages, strict=True), 1):
-        words = json.dumps({"substring_words": quotable(passage)}, ensure_ascii=False)
+        # Our words, each with its blank: the library's own split lets a blank stand twice.
+        chunks = [f" {word}" for word in quotable(passage).split()]
+        words = json.dumps({"substring_chunks": chunks}, ensure_ascii=False)
         rules.append(f'{name}: "[SOURCE_{number}: \\"" quote_{number} "\\"]"')
         rules.append(f"quote_{number}: %regex {words}")
     return "\n".join(rules) + "\n"

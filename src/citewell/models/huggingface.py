@@ -19,15 +19,13 @@ counts.
 
 from __future__ import annotations
 
-import hashlib
-import importlib
-import itertools
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from citewell.errors import MissingExtraError, ModelChangedError, ModelError
+from citewell.errors import ModelError
+from citewell.models.saved import digest, folder_of, libraries, weights
 from citewell.records import Entailment, Maker
 from citewell.sentences import sentence_spans
 
@@ -49,12 +47,12 @@ class HuggingFaceEntailer:
     """
 
     def __init__(self, name: str, *, sha256: str = "") -> None:
-        transformers, self._torch = _libraries()
-        folder = _folder(name)
-        digest = _digest(folder, sha256)
+        transformers, self._torch = libraries()
+        folder = folder_of(name)
+        fingerprint = digest(folder, sha256)
         settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         self._load(transformers, folder, settings)
-        self.maker = Maker(name=f"huggingface:{name}", hash=digest)
+        self.maker = Maker(name=f"huggingface:{name}", hash=fingerprint)
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
         """The window with the highest entailment speaks for a long premise; when none entails, the
@@ -110,14 +108,14 @@ class HuggingFaceRanker:
     """A cross-encoder with one output: a logistic of its logit, the best window for a long passage."""
 
     def __init__(self, name: str, *, sha256: str = "") -> None:
-        transformers, self._torch = _libraries()
-        folder = _folder(name)
-        digest = _digest(folder, sha256)
+        transformers, self._torch = libraries()
+        folder = folder_of(name)
+        fingerprint = digest(folder, sha256)
         self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
         self._model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
         if self._model.config.num_labels != 1:
             raise ModelError(f"{name} has {self._model.config.num_labels} outputs", hint="a ranker has one")
-        self.maker = Maker(name=f"huggingface:{name}", hash=digest)
+        self.maker = Maker(name=f"huggingface:{name}", hash=fingerprint)
 
     def rank(self, question: str, passages: Sequence[str]) -> list[float]:
         """One probability a passage; an empty passage answers nothing: 0."""
@@ -160,52 +158,6 @@ def _pieces(sentence: str, count: Callable[[str], int], most: int) -> list[str]:
     return [*_pieces(" ".join(words[:middle]), count, most), *_pieces(" ".join(words[middle:]), count, most)]
 
 
-def _libraries() -> tuple[Any, Any]:
-    try:
-        return importlib.import_module("transformers"), importlib.import_module("torch")
-    except ImportError as error:
-        raise MissingExtraError(
-            "Hugging Face models need torch and transformers",
-            hint="pip install torch==2.13.0 'citewell[huggingface]' (torch first: that is the CPU build)",
-        ) from error
-
-
-def _folder(name: str) -> Path:
-    if Path(name).is_dir():
-        folder = Path(name)
-    else:
-        hub = importlib.import_module("huggingface_hub")
-        try:
-            folder = Path(hub.snapshot_download(name))
-        except Exception as error:
-            raise ModelError(
-                f"no model at {name}: {type(error).__name__}",
-                hint="give a folder, or a hub id that can be reached",
-            ) from error
-    if not (folder / "config.json").is_file() or not _weights(folder):
-        raise ModelError(
-            f"{folder} holds no config.json and weights", hint="give the folder of a saved model"
-        )
-    return folder
-
-
-def _weights(folder: Path) -> list[Path]:
-    """safetensors only: a pickle runs code when it is loaded."""
-    return sorted(folder.glob("*.safetensors"))
-
-
-def _digest(folder: Path, expected: str) -> str:
-    state = hashlib.sha256()
-    for path in itertools.chain([folder / "config.json"], _weights(folder)):
-        state.update(hashlib.sha256(path.read_bytes()).digest())
-    if expected and state.hexdigest() != expected.removeprefix("sha256:"):
-        raise ModelChangedError(
-            f"{folder} has hash {state.hexdigest()}, pinned is {expected}",
-            hint="restore it, or pin the new hash",
-        )
-    return "sha256:" + state.hexdigest()
-
-
 def _architecture(settings: dict[str, Any]) -> str:
     names = settings.get("architectures") or ["unknown"]
     suffix = str(names[0]).partition("For")[2]
@@ -235,14 +187,14 @@ def _hhem(transformers: Any, folder: Path, settings: dict[str, Any]) -> tuple[An
     source = folder / base if (folder / base).is_dir() else base
     config = transformers.AutoConfig.from_pretrained(source, num_labels=2)
     model = transformers.T5ForTokenClassification(config)
-    weights = {
+    state = {
         name.removeprefix("t5."): tensor
-        for path in _weights(folder)
+        for path in weights(folder)
         for name, tensor in load_file(path).items()
     }
     shared = "transformer.encoder.embed_tokens.weight"
-    weights.setdefault(shared, weights["transformer.shared.weight"])
-    model.load_state_dict(weights)
+    state.setdefault(shared, state["transformer.shared.weight"])
+    model.load_state_dict(state)
     return transformers.AutoTokenizer.from_pretrained(source), model, {0: "inconsistent", 1: "consistent"}
 
 

@@ -1,0 +1,145 @@
+"""A writer on this machine by transformers, its quotes held to their sources by llguidance:
+``citewell[local]``.
+
+In: a folder or a hub id of a causal language model. Out: a LanguageModel whose strongest form is a grammar:
+at the place of a quote only tokens that go on in the labelled passage can be chosen, whatever the model would
+rather say. No request leaves the machine. Knows nothing about prompts or how a completion is read.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from citewell.errors import GeneratorError, MissingExtraError, ModelError
+from citewell.models.saved import digest, folder_of, libraries
+from citewell.ports import Completion, Form, Prompted
+from citewell.records import Maker, TokenUsage
+
+_HEARD_EVERY = 8
+"""Tokens between two partial completions: decoding all of it for each token would cost more than the
+model."""
+
+
+class LocalModel:
+    """``sha256`` pins configuration and weights. Raises MissingExtraError, ModelError, ModelChangedError."""
+
+    forms: tuple[Form, ...] = (Form.GRAMMAR, Form.INLINE)
+
+    def __init__(self, name: str, *, sha256: str = "") -> None:
+        transformers, self._torch = libraries()
+        self._guidance = _guidance()
+        folder = folder_of(name)
+        fingerprint = digest(folder, sha256)
+        self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        if not getattr(self._tokenizer, "is_fast", False):
+            raise ModelError(f"{name} has no fast tokenizer", hint="choose a model with tokenizer.json")
+        self._model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+        self._vocabulary = int(self._model.config.vocab_size)
+        hf = importlib.import_module("llguidance.hf")
+        self._words = hf.from_tokenizer(self._tokenizer, n_vocab=self._vocabulary)
+        self.maker = Maker(name=f"local:{name}", hash=fingerprint)
+
+    def complete(self, prompted: Prompted, hear: Callable[[Completion], None] | None = None) -> Completion:
+        """Sampled at the temperature asked for, from the seed asked for: the same request gives the same
+        tokens on one machine. Raises GeneratorError when prompt and completion do not fit the model."""
+        ids = self._prompt(prompted)
+        room = int(getattr(self._model.config, "max_position_embeddings", 0) or 0)
+        if room and len(ids) + prompted.max_tokens > room:
+            raise GeneratorError(
+                f"{len(ids)} prompt tokens and {prompted.max_tokens} to write do not fit {room}",
+                hint="lower writer.max_sources or writer.max_tokens",
+            )
+        said: list[int] = []
+        ended = False
+        for token in self._tokens(ids, prompted):
+            if token is None:
+                ended = True
+                break
+            said.append(token)
+            if hear is not None and len(said) % _HEARD_EVERY == 0:
+                hear(Completion(text=self._text(said), whole=False))
+        usage = TokenUsage(prompt=len(ids), completion=len(said), total=len(ids) + len(said))
+        return Completion(text=self._text(said), usage=usage, cost=0.0, whole=ended)
+
+    def _tokens(self, ids: list[int], prompted: Prompted) -> Iterator[int | None]:
+        """Token by token, None at the end; ``max_tokens`` at most."""
+        torch = self._torch
+        random = torch.Generator().manual_seed(prompted.seed)
+        matcher = self._matcher(prompted)
+        fed, past = torch.tensor([ids]), None
+        for _ in range(prompted.max_tokens):
+            with torch.no_grad():
+                out = self._model(input_ids=fed, past_key_values=past, use_cache=True)
+            logits, past = out.logits[0, -1, : self._vocabulary].float(), out.past_key_values
+            if matcher is not None:
+                self._mask(matcher, logits)
+            if prompted.temperature > 0:
+                weights = torch.softmax(logits / prompted.temperature, dim=-1)
+                token = int(torch.multinomial(weights, 1, generator=random))
+            else:
+                token = int(logits.argmax())
+            if matcher is not None:
+                matcher.consume_token(token)
+            if token == self._tokenizer.eos_token_id:
+                yield None
+                return
+            yield token
+            if matcher is not None and matcher.is_stopped():
+                yield None
+                return
+            fed = torch.tensor([[token]])
+
+    def _matcher(self, prompted: Prompted) -> Any:
+        if not prompted.grammar:
+            return None
+        grammar = prompted.grammar
+        if prompted.dialect == "gbnf":
+            grammar = importlib.import_module("llguidance.gbnf_to_lark").gbnf_to_lark(grammar)
+        matcher = self._guidance.LLMatcher(self._words, self._guidance.LLMatcher.grammar_from_lark(grammar))
+        if matcher.is_error():
+            raise GeneratorError(f"the grammar is not taken: {matcher.get_error()[:200]}")
+        return matcher
+
+    def _mask(self, matcher: Any, logits: Any) -> None:
+        """Everything that the grammar does not allow here becomes impossible."""
+        masks = importlib.import_module("llguidance.torch")
+        mask = masks.allocate_token_bitmask(1, self._vocabulary)
+        masks.fill_next_token_bitmask(matcher, mask, 0)
+        masks.apply_token_bitmask_inplace(logits.unsqueeze(0), mask)
+        if matcher.is_error():
+            raise GeneratorError(f"the grammar came to no end: {matcher.get_error()[:200]}")
+
+    def _prompt(self, prompted: Prompted) -> list[int]:
+        """By the model's own chat template where it has one. Special tokens in the words of others are
+        broken: they would end a turn."""
+        system, user = self._plain(prompted.system), self._plain(prompted.user)
+        if getattr(self._tokenizer, "chat_template", None):
+            turns = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+            ids = self._tokenizer.apply_chat_template(
+                turns, add_generation_prompt=True, tokenize=True, return_dict=False
+            )
+            return [int(token) for token in ids]
+        return [int(token) for token in self._tokenizer(f"{system}\n\n{user}\n")["input_ids"]]
+
+    def _plain(self, text: str) -> str:
+        for token in self._tokenizer.all_special_tokens:
+            if len(token) > 1:
+                text = text.replace(token, f"{token[0]} {token[1:]}")
+        return text
+
+    def _text(self, tokens: list[int]) -> str:
+        return str(
+            self._tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        )
+
+
+def _guidance() -> Any:
+    try:
+        return importlib.import_module("llguidance")
+    except ImportError as error:
+        raise MissingExtraError(
+            "quotes are held to their sources by llguidance, which is not installed",
+            hint="pip install torch==2.13.0 'citewell[local]' (torch first: that is the CPU build)",
+        ) from error
