@@ -22,7 +22,7 @@ import msgspec
 
 from citewell.asking import Ask, refuse
 from citewell.aspects import split_aspects
-from citewell.audit import EntryKind, SqliteLog
+from citewell.audit import EntryKind, Log
 from citewell.checking import Checker, nothing_to_check
 from citewell.clock import stamp
 from citewell.config import Config
@@ -53,7 +53,7 @@ class Answering:
     generator: Generator
     checker: Checker
     entailer: Entailer
-    log: SqliteLog
+    log: Log
     traces: TraceStore
     config: Config
     clock: Clock

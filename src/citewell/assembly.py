@@ -23,7 +23,7 @@ from citewell.records import Maker
 
 if TYPE_CHECKING:
     from citewell.answering import Answering
-    from citewell.audit import SqliteLog
+    from citewell.audit import Log
     from citewell.audit.keys import FolderKeys
     from citewell.audit.publishing import Publisher
     from citewell.checking import Checker
@@ -47,8 +47,7 @@ Make = TypeVar("Make", bound=Callable[..., object])
 
 CONFIG_FILE = "citewell.toml"
 AUDIT_FILE = "audit.sqlite"
-EMBEDDED, LEXICAL = "embedded", "lexical"
-WEIGHTS = Path(__file__).parent / "models" / "weights"
+EMBEDDED = "embedded"
 ESCALATION_S = 10.0
 """Longest an ``escalate`` command may take."""
 
@@ -59,35 +58,14 @@ def _onnx_embedder() -> Embedder:
     return OnnxEmbedder()
 
 
-def _onnx_reader() -> Extractor:
-    from citewell.models.onnx.reader import OnnxReader
-
-    return OnnxReader()
-
-
-def _lexical_reader() -> Extractor:
-    from citewell.models.lexical_reader import LexicalReader
-
-    return LexicalReader()
-
-
-def _lexical_ranker() -> Ranker:
-    from citewell.models.lexical import LexicalRanker
-
-    return LexicalRanker()
-
-
-def _extractive(extractor: Extractor) -> Generator:
+def _extractive(extractor: Extractor, config: Config) -> Generator:
     from citewell.generation.extractive import ExtractiveGenerator
 
-    return ExtractiveGenerator(extractor)
+    return ExtractiveGenerator(extractor, max_no_answer=config.gate.max_no_answer)
 
 
 EMBEDDERS: dict[str, Callable[[], Embedder]] = {EMBEDDED: _onnx_embedder}
-EXTRACTORS: dict[str, Callable[[], Extractor]] = {EMBEDDED: _onnx_reader, LEXICAL: _lexical_reader}
-RANKERS: dict[str, Callable[[], Ranker]] = {LEXICAL: _lexical_ranker}
-"""Besides those that :mod:`citewell.models.naming` knows."""
-GENERATORS: dict[str, Callable[[Extractor], Generator]] = {"extractive": _extractive}
+GENERATORS: dict[str, Callable[[Extractor, Config], Generator]] = {"extractive": _extractive}
 
 
 def load_config(home: Path) -> Config:
@@ -121,10 +99,19 @@ class Assembly:
         return LanceIndex(self.home / "index", self.embedder, hash_value(self.config.chunking))
 
     @cached_property
-    def log(self) -> SqliteLog:
-        from citewell.audit import SqliteLog
+    def log(self) -> Log:
+        from citewell.audit.log import Log, SqliteLog
+        from citewell.audit.schema import migrate
 
-        log = SqliteLog(self.home / AUDIT_FILE, clock=self.clock, keys=self.keys)
+        log: Log
+        if self.config.audit.database:
+            from citewell.audit.postgres import PostgresDatabase
+
+            database = PostgresDatabase(self.config.audit.database)
+            migrate(database)
+            log = Log(database, self.keys, clock=self.clock)
+        else:
+            log = SqliteLog(self.home / AUDIT_FILE, clock=self.clock, keys=self.keys)
         self.publisher = self._publisher(log)
         return log
 
@@ -136,7 +123,7 @@ class Assembly:
         named = self.config.audit.keys
         return FolderKeys(Path(named) if named else self.home / KEYS_FOLDER, origin=self.config.audit.origin)
 
-    def _publisher(self, log: SqliteLog) -> Publisher:
+    def _publisher(self, log: Log) -> Publisher:
         from citewell.audit.publishing import Publisher
         from citewell.audit.witnesses import witness
 
@@ -157,32 +144,34 @@ class Assembly:
         return _chosen("embedder", self.config.embedder, EMBEDDERS)()
 
     @cached_property
+    def reading(self) -> Reads:
+        """The model behind the ranker and the reader, with a memory: both read the same pairs."""
+        from citewell.models.onnx.reading import ReadingModel, RememberingReading
+
+        return RememberingReading(ReadingModel.shared())
+
+    @cached_property
     def ranker(self) -> Ranker:
+        from citewell.models.onnx.ranker import OnnxRanker
+
+        return OnnxRanker(self.reading) if self.config.ranker == EMBEDDED else self.ranker_anew()
+
+    def ranker_anew(self) -> Ranker:
+        """Without a memory: what compares with a record must compute again."""
         from citewell.models.naming import ranker_named
 
-        name = self.config.ranker
-        if name == EMBEDDED and self._lacks_weights("reading", "passages are ranked by their words"):
-            name = LEXICAL
-        return RANKERS[name]() if name in RANKERS else ranker_named(name)
+        return ranker_named(self.config.ranker)
 
     @cached_property
     def extractor(self) -> Extractor:
-        from citewell.models.remembering import RememberingExtractor
+        from citewell.models.onnx.reader import OnnxReader
 
-        name = self.config.extractor
-        if name == EMBEDDED and self._lacks_weights("reading", "answers are found by their words"):
-            name = LEXICAL
-        # The gate and the writer ask the same of the same passages.
-        return RememberingExtractor(_chosen("extractor", name, EXTRACTORS)())
+        return _chosen("extractor", self.config.extractor, {EMBEDDED: lambda: OnnxReader(self.reading)})()
 
     @cached_property
     def entailer(self) -> Entailer:
         from citewell.models.naming import entailer_named
 
-        if self.config.entailer == EMBEDDED and self._lacks_weights("entailer", "only exact code verifies"):
-            from citewell.models.absent import AbsentEntailer
-
-            return AbsentEntailer("the entailer's weights are not installed")
         return entailer_named(self.config.entailer)
 
     @cached_property
@@ -288,13 +277,6 @@ class Assembly:
             gate_judge=self.gate_judge,
             answer_judge=self.answer_judge,
         )
-
-    def _lacks_weights(self, model: str, instead: str) -> bool:
-        """Whether ``model`` is not packaged here; the stand-in is noted in every trace and record."""
-        missing = not (WEIGHTS / model / "card.json").is_file()
-        if missing:
-            self.notes.append(f"no trained weights for {model} here: {instead}")
-        return missing
 
     def close(self) -> None:
         """Closes the stores that were opened."""

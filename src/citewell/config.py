@@ -47,8 +47,8 @@ class Chunking(Record, frozen=True, kw_only=True):
 class Retrieval(Record, frozen=True, kw_only=True):
     """Weights of the ranked lists in the fusion; ``rrf_k`` as in Cormack et al. 2009. ``weight_tables``
     is of the ranking by table rows; ``weight_elsewhere`` the share of its weight that each list keeps for
-    other documents when the question names some; ``weight_ranker`` of the ranker's order beside the
-    pool's, which weighs 1."""
+    other documents when the question names some; ``weight_ranker`` and
+    ``weight_similarity`` of the ranker's order and of the dense views' beside the pool's, which weighs 1."""
 
     pool: int = 50
     top_k: int = 5
@@ -60,7 +60,8 @@ class Retrieval(Record, frozen=True, kw_only=True):
     weight_tables: float = 3.0
     weight_elsewhere: float = 0.25
     weight_ranker: float = 1.0
-    relevance_threshold: float = 0.7
+    weight_similarity: float = 1.0
+    relevance_threshold: float = 0.6
     max_per_document: int = 5
     near_duplicate: float = 0.9
     broadened_pool: int = 150
@@ -69,7 +70,7 @@ class Retrieval(Record, frozen=True, kw_only=True):
 class Gate(Record, frozen=True, kw_only=True):
     """A passage whose no-answer probability is above ``max_no_answer`` gives no answer."""
 
-    max_no_answer: float = 0.5
+    max_no_answer: float = 0.4
 
 
 class Writer(Record, frozen=True, kw_only=True):
@@ -130,12 +131,23 @@ class Confidence(Record, frozen=True, kw_only=True):
     card: str = ""
 
 
-class Audit(Record, frozen=True, kw_only=True):
-    """``keys`` is the folder of the log's keys ("" is ``keys`` in the home), ``origin`` the log's name in its
-    checkpoints (set before the first entry; "" draws one), ``witnesses`` are URLs as
-    :mod:`citewell.audit.witnesses` has them, which get a checkpoint every
-    ``publish_every_s`` (0: on command)."""
+class Retention(Record, frozen=True, kw_only=True):
+    """Days that contents are kept in the log, 0 for ever; see :mod:`citewell.audit.retention`."""
 
+    answers_days: int = 0
+    errors_days: int = 0
+    reads_days: int = 0
+    feedback_days: int = 0
+    notices_days: int = 0
+
+
+class Audit(Record, frozen=True, kw_only=True):
+    """``database`` is a PostgreSQL URL ("" is a SQLite file in the home), ``keys`` the folder of the log's
+    keys ("" is ``keys`` in the home), ``origin`` the log's name in its checkpoints (set before the first
+    entry; "" draws one), ``witnesses`` are URLs as :mod:`citewell.audit.witnesses` has them, which get a
+    checkpoint every ``publish_every_s`` (0: on command)."""
+
+    database: str = ""
     keys: str = ""
     origin: str = ""
     witnesses: tuple[str, ...] = ()
@@ -148,7 +160,7 @@ class Config(Record, frozen=True, kw_only=True):
     generator: str = "extractive"
     entailer: str = "embedded"
     ranker: str = "embedded"
-    extractor: str = "lexical"
+    extractor: str = "embedded"
     embedder: str = "embedded"
     escalate: str = ""
     documents: Documents = Documents()
@@ -161,6 +173,7 @@ class Config(Record, frozen=True, kw_only=True):
     verification: Verification = Verification()
     confidence: Confidence = Confidence()
     audit: Audit = Audit()
+    retention: Retention = Retention()
 
     @property
     def hash(self) -> str:

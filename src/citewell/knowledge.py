@@ -21,8 +21,7 @@ from citewell.clock import stamp
 from citewell.config import Config, Verification
 from citewell.environment import environment
 from citewell.errors import ConfigError, EvidenceError, UsageError
-from citewell.identity import plain
-from citewell.records import Answer, AuditRecord, Document, Passage, Trace
+from citewell.records import ISSUE, Answer, AuditRecord, Document, Passage, Trace
 from citewell.sealing import prompts_to_check, seal_configuration, seal_ingest
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from citewell.audit.keys import FolderKeys
     from citewell.audit.log import Proof
     from citewell.audit.publishing import Publication
+    from citewell.auditing import Auditing
     from citewell.evidence.catalogue import CatalogueEntry
     from citewell.evidence.sqlite import SqliteEvidence
     from citewell.ingesting import IngestReport, Progress
@@ -84,6 +84,7 @@ class KnowledgeBase:
     def __init__(self, assembly: Assembly) -> None:
         self._parts = assembly
         self._sealed_configuration = False
+        self._auditing: Auditing | None = None
 
     @property
     def home(self) -> Path:
@@ -176,7 +177,9 @@ class KnowledgeBase:
         )
         refuse(ask)
         self._seal_configuration()
-        return self._answering(ask).ask(ask, tell)
+        answer = self._answering(ask).ask(ask, tell)
+        answer.__dict__[ISSUE] = self.audit.receipt
+        return answer
 
     def search(
         self,
@@ -247,10 +250,7 @@ class KnowledgeBase:
 
     def audit_query(self, query: AuditQuery, *, reader: str = "") -> Page:
         """A page of records, newest first, read on record."""
-        self._must_be_there()
-        page = self._parts.log.query(query)
-        self._note_read({"query": self._without_names(query)}, reader, len(page.records))
-        return page
+        return self.audit.query(query, reader=reader)
 
     def audit_check(self, *, outside: Sequence[str] = (), key: str = "") -> CheckReport:
         """Derives the log again, with the stored evidence and the prompt files of this release.
@@ -262,6 +262,13 @@ class KnowledgeBase:
         from citewell.audit import SqliteLog
 
         self._must_be_there()
+        if self.config.audit.database:
+            return self._parts.log.check(
+                evidence=self._parts.evidence,
+                prompts=prompts_to_check(self._parts.log),
+                outside=outside,
+                key=key,
+            )
         log = SqliteLog(self.home / AUDIT_FILE, readonly=True, keys=self._parts.keys)
         try:
             with self._readable_evidence() as evidence:
@@ -318,27 +325,27 @@ class KnowledgeBase:
         return self._parts.keys
 
     def replay(self, request_id: str, *, reader: str = "") -> Replay:
-        """The recorded retrieval, run again on the recorded index version and compared bit by bit.
+        """A record made anew on its index version; see :meth:`citewell.auditing.Auditing.replay`."""
+        return self.audit.replay(request_id, reader=reader)
 
-        Raises UsageError when there is no such record or its index version is no longer kept.
-        """
-        from citewell.revisiting import replay
+    @property
+    def audit(self) -> Auditing:
+        """The log put to use: questions, receipts, recheck, recall, replay, holds, expiry, erasure."""
+        self._must_be_there()
+        if self._auditing is None:
+            from citewell.auditing import Auditing
 
-        parts = self._parts
-        record = self.audit_record(request_id, reader=reader)
-        return replay(
-            record,
-            index=parts.index,
-            ranker=parts.ranker,
-            config=self.config,
-            environment=environment(),
-        )
+            self._auditing = Auditing(self._parts)
+        return self._auditing
 
     def now(self) -> datetime:
         """By the clock that stamps the records."""
         return self._parts.clock.now().astimezone(UTC)
 
     def close(self) -> None:
+        if self._auditing is not None:
+            self._auditing.close()
+            self._auditing = None
         self._parts.close()
 
     def __enter__(self) -> KnowledgeBase:
@@ -394,14 +401,6 @@ class KnowledgeBase:
                 shutil.copy(file, folder)
             with SqliteEvidence(Path(folder) / "evidence.sqlite") as evidence:
                 yield evidence
-
-    def _without_names(self, query: AuditQuery) -> dict[str, Any]:
-        """Whom a reader looked up is kept by pseudonym: the read must not outlive that person's erasure."""
-        keys, asked = self._parts.log.keys, plain(query)
-        person = keys.find(query.user) if query.user else None
-        asked["user"] = person.id if person else "nobody known" if query.user else ""
-        asked["session"] = keys.blind(query.session) if query.session else ""
-        return dict(asked)
 
     def _note_read(self, what: Mapping[str, Any], reader: str, shown: int) -> None:
         body = {**what, "reader": reader, "records": shown}

@@ -386,8 +386,13 @@ class Trace(Record, frozen=True, kw_only=True):
     flags: tuple[str, ...] = ()
 
 
-class Answer(Record, frozen=True, kw_only=True):
-    """``asked_as`` is a follow-up as it was rewritten to stand alone; empty when it was not."""
+ISSUE = "issue"
+"""Under this name an answer knows who gives its receipt; no field, so no part of its JSON."""
+
+
+class Answer(Record, frozen=True, kw_only=True, dict=True):
+    """What the asker gets; one that came of a knowledge base can give its receipt. ``asked_as`` is a
+    follow-up as it was rewritten to stand alone; empty when it was not."""
 
     request_id: str
     session_id: str
@@ -402,6 +407,16 @@ class Answer(Record, frozen=True, kw_only=True):
     trace: Trace | None = None
     record_hash: str = ""
     asked_as: str = ""
+
+    def receipt(self, **options: Any) -> Any:
+        """The :class:`citewell.audit.receipts.Receipt` of this answer; see ``issue`` for the options.
+
+        Raises ValueError for an answer that was read from JSON: then ask the knowledge base by its id.
+        """
+        issue = self.__dict__.get(ISSUE)
+        if issue is None:
+            raise ValueError("this answer does not know its log: use KnowledgeBase.audit.receipt(request_id)")
+        return issue(self.request_id, **options)
 
 
 class RetrievalResult(Record, frozen=True, kw_only=True):

@@ -17,12 +17,12 @@ from citewell.environment import environment
 from citewell.identity import hash_text, plain
 
 if TYPE_CHECKING:
-    from citewell.audit import SqliteLog
+    from citewell.audit import Log
     from citewell.evidence.sqlite import SqliteEvidence
     from citewell.ingesting import IngestReport
 
 
-def seal_configuration(log: SqliteLog, config: Config) -> None:
+def seal_configuration(log: Log, config: Config) -> None:
     """An entry whenever settings, prompt files or release are not those of the last such entry."""
     body = {
         "config": plain(config),
@@ -36,7 +36,7 @@ def seal_configuration(log: SqliteLog, config: Config) -> None:
 
 
 def seal_ingest(
-    log: SqliteLog, evidence: SqliteEvidence, report: IngestReport, paths: Sequence[str | Path]
+    log: Log, evidence: SqliteEvidence, report: IngestReport, paths: Sequence[str | Path]
 ) -> None:
     """Commits to the text of every version that no entry names yet, also those of a killed run."""
     named = {
@@ -76,7 +76,7 @@ def seal_ingest(
     log.note(EntryKind.INGEST, body)
 
 
-def prompts_to_check(log: SqliteLog) -> dict[str, str] | None:
+def prompts_to_check(log: Log) -> dict[str, str] | None:
     """None when another release sealed the last configuration: its files are not the ones here."""
     last = log.latest(EntryKind.CONFIGURATION)
     if last is None or log.body(last)["citewell"] == environment()["citewell"]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -42,6 +42,7 @@ class SqliteTraces:
             )
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
+            self._connection.execute("PRAGMA secure_delete = ON")
             self._migrate()
 
     def put(self, trace: Trace) -> None:
@@ -61,6 +62,18 @@ class SqliteTraces:
                 "SELECT body FROM traces WHERE session_id = ? ORDER BY number", (session_id,)
             ).fetchall()
         return [msgspec.json.decode(body, type=Trace) for (body,) in rows]
+
+    def forget(self, request_ids: Collection[str]) -> int:
+        """Overwrites the traces of these requests; how many there were. Raises CitewellError."""
+        with self._using():
+            before = self._connection.total_changes
+            self._connection.executemany(
+                "DELETE FROM traces WHERE request_id = ?", [(request,) for request in request_ids]
+            )
+            forgotten = self._connection.total_changes - before
+            # The log of recent writes still holds them until it is emptied.
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return forgotten
 
     def close(self) -> None:
         with self._lock:

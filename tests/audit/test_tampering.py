@@ -199,25 +199,10 @@ def test_duplicated_with_a_chain_made_to_fit(log_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE answers SET unsupported = 7 WHERE seq = 3",
-        "UPDATE answers SET subject = 'nobody' WHERE seq = 3",
-        "DELETE FROM answers WHERE seq = 3",
-        "UPDATE cited SET broken = 1 WHERE seq = 3",
-        "DELETE FROM cited WHERE seq = 3",
-    ],
+    "statement", ["UPDATE entries SET body = NULL WHERE seq = 3", "DELETE FROM private WHERE seq = 3"]
 )
-def test_side_tables(log_path: Path, statement: str) -> None:
-    assert named(tamper(log_path, statement)) == [("side-table", 3)]
-
-
-def test_side_row_without_an_entry(log_path: Path) -> None:
-    statement = (
-        "INSERT INTO answers SELECT 'req_x', timestamp, 77, subject, session, decision, band, claims,"
-        " unsupported, broken, all_verified FROM answers WHERE seq = 1"
-    )
-    assert named(tamper(log_path, statement)) == [("side-table", 77)]
+def test_content_taken_out_without_a_word(log_path: Path, statement: str) -> None:
+    assert named(tamper(log_path, statement)) == [("withheld", 3)]
 
 
 def test_two_deeds_are_both_named(log_path: Path) -> None:

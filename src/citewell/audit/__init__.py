@@ -26,6 +26,18 @@ changed.
 from citewell.audit.checker import CheckReport, Finding
 from citewell.audit.entries import Entry, EntryKind
 from citewell.audit.log import Log, SqliteLog
-from citewell.audit.queries import AuditQuery, Page
+from citewell.audit.pages import Counts, Page, Queries
+from citewell.audit.question import AuditQuery
 
-__all__ = ["AuditQuery", "CheckReport", "Entry", "EntryKind", "Finding", "Log", "Page", "SqliteLog"]
+__all__ = [
+    "AuditQuery",
+    "CheckReport",
+    "Counts",
+    "Entry",
+    "EntryKind",
+    "Finding",
+    "Log",
+    "Page",
+    "Queries",
+    "SqliteLog",
+]

@@ -1,9 +1,9 @@
-"""A home's log, checked with all that a home has: the checker's own findings, side tables, evidence, prompts.
+"""A home's log, checked with all that a home has: the checker's own findings, evidence, prompts.
 
 In: a connection to a log; the evidence store and the hashes of today's prompt files when they are at hand.
-Out: the :class:`citewell.audit.checker.CheckReport` of the independent checker, to which is added: the side
-tables as derived from the bodies, each quote and each ingested text against the stored evidence, each prompt
-file against the last sealed configuration.
+Out: the :class:`citewell.audit.checker.CheckReport` of the independent checker, to which is added: each quote
+and each ingested text against the stored evidence, each prompt file against the last sealed configuration,
+contents that are gone without an entry that says why.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from citewell.audit import checker
 from citewell.audit.checker import CheckReport, Finding, RowsSource
 from citewell.audit.database import Rows
 from citewell.audit.entries import RECORDS, EntryKind
-from citewell.audit.facts import SIDE_TABLES, side_rows
+from citewell.audit.expired import WITHHELD, unaccounted_for
 from citewell.errors import EvidenceError
 from citewell.identity import hash_text
 from citewell.records import Status
@@ -48,9 +48,11 @@ def check_log(
     findings = [*contents.findings, *contents.sources.texts()]
     if prompts is not None:
         findings += _prompts(contents.configured, prompts)
-    # Side rows left behind by entries that went or moved are its consequence, not a second deed.
+    # Texts left behind by entries that went or moved are its consequence, not a second deed.
     if not any(finding.kind in _DISPLACING for finding in report.findings):
-        findings += _strays(rows)
+        named = {finding.seq for finding in report.findings}
+        missing_texts = ((seq, reason) for seq, reason in unaccounted_for(rows) if seq not in named)
+        findings += [Finding(WITHHELD, seq, reason) for seq, reason in missing_texts]
     missing = [
         f"{what} not looked at: none at hand"
         for what, given in (("evidence", evidence), ("prompt files", prompts))
@@ -80,46 +82,9 @@ class _Contents:
             elif kind == EntryKind.INGEST.value:
                 self.sources.commit(seq, body)
             else:
-                self.findings += self._side_tables(seq, kind, timestamp, subject, body)
                 self.findings += self.sources.quotes(seq, body)
         except (msgspec.DecodeError, KeyError, TypeError, AttributeError) as error:
             self.findings.append(Finding("edited", seq, f"its body is no {kind}: {error!r}"))
-
-    def _side_tables(
-        self, seq: int, kind: str, timestamp: str, subject: str, body: dict[str, Any]
-    ) -> Iterator[Finding]:
-        for table, wanted in side_rows(seq, kind, timestamp, subject, body).items():
-            columns = SIDE_TABLES[table]
-            found = self._rows.execute(
-                f"SELECT {', '.join(columns)} FROM {table} WHERE seq = ? ORDER BY 1, 2", (seq,)
-            ).fetchall()
-            if found != wanted:
-                difference = _difference(columns, found, wanted)
-                reason = f"table {table} does not say what the entry says: {difference}"
-                yield Finding("side-table", seq, reason)
-
-
-def _difference(columns: tuple[str, ...], found: list[Any], wanted: list[Any]) -> str:
-    if len(found) != len(wanted):
-        return f"{len(found)} rows instead of {len(wanted)}"
-    for row, other in zip(found, wanted, strict=True):
-        for column, left, right in zip(columns, row, other, strict=True):
-            if left != right:
-                return f"{column} is {left!r}, derived {right!r}"
-    return "rows in another order"
-
-
-def _strays(rows: Rows) -> list[Finding]:
-    """Side rows of entries that are not there: what a query would show and no record backs."""
-    return [
-        Finding("side-table", seq, f"table {table} has a row for an entry that is not there")
-        for table in SIDE_TABLES
-        for (seq,) in rows.execute(
-            f"SELECT DISTINCT seq FROM {table} WHERE seq NOT IN"
-            f" (SELECT seq FROM entries WHERE kind IN ({', '.join('?' * len(RECORDS))}))",
-            RECORDS,
-        )
-    ]
 
 
 def _prompts(sealed: tuple[int, dict[str, Any]] | None, prompts: Mapping[str, str]) -> Iterator[Finding]:

@@ -159,8 +159,7 @@ def check(
     roots = _Roots(sealed)
     _upper_levels(source, roots, findings)
     newest = _own_checkpoint(source, roots, size, trusted, findings)
-    for text in outside:
-        _against(text, source, roots, newest, trusted, findings)
+    _against(outside, source, roots, newest, trusted, findings)
     if not outside:
         skipped.append("no checkpoint from outside: a log rewritten or cut by its own key would not show")
     ordered = tuple(sorted(dict.fromkeys(findings), key=lambda found: (found.seq, found.kind)))
@@ -286,38 +285,44 @@ def _own_checkpoint(
 
 
 def _against(
-    text: str,
+    outside: Sequence[str],
     source: Source,
     roots: _Roots,
     newest: Checkpoint | None,
     trusted: Trusted,
     findings: list[Finding],
 ) -> None:
-    """A checkpoint that somebody kept, against the log as it is now."""
-    kept = _readable(text, trusted, findings, "the checkpoint from outside")
-    if kept is None:
-        return
-    if newest is not None and kept.origin != newest.origin:
-        reason = f"the checkpoint from outside is of log {kept.origin}, this is {newest.origin}"
-        findings.append(Finding("checkpoint", 0, reason))
-        return
-    size = len(roots.leaves)
-    if kept.size <= size:
-        if roots.at(kept.size) != kept.root:
+    """Checkpoints that somebody kept, against the log as it is now."""
+    readable = [_readable(text, trusted, findings, "the checkpoint from outside") for text in outside]
+    size, agreed = len(roots.leaves), 0
+    for kept in sorted((one for one in readable if one is not None), key=lambda one: one.size):
+        if newest is not None and kept.origin != newest.origin:
+            reason = f"the checkpoint from outside is of log {kept.origin}, this is {newest.origin}"
+            findings.append(Finding("checkpoint", 0, reason))
+        elif kept.size > size:
+            findings.append(_missing(kept.size, size, newest, source))
+        elif roots.at(kept.size) == kept.root:
+            agreed = kept.size
+        elif agreed:
+            reason = f"the log was put back and went on otherwise: its first {agreed} entries are those that"
+            findings.append(
+                Finding("rolled-back", agreed + 1, f"{reason} were signed, up to {kept.size} not")
+            )
+        else:
             reason = f"the first {kept.size} entries are not those that were signed: the log was rewritten"
             findings.append(Finding("rewritten", 0, reason))
-        return
-    missing = kept.size - size
-    gone = f"entry {size + 1} is gone" if missing == 1 else f"entries {size + 1} to {kept.size} are gone"
+
+
+def _missing(wanted: int, size: int, newest: Checkpoint | None, source: Source) -> Finding:
+    """Entries at the end that a checkpoint from outside says there were."""
+    said = f"the checkpoint from outside is of {wanted} entries"
+    if wanted - size == 1:
+        return Finding("deleted", size + 1, f"the last entry is gone: {said}")
+    gone = f"entries {size + 1} to {wanted} are gone: {said}"
     trace = source.left_behind(size)
-    if newest is not None and not trace:
-        reason = f"{gone}: the log is as it was at {size} entries, and signed so"
-        findings.append(Finding("rolled-back", size + 1, reason))
-    else:
-        kind = "deleted" if missing == 1 else "truncated"
-        findings.append(
-            Finding(kind, size + 1, f"{gone}: the checkpoint from outside is of {kept.size} entries")
-        )
+    if newest is None or trace:
+        return Finding("truncated", size + 1, f"{gone}{trace and f'; {trace}'}")
+    return Finding("rolled-back", size + 1, f"{gone}; what is there was signed as it is, at {size}")
 
 
 def _readable(

@@ -13,8 +13,12 @@ if TYPE_CHECKING:
     from citewell.audit.keys import Signer
 
 
-def checkpoint(size: int, root: bytes, signer: Signer) -> str:
-    """Origin, size, root; an empty line; one signature line. The signer's name is the origin."""
-    text = f"{signer.name}\n{size}\n{base64.b64encode(root).decode()}\n"
-    signature = base64.b64encode(signer.id + signer.sign(text.encode())).decode()
-    return f"{text}\n\u2014 {signer.name} {signature}\n"
+def checkpoint(size: int, root: bytes, *signers: Signer) -> str:
+    """Origin, size, root; an empty line; a signature line for each signer, whose name is the origin."""
+    text = f"{signers[0].name}\n{size}\n{base64.b64encode(root).decode()}\n"
+    lines = [f"\u2014 {one.name} {_base64(one.id + one.sign(text.encode()))}\n" for one in signers]
+    return f"{text}\n{''.join(lines)}"
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()

@@ -114,17 +114,15 @@ def _covering(note: str, entry: Entry, tree: Tree, *, given: bool) -> int:
 
 
 def _issuer(log: Log, note: str) -> str:
-    """The public key that signed ``note``: the log's own, or one that it has handed over from."""
-    signed = {identity.hex() for _, identity, _ in read_checkpoint(note).signatures}
-    for key in log.keys.published().split():
-        if key.split("+")[1] in signed:
-            return key
+    """The public keys that signed ``note``, one a line: the log's own, or those it handed over from."""
+    known = {key.split("+")[1]: key for key in log.keys.published().split() if key.count("+") >= 2}
     for entry in log.entries(EntryKind.KEY):
         body = log.body(entry)
-        for key in (body["old"], body["new"]):
-            if key and key.split("+")[1] in signed:
-                return str(key)
-    raise UsageError("the checkpoint is signed by no key of this log", hint="give another, or none")
+        known |= {key.split("+")[1]: key for key in (body["old"], body["new"]) if key}
+    signed = [identity.hex() for _, identity, _ in read_checkpoint(note).signatures]
+    if not all(identity in known for identity in signed):
+        raise UsageError("the checkpoint is signed by no key of this log", hint="give another, or none")
+    return "\n".join(known[identity] for identity in signed)
 
 
 def _opened(log: Log, entry: Entry, *, with_user: bool) -> dict[str, Opened]:

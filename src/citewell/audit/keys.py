@@ -143,8 +143,12 @@ class FolderKeys:
         if signer.public_text() not in known:
             path = self.folder / PUBLISHED
             unfinished = path.with_suffix(".new")
-            unfinished.write_text("".join(f"{line}\n" for line in [*known, signer.public_text()]))
+            with unfinished.open("w", encoding="utf-8") as file:
+                file.writelines(f"{line}\n" for line in [*known, signer.public_text()])
+                file.flush()
+                os.fsync(file.fileno())
             os.replace(unfinished, path)
+            sync_folder(self.folder)
 
     def published(self) -> str:
         """The public keys that check what was signed, one a line, oldest first; "" when there are none."""
@@ -210,7 +214,9 @@ class FolderKeys:
         return found
 
     def _make_folder(self) -> None:
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not self.folder.is_dir():
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            sync_folder(self.folder.parent)
 
     @contextmanager
     def _using(self) -> Iterator[sqlite3.Connection]:

@@ -25,11 +25,9 @@ from citewell.audit.check import CheckReport, check_log
 from citewell.audit.checkpoints import checkpoint
 from citewell.audit.database import Database, Row, Rows
 from citewell.audit.entries import RECORDS, Entry, EntryKind, leaf
-from citewell.audit.facts import SIDE_TABLES, side_rows
 from citewell.audit.keys import FolderKeys, Signer
 from citewell.audit.merkle import EMPTY, Frontier, Tree, leaf_hash
 from citewell.audit.notes import handover, read_checkpoint
-from citewell.audit.queries import AuditQuery, Page, run_query
 from citewell.audit.schema import migrate
 from citewell.audit.sqlite import SqliteDatabase
 from citewell.clock import SystemClock, stamp
@@ -125,50 +123,39 @@ class Log:
                 except Exception as own:  # noqa: BLE001 - raised again by the thread that waits for it
                     waiting.fail(own)
 
-    def _commit(self, group: list[_Waiting]) -> None:
+    def _commit(self, group: list[_Waiting], *also: Signer) -> None:
+        """``also`` sign beside the key in force."""
         with self.database.writing() as rows:
             size, note = self._head(rows)
             signer = self._signing_key(rows, note)
             frontier = self._frontier(rows, size, note)
-            tree_rows: list[Row] = []
-            side: dict[str, list[Row]] = {table: [] for table in SIDE_TABLES}
-            hashes = []
-            first = frontier.size + 1
-            for seq, waiting in enumerate(group, first):
-                data = leaf(seq, waiting.kind, waiting.timestamp, waiting.subject, waiting.body_hash)
-                hashes.append(leaf_hash(data))
-                tree_rows += frontier.append(hashes[-1])
-                for table, found in side_rows(
-                    seq, waiting.kind, waiting.timestamp, waiting.subject, waiting.sealed
-                ).items():
-                    side[table] += found
-            rows.executemany(
-                _INSERT_ENTRY,
-                [
-                    (seq, w.kind, w.timestamp, w.subject, w.body.decode(), w.body_hash)
-                    for seq, w in enumerate(group, first)
-                ],
-            )
-            private = [(seq, w.subject, w.private) for seq, w in enumerate(group, first) if w.private]
-            if private:
-                rows.executemany("INSERT INTO private(seq, subject, sealed) VALUES(?, ?, ?)", private)
-            requests = [
-                (w.sealed["request_id"], seq) for seq, w in enumerate(group, first) if w.kind in RECORDS
-            ]
-            rows.executemany("INSERT INTO requests(request_id, seq) VALUES(?, ?)", requests)
-            rows.executemany("INSERT INTO tree(level, place, hash) VALUES(?, ?, ?)", tree_rows)
-            for table, found in side.items():
-                if found:
-                    rows.executemany(_INSERT_SIDE[table], found)
-            note = checkpoint(frontier.size, frontier.root(), signer)
-            rows.execute(
-                "INSERT INTO head(one, size, checkpoint) VALUES(1, ?, ?)"
-                " ON CONFLICT(one) DO UPDATE SET size = excluded.size, checkpoint = excluded.checkpoint",
-                (frontier.size, note),
-            )
+            _write_entries(rows, group, frontier.size + 1)
+            hashes = self._grow(rows, group, frontier)
+            note = self._sign(rows, frontier, signer, *also)
         self._newest = (note, frontier)
         for waiting, digest in zip(group, hashes, strict=True):
             waiting.succeed(TAG + digest.hex())
+
+    def _grow(self, rows: Rows, group: list[_Waiting], frontier: Frontier) -> list[bytes]:
+        """Adds the group's leaves to the tree; their hashes."""
+        tree_rows: list[Row] = []
+        hashes = []
+        for seq, waiting in enumerate(group, frontier.size + 1):
+            data = leaf(seq, waiting.kind, waiting.timestamp, waiting.subject, waiting.body_hash)
+            hashes.append(leaf_hash(data))
+            tree_rows += frontier.append(hashes[-1])
+        rows.executemany("INSERT INTO tree(level, place, hash) VALUES(?, ?, ?)", tree_rows)
+        return hashes
+
+    def _sign(self, rows: Rows, frontier: Frontier, *signers: Signer) -> str:
+        """Puts the new state under a checkpoint."""
+        note = checkpoint(frontier.size, frontier.root(), *signers)
+        rows.execute(
+            "INSERT INTO head(one, size, checkpoint) VALUES(1, ?, ?)"
+            " ON CONFLICT(one) DO UPDATE SET size = excluded.size, checkpoint = excluded.checkpoint",
+            (frontier.size, note),
+        )
+        return note
 
     def _frontier(self, rows: Rows, size: int, note: str) -> Frontier:
         """What to append to; from memory when nobody else has written since.
@@ -197,7 +184,7 @@ class Log:
             names = (old.public_text(), new.public_text())
             signature = base64.b64encode(old.sign(handover(*names))).decode()
             body = {"old": names[0], "new": names[1], "signature": signature, "reason": reason}
-            self._commit([self._waiting_key(body)])
+            self._commit([self._waiting_key(body)], new)
             self._signer = self.keys.take_up(names[1])
         return names[1]
 
@@ -317,21 +304,6 @@ class Log:
         """The AuditRecord of one request. Raises UsageError when there is none."""
         return msgspec.convert(self.body(self.get(request_id)), AuditRecord)
 
-    def query(self, query: AuditQuery) -> Page:
-        """A page of records, newest first; see :class:`AuditQuery`. Raises UsageError for a bad cursor."""
-        person = self.keys.find(query.user) if query.user else None
-        if query.user and person is None:
-            return Page(records=())
-        known = msgspec.structs.replace(
-            query,
-            user=person.id if person else "",
-            session=self.keys.blind(query.session) if query.session else "",
-        )
-        with self.database.reading() as rows:
-            seqs, following = run_query(rows, known)
-        records = tuple(msgspec.convert(self.body(self.at(seq)), AuditRecord) for seq in seqs)
-        return Page(records=records, next=following)
-
     def size(self) -> int:
         """How many entries there are."""
         with self.database.reading() as rows:
@@ -439,10 +411,21 @@ class _Waiting:
 
 
 _INSERT_ENTRY = f"INSERT INTO entries({_COLUMNS}) VALUES(?, ?, ?, ?, ?, ?)"
-_INSERT_SIDE = {
-    table: f"INSERT INTO {table}({', '.join(columns)}) VALUES({', '.join('?' * len(columns))})"
-    for table, columns in SIDE_TABLES.items()
-}
+
+
+def _write_entries(rows: Rows, group: list[_Waiting], first: int) -> None:
+    """Everything of the group but the tree; its sequence numbers begin at ``first``."""
+    numbered = list(enumerate(group, first))
+    rows.executemany(
+        _INSERT_ENTRY,
+        [(seq, w.kind, w.timestamp, w.subject, w.body.decode(), w.body_hash) for seq, w in numbered],
+    )
+    private = [(seq, w.subject, w.private) for seq, w in numbered if w.private is not None]
+    if private:
+        rows.executemany("INSERT INTO private(seq, subject, sealed) VALUES(?, ?, ?)", private)
+    requests = [(w.sealed["request_id"], seq) for seq, w in numbered if w.kind in RECORDS]
+    if requests:
+        rows.executemany("INSERT INTO requests(request_id, seq) VALUES(?, ?)", requests)
 
 
 def _of(kind: EntryKind) -> str:

@@ -1,7 +1,7 @@
 """What can be asked of the log: one language for the command line, Python and both databases.
 
 In: words. Out: an :class:`AuditQuery`, refused when it makes no sense; whether a profile or a record fits it.
-Knows nothing about tables: :mod:`citewell.audit.queries` finds what fits.
+Knows nothing about tables: :mod:`citewell.audit.finding` finds what fits.
 """
 
 from __future__ import annotations

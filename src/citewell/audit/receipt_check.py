@@ -19,7 +19,7 @@ import msgspec
 from citewell.audit.bodies import SEALED
 from citewell.audit.entries import leaf
 from citewell.audit.merkle import leaf_hash, verify_inclusion
-from citewell.audit.notes import Checkpoint, Trusted, read_checkpoint, read_key
+from citewell.audit.notes import Checkpoint, Trusted, read_checkpoint, read_key, verify
 from citewell.audit.receipts import ABOUT, FORMAT, Leaf, Receipt, readable, written
 from citewell.identity import canonical_json, hash_bytes, hash_value, salted_hash
 from citewell.records import Record
@@ -153,32 +153,47 @@ def _at(body: Any, pointer: str) -> str:
 
 
 def _checkpoint(receipt: Receipt, findings: list[str]) -> Checkpoint | None:
-    """The receipt's own, signed by the key that it names."""
+    """The receipt's own, signed by each key that it names."""
     try:
         checkpoint = read_checkpoint(receipt.checkpoint)
-        read_key(receipt.key)
+        keys = [read_key(line) for line in receipt.key.split("\n")]
     except ValueError as error:
         findings.append(f"its checkpoint or key cannot be read: {error}")
         return None
-    if not _plainly_written(receipt, checkpoint):
+    if not _plainly_written(receipt, checkpoint, keys):
         findings.append("its checkpoint or key is not written as a signed note is")
     fault = Trusted(receipt.key).fault(checkpoint)
+    if not fault and not all(
+        verify(public, signature, checkpoint.signed)
+        for (_, _, signature), (_, _, public) in zip(checkpoint.signatures, keys, strict=False)
+    ):
+        fault = "one of its signatures does not hold"
     if fault:
         findings.append(f"its checkpoint: {fault}")
     return checkpoint
 
 
-def _plainly_written(receipt: Receipt, checkpoint: Checkpoint) -> bool:
-    """Base64 can be written in several ways, and a note can carry lines that nobody checks: neither here."""
+def _plainly_written(
+    receipt: Receipt, checkpoint: Checkpoint, keys: Sequence[tuple[str, bytes, bytes]]
+) -> bool:
+    """Base64 can be written in several ways, and a note can carry lines that nobody checks: neither here.
+    Two keys sign where one hands over to the next."""
     lines = [
         f"\u2014 {name} {base64.b64encode(identity + signature).decode()}\n"
         for name, identity, signature in checkpoint.signatures
     ]
     root = base64.b64encode(checkpoint.root).decode()
     note = f"{checkpoint.origin}\n{checkpoint.size}\n{root}\n\n{''.join(lines)}"
-    name, identity, public = read_key(receipt.key)
-    key = f"{name}+{identity.hex()}+{base64.b64encode(bytes([1]) + public).decode()}"
-    return len(lines) == 1 and note == receipt.checkpoint and key == receipt.key
+    told = [
+        f"{name}+{identity.hex()}+{base64.b64encode(bytes([1]) + public).decode()}"
+        for name, identity, public in keys
+    ]
+    signers = [(name, identity) for name, identity, _ in checkpoint.signatures]
+    return (
+        note == receipt.checkpoint
+        and "\n".join(told) == receipt.key
+        and signers == [(name, identity) for name, identity, _ in keys]
+    )
 
 
 def _inclusion(what: str, entry: Leaf, proof: Sequence[str], checkpoint: Checkpoint) -> list[str]:

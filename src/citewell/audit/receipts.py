@@ -61,7 +61,8 @@ class Receipt(Record, frozen=True, kw_only=True):
     """``opened`` by JSON pointer into ``body``; what is not opened there is a salted hash and stays secret.
 
     ``configuration`` is the log's own entry of the settings and prompt files, None when it was not sealed.
-    ``key`` is the issuer's public key as the issuer states it: compare it with one you have from elsewhere.
+    ``key`` is the issuer's public key as the issuer states it (two, one a line, where one handed over to the
+    next): compare it with one you have from elsewhere.
     """
 
     format: str

@@ -51,7 +51,13 @@ _SEALED: Step = (
     "CREATE INDEX cited_by_seq ON cited(seq)",
 )
 
-STEPS: tuple[tuple[str, Step], ...] = (("the sealed log", _SEALED),)
+_BESIDE: Step = (
+    # Questions are answered from tables beside the log (citewell.audit.postings).
+    "DROP TABLE answers",
+    "DROP TABLE cited",
+)
+
+STEPS: tuple[tuple[str, Step], ...] = (("the sealed log", _SEALED), ("questions beside the log", _BESIDE))
 """Append here, never change what stands."""
 
 _TABLE = "CREATE TABLE IF NOT EXISTS schema_steps(step INTEGER PRIMARY KEY, name TEXT NOT NULL)"

@@ -1,4 +1,4 @@
-"""``citewell audit show | query | check | replay`` and ``citewell trace``."""
+"""``citewell audit show | check`` and ``citewell trace``; the group that all commands of the log are in."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli import keys, proving
+from citewell.cli import keys, proving, questions, receipts, retention, revisits
 from citewell.cli.answers import print_claims
 from citewell.cli.home import HomeOption, JsonOption, open_home
 from citewell.cli.printing import FAILED, aside, columns, say, say_json
@@ -24,7 +24,10 @@ group = typer.Typer(help="The sealed log of answers.", no_args_is_help=True, ric
 def register(app: typer.Typer) -> None:
     proving.register(group)
     group.add_typer(keys.group, name="key")
+    for uses in (questions, receipts, revisits, retention):
+        uses.register(group)
     app.add_typer(group, name="audit")
+    app.add_typer(receipts.group, name="receipt")
     app.command("trace")(trace)
 
 
@@ -41,55 +44,6 @@ def show(
     if json:
         return say_json(record)
     _print_record(record)
-    return None
-
-
-@group.command()
-def query(
-    context: typer.Context,
-    since: Annotated[str, typer.Option(metavar="WHEN", help="30d, 12h, or a date.")] = "",
-    until: Annotated[str, typer.Option(metavar="WHEN", help="Before this time.")] = "",
-    user: Annotated[str, typer.Option(metavar="U", help="Asked by.")] = "",
-    document: Annotated[str, typer.Option(metavar="D", help="Citing this document.")] = "",
-    version: Annotated[str, typer.Option(metavar="V", help="Citing this version of it.")] = "",
-    status: Annotated[str, typer.Option(help="any-unsupported, any-broken or all-verified.")] = "",
-    confidence: Annotated[str, typer.Option(help="low, medium or high.")] = "",
-    decision: Annotated[str, typer.Option(help="ANSWER, PARTIAL or ABSTAIN.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Records a page.")] = 50,
-    cursor: Annotated[str, typer.Option(help="`next` of the page before.")] = "",
-    reader: Reader = "",
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
-    """Records, newest first."""
-    from citewell.audit import AuditQuery
-    from citewell.audit.queries import moment
-
-    knowledge_base = open_home(context, home)
-    now = knowledge_base.now()
-    page = knowledge_base.audit_query(
-        AuditQuery(
-            since=moment(since, now) if since else "",
-            until=moment(until, now) if until else "",
-            user=user,
-            document=document,
-            version=version,
-            status=status,
-            confidence=confidence,
-            decision=decision,
-            limit=limit,
-            cursor=cursor,
-        ),
-        reader=reader,
-    )
-    if json:
-        return say_json(page)
-    if not page.records:
-        return say("no records")
-    head = ("id", "time", "user", "decision", "confidence", "claims", "question")
-    columns([head] + [_line(record) for record in page.records])
-    if page.next:
-        say(f"more with --cursor {page.next}")
     return None
 
 
@@ -124,28 +78,6 @@ def check(
         raise typer.Exit(FAILED)
 
 
-@group.command()
-def replay(
-    context: typer.Context,
-    id: Annotated[str, typer.Argument(metavar="ID", help="The record id that `ask` printed.")],
-    reader: Reader = "",
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
-    """Run a recorded retrieval again on its index version; 5 when it does not come out the same."""
-    outcome = open_home(context, home).replay(id, reader=reader)
-    if json:
-        say_json(outcome)
-    else:
-        for difference in outcome.differences:
-            say(difference)
-        for other in outcome.elsewhere:
-            say(f"elsewhere: {other}")
-        say(f"{'the same' if outcome.same else 'NOT the same'} on index version {outcome.index_version}")
-    if not outcome.same:
-        raise typer.Exit(FAILED)
-
-
 def trace(
     context: typer.Context,
     session: Annotated[str, typer.Argument(metavar="SESSION", help="The session id that `ask` printed.")],
@@ -175,20 +107,6 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}", hint="name a text file") from error
-
-
-def _line(record: AuditRecord) -> tuple[str, ...]:
-    report = record.confidence_report
-    overall = "" if report is None or report.overall is None else f"{report.overall:.2f}"
-    return (
-        record.request_id,
-        record.timestamp[:19],
-        record.user,
-        record.response_decision or "error",
-        overall,
-        str(len(record.claims)),
-        record.user_query[:60],
-    )
 
 
 def _print_record(record: AuditRecord) -> None:

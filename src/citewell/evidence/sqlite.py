@@ -12,7 +12,7 @@ import contextlib
 import sqlite3
 import threading
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -164,6 +164,31 @@ class SqliteEvidence:
             entries.append(CatalogueEntry(**values))
         return entries
 
+    def caller_supplied(self, versions: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Those of these ``(document_id, version)`` that a caller handed in."""
+        with self._reading() as connection:
+            return {
+                key
+                for key in versions
+                if connection.execute(
+                    "SELECT 1 FROM versions WHERE document_id = ? AND version = ? AND caller_supplied = 1",
+                    key,
+                ).fetchone()
+            }
+
+    def erase(self, document_id: str, version: str) -> None:
+        """Overwrites a version's text for ever; its hash stays, and reading it says that it was erased.
+
+        By law only: whatever cites it reads GONE.
+        """
+        with self._writing() as connection:
+            connection.execute(
+                "UPDATE versions SET body = NULL, title = '', uri = '' WHERE document_id = ? AND version = ?",
+                (document_id, version),
+            )
+        with self._reading() as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def mark_indexed(self, document_id: str, version: str) -> None:
         """The version's chunks are in the index. Raises EvidenceError unless it is the newest."""
         self._set_state(document_id, INDEXED, "", version=version)
@@ -221,7 +246,7 @@ class SqliteEvidence:
                 raise absent(version or "(any version)", document_id)
 
     def _prepare(self) -> None:
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "secure_delete = ON"):
             self._connection.execute(f"PRAGMA {pragma}")
         with self._writing() as connection:
             done = connection.execute("PRAGMA user_version").fetchone()[0]

@@ -1,0 +1,117 @@
+"""Records for other programs: CSV and Parquet with one row a record, JSON lines with the whole of each.
+
+In: records, any number of them, one at a time. Out: a file. A spreadsheet must not run what a person wrote:
+in CSV a cell that begins like a formula gets an apostrophe before it. Knows nothing about queries.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from citewell.records import AuditRecord, Status
+
+COLUMNS: Mapping[str, Callable[[AuditRecord], str | int | float | None]] = {
+    "request_id": lambda r: r.request_id,
+    "timestamp": lambda r: r.timestamp,
+    "user": lambda r: r.user,
+    "session_id": lambda r: r.session_id,
+    "question": lambda r: r.user_query,
+    "decision": lambda r: r.response_decision or "ERROR",
+    "confidence": lambda r: r.confidence_report.overall if r.confidence_report else None,
+    "shown": lambda r: r.shown_response,
+    "claims": lambda r: len(r.claims),
+    **{
+        status.value.lower(): lambda r, status=status: _statuses(r)[status]  # type: ignore[misc]
+        for status in Status
+    },
+    "documents": lambda r: "; ".join(sorted({c.document_id for claim in r.claims for c in claim.citations})),
+    "model": lambda r: r.generation_model,
+    "prompt_hash": lambda r: r.generation_prompt_hash,
+    "index_version": lambda r: r.index_version,
+    "config_hash": lambda r: r.config_hash,
+    "failure": lambda r: r.failure_reason,
+    "error": lambda r: r.error,
+    "total_ms": lambda r: r.latency_ms.get("total"),
+}
+"""One row a record; ``verified`` and the like count claims."""
+_FORMULA = frozenset("=+-@\t\r")
+_ROWS = 5_000
+"""Records of a Parquet row group."""
+
+
+def write_csv(records: Iterable[AuditRecord], path: Path) -> int:
+    """UTF-8 with a header, RFC 4180; how many records."""
+    count = 0
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for record in records:
+            writer.writerow([_tame(make(record)) for make in COLUMNS.values()])
+            count += 1
+    return count
+
+
+def write_json_lines(records: Iterable[AuditRecord], path: Path) -> int:
+    """Each record whole, as its JSON, one a line."""
+    count = 0
+    with path.open("wb") as file:
+        for record in records:
+            file.write(msgspec.json.encode(record) + b"\n")
+            count += 1
+    return count
+
+
+def write_parquet(records: Iterable[AuditRecord], path: Path) -> int:
+    """The columns of :data:`COLUMNS`; numbers as numbers."""
+    import pyarrow
+    from pyarrow import parquet
+
+    numbers = {status.value.lower() for status in Status} | {"claims"}
+    fractions = {"confidence", "total_ms"}
+    schema = pyarrow.schema(
+        [
+            (
+                name,
+                pyarrow.int64()
+                if name in numbers
+                else pyarrow.float64()
+                if name in fractions
+                else pyarrow.string(),
+            )
+            for name in COLUMNS
+        ]
+    )
+    count = 0
+    with parquet.ParquetWriter(path, schema) as writer:
+        for block in _blocks(records):
+            columns = {name: [make(record) for record in block] for name, make in COLUMNS.items()}
+            writer.write_table(pyarrow.table(columns, schema=schema))
+            count += len(block)
+    return count
+
+
+FORMATS: Mapping[str, Callable[[Iterable[AuditRecord], Path], int]] = {
+    ".csv": write_csv,
+    ".jsonl": write_json_lines,
+    ".parquet": write_parquet,
+}
+
+
+def _statuses(record: AuditRecord) -> Counter[Status]:
+    return Counter(claim.verdict.status for claim in record.claims)
+
+
+def _tame(value: str | int | float | None) -> str | int | float | None:
+    return f"'{value}" if isinstance(value, str) and value[:1] in _FORMULA else value
+
+
+def _blocks(records: Iterable[AuditRecord]) -> Iterator[list[AuditRecord]]:
+    iterator = iter(records)
+    while block := list(islice(iterator, _ROWS)):
+        yield block

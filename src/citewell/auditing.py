@@ -1,0 +1,388 @@
+"""A home's log, put to use: questions, receipts, rechecks, recalls, replays, expiry and erasure.
+
+In: the parts of a home. Out: values. Whoever reads other people's records through it leaves an entry, which
+names the readers by what they say of themselves and the people asked for by pseudonym. Knows nothing about
+terminals, files or HTTP.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from citewell.audit.entries import EntryKind
+from citewell.audit.erasure import Erasure, erase
+from citewell.audit.holds import Hold, holds_in_force, lift_hold, place_hold
+from citewell.audit.pages import Counts, Page, Queries
+from citewell.audit.postings import Postings
+from citewell.audit.question import AuditQuery
+from citewell.audit.retention import Expiry, expire
+from citewell.environment import environment
+from citewell.errors import UsageError
+from citewell.identity import plain
+from citewell.records import AuditRecord, Record
+from citewell.revisiting import (
+    JUDGED,
+    RETRIEVED,
+    WHOLE,
+    Recheck,
+    Replay,
+    Resolution,
+    Revisiting,
+    drafted,
+    replay,
+    result_of,
+)
+
+if TYPE_CHECKING:
+    from citewell.assembly import Assembly
+    from citewell.audit.database import Database
+    from citewell.audit.receipts import Receipt
+
+INDEX_FILE = "audit-index.sqlite"
+
+
+class Notice(Record, frozen=True, kw_only=True):
+    """What somebody who got an answer should be told, now that a document it leaned on was recalled.
+
+    ``user`` is who asked ("" for somebody who gave no name or was erased), ``readers`` who looked at the
+    record later. ``text`` says it in words.
+    """
+
+    request_id: str
+    timestamp: str
+    user: str
+    session_id: str
+    readers: tuple[str, ...]
+    document_id: str
+    reason: str
+    question: str
+    recheck: Recheck
+    text: str
+
+
+class Auditing:
+    """Made by :attr:`citewell.knowledge.KnowledgeBase.audit`."""
+
+    def __init__(self, parts: Assembly) -> None:
+        self._parts = parts
+
+    @cached_property
+    def queries(self) -> Queries:
+        """Questions without a trace: for what reads on nobody's behalf."""
+        return Queries(self._parts.log, self._postings)
+
+    @cached_property
+    def _postings(self) -> Postings:
+        return Postings(_index_of(self._parts))
+
+    # --- questions --------------------------------------------------------------------------------
+
+    def query(self, query: AuditQuery, *, reader: str = "") -> Page:
+        """A page of records, newest first, read on record."""
+        page = self.queries.page(query)
+        self._note_read({"query": self._without_names(query)}, reader, len(page.records))
+        return page
+
+    def every(self, query: AuditQuery, *, reader: str = "") -> Iterator[AuditRecord]:
+        """All that fits, newest first, for an export; the read is on record before the first is shown."""
+        count = self.queries.counts(query).total
+        self._note_read({"query": self._without_names(query), "export": "all"}, reader, count)
+        yield from self.queries.every(query)
+
+    def counts(self, query: AuditQuery, *, by: str = "day", of: str = "decision", reader: str = "") -> Counts:
+        """Counts and rates over time, read on record: narrow ones tell of people too."""
+        counts = self.queries.counts(query, by=by, of=of)
+        self._note_read({"counts": self._without_names(query)}, reader, counts.total)
+        return counts
+
+    # --- receipts ---------------------------------------------------------------------------------
+
+    def receipt(
+        self,
+        request_id: str,
+        *,
+        with_user: bool = False,
+        hashes_only: bool = False,
+        checkpoint: str = "",
+        reader: str = "",
+    ) -> Receipt:
+        """See :func:`citewell.audit.issuing.issue`; on record as a read."""
+        from citewell.audit.issuing import issue
+
+        receipt = issue(
+            self._parts.log,
+            request_id,
+            with_user=with_user,
+            hashes_only=hashes_only,
+            checkpoint=checkpoint,
+        )
+        self._note_read({"receipt": request_id}, reader, 1)
+        return receipt
+
+    # --- looking again ----------------------------------------------------------------------------
+
+    def recheck(self, request_id: str = "", *, reader: str = "") -> Iterator[Recheck]:
+        """One answer, or every one, newest first, against today's documents; each that does not hold as it
+        did is an entry."""
+        count = 1 if request_id else self.queries.counts(AuditQuery()).total
+        self._note_read({"recheck": request_id or "all"}, reader, count)
+        records = [self._parts.log.record(request_id)] if request_id else self.queries.every(AuditQuery())
+        revisiting = self._revisiting()
+        for record in records:
+            found = revisiting.recheck(record)
+            if set(found.counts) - {Resolution.SAME.value}:
+                body = {
+                    "request_id": found.request_id,
+                    "outcome": _outcome(found),
+                    "resolutions": found.counts,
+                }
+                self._parts.log.note(EntryKind.RECHECK, body)
+            yield found
+
+    def recall(self, document_id: str, *, reason: str = "", reader: str = "") -> Iterator[Notice]:
+        """Every past answer that leaned on a document, with a notice for whoever got it; each is an entry.
+
+        A document that is withdrawn, or whose newest version was cited, is not leaned on any more; one that
+        has a newer version is judged by that. Raises UsageError for a document nobody cited.
+        """
+        query = AuditQuery(document=document_id)
+        if not self.queries.counts(query).total:
+            raise UsageError(f"no answer cites {document_id!r}", hint="see `citewell documents list`")
+        self._note_read({"recall": document_id}, reader, self.queries.counts(query).total)
+        revisiting = self._revisiting()
+        readers = self._readers()
+        newest = self._parts.evidence.versions(document_id)[-1:]
+        for record in self.queries.every(query):
+            versions = {
+                citation.document_version
+                for claim in record.claims
+                for citation in claim.citations
+                if citation.document_id == document_id
+            }
+            corrected = bool(newest) and versions.isdisjoint(newest)
+            found = revisiting.recheck(record, without="" if corrected else document_id)
+            notice = _notice(record, found, document_id, reason, readers.get(record.request_id, ()))
+            self._record_notice(notice)
+            yield notice
+
+    def replay(self, request_id: str, *, reader: str = "") -> Replay:
+        """The record made anew on its index version, compared bit by bit.
+
+        With the extractive writer all of it; what a language model wrote is taken from the record, and its
+        retrieval and verdicts are made anew. Raises UsageError when the index version is no longer kept.
+        """
+        record = self._parts.log.record(request_id)
+        self._note_read({"replay": request_id}, reader, 1)
+        whole = self._writes_again(record)
+        return replay(
+            record,
+            self._whole_again if whole else self._retrieved_again,
+            compared=WHOLE if whole else (*RETRIEVED, *JUDGED),
+            config=self._parts.config,
+            environment=environment(),
+        )
+
+    # --- taking out -------------------------------------------------------------------------------
+
+    def expire(self, *, dry_run: bool = False) -> Expiry:
+        """What the configured retention says, today. Raises LogError."""
+        parts = self._parts
+        kept = parts.config.retention
+        days = {
+            "answers": kept.answers_days,
+            "errors": kept.errors_days,
+            "reads": kept.reads_days,
+            "feedback": kept.feedback_days,
+            "notices": kept.notices_days,
+        }
+        outcome = expire(parts.log, self._postings, days, parts.clock.now(), dry_run=dry_run)
+        if not dry_run:
+            parts.traces.forget(outcome.requests)
+        return outcome
+
+    def erase(self, person: str, *, reason: str = "") -> Erasure:
+        """Forgets a user, or the session of somebody without a name; see
+        :func:`citewell.audit.erasure.erase`."""
+        from citewell.forgetting import ForgetSuppliedTexts, ForgetTraces
+
+        parts = self._parts
+        stores = (
+            ForgetTraces(parts.traces),
+            ForgetSuppliedTexts(parts.evidence, parts.log, self.queries),
+        )
+        return erase(parts.log, person, reason=reason, stores=stores)
+
+    def hold(
+        self, name: str, *, reason: str, user: str = "", document: str = "", request_id: str = ""
+    ) -> Hold:
+        """Keeps a person's, a document's or a request's records (all, when none is named) from going."""
+        return place_hold(
+            self._parts.log, name, reason=reason, user=user, document=document, request_id=request_id
+        )
+
+    def lift(self, name: str, *, reason: str) -> None:
+        """Ends a hold. Raises UsageError when none of that name is in force."""
+        lift_hold(self._parts.log, name, reason=reason)
+
+    def holds(self) -> tuple[Hold, ...]:
+        """Those in force."""
+        return holds_in_force(self._parts.log)
+
+    def close(self) -> None:
+        if "_postings" in self.__dict__:
+            self._postings.database.close()
+
+    # --- inside -----------------------------------------------------------------------------------
+
+    def _revisiting(self) -> Revisiting:
+        from citewell.verification.verifier import Verifier
+
+        parts = self._parts
+        return Revisiting(parts.evidence, Verifier(parts.entailer, parts.config.verification))
+
+    def _writes_again(self, record: AuditRecord) -> bool:
+        """Whether the writer of the record is here and says the same again."""
+        names = {maker.name for maker in record.makers}
+        return self._parts.config.generator == "extractive" and self._parts.generator.maker.name in names
+
+    def _whole_again(self, record: AuditRecord) -> AuditRecord:
+        return self._pass_at(record).rehearse(_ask_of(record))
+
+    def _retrieved_again(self, record: AuditRecord) -> AuditRecord:
+        """Retrieval anew; each claim as it was written, bound and judged anew."""
+        answering = self._pass_at(record)
+        asked = _ask_of(record)
+        found = answering.retriever.retrieve(
+            asked.question,
+            filters=asked.filters,
+            top_k=asked.top_k,
+            pool=asked.pool,
+            broaden=BROADENED in record.latency_ms,
+        )
+        then = record.retrieval_results
+        used = {(one.document_id, one.chunk_id) for one in then if one.was_used_in_generation}
+        checked = answering.checker.check(asked.question, (), drafted(record), found.passages)
+        return msgspec.structs.replace(
+            record,
+            index_version=found.index_version,
+            retrieval_results=tuple(
+                result_of(passage, used=(passage.chunk.document_id, passage.chunk.chunk_id) in used)
+                for passage in found.passages
+            ),
+            claims=checked.claims,
+            makers=answering.makers,
+        )
+
+    def _pass_at(self, record: AuditRecord) -> Any:
+        from citewell.retrieval import Retriever
+
+        parts = self._parts
+        retriever = Retriever(parts.index.at(record.index_version), parts.ranker, parts.config.retrieval)
+        return dataclasses.replace(parts.answering, retriever=retriever, pin=lambda version: None)
+
+    def _readers(self) -> dict[str, tuple[str, ...]]:
+        """By request: who looked at its record, as far as they gave a name and are not erased."""
+        found: dict[str, dict[str, None]] = {}
+        log = self._parts.log
+        for entry in log.entries(EntryKind.READ):
+            if entry.body is None or not entry.subject:
+                continue
+            body = log.body(entry)
+            for what in ("show", "receipt", "replay"):
+                if body.get(what):
+                    found.setdefault(str(body[what]), {})[log.keys.name(entry.subject)] = None
+        return {request: tuple(name for name in names if name) for request, names in found.items()}
+
+    def _record_notice(self, notice: Notice) -> None:
+        body = {
+            "request_id": notice.request_id,
+            "document_id": notice.document_id,
+            "outcome": _outcome(notice.recheck),
+            "resolutions": notice.recheck.counts,
+            "reason": notice.reason,
+            "notice": notice.text,
+        }
+        # Under the asker's key: the notice repeats their question.
+        self._parts.log.note(EntryKind.RECALL, body, subject=notice.user or notice.session_id)
+
+    def _without_names(self, query: AuditQuery) -> dict[str, Any]:
+        """Whom a reader looked up is kept by pseudonym: the read must not outlive that person's erasure."""
+        keys, asked = self._parts.log.keys, plain(query)
+        person = keys.find(query.user) if query.user else None
+        asked["user"] = person.id if person else "nobody known" if query.user else ""
+        asked["session"] = keys.blind(query.session) if query.session else ""
+        return dict(asked)
+
+    def _note_read(self, what: Mapping[str, Any], reader: str, shown: int) -> None:
+        body = {**what, "reader": reader, "records": shown}
+        self._parts.log.note(EntryKind.READ, body, subject=reader)
+
+
+BROADENED = "broadened retrieval"
+
+
+def _ask_of(record: AuditRecord) -> Any:
+    from citewell.asking import Ask
+    from citewell.retrieval import Filters
+
+    asked = record.parameters
+    return Ask(
+        question=record.user_query,
+        user=record.user,
+        session_id=record.session_id,
+        filters=msgspec.convert(asked["filters"], Filters),
+        top_k=asked["top_k"],
+        pool=asked["pool"],
+        runs=asked["runs"],
+    )
+
+
+def _outcome(found: Recheck) -> str:
+    return "holds" if found.holds else "does not hold"
+
+
+def _notice(
+    record: AuditRecord, found: Recheck, document_id: str, reason: str, readers: tuple[str, ...]
+) -> Notice:
+    fallen = [claim.text for claim in found.claims if claim.then == "VERIFIED" and claim.holds is False]
+    told = [
+        f"On {record.timestamp[:10]} you asked: {record.user_query}",
+        f"The answer ({record.request_id}) leaned on {document_id}, which has been recalled"
+        f"{f': {reason}' if reason else ''}.",
+        "No longer supported: " + " | ".join(fallen) if fallen else "What it said is still supported.",
+    ]
+    return Notice(
+        request_id=record.request_id,
+        timestamp=record.timestamp,
+        user=_known(record.user),
+        session_id=_known(record.session_id),
+        readers=readers,
+        document_id=document_id,
+        reason=reason,
+        question=record.user_query,
+        recheck=found,
+        text="\n".join(told),
+    )
+
+
+def _known(name: str) -> str:
+    from citewell.audit.bodies import ERASED
+
+    return "" if name == ERASED else name
+
+
+def _index_of(parts: Assembly) -> Database:
+    """Beside the log: a file of the home, or a schema of the same server."""
+    url = parts.config.audit.database
+    if url:
+        from citewell.audit.postgres import PostgresDatabase
+
+        return PostgresDatabase(url, schema="citewell_index")
+    from citewell.audit.sqlite import SqliteDatabase
+
+    return SqliteDatabase(parts.home / INDEX_FILE)

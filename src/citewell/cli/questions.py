@@ -1,0 +1,201 @@
+"""``citewell audit query | counts``: what the log can be asked, shown, counted or written to a file.
+
+In: words. Out: a page, a table of counts, or a CSV, JSON-lines or Parquet file of everything that fits.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from citewell.cli.home import HomeOption, JsonOption, open_home
+from citewell.cli.printing import aside, columns, say, say_json
+from citewell.errors import UsageError
+
+if TYPE_CHECKING:
+    from citewell.audit.question import AuditQuery
+    from citewell.knowledge import KnowledgeBase
+    from citewell.records import AuditRecord
+
+Since = Annotated[str, typer.Option("--since", metavar="WHEN", help="30d, 12h, or a date.")]
+Until = Annotated[str, typer.Option("--until", metavar="WHEN", help="Before this time.")]
+User = Annotated[str, typer.Option("--user", metavar="U", help="Asked by.")]
+Session = Annotated[str, typer.Option("--session", metavar="S", help="In this session.")]
+Doc = Annotated[str, typer.Option("--document", metavar="D", help="Citing this document.")]
+Version = Annotated[str, typer.Option("--version", metavar="V", help="Citing this version of it.")]
+Chunk = Annotated[str, typer.Option("--chunk", metavar="C", help="Citing this chunk.")]
+Status = Annotated[str, typer.Option("--status", help="any-unsupported, any-broken, all-verified, ...")]
+Proof = Annotated[str, typer.Option("--proof", help="verbatim, numeric, entailed or human.")]
+Band = Annotated[str, typer.Option("--confidence", help="low, medium or high.")]
+Decision = Annotated[str, typer.Option("--decision", help="ANSWER, PARTIAL, ABSTAIN or ERROR.")]
+Model = Annotated[str, typer.Option("--model", metavar="M", help="Made with this model.")]
+Prompt = Annotated[str, typer.Option("--prompt", metavar="HASH", help="Made with this prompt.")]
+Failure = Annotated[str, typer.Option("--failure", help="relevance_gate_failed, citation_broken, ...")]
+Flag = Annotated[str, typer.Option("--flag", metavar="F", help="Flagged so by a user.")]
+Reader = Annotated[str, typer.Option("--reader", metavar="U", help="Who reads, for the record.")]
+
+
+def register(group: typer.Typer) -> None:
+    group.command()(query)
+    group.command()(counts)
+
+
+def query(
+    context: typer.Context,
+    since: Since = "",
+    until: Until = "",
+    user: User = "",
+    session: Session = "",
+    document: Doc = "",
+    version: Version = "",
+    chunk: Chunk = "",
+    status: Status = "",
+    proof: Proof = "",
+    confidence: Band = "",
+    decision: Decision = "",
+    model: Model = "",
+    prompt: Prompt = "",
+    failure: Failure = "",
+    flag: Flag = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Records a page.")] = 50,
+    cursor: Annotated[str, typer.Option(help="`next` of the page before.")] = "",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all that fits: .csv, .jsonl or .parquet.")
+    ] = None,
+    reader: Reader = "",
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """Records, newest first."""
+    knowledge_base = open_home(context, home)
+    asked = _asked(
+        knowledge_base,
+        since=since,
+        until=until,
+        user=user,
+        session=session,
+        document=document,
+        version=version,
+        chunk=chunk,
+        status=status,
+        proof=proof,
+        confidence=confidence,
+        decision=decision,
+        model=model,
+        prompt=prompt,
+        failure=failure,
+        flag=flag,
+        limit=limit,
+        cursor=cursor,
+    )
+    if out is not None:
+        return _export(knowledge_base, asked, out, reader)
+    page = knowledge_base.audit.query(asked, reader=reader)
+    if json:
+        return say_json(page)
+    if page.expired:
+        aside(f"note: {len(page.expired)} more fit; their content has expired")
+    if not page.records:
+        return say("no records")
+    head = ("id", "time", "user", "decision", "confidence", "claims", "question")
+    columns([head] + [_line(record) for record in page.records])
+    if page.next:
+        say(f"more with --cursor {page.next}")
+    return None
+
+
+def counts(
+    context: typer.Context,
+    by: Annotated[str, typer.Option(help="hour, day, week or month.")] = "day",
+    of: Annotated[
+        str, typer.Option(help="decision, status, proof, confidence, model, prompt or failure.")
+    ] = "decision",
+    since: Since = "",
+    until: Until = "",
+    user: User = "",
+    session: Session = "",
+    document: Doc = "",
+    version: Version = "",
+    chunk: Chunk = "",
+    status: Status = "",
+    proof: Proof = "",
+    confidence: Band = "",
+    decision: Decision = "",
+    model: Model = "",
+    prompt: Prompt = "",
+    failure: Failure = "",
+    flag: Flag = "",
+    reader: Reader = "",
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """How many records, over time, and how many of them had what."""
+    knowledge_base = open_home(context, home)
+    asked = _asked(
+        knowledge_base,
+        since=since,
+        until=until,
+        user=user,
+        session=session,
+        document=document,
+        version=version,
+        chunk=chunk,
+        status=status,
+        proof=proof,
+        confidence=confidence,
+        decision=decision,
+        model=model,
+        prompt=prompt,
+        failure=failure,
+        flag=flag,
+    )
+    found = knowledge_base.audit.counts(asked, by=by, of=of, reader=reader)
+    if json:
+        return say_json(found)
+    values = [share.value for share in found.shares]
+    rows = [(by, "records", *values)]
+    for stretch in (*found.stretches, None):
+        shares = {share.value: share for share in (stretch.shares if stretch else found.shares)}
+        cells = [f"{shares[v].n} ({shares[v].rate:.1%})" if v in shares else "0" for v in values]
+        rows.append(
+            (stretch.since[:13], str(stretch.records), *cells)
+            if stretch
+            else ("all", str(found.total), *cells)
+        )
+    columns(rows)
+    return None
+
+
+def _asked(knowledge_base: KnowledgeBase, *, since: str, until: str, **rest: str | int) -> AuditQuery:
+    import msgspec
+
+    from citewell.audit.question import AuditQuery, moment
+
+    now = knowledge_base.now()
+    times = {"since": moment(since, now) if since else "", "until": moment(until, now) if until else ""}
+    return msgspec.convert({**times, **rest}, AuditQuery)
+
+
+def _export(knowledge_base: KnowledgeBase, asked: AuditQuery, out: Path, reader: str) -> None:
+    from citewell.audit.tabular import FORMATS
+
+    if out.suffix not in FORMATS:
+        raise UsageError(f"{out.name} has no known ending", hint=f"one of {', '.join(FORMATS)}")
+    count = FORMATS[out.suffix](knowledge_base.audit.every(asked, reader=reader), out)
+    say(f"{count} records in {out}")
+
+
+def _line(record: AuditRecord) -> tuple[str, ...]:
+    report = record.confidence_report
+    overall = "" if report is None or report.overall is None else f"{report.overall:.2f}"
+    return (
+        record.request_id,
+        record.timestamp[:19],
+        record.user,
+        record.response_decision or "error",
+        overall,
+        str(len(record.claims)),
+        record.user_query[:60],
+    )

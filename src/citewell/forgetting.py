@@ -1,0 +1,57 @@
+"""The stores beside the log that hold people's words, and how each forgets them.
+
+In: a person and the requests that were theirs. Out: how many things were overwritten. A store that is added
+to Citewell and keeps anybody's words belongs in here. Knows nothing about keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from citewell.audit.question import AuditQuery
+
+if TYPE_CHECKING:
+    from citewell.audit.log import Log
+    from citewell.audit.pages import Queries
+    from citewell.evidence.sqlite import SqliteEvidence
+    from citewell.traces import SqliteTraces
+
+
+class ForgetTraces:
+    """What happened in each request, with question and answer."""
+
+    name = "traces"
+
+    def __init__(self, traces: SqliteTraces) -> None:
+        self._traces = traces
+
+    def forget(self, person: str, requests: Collection[str]) -> int:
+        return self._traces.forget(requests)
+
+
+class ForgetSuppliedTexts:
+    """Texts that the person handed in as evidence and that nobody else's answer leans on."""
+
+    name = "caller-supplied evidence"
+
+    def __init__(self, evidence: SqliteEvidence, log: Log, queries: Queries) -> None:
+        self._evidence, self._log, self._queries = evidence, log, queries
+
+    def forget(self, person: str, requests: Collection[str]) -> int:
+        own = set(requests)
+        cited = {
+            (citation.document_id, citation.document_version)
+            for request in own
+            for claim in self._log.record(request).claims
+            for citation in claim.citations
+        }
+        supplied = sorted(self._evidence.caller_supplied(cited))
+        going = [one for one in supplied if self._only(one[0], own)]
+        for document_id, version in going:
+            self._evidence.erase(document_id, version)
+        return len(going)
+
+    def _only(self, document_id: str, own: set[str]) -> bool:
+        found = self._queries.every(AuditQuery(document=document_id))
+        return all(record.request_id in own for record in found)

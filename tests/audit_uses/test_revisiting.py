@@ -1,0 +1,152 @@
+"""Past citations against today's documents; a recall finds who must be told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.audit_uses.records import some_record
+
+from citewell.documents.text import caller_document
+from citewell.evidence.sqlite import SqliteEvidence
+from citewell.models.absent import AbsentEntailer
+from citewell.records import AuditRecord, Document, Status
+from citewell.revisiting import Replay, Resolution, Revisiting, replay
+from citewell.verification.verifier import Verifier
+
+FIRST = "Acme report\nRevenue was 12 million.\nCosts were 7 million in the year.\n"
+QUOTE = "Revenue was 12 million."
+ID = "filings/a.pdf"
+
+
+def document(text: str) -> Document:
+    import msgspec
+
+    made = caller_document(ID, text)
+    return msgspec.structs.replace(made, caller_supplied=False)
+
+
+@pytest.fixture
+def evidence(tmp_path: Path):  # type: ignore[no-untyped-def]
+    with SqliteEvidence(tmp_path / "evidence.sqlite") as store:
+        store.put(document(FIRST))
+        store.mark_indexed(ID, document(FIRST).version)
+        yield store
+
+
+def cited(evidence: SqliteEvidence, quote: str = QUOTE, claim: str = "") -> AuditRecord:
+    """A record that cites the first version at the place where the quote stands in it."""
+    import msgspec
+
+    version = evidence.versions(ID)[0]
+    start = FIRST.index(quote)
+    record = some_record(1, version=version, quote=quote, claim=claim or quote, document=ID)
+    claims = tuple(
+        msgspec.structs.replace(
+            one,
+            citations=tuple(
+                msgspec.structs.replace(c, start=start, end=start + len(quote)) for c in one.citations
+            ),
+        )
+        for one in record.claims
+    )
+    return msgspec.structs.replace(record, claims=claims)
+
+
+def today(evidence: SqliteEvidence) -> Revisiting:
+    return Revisiting(evidence, Verifier(AbsentEntailer("not needed here")))
+
+
+def test_the_same_words_in_the_same_place(evidence: SqliteEvidence) -> None:
+    found = today(evidence).recheck(cited(evidence))
+    assert found.counts == {"SAME": 1}
+    assert found.holds
+
+
+def test_words_that_moved_still_hold(evidence: SqliteEvidence) -> None:
+    evidence.put(document("A new foreword.\n" + FIRST))
+    found = today(evidence).recheck(cited(evidence))
+    assert found.counts == {"MOVED": 1}
+    assert found.holds
+    place = found.claims[0].citations[0]
+    assert evidence.latest(ID).text[place.start : place.end] == QUOTE
+
+
+def test_words_that_changed_are_judged_anew(evidence: SqliteEvidence) -> None:
+    evidence.put(document(FIRST.replace("12 million", "15 million")))
+    found = today(evidence).recheck(cited(evidence))
+    assert found.counts == {"CHANGED": 1}
+    assert found.claims[0].citations[0].text == "Revenue was 15 million."
+    assert found.claims[0].now is not None
+    assert found.claims[0].now.status is not Status.VERIFIED
+    assert not found.holds
+
+
+def test_a_claim_may_hold_by_changed_words(evidence: SqliteEvidence) -> None:
+    evidence.put(document(FIRST.replace("12 million.", "12 million. It grew.")))
+    record = cited(evidence, quote="Revenue was 12 million.\nCosts", claim="Revenue was 12 million.")
+    found = today(evidence).recheck(record)
+    assert found.counts == {"CHANGED": 1}
+    assert found.holds
+
+
+def test_a_short_quote_counts_only_in_its_line(evidence: SqliteEvidence) -> None:
+    evidence.put(document("Staff grew to 12 million.\nNothing else is alike at all here.\n"))
+    found = today(evidence).recheck(cited(evidence, quote="12 million"))
+    assert found.claims[0].citations[0].resolution is not Resolution.MOVED
+
+
+def test_withdrawn_and_vanished_documents_are_gone(evidence: SqliteEvidence) -> None:
+    record = cited(evidence)
+    evidence.withdraw(ID, "retracted")
+    found = today(evidence).recheck(record)
+    assert found.counts == {"GONE": 1}
+    assert "retracted" in found.claims[0].citations[0].reason
+    assert not found.holds
+
+
+def test_a_line_that_is_no_longer_there_is_gone(evidence: SqliteEvidence) -> None:
+    evidence.put(document("Quite another text.\n"))
+    assert today(evidence).recheck(cited(evidence)).counts == {"GONE": 1}
+
+
+def test_an_erased_version_is_gone(evidence: SqliteEvidence) -> None:
+    record = cited(evidence)
+    evidence.erase(ID, record.claims[0].citations[0].document_version)
+    found = today(evidence).recheck(record)
+    assert found.counts == {"GONE": 1}
+    assert "erased" in found.claims[0].citations[0].reason
+
+
+def test_a_recalled_document_carries_nothing(evidence: SqliteEvidence) -> None:
+    found = today(evidence).recheck(cited(evidence), without=ID)
+    assert found.counts == {"GONE": 1}
+    assert not found.holds
+
+
+def test_erased_claims_cannot_be_judged(evidence: SqliteEvidence) -> None:
+    found = today(evidence).recheck(cited(evidence, claim="[erased]"))
+    assert found.claims[0].holds is None
+
+
+def test_a_replay_names_every_difference(evidence: SqliteEvidence) -> None:
+    import msgspec
+
+    from citewell.config import Config
+
+    record = cited(evidence)
+
+    def again(record: AuditRecord) -> AuditRecord:
+        return msgspec.structs.replace(record, shown_response="other", index_version="2")
+
+    def run(remake) -> Replay:  # type: ignore[no-untyped-def]
+        parts = ("claims", "shown_response", "index_version")
+        return replay(record, remake, compared=parts, config=Config(), environment={"python": "9"})
+
+    assert run(lambda record: record).same
+    different = run(again)
+    assert different.differences == (
+        "shown_response was 'shown', is 'other'",
+        "index_version was '1', is '2'",
+    )
+    assert any("python" in line for line in different.elsewhere)

@@ -1,0 +1,193 @@
+"""What leaves the log by law leaves it for good, is on record, and the log still verifies and counts."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from tests.audit_uses.records import some_record
+
+from citewell.audit.erasure import erase
+from citewell.audit.holds import holds_in_force, lift_hold, place_hold
+from citewell.audit.issuing import issue
+from citewell.audit.log import SqliteLog
+from citewell.audit.pages import Queries
+from citewell.audit.postings import Postings
+from citewell.audit.question import AuditQuery
+from citewell.audit.receipt_check import check_receipt
+from citewell.audit.receipts import written
+from citewell.audit.retention import expire
+from citewell.audit.sqlite import SqliteDatabase
+from citewell.errors import UsageError
+
+NOW = datetime(2027, 6, 1, tzinfo=UTC)
+SECRET = "the merger with Borealis"
+
+
+class Home:
+    """A log, its keys, and its tables for questions."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = SqliteLog(folder / "audit.sqlite")
+        self.postings = Postings(SqliteDatabase(folder / "audit-index.sqlite"))
+        self.queries = Queries(self.log, self.postings)
+
+    def holds_bytes(self, text: str) -> list[str]:
+        """The files in which the words stand."""
+        return [
+            str(path.relative_to(self.folder))
+            for path in sorted(self.folder.rglob("*"))
+            if path.is_file() and text.encode() in path.read_bytes()
+        ]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path)
+    for number in range(1, 5):
+        home.log.append(some_record(number, claim=f"{SECRET} {number}", question=f"{SECRET}?"))
+    home.log.append(some_record(5, user="bob", question="what bob asked?"))
+    return home
+
+
+def test_contents_expire_and_their_proof_and_counts_stay(home: Home) -> None:
+    receipt = written(issue(home.log, f"req_{1:024d}"))
+    before = home.queries.counts(AuditQuery(), by="day", of="status")
+    outcome = expire(home.log, home.postings, {"answers": 30}, NOW)
+    assert outcome.expired == {"answers": 5}
+    assert home.log.check().ok
+    assert home.queries.counts(AuditQuery(), by="day", of="status") == before
+    page = home.queries.page(AuditQuery())
+    assert (page.records, page.expired) == ((), (5, 4, 3, 2, 1))
+    assert check_receipt(receipt, key=home.log.keys.published()).origin
+    with pytest.raises(UsageError, match="expired"):
+        issue(home.log, f"req_{1:024d}")
+
+
+def test_what_expired_stands_in_no_file_any_more(home: Home) -> None:
+    home.queries.counts(AuditQuery())
+    assert home.holds_bytes("filings/a.pdf")
+    expire(home.log, home.postings, {"answers": 30}, NOW)
+    assert home.holds_bytes("filings/a.pdf") == []
+
+
+def test_counts_are_the_same_from_tables_made_anew(home: Home) -> None:
+    expire(home.log, home.postings, {"answers": 30}, NOW)
+    before = home.queries.counts(AuditQuery(), by="day", of="decision")
+    again = Queries(home.log, Postings(SqliteDatabase(home.folder / "second.sqlite")))
+    assert again.counts(AuditQuery(), by="day", of="decision") == before
+    assert again.page(AuditQuery(document="filings/a.pdf")) == home.queries.page(
+        AuditQuery(document="filings/a.pdf")
+    )
+
+
+def test_only_what_is_due_goes_and_a_dry_run_takes_nothing(home: Home) -> None:
+    home.log.append(some_record(9, timestamp="2027-05-30T00:00:00.000000Z"))
+    would = expire(home.log, home.postings, {"answers": 30}, NOW, dry_run=True)
+    assert would.expired == {"answers": 5}
+    assert len(home.queries.page(AuditQuery()).records) == 6
+    expire(home.log, home.postings, {"answers": 30, "reads": 0}, NOW)
+    assert [r.request_id for r in home.queries.page(AuditQuery()).records] == [f"req_{9:024d}"]
+    assert expire(home.log, home.postings, {"answers": 30}, NOW).expired == {}
+
+
+def test_no_class_of_that_name(home: Home) -> None:
+    with pytest.raises(UsageError, match="answers"):
+        expire(home.log, home.postings, {"answer": 1}, NOW)
+
+
+def test_a_person_is_forgotten_everywhere(home: Home, tmp_path: Path) -> None:
+    backup = tmp_path / "backup"
+    home.log.database.overwrite()
+    backup.mkdir()
+    shutil.copy(home.folder / "audit.sqlite", backup)
+    before = home.queries.counts(AuditQuery(), by="day", of="decision")
+    outcome = erase(home.log, "alice", reason="case 7")
+    assert outcome.entries == 4
+    for words in (SECRET, "alice"):
+        assert home.holds_bytes(words) == []
+    assert home.log.check().ok
+    assert home.queries.counts(AuditQuery(), by="day", of="decision") == before
+    again = Queries(home.log, Postings(SqliteDatabase(home.folder / "second.sqlite")))
+    assert again.counts(AuditQuery(), by="day", of="decision") == before
+    assert home.queries.page(AuditQuery(user="alice")).records == ()
+    record = home.queries.page(AuditQuery(document="filings/a.pdf")).records[-1]
+    assert record.user_query == record.claims[0].text == "[erased]"
+    assert record.claims[0].citations[0].quote == "Revenue was 12 million."
+    bob = home.queries.page(AuditQuery(user="bob")).records[0]
+    assert bob.user_query == "what bob asked?"
+    stolen = SqliteLog(backup / "audit.sqlite", keys=home.log.keys, readonly=True)
+    assert stolen.record(f"req_{1:024d}").user_query == "[erased]"
+    assert check_receipt(written(issue(home.log, f"req_{1:024d}"))).ok
+
+
+def test_an_erasure_is_recorded_by_pseudonym(home: Home) -> None:
+    outcome = erase(home.log, "alice", reason="case 7")
+    told = [home.log.body(entry) for entry in home.log.entries() if entry.kind == "erasure"]
+    assert [body["outcome"] for body in told] == ["ordered", "done"]
+    assert {body["subject"] for body in told} == {outcome.subject}
+
+
+def test_who_comes_back_is_somebody_new(home: Home) -> None:
+    old = erase(home.log, "alice", reason="case 7").subject
+    home.log.append(some_record(20))
+    assert home.log.get(f"req_{20:024d}").subject != old
+    assert len(home.queries.page(AuditQuery(user="alice")).records) == 1
+    assert home.log.check().ok
+
+
+@pytest.mark.parametrize(
+    ("person", "reason", "match"),
+    [("nobody", "", "knows nobody"), ("", "", "knows nobody"), ("alice", "Alice asked", "names the person")],
+)
+def test_an_erasure_that_cannot_be(home: Home, person: str, reason: str, match: str) -> None:
+    with pytest.raises(UsageError, match=match):
+        erase(home.log, person, reason=reason)
+    assert home.log.record(f"req_{1:024d}").user_query == f"{SECRET}?"
+
+
+@pytest.mark.parametrize(
+    "about", [{"user": "alice"}, {"document": "filings/a.pdf"}, {"request_id": f"req_{2:024d}"}, {}]
+)
+def test_a_legal_hold_keeps_what_it_names(home: Home, about: dict[str, str]) -> None:
+    place_hold(home.log, "case 12", reason="proceedings", **about)
+    with pytest.raises(UsageError, match="case 12"):
+        erase(home.log, "alice", reason="case 7")
+    outcome = expire(home.log, home.postings, {"answers": 30}, NOW)
+    assert outcome.held >= 1
+    assert home.log.record(f"req_{2:024d}").user_query == f"{SECRET}?"
+    lift_hold(home.log, "case 12", reason="settled")
+    assert holds_in_force(home.log) == ()
+    assert erase(home.log, "alice", reason="case 7").subject
+
+
+def test_holds_that_cannot_be(home: Home) -> None:
+    place_hold(home.log, "one", reason="r")
+    for call in (
+        lambda: place_hold(home.log, "one", reason="r"),
+        lambda: place_hold(home.log, "", reason="r"),
+        lambda: place_hold(home.log, "two", reason="r", user="nobody"),
+        lambda: place_hold(home.log, "two", reason="about alice", user="alice"),
+        lambda: lift_hold(home.log, "two", reason="r"),
+    ):
+        with pytest.raises(UsageError):
+            call()
+
+
+def test_a_log_of_the_first_schema_stays_readable_and_checkable(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """Written by the steps as they were, then opened by today's."""
+    from citewell.audit import schema
+
+    monkeypatch.setattr(schema, "STEPS", schema.STEPS[:1])
+    old = SqliteLog(tmp_path / "audit.sqlite")
+    old.append(some_record(1))
+    kept = old.checkpoint()
+    old.close()
+    monkeypatch.undo()
+    home = Home(tmp_path)
+    home.log.append(some_record(2))
+    assert home.log.check(outside=[kept]).ok
+    assert len(home.queries.page(AuditQuery()).records) == 2
