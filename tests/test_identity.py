@@ -84,12 +84,13 @@ NUMBERS = st.one_of(
     st.integers(-(2**53) + 1, 2**53 - 1),
     st.integers(-1000, 1000).map(float),
 )
+WORDS = st.text('ab\x00\x1f\x7f"\\/é\u2028\ufb33😀', max_size=5)
 VALUES = st.recursive(
-    st.one_of(NUMBERS, st.text(st.characters(exclude_categories=["Cs"])), st.booleans(), st.none()),
+    st.one_of(NUMBERS, WORDS, st.booleans(), st.none()),
     lambda inner: st.one_of(
-        st.lists(inner),
-        st.lists(inner).map(tuple),
-        st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner),
+        st.lists(inner, max_size=4),
+        st.lists(inner, max_size=4).map(tuple),
+        st.dictionaries(WORDS, inner, max_size=4),
     ),
     max_leaves=12,
 )

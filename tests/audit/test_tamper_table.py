@@ -1,0 +1,99 @@
+"""Every row of the tamper table: done to a log, the deed is found and has its name."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from benchmarks.audit_tamper import ENTRIES, FILE, ROWS, Row, judge, run, scene
+
+from citewell.audit import SqliteLog
+
+TWELVE = {
+    *("edit", "delete middle", "insert", "reorder", "duplicate", "change a prompt file"),
+    *("change evidence text", "swap checkpoint", "delete last", "truncate", "roll back", "rewrite whole"),
+}
+
+
+def test_the_table_has_the_twelve_kinds() -> None:
+    assert {row.kind for row in ROWS} == TWELVE
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.kind}-{row.who}")
+def test_the_deed_is_named(row: Row) -> None:
+    report = run(row)
+    assert not report.ok
+    assert row.named in {finding.kind for finding in report.findings}
+    assert all(finding.reason for finding in report.findings)
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.outside], ids=lambda row: row.kind)
+def test_what_an_owner_does_is_seen_from_outside_alone(row: Row, tmp_path: Path) -> None:
+    made = scene(tmp_path)
+    row.deed(made)
+    inside = {finding.kind for finding in judge(made, outside=False).findings}
+    assert not inside & {
+        "edited",
+        "deleted",
+        "inserted",
+        "reordered",
+        "rewritten",
+        "rolled-back",
+        "truncated",
+    }
+
+
+def test_two_kept_checkpoints_tell_how_far_a_log_was_put_back(tmp_path: Path) -> None:
+    made = scene(tmp_path)
+    early = SqliteLog(made.early, keys=SqliteLog(tmp_path / FILE).keys)
+    kept = [early.checkpoint(), made.kept]
+    next(row for row in ROWS if row.who == "owner, gone on").deed(made)
+    report = SqliteLog(tmp_path / FILE).check(outside=kept, key=made.key)
+    assert [(found.kind, found.seq) for found in report.findings] == [("rolled-back", early.size() + 1)]
+
+
+def test_a_log_that_only_grew_holds_against_every_checkpoint(tmp_path: Path) -> None:
+    made = scene(tmp_path)
+    shutil.copy(tmp_path / FILE, tmp_path / "copy.sqlite")
+    assert judge(made, outside=True).size == ENTRIES
+    assert judge(made, outside=True).ok
+
+
+def test_a_published_key_of_somebody_else_does_not_pass(tmp_path: Path) -> None:
+    made = scene(tmp_path)
+    (tmp_path / "other").mkdir()
+    other = SqliteLog(tmp_path / "other" / FILE)
+    other.checkpoint()
+    made.key = other.keys.published()
+    assert {finding.kind for finding in judge(made, outside=False).findings} == {"checkpoint"}
+
+
+def test_a_handover_of_the_key_is_followed(tmp_path: Path) -> None:
+    made = scene(tmp_path)
+    log = SqliteLog(tmp_path / FILE)
+    log.hand_over("yearly")
+    assert log.check(key=made.key, outside=[made.kept]).ok
+    log.hand_over("again")
+    assert log.check(key=made.key, outside=[made.kept]).ok
+    newest = log.keys.published().splitlines()[-1]
+    assert log.check(key=newest).ok
+
+
+def test_a_retired_key_signs_nothing_more(tmp_path: Path) -> None:
+    made = scene(tmp_path)
+    old = made.signer()
+    log = SqliteLog(tmp_path / FILE)
+    log.hand_over("stolen")
+    log.close()
+    made.rebuild(old)
+    # The handover's checkpoint is the last that the old key signs; one entry later it no longer counts.
+    assert judge(made, outside=False).ok
+    made.run(
+        f"INSERT INTO entries SELECT {ENTRIES + 2}, 'notice', timestamp, '', '{{}}', ''"
+        f" FROM entries WHERE seq = {ENTRIES}"
+    )
+    made.rebuild(old)
+    (found,) = judge(made, outside=False).findings
+    assert found.kind == "checkpoint"
+    assert "handed over" in found.reason
