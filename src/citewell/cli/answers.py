@@ -9,6 +9,7 @@ import textwrap
 
 from citewell.cli.printing import say
 from citewell.records import Answer, Citation, Claim, Kind, Measure, Proof, Status, Verdict
+from citewell.streaming import Event, EventKind
 
 WORDS = {
     Status.VERIFIED: "verified",
@@ -28,6 +29,8 @@ _WIDTH = 100
 
 def print_answer(answer: Answer) -> None:
     """The answer first, then what it stands on."""
+    if answer.asked_as:
+        say(f"understood as: {answer.asked_as}")
     say(marked(answer))
     say()
     print_claims(answer.claims)
@@ -54,6 +57,25 @@ def print_answer(answer: Answer) -> None:
     say(f"    {'gap':<12}{_measure(report.hallucination_gap)}")
     say(f"record  {answer.request_id} (session {answer.session_id})")
     say(f"sealed  {answer.record_hash}")
+
+
+def print_event(event: Event) -> None:
+    """A line while the answer is made: a claim is provisional until its verdict stands. The answer itself is
+    printed when it is done."""
+    lines = {
+        EventKind.SEARCH_RESULTS: f"{len(event.passages)} passages",
+        EventKind.CLAIM: f"{event.number:>2}. … {' '.join(event.text.split())}",
+        EventKind.VERDICT: f"{event.number:>2}. {_heard(event)}",
+        EventKind.CORRECTION: f"{event.number:>2}. withdrawn: {event.reason}",
+        EventKind.DECISION: f"decision {event.decision.value if event.decision else ''}\n",
+    }
+    if event.kind in lines:
+        say(lines[event.kind])
+
+
+def _heard(event: Event) -> str:
+    words = state(event.claim) if event.claim else ""
+    return f"confirmed: {words}" if event.final else f"so far {words}"
 
 
 def marked(answer: Answer) -> str:

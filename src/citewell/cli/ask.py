@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.answers import print_answer
+from citewell.cli.answers import print_answer, print_event
 from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
 from citewell.cli.ingest import progress_bar, tell
 from citewell.cli.printing import aside, code_of_answer, say, say_json
@@ -47,12 +47,16 @@ def ask(
         list[Path] | None,
         typer.Option(metavar="PATH", help="Ingest PATH into a throw-away store first; may be repeated."),
     ] = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Show claims while they are made; with --json one event a line.")
+    ] = False,
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
     """Ask a question. The exit code is the verdict: 0 answered, 3 in part, 4 abstained, 5 a failed claim."""
     with tempfile.TemporaryDirectory(prefix="citewell-over-") as folder:
         knowledge_base = _throw_away(context, home, Path(folder), over) if over else open_home(context, home)
+        tell = (say_json if json else print_event) if stream else None
         answer = knowledge_base.ask(
             question,
             user=user,
@@ -64,9 +68,11 @@ def ask(
             document=document,
             since=since,
             tag=tag,
+            tell=tell,
         )
         if json:
-            say_json(answer)
+            if not stream:
+                say_json(answer)
         else:
             print_answer(answer)
             if over:

@@ -104,10 +104,11 @@ class LocalModel:
 
     def _mask(self, matcher: Any, logits: Any) -> None:
         """Everything that the grammar does not allow here becomes impossible."""
-        masks = importlib.import_module("llguidance.torch")
+        # Its numpy half: the torch half compiles a kernel on first use, which takes longer than an answer.
+        masks = importlib.import_module("llguidance.numpy")
         mask = masks.allocate_token_bitmask(1, self._vocabulary)
         masks.fill_next_token_bitmask(matcher, mask, 0)
-        masks.apply_token_bitmask_inplace(logits.unsqueeze(0), mask)
+        masks.apply_token_bitmask_inplace(logits.numpy()[None, :], mask)
         if matcher.is_error():
             raise GeneratorError(f"the grammar came to no end: {matcher.get_error()[:200]}")
 
