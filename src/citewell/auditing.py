@@ -251,7 +251,8 @@ class Auditing:
         return self._parts.config.generator == "extractive" and self._parts.generator.maker.name in names
 
     def _whole_again(self, record: AuditRecord) -> AuditRecord:
-        return self._pass_at(record).rehearse(_ask_of(record))
+        made: AuditRecord = self._pass_at(record).rehearse(_ask_of(record))
+        return made
 
     def _retrieved_again(self, record: AuditRecord) -> AuditRecord:
         """Retrieval anew; each claim as it was written, bound and judged anew."""

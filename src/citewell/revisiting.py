@@ -208,7 +208,7 @@ def _erased(text: str) -> bool:
 
 
 def _line(text: str, start: int, end: int) -> str:
-    """The paragraph or table row around a span: one line of canonical text."""
+    """The paragraphs or table rows that a span stands in: whole lines of canonical text."""
     begins = text.rfind("\n", 0, start) + 1
     ends = text.find("\n", end)
     return text[begins : ends if ends >= 0 else len(text)]
@@ -230,18 +230,20 @@ def _nearest(text: str, words: str, near: int) -> int:
     return min(found, key=lambda at: abs(at - near)) if found else -1
 
 
-def _likest(text: str, line: str) -> tuple[str, int]:
-    """The line most like ``line`` and where it begins; ("", -1) when none is alike."""
+def _likest(text: str, words: str) -> tuple[str, int]:
+    """As many lines as ``words`` has that are most like it, and where they begin; ("", -1) when none are."""
     best, likest, place = _ALIKE, "", -1
     matcher = difflib.SequenceMatcher(autojunk=False)
-    matcher.set_seq2(line)
+    matcher.set_seq2(words)
+    lines, count = text.split("\n"), words.count("\n") + 1
     at = 0
-    for other in text.split("\n"):
-        matcher.set_seq1(other)
+    for number in range(len(lines)):
+        window = "\n".join(lines[number : number + count])
+        matcher.set_seq1(window)
         quick = matcher.real_quick_ratio() >= best and matcher.quick_ratio() >= best
-        if other and quick and (ratio := matcher.ratio()) >= best:
-            best, likest, place = ratio, other, at
-        at += len(other) + 1
+        if window and quick and (ratio := matcher.ratio()) >= best:
+            best, likest, place = ratio, window, at
+        at += len(lines[number]) + 1
     return likest, place
 
 

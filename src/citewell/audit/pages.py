@@ -200,7 +200,10 @@ class Queries:
         among = ", ".join(map(str, seqs))
         with self._log.database.reading() as rows:
             stored = {row[0]: row for row in rows.execute(_ENTRIES.format(among))}
-            private = dict(rows.execute(f"SELECT seq, sealed FROM private WHERE seq IN ({among})"))
+            private: dict[int, bytes] = {
+                seq: bytes(sealed)
+                for seq, sealed in rows.execute(f"SELECT seq, sealed FROM private WHERE seq IN ({among})")
+            }
         keys: dict[str, bytes | None] = {}
         for seq in seqs:
             if seq not in stored:
@@ -214,8 +217,9 @@ class Queries:
                 if subject not in keys:
                     keys[subject] = self._log.keys.key(subject)
                 key, sealed = keys[subject], private.get(seq)
-                opened = key is not None and sealed is not None
-                texts = decrypt(bytes(sealed), key, body_hash, subject)[1] if opened else None
+                texts = None
+                if sealed is not None and key is not None:
+                    texts = decrypt(sealed, key, body_hash, subject)[1]
                 body = fill_in(body, texts)
             yield seq, body
 
