@@ -40,7 +40,7 @@ from citewell.generation import LanguageModelWriter
 from citewell.identity import chunk_id
 from citewell.models.naming import language_model_named
 from citewell.ports import Extraction, Reading
-from citewell.records import Answer, Chunk, Maker, Passage, Status
+from citewell.records import Answer, Chunk, Document, Maker, Passage, Status
 from citewell.retrieval import Retrieved
 from citewell.sentences import sentence_spans
 from citewell.traces import SqliteTraces
@@ -48,6 +48,8 @@ from citewell.verification.signals import overlap
 from citewell.verification.verifier import Verifier
 
 SEED = 11
+QUESTION = "What do the sources say?"
+"""Names nothing, so that the gate's exact checks have nothing to refuse: measured is what comes behind."""
 MECHANICAL = ("fabricates", "splices", "misattributes", "swaps digits")
 
 
@@ -99,10 +101,10 @@ class Bench:
         self.log = SqliteLog(folder / "audit.sqlite")
         self.traces = SqliteTraces(folder / "traces.sqlite")
 
-    def ask(self, line: str, sources: Sequence[str], question: str, settings: Writer) -> Answer:
+    def ask(self, line: str, sources: Sequence[str | Document], question: str, settings: Writer) -> Answer:
         evidence, passages = MemoryEvidence(), []
-        for number, text in enumerate(sources, 1):
-            document = caller_document(f"source-{number}.txt", text)
+        for number, given in enumerate(sources, 1):
+            document = caller_document(f"source-{number}.txt", given) if isinstance(given, str) else given
             evidence.put(document)
             passages.append(_passage(document.document_id, document.version, document.text))
         config = Config(generator=line, writer=settings)
@@ -252,20 +254,21 @@ def play(bench: Bench, writer: str, made: Sequence[Case], line: str, settings: W
         with serving(lambda asked, before, said=said, prose=prose: Reply(said, text=prose)) as server:  # type: ignore[misc]
             os.environ.update(server.environment())
             began = time.perf_counter()
-            answer = bench.ask(line, case.sources, case.good.claim, settings)
+            answer = bench.ask(line, case.sources, QUESTION, settings)
             seconds.append(time.perf_counter() - began)
             calls.append(len(server.asked))
-        lost.append(float(not _stands(case.good.claim, answer)))
+        lost.append(float(not stands(case.good.claim, answer)))
         if case.bad:
-            through.append(float(_stands(case.bad.claim, answer)))
+            through.append(float(stands(case.bad.claim, answer)))
             for claim in answer.claims:
                 if claim.verdict.failure and _same(claim.text, case.bad.claim):
                     name = claim.verdict.failure.value
                     failures[name] = failures.get(name, 0) + 1
+                    break
     return Outcome(lost, through, calls, seconds, failures)
 
 
-def _stands(claim: str, answer: Answer) -> bool:
+def stands(claim: str, answer: Answer) -> bool:
     """Every part of it is shown as verified. An answer that is withheld shows nothing."""
     parts = [c for c in answer.claims if _same(c.text, claim)]
     return bool(parts) and all(c.shown and c.verdict.status is Status.VERIFIED for c in parts)
@@ -296,7 +299,7 @@ def provider_trouble(bench: Bench, case: Case) -> list[list[str]]:
             os.environ.update(server.environment())
             began = time.perf_counter()
             try:
-                outcome = bench.ask("openai:scripted", case.sources, case.good.claim, settings).decision.value
+                outcome = bench.ask("openai:scripted", case.sources, QUESTION, settings).decision.value
             except Exception as error:  # noqa: BLE001 - what reached the caller is the measurement
                 outcome = type(error).__name__
             told.append([name, str(len(server.asked)), f"{time.perf_counter() - began:.1f}", outcome])

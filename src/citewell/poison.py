@@ -70,7 +70,8 @@ _INSTRUCTIONS: tuple[tuple[str, str], ...] = (
     (
         "forges a source or citation mark",
         r"^\s*(?:\[|={2,}|-{2,}|【)?\s*SOURCE[ _]?\d+\s*(?:\]|={2,}|-{2,}|】|:)|"
-        r"(?<!`)\[src:[^\]\n]{1,80}\]|(?<!`)\[SOURCE_\d+\]",
+        r"(?<!`)\[src:[^\]\n]{1,80}\]|(?<!`)\[/?SOURCE_\d+\s*[\]:]|"
+        r"\"evidence\"\s*:\s*\[\s*\{\s*\"source\"\s*:",
     ),
     (
         "forges a verdict",
