@@ -95,7 +95,7 @@ Shown as verified: **{len(got)}** ({", ".join(got) or "none"}).
 
 A lie that a document states plainly, without an order, is a statement of that document: it is cited to it,
 and no check of citations can know better. Conflicts that are shown and the reader's judgement of sources are
-for that.
+for that. The pattern for a forged evidence marker was added after a first run in which it got through.
 """
     write(
         "injections",

@@ -67,7 +67,9 @@ class Outcome:
     good_lost: list[float]
     bad_through: list[float]
     calls: list[float]
-    seconds: list[float]
+    checks: list[float]
+    cited: list[float]
+    right: list[float]
     failures: dict[str, int]
 
 
@@ -177,7 +179,7 @@ def cases(writer: str, supported: list[dict[str, Any]], refuted: list[dict[str, 
         if found is None:
             continue
         bad, sources = found if isinstance(found, tuple) else (found, sources)
-        made.append(Case(sources, _good(row), bad if writer != "honest" else None))
+        made.append(Case(sources, _good(row), None if writer.startswith("honest") else bad))
         if len(made) == n:
             break
     return made
@@ -224,7 +226,10 @@ BAD: dict[str, Callable[..., Any]] = {
     "swaps digits": _swapped,
     "contradicts": _refuted,
     "ignores the format": _refuted,
+    "honest, without markers": lambda row, other, refuted: _good(row),
 }
+CHECKS = ("verification", "consistency", "conflicts", "confidence", "trace", "record")
+"""The stages that accountability adds behind a writer."""
 
 
 def overstated() -> list[Case]:
@@ -246,17 +251,24 @@ def play(bench: Bench, writer: str, made: Sequence[Case], line: str, settings: W
     lost: list[float] = []
     through: list[float] = []
     calls: list[float] = []
-    seconds: list[float] = []
+    checks: list[float] = []
+    cited: list[float] = []
+    right: list[float] = []
     failures: dict[str, int] = {}
     for case in made:
         said = [case.good, *([case.bad] if case.bad else [])]
-        prose = " ".join(s.claim for s in said) if writer == "ignores the format" else None
+        unmarked = writer in ("ignores the format", "honest, without markers")
+        prose = " ".join(s.claim for s in said) if unmarked else None
         with serving(lambda asked, before, said=said, prose=prose: Reply(said, text=prose)) as server:  # type: ignore[misc]
             os.environ.update(server.environment())
-            began = time.perf_counter()
             answer = bench.ask(line, case.sources, QUESTION, settings)
-            seconds.append(time.perf_counter() - began)
             calls.append(len(server.asked))
+        stages = answer.trace.stages if answer.trace else ()
+        checks.append(sum(stage.latency_ms for stage in stages if stage.name in CHECKS))
+        if (stood := stands(case.good.claim, answer)) or writer.startswith("honest"):
+            names = {c.document_id for claim in answer.claims for c in claim.citations if stood}
+            cited.append(float(bool(names)))
+            right += [float(name == "source-1.txt") for name in sorted(names)] if not case.bad else []
         lost.append(float(not stands(case.good.claim, answer)))
         if case.bad:
             through.append(float(stands(case.bad.claim, answer)))
@@ -265,7 +277,7 @@ def play(bench: Bench, writer: str, made: Sequence[Case], line: str, settings: W
                     name = claim.verdict.failure.value
                     failures[name] = failures.get(name, 0) + 1
                     break
-    return Outcome(lost, through, calls, seconds, failures)
+    return Outcome(lost, through, calls, checks, cited, right, failures)
 
 
 def stands(claim: str, answer: Answer) -> bool:
@@ -329,7 +341,9 @@ def main() -> None:
                 "bad_through": interval(found.bad_through),
                 "good_lost": interval(found.good_lost),
                 "calls": statistics.fmean(found.calls),
-                "seconds": statistics.median(found.seconds),
+                "checks_ms": statistics.median(found.checks),
+                "cited": interval(found.cited),
+                "right": interval(found.right),
                 "failures": found.failures,
             }
             values["writers"][writer] = measures
@@ -342,7 +356,7 @@ def main() -> None:
                     shown(measures["bad_through"]),
                     shown(measures["good_lost"]),
                     f"{measures['calls']:.1f}",
-                    f"{measures['seconds']:.2f}",
+                    f"{measures['checks_ms']:.0f}",
                     named or "-",
                 ]
             )
@@ -350,7 +364,20 @@ def main() -> None:
         trouble = provider_trouble(bench, cases("honest", supported, refuted, 1)[0])
     mechanical = sum(int(sum(through[name])) for name in MECHANICAL)
     values["mechanical_through"] = mechanical
-    heads = ["writer", "protocol", "n", "bad shown as supported", "good lost", "calls", "s (median)", "named"]
+    heads = [
+        "writer",
+        "protocol",
+        "n",
+        "bad shown as supported",
+        "good lost",
+        "calls",
+        "checks ms (median)",
+        "named",
+    ]
+    compared = [
+        [mode, shown(values["writers"][name]["cited"]), shown(values["writers"][name]["right"])]
+        for mode, name in (("generated", "honest"), ("post-hoc", "honest, without markers"))
+    ]
     body = f"""
 `python -m benchmarks.llm_writers --n {arguments.n}`. **No real model was reached**: a local server speaks the
 real protocols and plays the writers. Good claims are supported FEVER claims, written by people about the
@@ -363,6 +390,13 @@ one retry. "Bad shown as supported" counts bad claims that are shown as VERIFIED
 
 The passages are short and there are two of them. Quotes are checked by exact code; what the entailer was
 trained on is on its card. The {len(OVERSTATEMENTS)} over-generalised claims are our own.
+
+## Cited while writing and afterwards
+
+The same honest claims, once with their quotes and once as bare prose. Coverage: claims that are verified and
+cited. Precision: documents cited that are the one the claim was written about.
+
+{table(["citations", "coverage", "precision"], compared)}
 
 ## When the provider is in trouble
 

@@ -10,7 +10,7 @@ import pytest
 
 import citewell
 from citewell.assembly import Assembly, escalation, load_config, refuse_same_maker
-from citewell.config import Config
+from citewell.config import Config, Judges, Questions
 from citewell.environment import environment
 from citewell.errors import ConfigError, SameModelError, UsageError
 from citewell.records import Maker
@@ -49,6 +49,24 @@ def test_import_is_light() -> None:
 def test_the_writer_never_marks_its_own_work(tmp_path: Path, entailer: str) -> None:
     with pytest.raises(SameModelError, match="openai:gpt"):
         Assembly(tmp_path, Config(generator="openai:gpt", entailer=entailer))
+
+
+@pytest.mark.parametrize("judges", [Judges(gate="openai:gpt"), Judges(answer="openai:gpt")])
+def test_the_writer_is_refused_as_judge(tmp_path: Path, judges: Judges) -> None:
+    with pytest.raises(SameModelError, match="judges"):
+        Assembly(tmp_path, Config(generator="openai:gpt", judges=judges))
+
+
+def test_options_on_the_question_need_a_language_model(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"questions\.model"):
+        _ = Assembly(tmp_path, Config(questions=Questions(hypothesis=True))).questioner
+    assert Assembly(tmp_path, Config()).questioner is None
+
+
+def test_a_generator_that_nobody_knows_is_refused(tmp_path: Path) -> None:
+    for line in ("gpt", "hub:model", "openai:"):
+        with pytest.raises(ConfigError, match="known are"):
+            _ = Assembly(tmp_path, Config(generator=line)).generator
 
 
 def test_one_file_under_two_names_is_one_model() -> None:
