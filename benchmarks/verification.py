@@ -68,19 +68,31 @@ def by_cosine(rows: Sequence[Judged], _: Entailer) -> Values:
 
 
 def by_entailer(rows: Sequence[Judged], entailer: Entailer) -> Values:
-    return [result.entailment for result in entailer.entail([(row.premise, row.claim) for row in rows])]
+    """The entailer's own rule for a claim of several sentences: the least entailed one. Asked a sentence at
+    a time, since the full verifier asks the same."""
+    asked = _sentences(rows)
+    results = entailer.entail([(row.premise, text) for row, text in asked])
+    return _least(rows, asked, [result.entailment for result in results])
 
 
 def by_verifier(rows: Sequence[Judged], entailer: Entailer) -> Values:
     """Support of the least supported sentence of each claim; None where nothing could be checked."""
-    sentences = [(row, row.claim[a:b]) for row in rows for a, b in sentence_spans(row.claim)]
+    asked = _sentences(rows)
     verdicts = Verifier(entailer).verify_many(
-        [Question(claim=text, evidence=(as_evidence(row.premise),)) for row, text in sentences]
+        [Question(claim=text, evidence=(as_evidence(row.premise),)) for row, text in asked]
     )
+    return _least(rows, asked, [verdict.support for verdict in verdicts])
+
+
+def _sentences(rows: Sequence[Judged]) -> list[tuple[Judged, str]]:
+    return [(row, row.claim[a:b]) for row in rows for a, b in sentence_spans(row.claim)]
+
+
+def _least(rows: Sequence[Judged], asked: Sequence[tuple[Judged, str]], found: Values) -> Values:
     least: dict[int, float] = {}
-    for (row, _), verdict in zip(sentences, verdicts, strict=True):
-        if verdict.support is not None:
-            least[id(row)] = min(verdict.support, least.get(id(row), 1.0))
+    for (row, _), value in zip(asked, found, strict=True):
+        if value is not None:
+            least[id(row)] = min(value, least.get(id(row), 1.0))
     return [least.get(id(row)) for row in rows]
 
 
