@@ -53,8 +53,8 @@ CARD: dict[str, Any] = {
     "and a share of the general pairs; the last checkpoints averaged and mixed 6:4 with the end of the first "
     "pass; then one over human-labelled documents with claims as bags of sentences, questions and options "
     "as statements, claims that copy, near-miss passages and a share of what was seen; its last "
-    "checkpoints averaged and mixed 6:4 with what it began with; int8 weights with one float16 scale for 64 inputs of each output, restored to "
-    "float32 at load",
+    "checkpoints averaged and mixed 6:4 with what it began with; int8 weights with one float16 scale for 64 "
+    "inputs of each output, restored to float32 at load",
     "seed": SEED,
     "command": "python -m training.entailer && python -m training.export entailer",
 }
