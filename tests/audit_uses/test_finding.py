@@ -103,10 +103,10 @@ def filled(database: Database, records: list[Indexed]) -> Postings:
 
 
 def test_every_question_finds_what_fits_and_nothing_else(database: Database) -> None:
-    records = some_records(1500, seed=5)
+    records = some_records(900, seed=5)
     finder = Finder(filled(database, records), NAMES)
     draw = random.Random(6)
-    for _ in range(150):
+    for _ in range(80):
         query = some_query(draw)
         keys = keys_asked(query, NAMES)
         expected = sorted(
@@ -127,7 +127,7 @@ def test_every_question_finds_what_fits_and_nothing_else(database: Database) -> 
 
 
 def test_counts_are_the_records(database: Database) -> None:
-    records = some_records(1500, seed=7)
+    records = some_records(900, seed=7)
     finder = Finder(filled(database, records), NAMES)
     draw = random.Random(8)
     for _ in range(80):

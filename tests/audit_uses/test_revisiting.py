@@ -9,7 +9,7 @@ from tests.audit_uses.records import some_record
 
 from citewell.documents.text import caller_document
 from citewell.evidence.sqlite import SqliteEvidence
-from citewell.models.absent import AbsentEntailer
+from citewell.models.fake import FakeEntailer
 from citewell.records import AuditRecord, Document, Status
 from citewell.revisiting import Replay, Resolution, Revisiting, replay
 from citewell.verification.verifier import Verifier
@@ -54,7 +54,7 @@ def cited(evidence: SqliteEvidence, quote: str = QUOTE, claim: str = "") -> Audi
 
 
 def today(evidence: SqliteEvidence) -> Revisiting:
-    return Revisiting(evidence, Verifier(AbsentEntailer("not needed here")))
+    return Revisiting(evidence, Verifier(FakeEntailer()))
 
 
 def test_the_same_words_in_the_same_place(evidence: SqliteEvidence) -> None:

@@ -89,18 +89,35 @@ def _located(citation: Mapping[str, Any], caller_supplied: Collection[str]) -> b
 
 
 def fill_in(body: Any, texts: Texts | None) -> Any:
-    """``set_apart`` undone; every personal text is ``ERASED`` where ``texts`` is None."""
+    """``set_apart`` undone, in ``body`` itself; every personal text is ``ERASED`` where ``texts`` is None."""
+    if texts is not None:
+        for path, text in texts.items():
+            _put(body, path.split("/")[1:], text)
+        return body
 
-    def walk(value: Any, path: str) -> Any:
+    def walk(value: Any) -> Any:
         if type(value) is dict:
             if SEALED in value and len(value) <= 2:
-                return ERASED if texts is None else texts[path]
-            return {key: walk(item, f"{path}/{key}") for key, item in value.items()}
+                return ERASED
+            return {key: walk(item) for key, item in value.items()}
         if type(value) is list:
-            return [walk(item, f"{path}/{place}") for place, item in enumerate(value)]
+            return [walk(item) for item in value]
         return value
 
-    return walk(body, "")
+    return walk(body)
+
+
+def _put(value: Any, steps: list[str], text: str) -> None:
+    """Descends by the names and numbers of a path; a name that holds a slash takes several steps."""
+    while True:
+        step, taken = steps[0], 1
+        while type(value) is dict and step not in value:
+            step, taken = f"{step}/{steps[taken]}", taken + 1
+        key: Any = int(step) if type(value) is list else step
+        if taken == len(steps):
+            value[key] = text
+            return
+        value, steps = value[key], steps[taken:]
 
 
 def encrypt(texts: Texts, salt: bytes, key: bytes, body_hash: str, subject: str) -> bytes:
