@@ -108,19 +108,23 @@ def _timed(
     rounds: int, name: str, generator: Generator, run: Callable[[AuditQuery], Sequence[Any]], ask: Ask
 ) -> dict[str, float]:
     draw = random.Random(name)
-    took, sizes = [], []
+    took, busy, sizes = [], [], []
     for number in range(rounds + 3):
         query = ask(generator, draw)
-        begun = time.perf_counter()
+        begun, worked = time.perf_counter(), time.process_time()
         result = run(query)
         if number >= 3:
             took.append((time.perf_counter() - begun) * 1000)
+            busy.append((time.process_time() - worked) * 1000)
             sizes.append(len(result))
     took.sort()
+    busy.sort()
     return {
         "p50_ms": statistics.median(took),
         "p95_ms": took[min(len(took) - 1, int(0.95 * len(took)))],
         "max_ms": took[-1],
+        "cpu_p50_ms": statistics.median(busy),
+        "cpu_p95_ms": busy[min(len(busy) - 1, int(0.95 * len(busy)))],
         "found": statistics.mean(sizes),
     }
 
@@ -293,12 +297,11 @@ def from_parts(part: Path) -> None:
 
 def page(runs: list[dict[str, Any]], real: dict[str, float]) -> None:
     """``docs/measurements/audit_queries.md``."""
-    heads = ["question", *(f"{r['database']} {_short(r['records'])}" for r in runs)]
+    heads = ["question"]
+    for r in runs:
+        heads += [f"{r['database']} {_short(r['records'])}", "of it CPU here"]
     rows = [
-        [
-            name,
-            *(f"{r['questions'][name]['p50_ms']:.1f} / {r['questions'][name]['p95_ms']:.1f}" for r in runs),
-        ]
+        [name, *(cell for r in runs for cell in _cells(r["questions"][name]))]
         for name in runs[0]["questions"]
     ]
     sizes = [
@@ -330,6 +333,13 @@ def page(runs: list[dict[str, Any]], real: dict[str, float]) -> None:
             f"texts {real['private_bytes']:.0f}) and {real['index_bytes']:.0f} in the tables for questions."
         )
     write("audit_queries", "Questions to the log", body, {"runs": runs, "real": real})
+
+
+def _cells(took: dict[str, float]) -> tuple[str, str]:
+    return (
+        f"{took['p50_ms']:.1f} / {took['p95_ms']:.1f}",
+        f"{took['cpu_p50_ms']:.1f} / {took['cpu_p95_ms']:.1f}",
+    )
 
 
 def _short(count: int) -> str:

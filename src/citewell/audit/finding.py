@@ -10,11 +10,12 @@ Knows nothing about bodies.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 
 from citewell.audit.database import Row, Rows
 from citewell.audit.postings import Postings
-from citewell.audit.profiles import DAY, Profile
+from citewell.audit.profiles import DAY
 from citewell.audit.question import AuditQuery, Names, keys_asked, profile_fits, span_of
 from citewell.errors import UsageError
 from citewell.records import Record
@@ -34,12 +35,10 @@ class Found(Record, frozen=True, kw_only=True):
     more: bool
 
 
-class Counted(Record, frozen=True, kw_only=True):
-    """``n`` records of a profile in the hour or day that begins at ``time``."""
-
-    time: int
-    profile: Profile
-    n: int
+Counts = dict[tuple[int, int], int]
+"""Records by the beginning of a stretch of time (microseconds since 1970) and the number of a profile."""
+Bucket = Callable[[int], int]
+"""A time -> the beginning of its stretch. Stretches begin where days do, or are hours."""
 
 
 class Finder:
@@ -65,25 +64,21 @@ class Finder:
         records = tuple((time, seq) for time, seq in found)
         return Found(records=records[: query.limit], more=len(records) > query.limit)
 
-    def count(self, query: AuditQuery, unit: int) -> list[Counted]:
-        """How many records fit, by profile and ``unit`` (an hour or a day in microseconds), oldest first."""
+    def count(self, query: AuditQuery, bucket: Bucket, unit: int) -> Counts:
+        """How many records fit; ``unit`` (an hour or a day) is what surely lies in one bucket."""
         since, until = span_of(query)
         keys = keys_asked(query, self._names)
         with self._postings.database.reading() as rows:
             profiles = self._postings.refresh(rows)
             wanted = {number for number, profile in profiles.items() if profile_fits(query, profile)}
             if not wanted:
-                return []
+                return {}
             among = _among(wanted) if len(wanted) < len(profiles) else ""
             if keys:
-                found = _count_keys(rows, keys, since, until, among, unit)
-            elif unit == DAY:
-                found = _count_days(rows, since, until, among)
-            else:
-                found = _count_rows(rows, since, until, among, unit)
-        return [
-            Counted(time=time, profile=profiles[number], n=n) for (time, number), n in sorted(found.items())
-        ]
+                return _merged(_count_keys(rows, keys, since, until, among, unit), bucket)
+            if unit == DAY:
+                return _count_days(rows, since, until, among, bucket)
+            return _merged(_count_rows(rows, since, until, among, unit), bucket)
 
 
 def cursor_of(time: int, seq: int) -> str:
@@ -191,9 +186,6 @@ def _tallies(rows: Rows, window: _Window) -> Iterator[tuple[int, list[tuple[int,
         newest, step = start - 1, step * 2
 
 
-Counts = dict[tuple[int, int], int]
-
-
 def _count_keys(rows: Rows, keys: Sequence[int], since: int, until: int, among: str, unit: int) -> Counts:
     window = _Window(since, until, (2**62, 2**62))
     lengths = {key: _length(rows, key, window) for key in keys} if len(keys) > 1 else {keys[0]: 1}
@@ -219,19 +211,34 @@ def _count_rows(rows: Rows, since: int, until: int, among: str, unit: int) -> Co
     return {(slot * unit, profile): n for slot, profile, n in found}
 
 
-def _count_days(rows: Rows, since: int, until: int, among: str) -> Counts:
-    """Whole days from the tallies; of the first and the last only what lies inside, from the records."""
+def _count_days(rows: Rows, since: int, until: int, among: str, bucket: Bucket) -> Counts:
+    """Whole days from the tallies, added up a stretch at a time; of the first and the last day only what lies
+    inside, from the records."""
     first, last = -(-since // DAY), until // DAY
     if first > last:
-        return _count_rows(rows, since, until, among, DAY)
+        return _merged(_count_rows(rows, since, until, among, DAY), bucket)
     counts: Counts = {}
-    for day, profile, n in rows.execute(
-        f"SELECT day, profile, n FROM tallies WHERE day >= ? AND day < ?{among}",
-        (max(first, -(2**31)), min(last, 2**31 - 1)),
-    ):
-        counts[day * DAY, profile] = n
+    bounds = (max(first, -(2**31)), min(last, 2**31 - 1))
+    days = [day for (day,) in rows.execute(_DAYS_THERE, bounds).fetchall()]
+    for start, group in groupby(days, key=lambda day: bucket(day * DAY)):
+        inside = list(group)
+        for profile, n in rows.execute(
+            f"SELECT profile, sum(n) FROM tallies WHERE day >= ? AND day <= ?{among} GROUP BY profile",
+            (inside[0], inside[-1]),
+        ):
+            counts[start, profile] = int(n)
     for start, end in ((since, first * DAY), (last * DAY, until)):
         if start < end:
-            for slot, n in _count_rows(rows, start, end, among, DAY).items():
-                counts[slot] = counts.get(slot, 0) + n
+            for key, n in _merged(_count_rows(rows, start, end, among, DAY), bucket).items():
+                counts[key] = counts.get(key, 0) + n
     return counts
+
+
+_DAYS_THERE = "SELECT DISTINCT day FROM tallies WHERE day >= ? AND day < ? ORDER BY day"
+
+
+def _merged(counts: Counts, bucket: Bucket) -> Counts:
+    merged: Counts = defaultdict(int)
+    for (time, profile), n in counts.items():
+        merged[bucket(time), profile] += n
+    return dict(merged)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from citewell.audit.bodies import decrypt, fill_in
-from citewell.audit.finding import Counted, Finder, cursor_of
+from citewell.audit.finding import Finder, cursor_of
 from citewell.audit.following import follow
 from citewell.audit.postings import Postings
 from citewell.audit.profiles import DAY, Profile, timestamp_of
@@ -167,18 +167,21 @@ class Queries:
             if value not in known:
                 raise UsageError(f"unknown {what} {value!r}", hint=f"one of {', '.join(known)}")
         follow(self._log, self._postings)
-        counted = self._finder.count(query, HOUR if by == "hour" else DAY)
-        stretches: dict[int, list[Counted]] = defaultdict(list)
-        for item in counted:
-            stretches[BY[by](item.time)].append(item)
+        counted = self._finder.count(query, BY[by], HOUR if by == "hour" else DAY)
+        values = {number: OF[of](profile) for number, profile in self._postings.profiles.items()}
+        stretches: dict[int, Counter[int]] = defaultdict(Counter)
+        whole: Counter[int] = Counter()
+        for (start, profile), n in counted.items():
+            stretches[start][profile] += n
+            whole[profile] += n
         return Counts(
             by=by,
             of=of,
-            total=sum(item.n for item in counted),
-            shares=_shares(counted, of),
+            total=whole.total(),
+            shares=_shares(whole, values),
             stretches=tuple(
-                Stretch(since=timestamp_of(since), records=sum(i.n for i in items), shares=_shares(items, of))
-                for since, items in sorted(stretches.items())
+                Stretch(since=timestamp_of(start), records=items.total(), shares=_shares(items, values))
+                for start, items in sorted(stretches.items())
             ),
         )
 
@@ -224,10 +227,11 @@ class Queries:
             yield seq, body
 
 
-def _shares(counted: list[Counted], of: str) -> tuple[Share, ...]:
-    values: Counter[str] = Counter()
-    for item in counted:
-        for value in OF[of](item.profile):
-            values[value] += item.n
-    total = sum(item.n for item in counted)
-    return tuple(Share(value=value, n=n, rate=n / total) for value, n in sorted(values.items()))
+def _shares(counted: Mapping[int, int], values: Mapping[int, tuple[str, ...]]) -> tuple[Share, ...]:
+    """``counted`` by profile; a profile counts for each of its values."""
+    found: Counter[str] = Counter()
+    for profile, n in counted.items():
+        for value in values[profile]:
+            found[value] += n
+    total = sum(counted.values())
+    return tuple(Share(value=value, n=n, rate=n / total) for value, n in sorted(found.items()))
