@@ -317,8 +317,7 @@ def page(runs: list[dict[str, Any]], real: dict[str, float]) -> None:
     ]
     body = (
         "`python -m benchmarks.audit_queries`. Milliseconds, p50 / p95, over "
-        f"{max(len(r['questions']) for r in runs)} questions asked with values drawn as the records were "
-        "(what is common is asked often). A question is the whole of it: is there anything new in the log, "
+        "values drawn as the records were (what is common is asked often). A question is the whole of it: is there anything new in the log, "
         "finding, reading and decoding a page of 50. Two cores, shared with other work while this ran: load "
         f"{os.getloadavg()[0]:.1f} at the end.\n\n"
         + table(heads, rows)
