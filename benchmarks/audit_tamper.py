@@ -55,7 +55,7 @@ class Scene:
         return FolderKeys(self.home / "keys").signer()
 
     def rebuild(self, signer: Signer | None) -> None:
-        """Body hashes, tree and checkpoint made anew from the rows, signed when there is a key to sign with."""
+        """Body hashes, tree and checkpoint made anew from the rows, signed when there is a key."""
         with closing(sqlite3.connect(self.home / FILE)) as connection:
             rows = connection.execute("SELECT seq, kind, timestamp, subject, body FROM entries ORDER BY seq")
             frontier, tree, bodies = Frontier(), [], []

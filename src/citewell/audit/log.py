@@ -123,11 +123,11 @@ class Log:
                 except Exception as own:  # noqa: BLE001 - raised again by the thread that waits for it
                     waiting.fail(own)
 
-    def _commit(self, group: list[_Waiting], *also: Signer) -> None:
-        """``also`` sign beside the key in force."""
+    def _commit(self, group: list[_Waiting], *also: Signer, lost: Signer | None = None) -> None:
+        """``also`` sign beside the key in force; ``lost`` signs because that is gone."""
         with self.database.writing() as rows:
             size, note = self._head(rows)
-            signer = self._signing_key(rows, note)
+            signer = lost or self._signing_key(rows, note)
             frontier = self._frontier(rows, size, note)
             _write_entries(rows, group, frontier.size + 1)
             hashes = self._grow(rows, group, frontier)
@@ -197,10 +197,11 @@ class Log:
         if self.keys.can_sign():
             raise UsageError("the signing key is there", hint="`citewell audit key rotate` replaces it")
         with self._turn:
-            self._signer = self.keys.signer()
-            body = {"old": "", "new": self._signer.public_text(), "signature": "", "reason": reason}
-            self._commit([self._waiting_key(body)])
-        return self._signer.public_text()
+            new = self.keys.signer()
+            body = {"old": "", "new": new.public_text(), "signature": "", "reason": reason}
+            self._commit([self._waiting_key(body)], lost=new)
+            self._signer = new
+        return new.public_text()
 
     def _waiting_key(self, body: dict[str, str]) -> _Waiting:
         waiting = _Waiting(EntryKind.KEY.value, stamp(self._clock))

@@ -1,0 +1,282 @@
+"""Durable appends a second: the log beside raw SQLite with the same bytes, the same groups, the same syncs.
+
+    python -m benchmarks.audit_append [--entries 2000] [--rounds 5]
+
+In: nothing. Out: ``docs/measurements/audit_append``. One round is the log and raw SQLite, each in turn, on
+fresh files of one folder: only their ratio counts, the disk is whatever it is. Raw is one table ``(seq,
+body)`` in WAL with ``synchronous=FULL`` that gets as many bytes an entry as the log stores of it, made
+beforehand, in transactions of the size the log's own groups had. The log is given records and does
+everything: salted hashes, encryption, canonical JSON, leaf, tree, Ed25519. The tree's share is the log
+against itself without leaves, tree and signature.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sqlite3
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.reporting import interval, shown, table, write
+from citewell.audit import SqliteLog
+from citewell.audit.merkle import Frontier
+from citewell.records import (
+    AuditRecord,
+    Citation,
+    Claim,
+    ConfidenceReport,
+    Decision,
+    Kind,
+    Maker,
+    Measure,
+    Status,
+    Verdict,
+)
+
+MAKER = Maker(name="entailer", hash="sha256:" + "e" * 64, threshold=0.5)
+WRITERS = (1, 32)
+
+
+class Untreed(SqliteLog):
+    """The log without its tree: same entries, no leaves, no signature. For comparison only."""
+
+    def _frontier(self, rows, size, note):  # type: ignore[no-untyped-def]
+        return Counter(size)
+
+    def _grow(self, rows, group, frontier):  # type: ignore[no-untyped-def]
+        frontier.size += len(group)
+        return [b""] * len(group)
+
+    def _sign(self, rows, frontier, *signers):  # type: ignore[no-untyped-def]
+        rows.execute(
+            "INSERT INTO head(one, size, checkpoint) VALUES(1, ?, 'none')"
+            " ON CONFLICT(one) DO UPDATE SET size = excluded.size",
+            (frontier.size,),
+        )
+        return "none"
+
+    def _signing_key(self, rows, note):  # type: ignore[no-untyped-def]
+        return None
+
+
+class Counter:
+    """As much of a frontier as a log without a tree needs."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+
+def record(number: int) -> AuditRecord:
+    """Five claims with a citation each, as an answer from filings has them."""
+    verdict = Verdict(
+        status=Status.VERIFIED,
+        reason="every word is in the quote",
+        maker=MAKER,
+        support=0.97,
+        entailment=0.981,
+    )
+    claims = tuple(
+        Claim(
+            text=f"Capital expenditure was {number} million dollars in fiscal year 202{place}.",
+            kind=Kind.CITED,
+            answer_start=80 * place,
+            answer_end=80 * place + 70,
+            verdict=verdict,
+            citations=(
+                Citation(
+                    chunk_id=f"sha256:{place:064x}",
+                    document_id=f"filings/ACME_202{place}_10K.pdf",
+                    document_version=f"sha256:{place:064x}",
+                    start=1000,
+                    end=1064,
+                    quote=f"Additions to property, plant and equipment {number} (in millions)",
+                    answer_start=80 * place,
+                    answer_end=80 * place + 70,
+                    page=61,
+                    verdict=verdict,
+                ),
+            ),
+        )
+        for place in range(5)
+    )
+    measure = Measure(value=0.93, n=5, maker="arithmetic/1")
+    return AuditRecord(
+        request_id=f"req_{number:024x}",
+        timestamp="2026-11-21T08:00:00.000000Z",
+        user=f"user {number % 50}",
+        session_id=f"ses_{number % 200:024x}",
+        user_query="What did Acme spend on property, plant and equipment in each of the last five years?",
+        query_embedding_model="embedder",
+        index_version="17",
+        config_hash="sha256:" + "c" * 64,
+        retrieval_results=(),
+        generation_model="extractive",
+        generation_prompt_hash="",
+        generated_response="Capital expenditure was as follows. " * 8,
+        shown_response="Capital expenditure was as follows. " * 8,
+        claims=claims,
+        confidence_report=ConfidenceReport(
+            retrieval_score=measure,
+            coverage_score=measure,
+            entailment_score=measure,
+            consistency_score=Measure(value=None, n=0, note="one run"),
+            weights={"retrieval": 0.3, "coverage": 0.2, "entailment": 0.4, "consistency": 0.1},
+            overall=0.93,
+            hallucination_gap=measure,
+            decision=Decision.ANSWER,
+        ),
+        response_decision="ANSWER",
+        makers=(MAKER,),
+        latency_ms={"retrieval": 41.25, "generation": 12.5, "verification": 133.125, "total": 187.0},
+    )
+
+
+def stored_bytes(log: SqliteLog) -> int:
+    """Of one entry: body and encrypted texts."""
+    with log.database.reading() as rows:
+        body = rows.execute("SELECT avg(length(body)) FROM entries").fetchone()
+        private = rows.execute("SELECT avg(length(sealed)) FROM private").fetchone()
+    return int((body[0] if body else 0) + (private[0] if private else 0))
+
+
+def append_all(log: SqliteLog, records: list[AuditRecord], writers: int) -> float:
+    """Seconds until the last is durable."""
+    shares = [records[at::writers] for at in range(writers)]
+
+    def work(share: list[AuditRecord]) -> None:
+        for one in share:
+            log.append(one)
+
+    threads = [threading.Thread(target=work, args=(share,)) for share in shares]
+    began = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return time.perf_counter() - began
+
+
+def logged(
+    make: Callable[[Path], SqliteLog], folder: Path, count: int, writers: int
+) -> tuple[float, float, int]:
+    """Entries a second, mean group, bytes an entry."""
+    folder.mkdir()
+    log = make(folder / "audit.sqlite")
+    records = [record(number) for number in range(count + 50)]
+    for number in range(count, count + 50):
+        log.append(records[number])
+    groups: list[int] = []
+    grow = log._grow
+
+    def counted(rows, group, frontier):  # type: ignore[no-untyped-def]
+        groups.append(len(group))
+        return grow(rows, group, frontier)
+
+    log._grow = counted  # type: ignore[method-assign]
+    took = append_all(log, records[:count], writers)
+    size = stored_bytes(log)
+    log.close()
+    return count / took, statistics.mean(groups), size
+
+
+def raw(folder: Path, count: int, group: int, size: int) -> float:
+    """Entries a second of plain SQLite."""
+    folder.mkdir()
+    connection = sqlite3.connect(folder / "raw.sqlite", isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("CREATE TABLE raw(seq INTEGER PRIMARY KEY, body TEXT NOT NULL)")
+    bodies = [(f"{number:09d}" + os.urandom(size // 2).hex()[: size - 9],) for number in range(count)]
+    began = time.perf_counter()
+    for start in range(0, count, group):
+        connection.execute("BEGIN IMMEDIATE")
+        connection.executemany("INSERT INTO raw(body) VALUES(?)", bodies[start : start + group])
+        connection.execute("COMMIT")
+    took = time.perf_counter() - began
+    connection.close()
+    return count / took
+
+
+def measure(writers: int, count: int, rounds: int) -> dict[str, object]:
+    ratios, of_tree, log_rates, raw_rates, groups = [], [], [], [], []
+    size = 0
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
+        for number in range(rounds):
+            here = Path(folder) / str(number)
+            here.mkdir()
+            rate, group, size = logged(SqliteLog, here / "log", count, writers)
+            plain = raw(here / "raw", count, max(1, round(group)), size)
+            bare, _, _ = logged(Untreed, here / "bare", count, writers)
+            ratios.append(rate / plain)
+            of_tree.append(bare / rate - 1)
+            log_rates.append(rate)
+            raw_rates.append(plain)
+            groups.append(group)
+    return {
+        "writers": writers,
+        "group": statistics.mean(groups),
+        "bytes": size,
+        "ratio": interval(ratios),
+        "tree_adds": interval(of_tree),
+        "log_per_s": statistics.median(log_rates),
+        "raw_per_s": statistics.median(raw_rates),
+    }
+
+
+def tree_alone(count: int = 20_000) -> float:
+    """Microseconds a leaf: hashing it and its share of the nodes above, in memory."""
+    from citewell.audit.entries import leaf
+    from citewell.audit.merkle import leaf_hash
+
+    frontier = Frontier()
+    began = time.perf_counter()
+    for number in range(count):
+        data = leaf(number, "answer", "2026-11-21T08:00:00.000000Z", "sub_0", "sha256:" + "0" * 64)
+        frontier.append(leaf_hash(data))
+    return (time.perf_counter() - began) / count * 1e6
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--entries", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=5)
+    given = parser.parse_args()
+    found = [measure(writers, given.entries, given.rounds) for writers in WRITERS]
+    leaf_us = tree_alone()
+    rows = [
+        [
+            str(one["writers"]),
+            f"{one['group']:.1f}",
+            shown(one["ratio"]),  # type: ignore[arg-type]
+            shown(one["tree_adds"]),  # type: ignore[arg-type]
+            f"{one['log_per_s']:.0f} / {one['raw_per_s']:.0f}",
+        ]
+        for one in found
+    ]
+    body = (
+        f"`python -m benchmarks.audit_append --entries {given.entries} --rounds {given.rounds}`:"
+        f" {given.rounds} rounds of {given.entries} answers of five claims,"
+        f" {found[0]['bytes']} bytes each.\n\n"
+        + table(
+            [
+                "threads",
+                "entries a commit",
+                "log / raw SQLite, mean [95 %]",
+                "time that tree and signature add",
+                "log / raw, entries a second (median)",
+            ],
+            rows,
+        )
+        + f"\n\nA leaf with its share of the tree takes {leaf_us:.1f} microseconds of one core, in memory."
+        " Rates are of a shared machine: only the ratios, taken side by side, compare."
+    )
+    write("audit_append", "Durable appends", body, {"found": found, "leaf_us": leaf_us})
+
+
+if __name__ == "__main__":
+    main()
