@@ -34,7 +34,7 @@ from citewell.knowledge import KnowledgeBase
 from citewell.matching.cells import find_item, text_of
 from citewell.matching.line_items import ITEMS
 from citewell.matching.questions import operands, read_question
-from citewell.models.lexical_reader import LexicalReader
+from citewell.models.onnx.reader import OnnxReader
 from citewell.poison import set_poison_aside
 from citewell.ports import Extractor, GenerationRequest
 from citewell.records import Chunk, Document, Passage, Status
@@ -275,7 +275,7 @@ def main() -> None:
             print(last["decision"], last["correct"], row["question"][:90], flush=True)
         measured["The whole pass"] = summary(results["asked"])
     else:
-        extractor, makers = writer_alone(), {}
+        extractor, makers = OnnxReader(), {}
     makers["extractor"] = extractor.maker.name
     filings, writer = Filings(folder / "pdfs", kb), ExtractiveGenerator(extractor)
     results["oracle"] = [ruled(row, oracle(filings, row, extractor, writer)) for row in rows]
@@ -297,17 +297,6 @@ def main() -> None:
         for name, found in results.items()
     }
     write("financebench_answers", "Answers to FinanceBench", text, {"measures": measured, "cases": kept})
-
-
-def writer_alone() -> Extractor:
-    """The embedded reader, or the lexical one where its weights are not there."""
-    from citewell.models.onnx.session import WEIGHTS
-
-    if (WEIGHTS / "reading" / "model.onnx").is_file():
-        from citewell.models.onnx.reader import OnnxReader
-
-        return OnnxReader()
-    return LexicalReader()
 
 
 if __name__ == "__main__":

@@ -21,9 +21,8 @@ from citewell.errors import EvidenceError
 from citewell.evidence.sqlite import SqliteEvidence
 from citewell.identity import hash_text, hash_value
 from citewell.index import LanceIndex
-from citewell.models.lexical import LexicalRanker
 from citewell.models.onnx.embedder import OnnxEmbedder
-from citewell.models.onnx.session import WEIGHTS
+from citewell.models.onnx.ranker import OnnxRanker
 from citewell.ports import Embedder, Ranker
 from citewell.records import Chunk, Document, Record
 from citewell.retrieval.filters import Filters
@@ -191,13 +190,8 @@ def opened(home: Path, embedder: Embedder) -> tuple[LanceIndex, SqliteEvidence]:
 
 
 def rankers() -> dict[str, Ranker]:
-    """Every ranker there are weights for."""
-    found: dict[str, Ranker] = {"lexical": LexicalRanker()}
-    if (WEIGHTS / "reading" / "model.onnx").is_file():
-        from citewell.models.onnx.ranker import OnnxRanker
-
-        found["embedded"] = OnnxRanker()
-    return found
+    """By the name they have in the table."""
+    return {"embedded": OnnxRanker()}
 
 
 def main() -> None:

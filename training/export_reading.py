@@ -41,8 +41,8 @@ FOLDER = WEIGHTS / "reading"
 AVERAGED = 4  # last checkpoints
 # What happened in the run behind the shipped file; rewrite it with the next one.
 RUN = (
-    "680 steps, some 20,000 of the 75,509 examples, on one shared core: 400 steps of a 950-step schedule, "
-    "then to 680 with the lowest two layers held still; the last four checkpoints (550 to 680) averaged"
+    "one pass, from the base encoder to the end of the schedule, on one to two shared cores; the last four "
+    "checkpoints averaged"
 )
 Floats = NDArray[np.float64]
 UNFITTED = {

@@ -62,7 +62,6 @@ class Answering:
     environment: dict[str, str]
     pin: Callable[[str], None]
     escalate: Escalate | None
-    notes: tuple[str, ...] = ()
     composes: bool = False
     questioner: Questioner | None = None
     gate_judge: GateJudge | None = None
@@ -130,8 +129,7 @@ class Answering:
         if self.questioner is not None and ask.session_id:
             turns = self.traces.session(ask.session_id)
             ask = msgspec.structs.replace(ask, question=self.questioner.stand_alone(original, turns, journal))
-        with journal.stage("aspects") as notes:
-            notes += self.notes
+        with journal.stage("aspects"):
             aspects = split_aspects(ask.question)
         if self.questioner is not None:
             aspects = self.questioner.aspects(ask.question, aspects, journal)

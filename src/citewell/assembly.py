@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from citewell.checking import Checker
     from citewell.evidence.sqlite import SqliteEvidence
     from citewell.index import LanceIndex
+    from citewell.models.onnx.reading import Reads
     from citewell.ports import (
         AnswerJudge,
         Clock,
@@ -80,7 +81,6 @@ class Assembly:
 
     def __init__(self, home: Path, config: Config, clock: Clock | None = None) -> None:
         self.home, self.config, self.clock = home, config, clock or SystemClock()
-        self.notes: list[str] = []
         self.publisher: Publisher | None = None
         _refuse_same_model(config)
 
@@ -177,7 +177,10 @@ class Assembly:
     @cached_property
     def generator(self) -> Generator:
         name = self.config.generator
-        generator = GENERATORS[name](self.extractor) if name in GENERATORS else self._language_writer(name)
+        if name in GENERATORS:
+            generator = GENERATORS[name](self.extractor, self.config)
+        else:
+            generator = self._language_writer(name)
         refuse_same_maker(generator.maker, self.entailer.maker)
         return generator
 
@@ -271,7 +274,6 @@ class Assembly:
             pin=self.index.pin,
             escalate=escalation(self.config.escalate) if self.config.escalate else None,
             clock=self.clock,
-            notes=tuple(self.notes),
             composes=self.composes,
             questioner=self.questioner,
             gate_judge=self.gate_judge,

@@ -10,7 +10,7 @@ import pytest
 from citewell.aspects import split_aspects
 from citewell.config import Gate
 from citewell.gate import GateResult, check_gate
-from citewell.models.lexical_reader import LexicalReader
+from citewell.models.onnx.reader import OnnxReader
 from citewell.ports import Extraction, Reading
 from citewell.records import Maker, Passage
 
@@ -44,7 +44,7 @@ def cash_flows(pages) -> Passage:
 
 
 def gate(question: str, *passages: Passage, extractor=None) -> GateResult:
-    return check_gate(question, split_aspects(question), passages, extractor or LexicalReader(), Gate())
+    return check_gate(question, split_aspects(question), passages, extractor or OnnxReader(), Gate())
 
 
 def test_the_asked_row_and_column_pass(cash_flows) -> None:

@@ -6,13 +6,13 @@ import string
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citewell.aspects import split_aspects
 from citewell.generation import ExtractiveGenerator
 from citewell.generation.frames import CELL, JOINER, ROW
-from citewell.models.lexical_reader import LexicalReader
+from citewell.models.onnx.reader import OnnxReader
 from citewell.ports import GenerationRequest
 from citewell.records import Draft, Passage
 
@@ -21,7 +21,7 @@ YEARS = ["Year Ended December 31, 2022", "Year Ended December 31, 2021", "Year E
 
 @pytest.fixture(scope="module")
 def writer() -> ExtractiveGenerator:
-    return ExtractiveGenerator(LexicalReader())
+    return ExtractiveGenerator(OnnxReader())
 
 
 def write(writer: ExtractiveGenerator, question: str, *passages: Passage) -> Draft:
@@ -273,13 +273,13 @@ def test_a_claim_that_failed_stays_out_of_the_stricter_retry(writer, cash_flows)
 def test_the_same_request_gives_the_same_draft(writer, cash_flows, balance, income) -> None:
     question = "What are the FY2022 revenue and inventories of Acme?"
     one = write(writer, question, cash_flows, balance, income)
-    assert one == write(ExtractiveGenerator(LexicalReader()), question, cash_flows, balance, income)
+    assert one == write(ExtractiveGenerator(OnnxReader()), question, cash_flows, balance, income)
     assert one.claims
 
 
 def test_the_maker_names_the_writer_its_frames_and_its_extractor(writer) -> None:
     assert writer.maker.name.startswith("citewell-extractive/")
-    assert LexicalReader().maker.name in writer.maker.name
+    assert OnnxReader().maker.name in writer.maker.name
     assert writer.maker.prompt_hash.startswith("sha256:")
 
 
@@ -299,6 +299,7 @@ LABELS = (
 VALUES = st.from_regex(r"\(?\$?\d{1,3}(,\d{3}){0,2}\)?", fullmatch=True)
 
 
+@settings(deadline=None, max_examples=25)  # each example is read by the model
 @given(
     rows=st.lists(st.tuples(LABELS, st.lists(VALUES, min_size=1, max_size=3)), min_size=1, max_size=6),
     base=st.integers(min_value=0, max_value=10_000),

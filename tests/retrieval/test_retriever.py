@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.config import Retrieval
@@ -16,7 +16,6 @@ from citewell.identity import chunk_id
 from citewell.index import LanceIndex
 from citewell.matching.questions import read_question
 from citewell.models.fake import HashEmbedder
-from citewell.models.lexical import LexicalRanker
 from citewell.ports import Listed
 from citewell.records import Cell, Chunk, Maker, Passage, Row
 from citewell.retrieval import Filters, Retriever
@@ -285,26 +284,3 @@ def test_documents_that_differ_in_their_date_are_told_apart() -> None:
 def test_a_parent_never_cuts_its_chunk() -> None:
     long = chunk("a.md", "x" * 9000, 100, parent_start=0, parent_end=50_000)
     assert parent_range(long) == (100, 9100)
-
-
-# --- the ranker without weights -------------------------------------------------------------------
-
-
-@settings(deadline=None)
-@given(st.text(min_size=1), st.lists(st.text(), max_size=4))
-def test_the_lexical_ranker_gives_probabilities_for_any_text(question: str, passages: list[str]) -> None:
-    relevances = LexicalRanker().rank(question, passages)
-    assert len(relevances) == len(passages)
-    assert all(0.0 <= relevance <= 1.0 for relevance in relevances)
-
-
-def test_the_lexical_ranker_prefers_the_passage_that_has_what_is_asked() -> None:
-    ranker = LexicalRanker()
-    right = (
-        "NIKE 2018 10K\nStatements of Cash Flows (millions): 2018\n"
-        "Additions to property, plant and equipment\t(1,028)"
-    )
-    near = "NIKE 2018 10K\nBalance Sheets (millions): 2018\nInventories\t5,261"
-    far = "3M 2012 10K\nThe board met in Saint Paul."
-    first, second, third = ranker.rank("What was Nike's FY2018 capital expenditure?", [right, near, far])
-    assert first > second > third

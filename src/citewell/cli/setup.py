@@ -73,11 +73,9 @@ def doctor(context: typer.Context, json: JsonOption = False, home: HomeOption = 
     failed = [name for name, (works, _) in results.items() if not works]
     if json:
         found = [{"part": name, "ok": works, "says": says} for name, (works, says) in results.items()]
-        say_json({"ok": not failed, "parts": found, "notes": assembly.notes})
+        say_json({"ok": not failed, "parts": found})
     else:
         columns([("ok" if works else "FAILS", name, says) for name, (works, says) in results.items()])
-        for note in assembly.notes:
-            say(f"note: {note}")
     if failed:
         raise typer.Exit(ERROR)
 
@@ -89,8 +87,6 @@ def models(context: typer.Context, json: JsonOption = False, home: HomeOption = 
     if json:
         return say_json(makers)
     columns([(name, maker.name, maker.hash) for name, maker in makers.items()])
-    for note in assembly.notes:
-        say(f"note: {note}")
     return None
 
 

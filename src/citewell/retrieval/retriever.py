@@ -166,8 +166,9 @@ class Retriever:
         return Pool(fused=tuple(fused), chunks=chunks, similarity=similarity, ranked=ranked, named=named)
 
     def rank(self, question: str, pool: Pool, *, wide: IndexSnapshot | None = None) -> list[Passage]:
-        """The whole pool as passages, relevant ones first, each group by both rankings fused: the
-        ranker reads a passage and a question closely, the pool knows how many ways led to it."""
+        """The whole pool as passages, relevant ones first, each group by three rankings fused: the ranker
+        reads a passage and a question closely, the pool knows how many ways led to it, and the best
+        similarity of its views whether it is about the matter at all."""
         chunks = [pool.chunks[key] for key, _ in pool.fused]
         relevances = self._ranker.rank(question, [chunk.in_context for chunk in chunks]) if chunks else []
         if wide:
@@ -184,12 +185,17 @@ class Retriever:
         ]
         passages = with_exact_cells(question, passages, self._settings.relevance_threshold)
         closely = [_key(passage.chunk) for passage in sorted(passages, key=_order)]
-        both = fuse(
-            {"pool": [key for key, _ in pool.fused], "ranker": closely},
-            {"pool": 1.0, "ranker": self._settings.weight_ranker},
+        alike = sorted((key for key, _ in pool.fused), key=lambda key: -pool.similarity.get(key, -1.0))
+        together = fuse(
+            {"pool": [key for key, _ in pool.fused], "ranker": closely, "similarity": alike},
+            {
+                "pool": 1.0,
+                "ranker": self._settings.weight_ranker,
+                "similarity": self._settings.weight_similarity,
+            },
             self._settings.rrf_k,
         )
-        place = {key: at for at, (key, _) in enumerate(both)}
+        place = {key: at for at, (key, _) in enumerate(together)}
         return sorted(passages, key=lambda passage: (not passage.relevant, place[_key(passage.chunk)]))
 
     def _widened(
