@@ -66,6 +66,8 @@ class Streaming:
         self._tell, self._seal, self._journal = tell, seal, journal
         self._shown: list[_Shown] = []
         self._live: list[int] = []  # places in _shown of the draft that is being written, in its order
+        # A try that timed out may still be speaking when the next one begins.
+        self._lock = threading.RLock()
 
     def found(self, passages: tuple[Passage, ...]) -> None:
         self._tell(Event(kind=EventKind.SEARCH_RESULTS, passages=passages))
@@ -77,15 +79,24 @@ class Streaming:
 
     def hear(self, draft: Draft, check: Callable[[DraftClaim], Claim]) -> None:
         """Claims of a growing draft that are new; a draft that begins again otherwise withdraws them."""
-        for place, drafted in enumerate(draft.claims):
-            if place < len(self._live):
-                if self._shown[self._live[place]].text == drafted.text:
+        with self._lock:
+            for place, drafted in enumerate(draft.claims):
+                if place < len(self._live):
+                    if self._shown[self._live[place]].text == drafted.text:
+                        continue
+                    for lost in self._live[place:]:
+                        self._withdraw(lost, "the writer began again")
+                    del self._live[place:]
+                if (known := self._standing(drafted.text)) is not None:
+                    self._live.append(known)
                     continue
-                for lost in self._live[place:]:
-                    self._withdraw(lost, "the writer began again")
-                del self._live[place:]
-            self._live.append(self._show(drafted))
-            self._judge(self._live[-1], check(drafted))
+                self._live.append(self._show(drafted))
+                self._judge(self._live[-1], check(drafted))
+
+    def _standing(self, text: str) -> int | None:
+        """The place of a claim that an earlier draft showed and nobody took back: it is not shown twice."""
+        places = (place for place, shown in enumerate(self._shown) if shown.text == text)
+        return next((p for p in places if not self._shown[p].withdrawn and p not in self._live), None)
 
     def settle(self, answer: Answer) -> None:
         """Every claim shown is confirmed or withdrawn, then the decision and the answer."""

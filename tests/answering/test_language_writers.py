@@ -332,6 +332,8 @@ def test_what_was_shown_and_does_not_hold_is_withdrawn(ready: Ready, line: str) 
     events = list(told_by(lambda tell: answering.ask(Ask(question=QUESTION), tell)))
     withdrawn = [event.text for event in events if event.kind is EventKind.CORRECTION]
     assert withdrawn == [FABRICATED.claim]
+    shown = [event.text for event in events if event.kind is EventKind.CLAIM]
+    assert shown == [TRUE.claim, FABRICATED.claim], "what both drafts say is shown once"
     answer = events[-1].answer
     assert answer is not None
     assert answer.text == TRUE.claim
