@@ -316,9 +316,10 @@ def page(runs: list[dict[str, Any]], real: dict[str, float]) -> None:
         for r in runs
     ]
     body = (
-        "`python -m benchmarks.audit_queries`. Milliseconds, p50 / p95, over "
-        "values drawn as the records were (what is common is asked often). A question is the whole of it: is there anything new in the log, "
-        "finding, reading and decoding a page of 50. Two cores, shared with other work while this ran: load "
+        "`python -m benchmarks.audit_queries`. Milliseconds, p50 / p95, with values drawn as the records "
+        "were (what is common is asked often). A question is the whole of it: is there anything new in the "
+        "log, finding, reading and decoding a page of 50. Two cores, shared with other work while this ran, "
+        "so that wall times are also the neighbours'; the CPU time of this process stands beside. Load "
         f"{os.getloadavg()[0]:.1f} at the end.\n\n"
         + table(heads, rows)
         + "\n\nSizes: bytes a record of the log (short bodies) and of the tables for questions; seconds to "

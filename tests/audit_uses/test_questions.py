@@ -197,3 +197,19 @@ def test_moments(text: str, time: str) -> None:
 def test_no_moment(text: str) -> None:
     with pytest.raises(UsageError):
         moment(text, NOW)
+
+
+def test_a_home_may_keep_its_log_on_a_server(postgres_url: str, tmp_path: Path) -> None:
+    from citewell.assembly import Assembly
+    from citewell.auditing import Auditing
+    from citewell.config import Audit, Config
+
+    parts = Assembly(tmp_path, Config(audit=Audit(database=postgres_url)))
+    parts.log.append(some_record(1))
+    audit = Auditing(parts)
+    assert len(audit.query(AuditQuery(user="alice"), reader="auditor").records) == 1
+    assert parts.log.check().ok
+    assert [entry.kind for entry in parts.log.entries()] == ["answer", "read"]
+    assert not (tmp_path / "audit.sqlite").exists()
+    audit.close()
+    parts.close()
