@@ -36,7 +36,7 @@ from citewell.verification.verifier import Question, Verifier
 Values = list[float | None]
 Method = Callable[[Sequence[Judged], Entailer], Values]
 VERIFIER = "full verifier"
-FEWER = {"SummEval": 600}  # its summaries have four sentences, each to be found in six windows of an article
+FEWER = {"SummEval": 400}  # its summaries have four sentences, each to be found in six windows of an article
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from citewell.sentences import sentence_spans
 from citewell.verification.entities import missing_names
 from citewell.verification.exchange import substituted_name
 from citewell.verification.numbers import Match, NumberCheck, check_numbers
+from citewell.verification.quantities import extract_quantities
 from citewell.verification.signals import content_words
 
 SAME = 0.5  # share of the claim's other content words that the line of the denying number must hold
@@ -35,10 +36,14 @@ def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> 
     wanted = set(content_words(claim)) - set(content_words(check.quantity.text)) - around
     if not wanted:
         return True
-    number = check.nearest.text
+    like = check.nearest.form
     lines = [premise[a:b] for a, b in sentence_spans(premise)] or [premise]
     share = max(
-        (len(wanted & set(content_words(line))) / len(wanted) for line in lines if number in line),
+        (
+            len(wanted & set(content_words(line))) / len(wanted)
+            for line in lines
+            if any(quantity.form is like for quantity in extract_quantities(line))
+        ),
         default=0.0,
     )
     return share >= SAME
