@@ -69,7 +69,8 @@ def main() -> None:
         f"`python -m benchmarks.audit_check --entries {given.entries}`\n\n"
         + table(["full check of", "seconds", "processor seconds"], rows)
         + f"\n\nAn inclusion proof in a log of {given.entries:,} entries, read from disk: {p50:.0f}"
-        f" microseconds (median of {PROOFS}), {p95:.0f} at the 95th percentile. One thread of a shared machine."
+        f" microseconds (median of {PROOFS}), {p95:.0f} at the 95th percentile. One thread of a shared"
+        " machine: compare processor seconds."
     )
     values = {"entries": given.entries, "check": took, "proof_us": {"p50": p50, "p95": p95, "n": PROOFS}}
     write("audit_check", "Checking a log, proving an entry", body, values)

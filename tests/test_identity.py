@@ -8,7 +8,7 @@ import hmac
 import msgspec
 import pytest
 import rfc8785
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from citewell.identity import canonical_json, chunk_id, hash_bytes, hash_text, hash_value, salted_hash
@@ -96,6 +96,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(VALUES)
 def test_the_quick_way_writes_what_the_reference_writes(value: object) -> None:
     assert canonical_json(value) == rfc8785.dumps(value)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from citewell.audit import EntryKind, SqliteLog
@@ -41,6 +41,7 @@ def file_bytes(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.glob("audit.sqlite*")))
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(BODIES)
 def test_what_is_set_apart_comes_back(body: dict[str, object]) -> None:
     sealed, texts = set_apart(body, SALT, blind)
@@ -48,6 +49,7 @@ def test_what_is_set_apart_comes_back(body: dict[str, object]) -> None:
     assert fill_in(msgspec.json.decode(msgspec.json.encode(sealed)), texts) == same
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(BODIES)
 def test_only_public_members_keep_their_words(body: dict[str, object]) -> None:
     def texts_outside_public(value: object) -> list[str]:

@@ -23,7 +23,8 @@ leaves, tree, counts and checks stay as they were. Nothing else in ``entries``, 
 changed.
 """
 
-from citewell.audit.checker import CheckReport, Finding
+from citewell.audit.checker import CheckReport
+from citewell.audit.deeds import Finding
 from citewell.audit.entries import Entry, EntryKind
 from citewell.audit.log import Log, SqliteLog
 from citewell.audit.pages import Counts, Page, Queries

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from citewell.audit import checker
-from citewell.audit.checker import CheckReport, Finding, RowsSource
+from citewell.audit.checker import CheckReport, RowsSource
 from citewell.audit.database import Rows
+from citewell.audit.deeds import Finding
 from citewell.audit.entries import RECORDS, EntryKind
 from citewell.audit.expired import WITHHELD, unaccounted_for
 from citewell.errors import EvidenceError
