@@ -38,6 +38,8 @@ def follow(log: Log, postings: Postings) -> int:
     if not place.seq and size > _ANEW:
         postings.rebuild(_batches(log, 0))
         return size
+    if place.seq == size:
+        return 0
     taken = 0
     for batch in _batches(log, place.seq):
         if not postings.add(batch, after=place.seq):
@@ -58,8 +60,7 @@ def _same_log(log: Log, place: Place, size: int) -> bool:
 
 
 def _batches(log: Log, after: int) -> Iterator[Batch]:
-    with log.database.reading() as rows:
-        expired = profiles_kept(rows)
+    expired = _Expired(log)
     records: list[Indexed] = []
     flags: list[Flagged] = []
     held = 0
@@ -79,14 +80,28 @@ def _batches(log: Log, after: int) -> Iterator[Batch]:
         yield _batch(records, flags, last)
 
 
+class _Expired:
+    """The profiles of records whose content has expired; read when the first such record is met."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._kept: dict[int, Profile] | None = None
+
+    def profile(self, seq: int) -> Profile | None:
+        if self._kept is None:
+            with self._log.database.reading() as rows:
+                self._kept = profiles_kept(rows)
+        return self._kept.get(seq)
+
+
 def _batch(records: list[Indexed], flags: list[Flagged], last: Entry) -> Batch:
     return Batch(records=tuple(records), flags=tuple(flags), place=Place(seq=last.seq, leaf=last.hash))
 
 
-def _facts(entry: Entry, expired: dict[int, Profile]) -> Facts | None:
+def _facts(entry: Entry, expired: _Expired) -> Facts | None:
     """None for a body that is no record: `check` names such an entry, a question does not find it."""
     if entry.body is None:
-        profile = expired.get(entry.seq)
+        profile = expired.profile(entry.seq)
         if profile is None:
             return None
         return Facts(time=microseconds(entry.timestamp), profile=profile, keys=())
