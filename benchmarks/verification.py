@@ -12,6 +12,7 @@ splitting; which claims are said to be contradicted; reliability by kind of sour
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -44,6 +45,7 @@ class Results:
     """What the page is written from; plain values, so that it can be kept as JSON."""
 
     entailer: str
+    command: str
     rows: int
     others: int
     fewer: dict[str, int]
@@ -161,7 +163,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=list(SETS))
     arguments = parser.parse_args()
     entailer = RememberingEntailer(OnnxEntailer())
-    results = Results(entailer.maker.hash, arguments.rows, arguments.others, FEWER, thresholds())
+    command = " ".join(["python -m benchmarks.verification", *sys.argv[1:]])
+    results = Results(entailer.maker.hash, command, arguments.rows, arguments.others, FEWER, thresholds())
     grounding: dict[str, tuple[list[Judged], dict[str, Values]]] = {}
     pooled: dict[str, list[tuple[Judged, float | None]]] = {}
     for name in arguments.only:

@@ -26,7 +26,7 @@ Four ways to say whether a text supports a claim, on sets with human labels. Bal
 bootstrap interval / AUROC. Thresholds were fixed before these rows were judged: {thresholds}. Entailer
 `{entailer}`.
 
-Made from start to end by `python -m benchmarks.verification`: at most {rows} rows of a grounding set
+Made from start to end by `{command}`: at most {rows} rows of a grounding set
 ({fewer}) and {others} of another, drawn with a seed. None of these sets shaped the weights, the coefficients
 or the thresholds. A claim of several sentences is supported as much as its least supported sentence."""
 
@@ -83,6 +83,7 @@ def _parts(results: Results) -> list[str]:
     introduction = INTRODUCTION.format(
         thresholds=limits,
         entailer=results.entailer,
+        command=results.command,
         rows=results.rows,
         others=results.others,
         fewer=", ".join(f"{name} {most}" for name, most in results.fewer.items()),
