@@ -6,6 +6,7 @@ for and then kept. Refuses a generator that would verify itself. Knows nothing a
 
 from __future__ import annotations
 
+import copy
 import os
 import subprocess
 from collections.abc import Callable
@@ -49,6 +50,9 @@ Make = TypeVar("Make", bound=Callable[..., object])
 CONFIG_FILE = "citewell.toml"
 AUDIT_FILE = "audit.sqlite"
 EMBEDDED = "embedded"
+_REMEMBERING = ("reading", "ranker", "extractor", "generator", "retriever", "checker", "answering")
+"""What keeps results of a model, and what holds one of those."""
+_SHARED = ("embedder", "entailer", "evidence", "index", "log", "traces")
 ESCALATION_S = 10.0
 """Longest an ``escalate`` command may take."""
 
@@ -152,14 +156,11 @@ class Assembly:
 
     @cached_property
     def ranker(self) -> Ranker:
+        from citewell.models.naming import ranker_named
         from citewell.models.onnx.ranker import OnnxRanker
 
-        return OnnxRanker(self.reading) if self.config.ranker == EMBEDDED else self.ranker_anew()
-
-    def ranker_anew(self) -> Ranker:
-        """Without a memory: what compares with a record must compute again."""
-        from citewell.models.naming import ranker_named
-
+        if self.config.ranker == EMBEDDED:
+            return OnnxRanker(self.reading)
         return ranker_named(self.config.ranker)
 
     @cached_property
@@ -279,6 +280,15 @@ class Assembly:
             gate_judge=self.gate_judge,
             answer_judge=self.answer_judge,
         )
+
+    def without_memory(self) -> Assembly:
+        """The same stores, and models that compute anew: for what compares with a record."""
+        for name in _SHARED:
+            getattr(self, name)  # opened here, so that both have the same one
+        other = copy.copy(self)
+        for name in _REMEMBERING:
+            other.__dict__.pop(name, None)
+        return other
 
     def close(self) -> None:
         """Closes the stores that were opened."""

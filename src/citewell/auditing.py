@@ -282,7 +282,7 @@ class Auditing:
     def _pass_at(self, record: AuditRecord) -> Any:
         from citewell.retrieval import Retriever
 
-        parts = self._parts
+        parts = self._parts.without_memory()
         retriever = Retriever(parts.index.at(record.index_version), parts.ranker, parts.config.retrieval)
         return dataclasses.replace(parts.answering, retriever=retriever, pin=lambda version: None)
 

@@ -210,6 +210,8 @@ class DraftClaim(Record, frozen=True, kw_only=True):
     """One statement of a draft and the evidence committed to before it.
 
     ``reasoning`` is an inference's own; a ``fragment`` has no verb and answers only with its question.
+    ``answers`` is the extractor's probability that it answers ``aspect``; None where none was given: exact
+    code chose it, or a language model that gives none.
     """
 
     text: str
@@ -218,6 +220,7 @@ class DraftClaim(Record, frozen=True, kw_only=True):
     quotes: tuple[Quote, ...] = ()
     kind: Kind = Kind.CITED
     aspect: str = ""
+    answers: float | None = None
     reasoning: str = ""
     fragment: bool = False
 
@@ -315,7 +318,7 @@ class Citation(Record, frozen=True, kw_only=True):
 
 
 class Claim(Record, frozen=True, kw_only=True):
-    """An atomic statement of the answer; its verdict rolls up its citations'."""
+    """An atomic statement of the answer; its verdict rolls up its citations'. ``answers`` as drafted."""
 
     text: str
     kind: Kind
@@ -325,6 +328,7 @@ class Claim(Record, frozen=True, kw_only=True):
     citations: tuple[Citation, ...] = ()
     shown: bool = True
     aspect: str = ""
+    answers: float | None = None
     reasoning: str = ""
 
 

@@ -332,6 +332,7 @@ def drafted(record: AuditRecord) -> Draft:
             quotes=tuple(_quoted(citation) for citation in claim.citations if citation.mode == "generated"),
             kind=claim.kind,
             aspect=claim.aspect,
+            answers=claim.answers,
         )
         for claim in record.claims
     )

@@ -118,3 +118,11 @@ def test_escalation_tells_what_went_wrong(tmp_path: Path) -> None:
 
 def test_the_environment_names_what_rounding_depends_on() -> None:
     assert {"python", "machine", "processor", "onnxruntime", "citewell"} <= set(environment())
+
+
+def test_what_compares_with_a_record_computes_anew(tmp_path: Path) -> None:
+    parts = Assembly(tmp_path, Config())
+    anew = parts.without_memory()
+    assert anew.reading is not parts.reading and anew.answering.retriever is not parts.answering.retriever
+    assert anew.evidence is parts.evidence and anew.log is parts.log
+    parts.close()

@@ -416,5 +416,5 @@ class Checker:
         return Claim(
             text=work.drafted.text, kind=kind, answer_start=work.drafted.start, answer_end=work.drafted.end,
             verdict=work.verdict, citations=tuple(citations), aspect=work.drafted.aspect,
-            reasoning=work.drafted.reasoning,
+            answers=work.drafted.answers, reasoning=work.drafted.reasoning,
         )  # fmt: skip

@@ -74,22 +74,29 @@ def measure_gap(claims: Sequence[Claim], entailed: Sequence[bool | None]) -> Mea
 def measure_coverage(
     aspects: Sequence[str], claims: Sequence[Claim], missing: Sequence[str]
 ) -> tuple[Measure, tuple[str, ...]]:
-    """Aspects that a verified claim answers; a claim that names no aspect answers those it shares words with,
-    or the only one there is."""
+    """(the expected share of aspects that are answered, the aspects that nothing verified speaks to). A
+    verified claim counts with the probability that it answers: what is true and quoted may still be beside
+    the point. One that names no aspect speaks to those it shares words with, or to the only one there is."""
     verified = [claim for claim in claims if claim.verdict.status is Status.VERIFIED]
-    covered = [
-        aspect for aspect in aspects if aspect not in missing and _answered(aspect, verified, len(aspects))
+    speaking = {
+        aspect: _speaking(aspect, verified, len(aspects)) for aspect in aspects if aspect not in missing
+    }
+    lacking = tuple(aspect for aspect in aspects if not speaking.get(aspect))
+    expected = [
+        max(1.0 if claim.answers is None else claim.answers for claim in found)
+        for found in speaking.values()
+        if found
     ]
-    lacking = tuple(aspect for aspect in aspects if aspect not in covered)
-    value = len(covered) / len(aspects) if aspects else None
-    return Measure(value=value, n=len(aspects), maker="citewell-coverage/1"), lacking
+    value = sum(expected) / len(aspects) if aspects else None
+    return Measure(value=value, n=len(aspects), maker="citewell-coverage/2"), lacking
 
 
-def _answered(aspect: str, verified: Sequence[Claim], aspects: int) -> bool:
-    if any(claim.aspect == aspect for claim in verified):
-        return True
+def _speaking(aspect: str, verified: Sequence[Claim], aspects: int) -> list[Claim]:
+    named = [claim for claim in verified if claim.aspect == aspect]
+    if named:
+        return named
     unnamed = [claim for claim in verified if not claim.aspect]
-    return bool(unnamed) and (aspects == 1 or any(overlap(aspect, claim.text) >= 0.3 for claim in unnamed))
+    return [claim for claim in unnamed if aspects == 1 or overlap(aspect, claim.text) >= 0.3]
 
 
 def shown(

@@ -30,6 +30,7 @@ class _Piece(Record, frozen=True, kw_only=True):
     text: str
     quotes: tuple[Quote, ...]
     aspect: str
+    answers: float | None = None
 
 
 class ExtractiveGenerator:
@@ -81,7 +82,12 @@ class ExtractiveGenerator:
             text += piece.text
             claims.append(
                 DraftClaim(
-                    text=piece.text, start=start, end=len(text), quotes=piece.quotes, aspect=piece.aspect
+                    text=piece.text,
+                    start=start,
+                    end=len(text),
+                    quotes=piece.quotes,
+                    aspect=piece.aspect,
+                    answers=piece.answers,
                 )
             )
         notes = [] if not request.strict else [f"stricter retry without {len(request.strict)} failed claims"]
@@ -117,7 +123,9 @@ def _cell_piece(answer: CellAnswer, aspect: str) -> _Piece:
 
 def _sentence_piece(answer: SentenceAnswer, aspect: str) -> _Piece:
     quote = Quote(source=answer.passage.chunk.chunk_id, text=answer.text, start=answer.start, end=answer.end)
-    return _Piece(lead="", text=answer.text, quotes=(quote,), aspect=aspect)
+    return _Piece(
+        lead="", text=answer.text, quotes=(quote,), aspect=aspect, answers=min(1.0, answer.probability)
+    )
 
 
 def _once(pieces: Iterable[_Piece]) -> list[_Piece]:

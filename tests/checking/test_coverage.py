@@ -1,0 +1,43 @@
+"""Coverage is an expectation: what is verified may still be beside the point."""
+
+from __future__ import annotations
+
+import pytest
+
+from citewell.checking.outcome import measure_coverage
+from citewell.records import Claim, Kind, Maker, Status, Verdict
+
+
+def claim(text: str, *, aspect: str = "", answers: float | None = None, held: bool = True) -> Claim:
+    status = Status.VERIFIED if held else Status.UNSUPPORTED
+    return Claim(
+        text=text,
+        kind=Kind.CITED,
+        answer_start=0,
+        answer_end=len(text),
+        verdict=Verdict(status=status, reason="", maker=Maker(name="test")),
+        aspect=aspect,
+        answers=answers,
+    )
+
+
+def test_a_true_sentence_that_hardly_answers_covers_little() -> None:
+    measure, lacking = measure_coverage(["who?"], [claim("It rained.", aspect="who?", answers=0.4)], [])
+    assert measure.value == pytest.approx(0.4)
+    assert lacking == ()
+
+
+def test_the_best_claim_of_each_aspect_counts_and_missing_ones_count_nothing() -> None:
+    claims = [
+        claim("Ann.", aspect="who?", answers=0.5),
+        claim("Ann Lee.", aspect="who?", answers=0.9),
+        claim("1871.", aspect="when?", answers=1.0, held=False),
+    ]
+    measure, lacking = measure_coverage(["who?", "when?"], claims, [])
+    assert measure.value == pytest.approx(0.45)
+    assert lacking == ("when?",)
+
+
+def test_a_cell_that_exact_code_chose_covers_its_aspect() -> None:
+    measure, _ = measure_coverage(["how much?"], [claim("Revenue … 12", aspect="how much?")], [])
+    assert measure.value == 1.0
