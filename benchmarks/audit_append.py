@@ -144,8 +144,8 @@ def stored_bytes(log: SqliteLog) -> int:
     return int((body[0] if body else 0) + (private[0] if private else 0))
 
 
-def append_all(log: SqliteLog, records: list[AuditRecord], writers: int) -> float:
-    """Seconds until the last is durable."""
+def append_all(log: SqliteLog, records: list[AuditRecord], writers: int) -> tuple[float, float]:
+    """Seconds until the last is durable, and processor seconds."""
     shares = [records[at::writers] for at in range(writers)]
 
     def work(share: list[AuditRecord]) -> None:
@@ -153,18 +153,18 @@ def append_all(log: SqliteLog, records: list[AuditRecord], writers: int) -> floa
             log.append(one)
 
     threads = [threading.Thread(target=work, args=(share,)) for share in shares]
-    began = time.perf_counter()
+    began, used = time.perf_counter(), time.process_time()
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return time.perf_counter() - began
+    return time.perf_counter() - began, time.process_time() - used
 
 
 def logged(
     make: Callable[[Path], SqliteLog], folder: Path, count: int, writers: int
-) -> tuple[float, float, int]:
-    """Entries a second, mean group, bytes an entry."""
+) -> tuple[float, float, int, float]:
+    """Entries a second, mean group, bytes an entry, processor microseconds an entry."""
     folder.mkdir()
     log = make(folder / "audit.sqlite")
     records = [record(number) for number in range(count + 50)]
@@ -178,40 +178,43 @@ def logged(
         return grow(rows, group, frontier)
 
     log._grow = counted  # type: ignore[method-assign]
-    took = append_all(log, records[:count], writers)
+    took, used = append_all(log, records[:count], writers)
     size = stored_bytes(log)
     log.close()
-    return count / took, statistics.mean(groups), size
+    return count / took, statistics.mean(groups), size, used / count * 1e6
 
 
-def raw(folder: Path, count: int, group: int, size: int) -> float:
-    """Entries a second of plain SQLite."""
+def raw(folder: Path, count: int, group: int, size: int) -> tuple[float, float]:
+    """Entries a second of plain SQLite, processor microseconds an entry."""
     folder.mkdir()
     connection = sqlite3.connect(folder / "raw.sqlite", isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("CREATE TABLE raw(seq INTEGER PRIMARY KEY, body TEXT NOT NULL)")
     bodies = [(f"{number:09d}" + os.urandom(size // 2).hex()[: size - 9],) for number in range(count)]
-    began = time.perf_counter()
+    began, used = time.perf_counter(), time.process_time()
     for start in range(0, count, group):
         connection.execute("BEGIN IMMEDIATE")
         connection.executemany("INSERT INTO raw(body) VALUES(?)", bodies[start : start + group])
         connection.execute("COMMIT")
-    took = time.perf_counter() - began
+    took, used = time.perf_counter() - began, time.process_time() - used
     connection.close()
-    return count / took
+    return count / took, used / count * 1e6
 
 
 def measure(writers: int, count: int, rounds: int) -> dict[str, object]:
     ratios, of_tree, log_rates, raw_rates, groups = [], [], [], [], []
+    used: dict[str, list[float]] = {"log": [], "raw": [], "without tree": []}
     size = 0
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
         for number in range(rounds):
             here = Path(folder) / str(number)
             here.mkdir()
-            rate, group, size = logged(SqliteLog, here / "log", count, writers)
-            plain = raw(here / "raw", count, max(1, round(group)), size)
-            bare, _, _ = logged(Untreed, here / "bare", count, writers)
+            rate, group, size, log_us = logged(SqliteLog, here / "log", count, writers)
+            plain, raw_us = raw(here / "raw", count, max(1, round(group)), size)
+            bare, _, _, bare_us = logged(Untreed, here / "bare", count, writers)
+            for name, us in (("log", log_us), ("raw", raw_us), ("without tree", bare_us)):
+                used[name].append(us)
             ratios.append(rate / plain)
             of_tree.append(bare / rate - 1)
             log_rates.append(rate)
@@ -223,6 +226,7 @@ def measure(writers: int, count: int, rounds: int) -> dict[str, object]:
         "bytes": size,
         "ratio": interval(ratios),
         "tree_adds": interval(of_tree),
+        "processor_us": {name: statistics.median(values) for name, values in used.items()},
         "log_per_s": statistics.median(log_rates),
         "raw_per_s": statistics.median(raw_rates),
     }
@@ -255,6 +259,7 @@ def main() -> None:
             shown(one["ratio"]),  # type: ignore[arg-type]
             shown(one["tree_adds"]),  # type: ignore[arg-type]
             f"{one['log_per_s']:.0f} / {one['raw_per_s']:.0f}",
+            " / ".join(f"{us:.0f}" for us in one["processor_us"].values()),  # type: ignore[attr-defined]
         ]
         for one in found
     ]
@@ -269,6 +274,7 @@ def main() -> None:
                 "log / raw SQLite, mean [95 %]",
                 "time that tree and signature add",
                 "log / raw, entries a second (median)",
+                "processor microseconds an entry: log / raw / log without tree",
             ],
             rows,
         )

@@ -36,7 +36,8 @@ class Publication(Record, frozen=True, kw_only=True):
 
 
 class Publisher:
-    """Sends the newest checkpoint to every witness at most every ``every_s`` seconds, in a thread of its own."""
+    """Sends the newest checkpoint to every witness at most every ``every_s`` seconds, in a thread of its own.
+    """
 
     def __init__(self, log: Log, witnesses: Mapping[str, Witness], clock: Clock, *, every_s: float) -> None:
         self._log, self._witnesses, self._clock, self._every_s = log, witnesses, clock, every_s
@@ -70,7 +71,11 @@ class Publisher:
         if self._running is not None and self._running.is_alive():
             return
         if self._next is None:
-            self._next = self._due()
+            try:
+                self._next = self._due()
+            except LogError:
+                # What was appended is durable all the same: whoever appended it must not be told otherwise.
+                return
         if self._clock.now() >= self._next:
             self._running = threading.Thread(target=self._publish_aside, name="citewell-witnesses")
             self._running.start()
