@@ -55,7 +55,6 @@ def examples(seed: int) -> list[Example]:
         found += _sampled([Example(p, c, label == "entailment", name) for p, c, label in rows], rng)
     found += _questions()
     found += _sampled(list(_long_answers()), rng)
-    found += _sampled(list(_triples(rng)), rng)
     found += _made(seed, rng)
     return [e for e in found if e.premise.strip() and e.claim.strip() and len(e.sentences()) <= 5]
 
@@ -104,22 +103,6 @@ def _long_answers() -> Iterator[Example]:
 def _among(sentence: str, told: set[str]) -> bool:
     words = set(sentence.lower().split())
     return any(len(words & set(tidy(t).lower().split())) > 0.7 * len(words) for t in told)
-
-
-def _triples(rng: random.Random) -> Iterator[Example]:
-    """A sentence, a question on it and its answer, as a statement; or with another span of the sentence."""
-    by_text: dict[str, list[tuple[str, str]]] = {}
-    for row in load_for_training("qa/qamr.dev"):
-        if row["answers"]:
-            by_text.setdefault(row["context"], []).append((row["question"], row["answers"][0]["text"]))
-    for text, asked in sorted(by_text.items()):
-        question, answer = rng.choice(asked)
-        others = [a for _, a in asked if not set(a.lower().split()) & set(answer.lower().split())]
-        wrong = rng.random() < 0.5
-        if wrong and not others:
-            continue
-        if claim := statement(question, tidy(rng.choice(others) if wrong else answer)):
-            yield Example(tidy(text), claim, not wrong, "qa/qamr.dev")
 
 
 def _made(seed: int, rng: random.Random) -> Iterator[Example]:

@@ -162,7 +162,7 @@ def main() -> None:
         },
         "fitted_on": {name: len(index) for name, index in sorted(by_set.items())},
         "part": "a tenth of the training sets' documents, on which no stage trained, and training sets that "
-        "no stage used (nli/mpe.dev, qa/clapnq.dev, qa/qamr.dev)",
+        "no stage used (nli/mpe.dev, qa/clapnq.dev)",
         "priors": "equal, within each set",
         "command": "python -m training.support",
         "reliability (5-fold)": {
