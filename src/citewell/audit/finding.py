@@ -24,7 +24,7 @@ _SHORT = 20_000
 """Lists are compared in length up to here; of two longer ones either may be walked."""
 _RARE = 0.05
 """Share of the records under which they are found by profile and not by walking the time."""
-_DAYS = 32
+_DAYS = 4
 """Of tallies that are read at first; each further step reads twice as many."""
 
 
