@@ -32,7 +32,8 @@ class Rows(Protocol):
 
 
 class Database(Protocol):
-    """``where`` names it in messages; ``types`` fills ``{id}``, ``{bytes}``, ``{compact}`` in schema steps."""
+    """``where`` names it in messages; ``types`` fills ``{id}``, ``{bytes}`` and ``{compact}`` in schema
+    steps."""
 
     where: str
     types: Mapping[str, str]
