@@ -55,7 +55,7 @@ class FileWitness:
 
 
 class GitWitness:
-    """A file ``checkpoint`` in a repository, one commit each; pushing it is for the repository's own hooks."""
+    """A file ``checkpoint`` in a repository, one commit each; pushing it is for its own hooks."""
 
     FILE = "checkpoint"
 
