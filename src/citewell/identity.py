@@ -55,7 +55,7 @@ def hash_value(value: Any) -> str:
 
 
 def salted_hash(salt: bytes, text: str) -> str:
-    """``hmac-sha256:`` and 64 hexadecimal digits: tells nothing about ``text`` to whom ``salt`` is unknown."""
+    """``hmac-sha256:`` and 64 hexadecimal digits: tells nothing of ``text`` to whom ``salt`` is unknown."""
     return SALTED_TAG + _hmac(salt, text.encode("utf-8", "surrogatepass")).hex()
 
 
