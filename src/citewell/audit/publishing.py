@@ -36,7 +36,7 @@ class Publication(Record, frozen=True, kw_only=True):
 
 
 class Publisher:
-    """Sends the newest checkpoint to every witness at most every ``every_s`` seconds, in a thread of its own."""
+    """Sends the newest checkpoint to every witness, at most every ``every_s`` seconds, in its own thread."""
 
     def __init__(self, log: Log, witnesses: Mapping[str, Witness], clock: Clock, *, every_s: float) -> None:
         self._log, self._witnesses, self._clock, self._every_s = log, witnesses, clock, every_s
