@@ -123,9 +123,10 @@ class _Base:
             shuffle = random.Random(self._copies)
             noise = np.random.default_rng(self._copies)
             for document in self._documents:
-                chunks = chunk_document(document, self.assembly.config.chunking)[:count]
+                every = chunk_document(document, self.assembly.config.chunking)
+                chunks = every[:count]
                 if document.document_id not in self._vectors:
-                    encoded = self.assembly.index.encode(chunks)
+                    encoded = self.assembly.index.encode(every)
                     self._vectors[document.document_id] = {
                         view: np.stack(encoded.column(f"{view}_vector").to_numpy(zero_copy_only=False))
                         for view in VIEWS

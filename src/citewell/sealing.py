@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from citewell.audit.entries import EntryKind
 from citewell.config import Config
 from citewell.environment import environment
-from citewell.identity import hash_text, plain
+from citewell.identity import canonical_json, hash_text, plain
 
 if TYPE_CHECKING:
     from citewell.audit import Log
@@ -31,7 +31,7 @@ def seal_configuration(log: Log, config: Config) -> None:
         "citewell": environment()["citewell"],
     }
     last = log.latest(EntryKind.CONFIGURATION)
-    if last is None or log.body(last) != body:
+    if last is None or canonical_json(log.body(last)) != canonical_json(body):
         log.note(EntryKind.CONFIGURATION, body)
 
 
