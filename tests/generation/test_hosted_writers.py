@@ -237,9 +237,9 @@ def test_a_listener_hears_longer_drafts_and_never_a_marker(
 
 
 def test_nothing_is_heard_of_a_try_that_is_over(play: Play_, passages: Any) -> None:
-    play(lambda asked, before: Reply(HONEST, piece=1, stall_s=0.6 if before == 0 else 0))
+    play(lambda asked, before: Reply(HONEST, piece=1, stall_s=2.5 if before == 0 else 0))
     heard: list[int] = []
-    model = language_model_named("openai:m", Writer(timeout_s=0.4, retries=1))
+    model = language_model_named("openai:m", Writer(timeout_s=1.5, retries=1))
 
     def hear(said: Completion) -> None:
         heard.append(len(said.text))
