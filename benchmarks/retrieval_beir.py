@@ -13,6 +13,7 @@ import argparse
 import gzip
 import json
 import math
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -141,7 +142,8 @@ def main() -> None:
     parser.add_argument("--ranked", type=int, default=250)
     arguments = parser.parse_args()
     embedder = OnnxEmbedder()
-    parts, values = ["Intervals: 95 %, bootstrap over queries."], {}
+    command = " ".join(["python -m benchmarks.retrieval_beir", *sys.argv[1:]])
+    parts, values = [f"`{command}`. Intervals: 95 %, bootstrap over queries."], {}
     for name in arguments.sets:
         corpus, queries, judged = load(data_folder() / "retrieval" / name)
         whole = (len(queries), len(corpus))
