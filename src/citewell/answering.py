@@ -71,17 +71,7 @@ class Answering:
         """``tell`` hears the answer being made. Raises UsageError, LogError (nothing could be sealed), or
         what a stage raised, sealed first."""
         refuse(ask)
-        journal = Journal(
-            question=ask.question,
-            user=ask.user,
-            session_id=ask.session_id,
-            timestamp=stamp(self.clock),
-            config_hash=self.config.hash,
-            embedder=self.embedder,
-            parameters=ask.parameters,
-            makers=self.makers,
-            environment=self.environment,
-        )
+        journal = self._journal(ask)
         streaming = self._streaming(ask, tell, journal)
         try:
             asked_as = self._pass(ask, journal, streaming)
@@ -109,7 +99,12 @@ class Answering:
     def rehearse(self, ask: Ask) -> AuditRecord:
         """What this pass would seal; nothing is sealed, traced or told. For a replay. Raises what a stage
         raises."""
-        journal = Journal(
+        journal = self._journal(ask)
+        self._pass(ask, journal, None)
+        return journal.record()
+
+    def _journal(self, ask: Ask) -> Journal:
+        return Journal(
             question=ask.question,
             user=ask.user,
             session_id=ask.session_id,
@@ -120,8 +115,6 @@ class Answering:
             makers=self.makers,
             environment=self.environment,
         )
-        self._pass(ask, journal, None)
-        return journal.record()
 
     def _pass(self, ask: Ask, journal: Journal, streaming: Streaming | None) -> str:
         """The question as it was rewritten to stand alone, "" when it was not."""

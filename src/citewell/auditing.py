@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -23,6 +24,7 @@ from citewell.audit.question import AuditQuery
 from citewell.audit.retention import Expiry, expire
 from citewell.environment import environment
 from citewell.errors import UsageError
+from citewell.finding import BROADENED
 from citewell.identity import plain
 from citewell.records import AuditRecord, Record
 from citewell.revisiting import (
@@ -99,6 +101,19 @@ class Auditing:
         counts = self.queries.counts(query, by=by, of=of)
         self._note_read({"counts": self._without_names(query)}, reader, counts.total)
         return counts
+
+    def record(self, request_id: str, *, reader: str = "") -> AuditRecord:
+        """The record of one request, read on record. Raises UsageError when there is none."""
+        record = self._parts.log.record(request_id)
+        self._note_read({"show": request_id}, reader, 1)
+        return record
+
+    def export(self, folder: str | Path, *, reader: str = "") -> int:
+        """The log as tlog-tiles with its sealed bodies; how many entries. On record, as a read."""
+        from citewell.audit.export import export
+
+        self._note_read({"export": "all"}, reader, self._parts.log.size())
+        return export(self._parts.log, Path(folder))
 
     # --- receipts ---------------------------------------------------------------------------------
 
@@ -259,7 +274,7 @@ class Auditing:
         answering = self._pass_at(record)
         asked = _ask_of(record)
         found = answering.retriever.retrieve(
-            asked.question,
+            record.parameters.get("searched_as", asked.question),
             filters=asked.filters,
             top_k=asked.top_k,
             pool=asked.pool,
@@ -322,9 +337,6 @@ class Auditing:
     def _note_read(self, what: Mapping[str, Any], reader: str, shown: int) -> None:
         body = {**what, "reader": reader, "records": shown}
         self._parts.log.note(EntryKind.READ, body, subject=reader)
-
-
-BROADENED = "broadened retrieval"
 
 
 def _ask_of(record: AuditRecord) -> Any:

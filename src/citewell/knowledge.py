@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,13 +21,13 @@ from citewell.clock import stamp
 from citewell.config import Config, Verification
 from citewell.environment import environment
 from citewell.errors import ConfigError, EvidenceError, UsageError
-from citewell.records import ISSUE, Answer, AuditRecord, Document, Passage, Trace
+from citewell.records import ISSUE, Answer, Document, Passage, Trace
 from citewell.sealing import prompts_to_check, seal_configuration, seal_ingest
 
 if TYPE_CHECKING:
     from citewell.answering import Answering
     from citewell.asking import Ask
-    from citewell.audit import AuditQuery, CheckReport, Entry, Page
+    from citewell.audit import CheckReport
     from citewell.audit.keys import FolderKeys
     from citewell.audit.log import Proof
     from citewell.audit.publishing import Publication
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from citewell.evidence.sqlite import SqliteEvidence
     from citewell.ingesting import IngestReport, Progress
     from citewell.ports import Clock, Embedder, Entailer
-    from citewell.revisiting import Replay
     from citewell.streaming import Event, Tell
     from citewell.verifying import Source, VerifyReport
 
@@ -234,24 +233,6 @@ class KnowledgeBase:
         self._must_be_there()
         return self._parts.traces.session(session_id)
 
-    def audit_entry(self, request_id: str, *, reader: str = "") -> Entry:
-        """One sealed entry, read on record. Raises UsageError when there is none."""
-        self._must_be_there()
-        entry = self._parts.log.get(request_id)
-        self._note_read({"show": request_id}, reader, 1)
-        return entry
-
-    def audit_record(self, request_id: str, *, reader: str = "") -> AuditRecord:
-        """The AuditRecord of one request, read on record. Raises UsageError when there is none."""
-        self._must_be_there()
-        record = self._parts.log.record(request_id)
-        self._note_read({"show": request_id}, reader, 1)
-        return record
-
-    def audit_query(self, query: AuditQuery, *, reader: str = "") -> Page:
-        """A page of records, newest first, read on record."""
-        return self.audit.query(query, reader=reader)
-
     def audit_check(self, *, outside: Sequence[str] = (), key: str = "") -> CheckReport:
         """Derives the log again, with the stored evidence and the prompt files of this release.
 
@@ -294,14 +275,6 @@ class KnowledgeBase:
         log = self._parts.log
         return log.prove(log.get(request_id).seq)
 
-    def audit_export(self, folder: str | Path, *, reader: str = "") -> int:
-        """The log as tlog-tiles with its sealed bodies; how many entries. On record, as a read."""
-        from citewell.audit.export import export
-
-        self._must_be_there()
-        self._note_read({"export": "all"}, reader, self._parts.log.size())
-        return export(self._parts.log, Path(folder))
-
     def audit_rotate_key(self, reason: str = "") -> str:
         """A new signing key, signed over by the old one; the new public key, to be published."""
         self._must_be_there()
@@ -323,10 +296,6 @@ class KnowledgeBase:
     def audit_keys(self) -> FolderKeys:
         """Where the keys of people and the signing key are."""
         return self._parts.keys
-
-    def replay(self, request_id: str, *, reader: str = "") -> Replay:
-        """A record made anew on its index version; see :meth:`citewell.auditing.Auditing.replay`."""
-        return self.audit.replay(request_id, reader=reader)
 
     @property
     def audit(self) -> Auditing:
@@ -401,10 +370,6 @@ class KnowledgeBase:
                 shutil.copy(file, folder)
             with SqliteEvidence(Path(folder) / "evidence.sqlite") as evidence:
                 yield evidence
-
-    def _note_read(self, what: Mapping[str, Any], reader: str, shown: int) -> None:
-        body = {**what, "reader": reader, "records": shown}
-        self._parts.log.note(EntryKind.READ, body, subject=reader)
 
 
 def _filters(groups: Sequence[str], document: str | None, since: str | None, tag: str | None) -> Any:

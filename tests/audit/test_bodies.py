@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from citewell.audit import EntryKind, SqliteLog
-from citewell.audit.bodies import ERASED, PUBLIC, fill_in, set_apart
+from citewell.audit.bodies import ERASED, PUBLIC, decrypt, fill_in, set_apart
 from citewell.audit.keys import FolderKeys
 from citewell.errors import LogIntegrityError
 from citewell.identity import field_salt, salted_hash
@@ -171,3 +171,14 @@ def test_a_note_about_nobody_is_kept_as_it_is(tmp_path: Path) -> None:
     assert log.body(log.at(1)) == {"text": "the index was rebuilt", "score": 0.5}
     assert log.body(log.at(2)) == {"show": "req_1", "reader": "carol"}
     assert b"carol" not in file_bytes(tmp_path)
+
+
+def test_texts_of_another_format_are_a_clear_error() -> None:
+    """As a home has them that was written by an unreleased Citewell: the key opens them, nothing reads
+    them."""
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    key, nonce = bytes(32), bytes(12)
+    sealed = nonce + AESGCM(key).encrypt(nonce, b"not compressed", b"sha256:00 person")
+    with pytest.raises(LogIntegrityError, match="not those that were sealed"):
+        decrypt(sealed, key, "sha256:00", "person")

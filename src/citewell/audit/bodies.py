@@ -138,11 +138,11 @@ def decrypt(sealed: bytes, key: bytes, body_hash: str, subject: str) -> tuple[by
 
     try:
         plain = AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], _bound(body_hash, subject))
-    except (InvalidTag, ValueError) as error:
+        held = msgspec.json.decode(zlib.decompress(plain))
+    except (InvalidTag, ValueError, zlib.error) as error:
         raise LogIntegrityError(
             "an entry's personal texts are not those that were sealed", hint="run `citewell audit check`"
         ) from error
-    held = msgspec.json.decode(zlib.decompress(plain))
     return base64.b64decode(held["salt"]), held["texts"]
 
 

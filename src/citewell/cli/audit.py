@@ -40,7 +40,7 @@ def show(
     home: HomeOption = None,
 ) -> None:
     """One record: the whole chain from the question to the decision."""
-    record = open_home(context, home).audit_record(id, reader=reader)
+    record = open_home(context, home).audit.record(id, reader=reader)
     if json:
         return say_json(record)
     _print_record(record)

@@ -58,5 +58,5 @@ def export(
 ) -> None:
     """Write the log as files that anybody's tools read (C2SP tlog-tiles); `python -m citewell.audit FOLDER`
     checks them."""
-    size = open_home(context, home).audit_export(folder, reader=reader)
+    size = open_home(context, home).audit.export(folder, reader=reader)
     say(f"{size} entries in {folder}")

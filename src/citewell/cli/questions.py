@@ -70,26 +70,7 @@ def query(
 ) -> None:
     """Records, newest first."""
     knowledge_base = open_home(context, home)
-    asked = _asked(
-        knowledge_base,
-        since=since,
-        until=until,
-        user=user,
-        session=session,
-        document=document,
-        version=version,
-        chunk=chunk,
-        status=status,
-        proof=proof,
-        confidence=confidence,
-        decision=decision,
-        model=model,
-        prompt=prompt,
-        failure=failure,
-        flag=flag,
-        limit=limit,
-        cursor=cursor,
-    )
+    asked = _asked(knowledge_base, context)
     if out is not None:
         return _export(knowledge_base, asked, out, reader)
     page = knowledge_base.audit.query(asked, reader=reader)
@@ -133,24 +114,7 @@ def counts(
 ) -> None:
     """How many records, over time, and how many of them had what."""
     knowledge_base = open_home(context, home)
-    asked = _asked(
-        knowledge_base,
-        since=since,
-        until=until,
-        user=user,
-        session=session,
-        document=document,
-        version=version,
-        chunk=chunk,
-        status=status,
-        proof=proof,
-        confidence=confidence,
-        decision=decision,
-        model=model,
-        prompt=prompt,
-        failure=failure,
-        flag=flag,
-    )
+    asked = _asked(knowledge_base, context)
     found = knowledge_base.audit.counts(asked, by=by, of=of, reader=reader)
     if json:
         return say_json(found)
@@ -168,14 +132,16 @@ def counts(
     return None
 
 
-def _asked(knowledge_base: KnowledgeBase, *, since: str, until: str, **rest: str | int) -> AuditQuery:
+def _asked(knowledge_base: KnowledgeBase, context: typer.Context) -> AuditQuery:
+    """The options of either command that are members of a query, by their names."""
     import msgspec
 
     from citewell.audit.question import AuditQuery, moment
 
     now = knowledge_base.now()
-    times = {"since": moment(since, now) if since else "", "until": moment(until, now) if until else ""}
-    return msgspec.convert({**times, **rest}, AuditQuery)
+    given = {name: context.params[name] for name in AuditQuery.__struct_fields__ if name in context.params}
+    times = {name: moment(given[name], now) for name in ("since", "until") if given[name]}
+    return msgspec.convert({**given, **times}, AuditQuery)
 
 
 def _export(knowledge_base: KnowledgeBase, asked: AuditQuery, out: Path, reader: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from citewell.config import Gate
 from citewell.generation.frames import CELL, JOINER, LEFT_OPEN, ROW, cell_frame
 from citewell.identity import hash_value
 from citewell.matching.cells import CellAnswer, label_span, text_of
@@ -36,7 +37,7 @@ class _Piece(Record, frozen=True, kw_only=True):
 class ExtractiveGenerator:
     """``max_no_answer``: a passage above this no-answer probability gives no sentence."""
 
-    def __init__(self, extractor: Extractor, *, max_no_answer: float = 0.5) -> None:
+    def __init__(self, extractor: Extractor, *, max_no_answer: float = Gate().max_no_answer) -> None:
         self._extractor = extractor
         self._max_no_answer = max_no_answer
         self.maker = Maker(

@@ -1,39 +1,55 @@
-"""An entailer that remembers: a claim that was checked while it was streamed is checked again with the
-whole draft.
+"""What a model said, kept for the next that asks the same; and an entailer with such a memory.
 
-In: any Entailer. Out: the same answers, each made once. Bounded; knows nothing about models.
+In: keys, and what makes the values that are not known. Out: values in the keys' order, each made once.
+Bounded, safe between threads. Knows nothing about models.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from threading import Lock
+from typing import Generic, TypeVar
 
 from citewell.ports import Entailer
 from citewell.records import Entailment
 
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class Memory(Generic[Key, Value]):
+    """At most ``limit`` values; the oldest go first. ``worth`` says which are kept."""
+
+    def __init__(self, limit: int, worth: Callable[[Value], bool] = lambda value: True) -> None:
+        self._limit, self._worth = limit, worth
+        self._known: OrderedDict[Key, Value] = OrderedDict()
+        self._lock = Lock()
+
+    def recall(self, keys: Sequence[Key], make: Callable[[list[Key]], Sequence[Value]]) -> list[Value]:
+        """A value a key, in order; ``make`` is called once, for the distinct keys that are not known."""
+        with self._lock:
+            found = {key: self._known[key] for key in keys if key in self._known}
+        fresh = [key for key in dict.fromkeys(keys) if key not in found]
+        if fresh:
+            made = dict(zip(fresh, make(fresh), strict=True))
+            found |= made
+            with self._lock:
+                self._known |= {key: value for key, value in made.items() if self._worth(value)}
+                while len(self._known) > self._limit:
+                    self._known.popitem(last=False)
+        return [found[key] for key in keys]
+
 
 class RememberingEntailer:
-    """An Entailer port around another; what could not be checked is asked again the next time."""
+    """An Entailer port around another: a claim that was checked while it was streamed is checked again with
+    the whole draft. What could not be checked is asked again the next time."""
 
     def __init__(self, entailer: Entailer, *, limit: int = 1024) -> None:
         self.maker = entailer.maker
         self._entailer = entailer
-        self._limit = limit
-        self._known: OrderedDict[tuple[str, str], Entailment] = OrderedDict()
-        self._lock = Lock()
+        self._memory: Memory[tuple[str, str], Entailment] = Memory(limit, lambda said: not said.unchecked)
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
         """As the entailer's own; a pair that it judged before is not judged again."""
-        with self._lock:
-            found = {pair: self._known[pair] for pair in pairs if pair in self._known}
-        fresh = [pair for pair in dict.fromkeys(pairs) if pair not in found]
-        if fresh:
-            answers = dict(zip(fresh, self._entailer.entail(fresh), strict=True))
-            found |= answers
-            with self._lock:
-                self._known |= {pair: said for pair, said in answers.items() if not said.unchecked}
-                while len(self._known) > self._limit:
-                    self._known.popitem(last=False)
-        return [found[pair] for pair in pairs]
+        return self._memory.recall(pairs, self._entailer.entail)

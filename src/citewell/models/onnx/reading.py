@@ -11,12 +11,10 @@ try most of the first one's: `RememberingReading` reads each once. Knows nothing
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,6 +22,7 @@ from numpy.typing import NDArray
 
 from citewell.errors import UsageError
 from citewell.models.onnx.session import WEIGHTS, Session, Tokens
+from citewell.models.remembering import Memory
 from citewell.sentences import sentence_spans
 
 Floats = NDArray[np.float32]
@@ -135,24 +134,14 @@ class RememberingReading:
     def __init__(self, model: Reads, *, limit: int = 1_024) -> None:
         self.session, self.card = model.session, model.card
         self._model = model
-        self._limit = limit
-        self._known: OrderedDict[tuple[str, str], list[Window]] = OrderedDict()
-        self._lock = Lock()
+        self._memory: Memory[tuple[str, str], list[Window]] = Memory(limit)
 
     def read(self, question: str, passages: Sequence[str]) -> list[list[Window]]:
         """As the model's own."""
-        keys = [(question, passage) for passage in passages]
-        with self._lock:
-            found = {key: self._known[key] for key in keys if key in self._known}
-        unread = [key for key in dict.fromkeys(keys) if key not in found]
-        if unread:
-            windows = self._model.read(question, [passage for _, passage in unread])
-            found |= dict(zip(unread, windows, strict=True))
-            with self._lock:
-                self._known |= {key: found[key] for key in unread}
-                while len(self._known) > self._limit:
-                    self._known.popitem(last=False)
-        return [found[key] for key in keys]
+        return self._memory.recall(
+            [(question, passage) for passage in passages],
+            lambda pairs: self._model.read(question, [passage for _, passage in pairs]),
+        )
 
 
 def head_of(passage: str) -> int:
