@@ -467,6 +467,33 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
+# --- cases ----------------------------------------------------------------------------------------
+
+
+class CaseSpan(Record, frozen=True, kw_only=True):
+    """Words of a document that a right answer rests on, exactly as its canonical text has them."""
+
+    document: str
+    quote: str
+
+
+class Case(Record, frozen=True, kw_only=True, omit_defaults=True):
+    """One line of a case file: a question and what a right outcome is.
+
+    ``abstain`` is the reason why the documents cannot answer ("" when they can); ``groups`` whose eyes the
+    question is asked with; ``reviewed`` who looked at it ("" for nobody yet).
+    """
+
+    id: str
+    question: str
+    expected: str = ""
+    spans: tuple[CaseSpan, ...] = ()
+    abstain: str = ""
+    tags: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    reviewed: str = ""
+
+
 def to_json(value: Any) -> bytes:
     """Compact JSON of a record for output; for hashing use ``identity.canonical_json``."""
     return msgspec.json.encode(value)
