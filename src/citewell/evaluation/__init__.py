@@ -1,0 +1,1 @@
+"""Is the pipeline any good? Cases, measures, probes; nothing here answers a question."""
