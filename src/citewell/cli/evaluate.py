@@ -1,0 +1,20 @@
+"""``citewell eval``: the group, and who puts commands into it.
+
+Each file of :data:`FILES` has ``register(group)``, as the files of ``citewell audit`` do.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import typer
+
+group = typer.Typer(help="How good the answers are.", no_args_is_help=True, rich_markup_mode=None)
+FILES: tuple[ModuleType, ...] = ()
+
+
+def register(app: typer.Typer) -> None:
+    for file in FILES:
+        file.register(group)
+    if FILES:
+        app.add_typer(group, name="eval")

@@ -1,0 +1,198 @@
+"""What an evaluation leaves behind: one file that says the same every time, apart from its timings.
+
+In: a file. Out: a :class:`Run`. Everything that differs between two runs of the same cases on the same home
+(clock, latency, the ids of the requests) stands under ``timings`` and nowhere else, so that two files can be
+compared byte by byte without it. Knows nothing about how answers are made or measured.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from citewell.errors import UsageError
+from citewell.records import CaseSpan, Claim, ConfidenceReport, Conflict, Maker, Record, Stage, TokenUsage
+
+FORMAT = 1
+ASKER = "evaluation"
+"""Who asks in an evaluation, for the record: what watches live traffic can leave those requests out."""
+
+
+class Result(Record, frozen=True, kw_only=True):
+    """One measure over all cases. ``value`` is None when ``n`` is 0: not measured is not a number.
+
+    ``n`` counts what was scored (citations, claims or cases, as the measure is defined), ``unscored`` what
+    should have been and could not; ``low`` and ``high`` bound the 95 % bootstrap interval over cases.
+    """
+
+    name: str
+    value: float | None
+    n: int
+    unscored: int = 0
+    low: float | None = None
+    high: float | None = None
+    maker: str = ""
+
+
+class Score(Record, frozen=True, kw_only=True):
+    """What one case brings to one measure: its points (a value each, or a pair such as probability and
+    label), how many it could not score, and why."""
+
+    points: tuple[tuple[float, ...], ...] = ()
+    unscored: int = 0
+    reason: str = ""
+
+
+class Found(Record, frozen=True, kw_only=True):
+    """A passage as it was retrieved, best first. ``expected``: it overlaps a span of the case; None when
+    nobody said which spans those are."""
+
+    chunk_id: str
+    document_id: str
+    document_version: str
+    start: int
+    end: int
+    text: str
+    page: int | None = None
+    similarity: float | None = None
+    relevance: float | None = None
+    relevant: bool = False
+    used: bool = False
+    set_aside: str = ""
+    expected: bool | None = None
+
+
+class Outcome(Record, frozen=True, kw_only=True):
+    """One case and what became of it. ``error`` is why there is no outcome; the measures are unscored then.
+
+    ``decision`` is "" where the answer came without one; ``right`` is None where nobody can tell, ``why``
+    says by what it was told. ``scores`` holds what the case brings to each measure, by its name.
+    """
+
+    id: str
+    question: str
+    expected: str = ""
+    spans: tuple[CaseSpan, ...] = ()
+    abstain: str = ""
+    tags: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    error: str = ""
+    decision: str = ""
+    answered: bool | None = None
+    right: bool | None = None
+    why: str = ""
+    answer: str = ""
+    claims: tuple[Claim, ...] = ()
+    missing: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    confidence: ConfidenceReport | None = None
+    gate_passed: bool | None = None
+    passages: tuple[Found, ...] = ()
+    failure_reason: str = ""
+    usage: TokenUsage | None = None
+    cost: float | None = None
+    notes: tuple[str, ...] = ()
+    scores: dict[str, Score] = {}
+
+
+class Key(Record, frozen=True, kw_only=True):
+    """What a run's figures hold for; another value of any of these is another experiment.
+
+    ``model`` and ``prompt_hash`` are the writer's, "" where it is not known (recorded answers); ``answers``
+    is the hash of the file of recorded answers, "" for answers made in the run.
+    """
+
+    cases: str
+    config: str = ""
+    model: str = ""
+    prompt: str = ""
+    index: str = ""
+    answers: str = ""
+    runs: int = 1
+    citewell: str = ""
+
+
+class RiskPoint(Record, frozen=True, kw_only=True):
+    """Of the ``coverage`` surest share of the cases, the share ``risk`` came out wrong; ``confidence`` is
+    the least among them, None where it was an abstention."""
+
+    coverage: float
+    risk: float
+    confidence: float | None = None
+
+
+class Bin(Record, frozen=True, kw_only=True):
+    """Predictions in [low, high): their mean, and the share that came true."""
+
+    low: float
+    high: float
+    n: int
+    predicted: float | None
+    observed: float | None
+
+
+class Curves(Record, frozen=True, kw_only=True):
+    """What the plots are drawn from; ``reliability`` by what was predicted: "confidence", "support"."""
+
+    risk_coverage: tuple[RiskPoint, ...] = ()
+    reliability: dict[str, tuple[Bin, ...]] = {}
+
+
+class CaseTiming(Record, frozen=True, kw_only=True):
+    """Where to look a case up (``citewell audit show``, ``citewell trace``), and how long it took."""
+
+    request_id: str = ""
+    session_id: str = ""
+    record_hash: str = ""
+    total_ms: float | None = None
+    stages: tuple[Stage, ...] = ()
+
+
+class Timings(Record, frozen=True, kw_only=True):
+    """All that two runs may differ in. ``cases`` by their ids."""
+
+    started: str = ""
+    took_ms: float = 0.0
+    measures: tuple[Result, ...] = ()
+    cases: dict[str, CaseTiming] = {}
+
+
+class Run(Record, frozen=True, kw_only=True):
+    """The result file."""
+
+    format: int = FORMAT
+    key: Key
+    makers: tuple[Maker, ...] = ()
+    environment: dict[str, str] = {}
+    measures: tuple[Result, ...] = ()
+    curves: Curves = Curves()
+    cases: tuple[Outcome, ...] = ()
+    timings: Timings = Timings()
+
+    def measure(self, name: str) -> Result | None:
+        """By name, those of time among them; None when the run has none of that name."""
+        everything = (*self.measures, *self.timings.measures)
+        return next((result for result in everything if result.name == name), None)
+
+
+def write_run(run: Run, path: Path) -> None:
+    """Indented JSON, keys in the order of the fields. Raises UsageError when it cannot be written."""
+    data = msgspec.json.format(msgspec.json.encode(run), indent=1) + b"\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written ({error.strerror})", hint="check the folder") from error
+
+
+def read_run(path: Path) -> Run:
+    """Raises UsageError for a file that is no result of ``eval run``."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Run)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror})", hint="check the path") from error
+    except msgspec.MsgspecError as error:
+        raise UsageError(
+            f"{path} is no result of `citewell eval run`: {error}", hint="make one with --out FILE"
+        ) from error
