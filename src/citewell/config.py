@@ -16,10 +16,10 @@ from typing import Any
 import msgspec
 
 from citewell.errors import ConfigError
-from citewell.identity import hash_value
+from citewell.identity import hash_value, plain
 from citewell.records import Record
 
-LISTS = {"audit.witnesses"}
+LISTS = {"audit.witnesses", "server.hosts", "server.proxies"}
 RESERVED = {"CITEWELL_HOME", "CITEWELL_DATA", "CITEWELL_CONFIG"} | {
     f"CITEWELL_{name}" for name in ("ENCODER", "CHECKPOINTS", "THREADS", "STEPS", "PASSES", "HELD_LAYERS")
 }
@@ -154,6 +154,38 @@ class Audit(Record, frozen=True, kw_only=True):
     publish_every_s: float = 3600.0
 
 
+class Server(Record, frozen=True, kw_only=True):
+    """How `citewell serve` listens, whom it believes and how much it takes.
+
+    ``hosts`` are names that requests may come under beside those of loopback; ``proxies`` the addresses whose
+    ``X-Forwarded-*`` are believed. ``threads`` passes run at a time and ``queue`` more wait; the rest is told
+    to come again. ``rate_per_minute`` and ``burst`` are of one caller, 0 for no limit. ``oidc_jwks`` is for
+    an issuer that keeps its keys at another host.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    hosts: tuple[str, ...] = ()
+    proxies: tuple[str, ...] = ()
+    workers: int = 1
+    threads: int = 4
+    queue: int = 256
+    rate_per_minute: int = 600
+    burst: int = 120
+    max_body_kb: int = 1024
+    max_upload_mb: int = 50
+    stream_keep_s: float = 300.0
+    session_hours: float = 12.0
+    oidc_issuer: str = ""
+    oidc_audience: str = ""
+    oidc_jwks: str = ""
+    oidc_user: str = "sub"
+    oidc_groups: str = "groups"
+    oidc_roles: str = "roles"
+    oidc_role: str = "asker"
+    otel_documents: bool = False
+
+
 class Config(Record, frozen=True, kw_only=True):
     """``generator``, ``entailer``, ``ranker``, ``extractor`` and ``embedder`` name implementations."""
 
@@ -174,11 +206,17 @@ class Config(Record, frozen=True, kw_only=True):
     confidence: Confidence = Confidence()
     audit: Audit = Audit()
     retention: Retention = Retention()
+    server: Server = Server()
+
+    @property
+    def sealed(self) -> dict[str, Any]:
+        """What answers can depend on, for the log: all but how the server listens."""
+        return {name: value for name, value in plain(self).items() if name != "server"}
 
     @property
     def hash(self) -> str:
-        """Tagged hash of every setting; two configurations that behave alike share it."""
-        return hash_value(self)
+        """Tagged hash of :attr:`sealed`; two configurations that answer alike share it."""
+        return hash_value(self.sealed)
 
 
 def load(path: Path | None = None, environment: Mapping[str, str] | None = None) -> Config:

@@ -307,6 +307,11 @@ class KnowledgeBase:
             self._auditing = Auditing(self._parts)
         return self._auditing
 
+    def warm(self) -> None:
+        """Makes every part of the pass now rather than for the first who asks. Raises what a part raises."""
+        self._must_be_there()
+        self._parts.answering  # noqa: B018 - made when first looked at, then kept
+
     def now(self) -> datetime:
         """By the clock that stamps the records."""
         return self._parts.clock.now().astimezone(UTC)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from citewell.audit.entries import EntryKind
 from citewell.config import Config
 from citewell.environment import environment
-from citewell.identity import canonical_json, hash_text, plain
+from citewell.identity import canonical_json, hash_text
 
 if TYPE_CHECKING:
     from citewell.audit import Log
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def seal_configuration(log: Log, config: Config) -> None:
     """An entry whenever settings, prompt files or release are not those of the last such entry."""
     body = {
-        "config": plain(config),
+        "config": config.sealed,
         "config_hash": config.hash,
         "prompts": prompt_hashes(),
         "citewell": environment()["citewell"],

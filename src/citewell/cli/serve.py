@@ -1,0 +1,167 @@
+"""``citewell serve``, and ``citewell keys``: who may come in."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from citewell.cli.home import HomeOption, JsonOption, home_of
+from citewell.cli.printing import aside, columns, say, say_json
+from citewell.errors import CitewellError, UsageError
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+    from pathlib import Path
+
+    from citewell.server.keys import ApiKeys
+
+Named = TypeVar("Named", bound=StrEnum)
+
+group = typer.Typer(help="API keys: who may use the server.", no_args_is_help=True, rich_markup_mode=None)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("serve")(serve)
+    app.add_typer(group, name="keys")
+
+
+def serve(
+    context: typer.Context,
+    host: Annotated[str, typer.Option(metavar="H", help="Where to listen. [default: 127.0.0.1]")] = "",
+    port: Annotated[int | None, typer.Option(metavar="P", min=0, max=65535, help="[default: 8000]")] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Processes; more than one takes PostgreSQL.")
+    ] = None,
+    home: HomeOption = None,
+) -> None:
+    """Serve the HTTP API and the pages. Only this machine can reach it until a key is made."""
+    import msgspec
+
+    from citewell.assembly import load_config
+    from citewell.server.serving import refuse
+    from citewell.server.serving import serve as run
+
+    folder = _home(context, home)
+    config = load_config(folder)
+    given = {"host": host or None, "port": port, "workers": workers}
+    settings = msgspec.structs.replace(
+        config.server, **{name: value for name, value in given.items() if value is not None}
+    )
+    config = msgspec.structs.replace(config, server=settings)
+    refuse(folder, config)
+    shown = f"[{settings.host}]" if ":" in settings.host else settings.host
+    aside(f"http://{shown}:{settings.port} (stop with Ctrl-C)")
+    run(folder, config)
+
+
+@group.command("create")
+def create(
+    context: typer.Context,
+    user: Annotated[str, typer.Option("--user", metavar="U", help="Whose key it is.")],
+    role: Annotated[
+        list[str] | None,
+        typer.Option(metavar="R", help="asker, curator, auditor or admin; repeatable. [default: asker]"),
+    ] = None,
+    group: Annotated[
+        list[str] | None, typer.Option(metavar="G", help="A group whose documents they see; repeatable.")
+    ] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="S",
+            help="Narrow it to ask, verify, read, ingest, feedback, audit, metrics, pages; repeatable.",
+        ),
+    ] = None,
+    expires: Annotated[str, typer.Option(metavar="SPAN", help="90d, 12h, ..., or never.")] = "90d",
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """Make a key. It is shown this once and kept as a hash."""
+    from citewell.access import Role
+    from citewell.server.keys import Scope
+
+    key, text = _keys(context, home).create(
+        user,
+        groups=group or (),
+        roles=_named(Role, role, "role") or (Role.ASKER,),
+        scopes=_named(Scope, scope, "scope"),
+        lasts=_span(expires),
+    )
+    if json:
+        return say_json({"key": text, "about": key})
+    say(text)
+    ends = f"until {key.expires_at[:19]}Z" if key.expires_at else "without end"
+    aside(f"key {key.key_id} of {user}, {ends}: keep it now, it cannot be shown again")
+    return None
+
+
+@group.command("list")
+def list_(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
+    """Every key ever made, without its secret."""
+    keys = _keys(context, home)
+    if json:
+        return say_json({"keys": keys.all()})
+    head = ("id", "user", "roles", "groups", "scopes", "expires", "last used", "revoked")
+    rows = [
+        (
+            key.key_id,
+            key.user,
+            " ".join(key.roles),
+            " ".join(key.groups),
+            " ".join(key.scopes) or "all",
+            key.expires_at[:10] or "never",
+            key.last_used_at[:19] or "never",
+            key.revoked_at[:19],
+        )
+        for key in keys.all()
+    ]
+    return columns([head, *rows]) if rows else say("no keys: on loopback, whoever comes is the owner")
+
+
+@group.command("revoke")
+def revoke(
+    context: typer.Context,
+    key: Annotated[str, typer.Argument(metavar="ID", help="As `keys list` prints it.")],
+    home: HomeOption = None,
+) -> None:
+    """End a key, and the sessions opened with it, now."""
+    ended = _keys(context, home).revoke(key)
+    say(f"{ended.key_id} of {ended.user} has been revoked")
+
+
+def _home(context: typer.Context, home: str | None) -> Path:
+    folder = home_of(context, home)
+    if not folder.is_dir():
+        raise CitewellError(f"no knowledge base at {folder}", hint="make one with `citewell ingest PATH`")
+    return folder
+
+
+def _keys(context: typer.Context, home: str | None) -> ApiKeys:
+    from citewell.server.keys import ApiKeys
+
+    keys = ApiKeys(_home(context, home))
+    context.call_on_close(keys.close)
+    return keys
+
+
+def _named(kind: type[Named], given: list[str] | None, what: str) -> tuple[Named, ...]:
+    known = [str(item) for item in kind]
+    for name in given or ():
+        if name not in known:
+            raise UsageError(f"unknown {what} {name!r}", hint=f"one of {', '.join(known)}")
+    return tuple(kind(name) for name in given or ())
+
+
+def _span(text: str) -> timedelta | None:
+    import re
+    from datetime import timedelta
+
+    if text == "never":
+        return None
+    shape = re.fullmatch(r"([1-9]\d{0,4})([mhdw])", text)
+    if shape is None:
+        raise UsageError(f"{text!r} is no span of time", hint="write 90d, 12h, 4w or never")
+    units = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+    return timedelta(**{units[shape[2]]: int(shape[1])})

@@ -1,0 +1,96 @@
+"""A home behind HTTP: the routes, the guards before them, and the errors after them.
+
+In: a knowledge base. Out: an ASGI application; models are loaded when it starts. The pages stand on the same
+application and are added last. Knows nothing about sockets: :mod:`citewell.server.serving` opens them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
+
+from citewell.environment import environment
+from citewell.knowledge import KnowledgeBase
+from citewell.server.guards import LOOPBACK_NAMES, Guards
+from citewell.server.limits import Busy
+from citewell.server.problems import Problem, problem_of, response_of
+from citewell.server.routes import ROUTERS
+from citewell.server.site import Site
+
+PAGES = "citewell.server.pages"
+UPLOADS = ("/v1/documents", "/documents")
+
+
+def create_app(kb: KnowledgeBase, *, local: bool = True) -> FastAPI:
+    """The application of one home. ``local`` says that only this machine can reach it: then, as long as no
+    key was ever made and no issuer is configured, whoever comes is the owner."""
+    here = Site.of(kb, local=local)
+
+    @asynccontextmanager
+    async def running(_: FastAPI) -> AsyncIterator[None]:
+        threading.Thread(target=here.load, name="citewell-load", daemon=True).start()
+        yield
+        here.close()
+
+    app = FastAPI(
+        title="Citewell",
+        version=environment()["citewell"],
+        summary="Answers from your own documents that account for every word.",
+        lifespan=running,
+        docs_url=None,  # its page would load scripts from somebody else's server
+        redoc_url=None,
+    )
+    app.state.site, app.state.kb = here, kb
+    for router in ROUTERS:
+        app.include_router(router)
+    for kind in (Exception, Problem, Busy, HTTPException, RequestValidationError):
+        app.add_exception_handler(kind, _failed)
+    settings = here.settings
+    app.add_middleware(
+        Guards,
+        hosts=(*LOOPBACK_NAMES, *settings.hosts) if local or settings.hosts else (),
+        max_body=settings.max_body_kb << 10,
+        max_upload=settings.max_upload_mb << 20,
+        uploads=UPLOADS,
+    )
+    if find_spec(PAGES) is not None:
+        importlib.import_module(PAGES).add_pages(app)
+    return app
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """A problem for programs; for browsers, a page that says the same."""
+    problem = _problem(error)
+    wants = request.headers.get("accept", "")
+    if "text/html" in wants and not request.url.path.startswith("/v1/") and find_spec(PAGES) is not None:
+        if problem.details.status == 401:
+            return RedirectResponse(f"/login?next={request.url.path}", status_code=303)
+        pages = importlib.import_module(PAGES)
+        page: Response = pages.error_page(
+            request, problem.details.status, problem.details.title, problem.details.hint
+        )
+        return page
+    return response_of(problem)
+
+
+def _problem(error: Exception) -> Problem:
+    match error:
+        case Busy():
+            return Problem(
+                503, "the server is busy", hint="try again soon", retryable=True, headers={"Retry-After": "5"}
+            )
+        case HTTPException():
+            return Problem(error.status_code, str(error.detail), headers=error.headers)
+        case RequestValidationError():
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"][1:])
+            return Problem(422, f"{where}: {first['msg']}", hint="see /openapi.json for the parameters")
+    return problem_of(error)

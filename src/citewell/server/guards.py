@@ -1,0 +1,142 @@
+"""What is refused before anybody is asked who they are, and what every response says to browsers.
+
+In: ASGI requests. Out: the same, or a problem: for a name we do not go by (DNS rebinding), another site's
+page acting through a visitor's browser, a body over its bound. Knows nothing about callers or routes.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from citewell.server.problems import Problem, response_of
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+    " form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+    "Cache-Control": "no-store",
+}
+"""Set where a response does not say otherwise."""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a socket bound to ``host``."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class Guards:
+    """``hosts`` empty lets every name in: where nobody is let in without a key, a borrowed name gains
+    nothing. ``uploads`` are the paths that take whole files."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Collection[str],
+        max_body: int,
+        max_upload: int,
+        uploads: Collection[str],
+    ) -> None:
+        self.app, self.hosts = app, frozenset(hosts)
+        self.max_body, self.max_upload, self.uploads = max_body, max_upload, frozenset(uploads)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        limit = self.max_upload if scope["path"] in self.uploads else self.max_body
+        problem = self._refused(scope["method"], headers) or _too_large(headers, limit)
+        told = _telling(send)
+        if problem is not None:
+            await response_of(problem)(scope, receive, told)
+            return
+        await self.app(scope, _counted(receive, limit), told)
+
+    def _refused(self, method: str, headers: Headers) -> Problem | None:
+        host = headers.get("host", "")
+        if self.hosts and _name(host) not in self.hosts:
+            return Problem(
+                421,
+                f"this server does not go by the name {_name(host)[:100]!r}",
+                hint="add it to server.hosts",
+            )
+        if method in SAFE:
+            return None
+        origin = headers.get("origin")
+        site = headers.get("sec-fetch-site", "same-origin")
+        ours = origin is None or urlsplit(origin).netloc == host or _name_of_origin(origin) in self.hosts
+        if not ours or (origin is None and site not in {"same-origin", "none"}):
+            return Problem(403, "another site's page may not act here", hint="use this server's own pages")
+        return None
+
+
+def _too_large(headers: Headers, limit: int) -> Problem | None:
+    declared = headers.get("content-length", "0")
+    return over(limit) if not declared.isdigit() or int(declared) > limit else None
+
+
+def over(limit: int) -> Problem:
+    """The problem of a body over ``limit`` bytes."""
+    return Problem(
+        413, f"more than {limit} bytes", hint="send less, or raise server.max_body_kb or server.max_upload_mb"
+    )
+
+
+def _counted(receive: Receive, limit: int) -> Receive:
+    """A body that does not declare its length is counted while it comes."""
+    seen = 0
+
+    async def counted() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > limit:
+            raise over(limit)
+        return message
+
+    return counted
+
+
+def _telling(send: Send) -> Send:
+    async def telling(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return telling
+
+
+def _name(host: str) -> str:
+    """``name`` of ``name:port``, of ``[v6]:port`` too."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _name_of_origin(origin: str) -> str:
+    try:
+        return (urlsplit(origin).hostname or "").lower()
+    except ValueError:
+        return ""

@@ -1,0 +1,86 @@
+"""How much one caller and all of them together may ask of the server.
+
+In: names of callers; work. Out: seconds to wait, or the work's result. Everything is per process.
+Knows nothing about HTTP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+_REMEMBERED = 10_000
+"""Callers whose buckets are kept; the one not seen for longest is forgotten (its bucket had time to fill)."""
+
+
+class Buckets:
+    """A token bucket for each caller: ``burst`` at once, ``per_minute`` in the long run; 0 is no limit."""
+
+    def __init__(
+        self, per_minute: float, burst: float, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._rate, self._burst, self._clock = per_minute / 60, max(burst, 1.0), clock
+        self._lock = threading.Lock()
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, caller: str) -> float:
+        """Seconds until there is a token; 0.0 when one was taken."""
+        if self._rate <= 0:
+            return 0.0
+        with self._lock:
+            now = self._clock()
+            level, then = self._levels.pop(caller, (self._burst, now))
+            level = min(self._burst, level + (now - then) * self._rate)
+            allowed = level >= 1
+            self._levels[caller] = (level - allowed, now)
+            if len(self._levels) > _REMEMBERED:
+                self._levels.popitem(last=False)
+            return 0.0 if allowed else (1 - level) / self._rate
+
+
+class Busy(Exception):
+    """As much is waiting as may wait."""
+
+
+class Work:
+    """Threads for what takes long, with an end to the queue before them."""
+
+    def __init__(self, threads: int, queue: int) -> None:
+        self._pool = ThreadPoolExecutor(max(threads, 1), thread_name_prefix="citewell-work")
+        self._room = max(threads, 1) + max(queue, 0)
+        self._lock = threading.Lock()
+        self.waiting = 0
+        """Accepted and not finished, running ones too."""
+
+    def submit(self, task: Callable[[], Result]) -> Future[Result]:
+        """Raises Busy. What was accepted is done, whoever still listens."""
+        with self._lock:
+            if self.waiting >= self._room:
+                raise Busy
+            self.waiting += 1
+        try:
+            future = self._pool.submit(task)
+        except RuntimeError as error:  # shut down
+            self._done(None)
+            raise Busy from error
+        future.add_done_callback(self._done)
+        return future
+
+    async def run(self, task: Callable[[], Result]) -> Result:
+        """The result of ``task``. Raises Busy, or what it raised."""
+        return await asyncio.shield(asyncio.wrap_future(self.submit(task)))
+
+    def close(self) -> None:
+        """Waits for what was accepted."""
+        self._pool.shutdown(wait=True)
+
+    def _done(self, _: object) -> None:
+        with self._lock:
+            self.waiting -= 1

@@ -1,0 +1,76 @@
+"""Opening the socket, and the refusals before that: nothing that would let strangers in, or lose records.
+
+In: a home and its configuration. Out: a server that runs until it is stopped. Knows nothing about routes.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+
+from citewell.assembly import load_config
+from citewell.config import Config
+from citewell.errors import ConfigError
+from citewell.knowledge import open
+from citewell.server.app import create_app
+from citewell.server.guards import is_loopback
+from citewell.server.keys import ApiKeys
+
+GRACE_S = 30
+"""What runs when the server is told to stop has so long to end; its record is sealed in any case."""
+
+
+def refuse(home: Path, config: Config) -> None:
+    """Raises ConfigError for a way of serving that is not safe."""
+    settings = config.server
+    if not is_loopback(settings.host) and not settings.oidc_issuer and not ApiKeys(home).any():
+        raise ConfigError(
+            f"{settings.host} can be reached by others, and nobody needs a key here",
+            hint="make one with `citewell keys create --user U --role admin`, or serve on 127.0.0.1",
+        )
+    if settings.workers > 1 and not config.audit.database:
+        raise ConfigError(
+            f"{settings.workers} workers on SQLite: each would wait for the others' writes",
+            hint="set audit.database to a PostgreSQL server, or serve with one worker and more threads",
+        )
+
+
+def serve(home: Path, config: Config) -> None:
+    """Answers requests until it is told to stop. Raises ConfigError before the socket opens."""
+    import uvicorn
+
+    refuse(home, config)
+    settings = config.server
+    options: dict[str, Any] = {
+        "host": settings.host,
+        "port": settings.port,
+        "access_log": False,  # addresses hold ids of documents: server.logs writes routes instead
+        "server_header": False,
+        "proxy_headers": bool(settings.proxies),
+        "forwarded_allow_ips": list(settings.proxies),
+        "timeout_graceful_shutdown": GRACE_S,
+    }
+    if settings.workers == 1:
+        uvicorn.run(application(home, config), **options)
+        return
+    # Each worker is a fresh process that reads the same configuration; what the command line said goes along.
+    os.environ |= {
+        "CITEWELL_HOME": str(home),
+        "CITEWELL_SERVER_HOST": settings.host,
+        "CITEWELL_SERVER_PORT": str(settings.port),
+        "CITEWELL_SERVER_WORKERS": str(settings.workers),
+    }
+    uvicorn.run(f"{__name__}:worker", factory=True, workers=settings.workers, **options)
+
+
+def worker() -> FastAPI:
+    """One of several processes."""
+    home = Path(os.environ["CITEWELL_HOME"])
+    return application(home, load_config(home))
+
+
+def application(home: Path, config: Config) -> FastAPI:
+    return create_app(open(home, config=config), local=is_loopback(config.server.host))
