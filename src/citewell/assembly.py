@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from citewell.audit.publishing import Publisher
     from citewell.checking import Checker
     from citewell.evidence.sqlite import SqliteEvidence
+    from citewell.feedback import FeedbackStore
     from citewell.index import LanceIndex
+    from citewell.listening import Listening
     from citewell.models.onnx.reading import Reads
     from citewell.ports import (
         AnswerJudge,
@@ -49,6 +51,7 @@ Make = TypeVar("Make", bound=Callable[..., object])
 
 CONFIG_FILE = "citewell.toml"
 AUDIT_FILE = "audit.sqlite"
+FEEDBACK_FILE = "feedback.sqlite"
 EMBEDDED = "embedded"
 _REMEMBERING = ("reading", "ranker", "extractor", "generator", "retriever", "checker", "answering")
 """What keeps results of a model, and what holds one of those."""
@@ -140,6 +143,24 @@ class Assembly:
         from citewell.traces import SqliteTraces
 
         return SqliteTraces(self.home / "traces.sqlite")
+
+    @cached_property
+    def feedback(self) -> FeedbackStore:
+        from citewell.feedback import FeedbackStore
+
+        if self.config.audit.database:
+            from citewell.audit.postgres import PostgresDatabase
+
+            return FeedbackStore(PostgresDatabase(self.config.audit.database, schema="citewell_feedback"))
+        from citewell.audit.sqlite import SqliteDatabase
+
+        return FeedbackStore(SqliteDatabase(self.home / FEEDBACK_FILE))
+
+    @cached_property
+    def listening(self) -> Listening:
+        from citewell.listening import Listening
+
+        return Listening(log=self.log, traces=self.traces, store=self.feedback, clock=self.clock)
 
     # --- models -----------------------------------------------------------------------------------
 
@@ -296,7 +317,7 @@ class Assembly:
             self.publisher.close()
         if "keys" in self.__dict__:
             self.__dict__.pop("keys").close()
-        for name in ("evidence", "log", "traces"):
+        for name in ("evidence", "log", "traces", "feedback"):
             if name in self.__dict__:
                 self.__dict__.pop(name).close()
 

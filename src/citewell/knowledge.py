@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from citewell.auditing import Auditing
     from citewell.evidence.catalogue import CatalogueEntry
     from citewell.evidence.sqlite import SqliteEvidence
+    from citewell.feedback import Feedback
     from citewell.ingesting import IngestReport, Progress
     from citewell.ports import Clock, Embedder, Entailer
     from citewell.streaming import Event, Tell
@@ -227,6 +228,31 @@ class KnowledgeBase:
         version = withdraw(document_id, evidence=parts.evidence, index=parts.index, reason=reason)
         body = {"document_id": document_id, "reason": reason, "user": user, "index_version": version}
         parts.log.note(EntryKind.WITHDRAWAL, body, subject=user)
+
+    def feedback(
+        self,
+        request_id: str,
+        signal: str,
+        *,
+        user: str = "",
+        claim: int | None = None,
+        meta: Mapping[str, str] | None = None,
+    ) -> Feedback:
+        """What somebody did with an answer: sealed, kept beside its trace, raised as its flag.
+
+        ``signal`` is a :class:`citewell.feedback.Signal`; ``claim`` counts from 1; ``meta`` says more, as
+        ``{"because": "..."}``. Said twice it is kept once. Raises UsageError for what is not there.
+        """
+        self._must_be_there()
+        return self._parts.listening.feedback(request_id, signal, user=user, claim=claim, meta=meta)
+
+    def engaged(self, request_id: str, event: str) -> None:
+        """A page's beacon: it has "shown" an answer, or somebody first "engaged" with it (focus, scroll).
+
+        No signal and no entry; without it nobody can be found to have ignored an answer. Raises UsageError.
+        """
+        self._must_be_there()
+        self._parts.listening.beacon(request_id, event)
 
     def trace(self, session_id: str) -> list[Trace]:
         """What happened in a session, oldest first; empty for one that is not known."""

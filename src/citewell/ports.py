@@ -312,6 +312,12 @@ class TraceStore(Protocol):
 
     def session(self, session_id: str) -> list[Trace]: ...
 
+    def get(self, request_id: str) -> Trace | None: ...
+
+    def flag(self, request_id: str, flags: tuple[str, ...]) -> bool:
+        """Sets the flags that a trace shows; False when there is none of that request."""
+        ...
+
 
 class Subject(Record, frozen=True, kw_only=True):
     """A person as the log knows them: a random pseudonym, and the AES-256 key of their texts."""

@@ -63,6 +63,32 @@ class SqliteTraces:
             ).fetchall()
         return [msgspec.json.decode(body, type=Trace) for (body,) in rows]
 
+    def get(self, request_id: str) -> Trace | None:
+        """The trace of one request, None when there is none."""
+        with self._using():
+            row = self._connection.execute(
+                "SELECT body FROM traces WHERE request_id = ?", (request_id,)
+            ).fetchone()
+        return msgspec.json.decode(row[0], type=Trace) if row else None
+
+    def flag(self, request_id: str, flags: tuple[str, ...]) -> bool:
+        """Sets the flags of a trace; False when there is none of that request. Raises CitewellError."""
+        with self._using():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                row = self._connection.execute(
+                    "SELECT body FROM traces WHERE request_id = ?", (request_id,)
+                ).fetchone()
+                if row is not None:
+                    trace = msgspec.structs.replace(msgspec.json.decode(row[0], type=Trace), flags=flags)
+                    self._connection.execute(
+                        "UPDATE traces SET body = ? WHERE request_id = ?",
+                        (msgspec.json.encode(trace).decode(), request_id),
+                    )
+            finally:
+                self._connection.execute("COMMIT")
+        return row is not None
+
     def forget(self, request_ids: Collection[str]) -> int:
         """Overwrites the traces of these requests; how many there were. Raises CitewellError."""
         with self._using():

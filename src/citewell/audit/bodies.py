@@ -37,7 +37,7 @@ PUBLIC = frozenset(
         *("version", "section_path", "resolution", "dates", "stage", "subject", "cases", "measure"),
         # What came of it: words of closed lists.
         *("kind", "status", "label", "proof", "failure", "mode", "decision", "response_decision"),
-        *("failure_reason", "signal", "flag", "flags", "class", "outcome"),
+        *("failure_reason", "signal", "flag", "flags", "class", "outcome", "feedback_id", "found_by"),
     }
 )
 """Names of members whose texts, at any depth, are nobody's own. Numbers, booleans and nulls always are."""

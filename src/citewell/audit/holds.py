@@ -95,7 +95,7 @@ def _covers(hold: Hold, subject: str, body: Mapping[str, Any]) -> bool:
         citation.get("document_id")
         for claim in body.get("claims", ())
         for citation in claim.get("citations", ())
-    } | {result.get("document_id") for result in body.get("retrieval_results", ())}
+    } | {one.get("document_id") for one in (*body.get("retrieval_results", ()), *body.get("documents", ()))}
     return (
         (bool(hold.subject) and hold.subject == subject)
         or (bool(hold.request_id) and hold.request_id == body.get("request_id"))

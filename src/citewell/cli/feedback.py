@@ -1,0 +1,51 @@
+"""``citewell feedback``: what somebody did with an answer, said on the command line."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from citewell.cli.home import HomeOption, JsonOption, open_home
+from citewell.cli.printing import say, say_json
+from citewell.errors import UsageError
+
+
+def register(app: typer.Typer) -> None:
+    app.command("feedback")(feedback)
+
+
+def feedback(
+    context: typer.Context,
+    id: Annotated[str, typer.Argument(metavar="ID", help="The record id that `ask` printed.")],
+    signal: Annotated[
+        str, typer.Argument(metavar="SIGNAL", help="thumbs_down, thumbs_up, citation_opened, copied, ...")
+    ],
+    claim: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Its claim number N; else the whole answer.")
+    ] = None,
+    user: Annotated[str, typer.Option(metavar="U", help="Who says so, for the record.")] = "",
+    meta: Annotated[
+        list[str] | None, typer.Option(metavar="K=V", help="More of it, as because=...; may be repeated.")
+    ] = None,
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """Say what an answer was worth; it is sealed, and trouble enters the review queue."""
+    said = open_home(context, home).feedback(id, signal, user=user, claim=claim, meta=_pairs(meta or []))
+    if json:
+        return say_json(said)
+    stage = f", failing stage: {said.stage}" if said.stage else ""
+    return say(f"{said.feedback_id}: {said.signal.value} on {said.request_id}{stage}")
+
+
+def _pairs(words: list[str]) -> dict[str, str]:
+    pairs = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise UsageError(f"--meta {word!r}", hint="write it as because=the year is wrong")
+        if name in pairs:
+            raise UsageError(f"--meta {name} is given twice", hint="once each")
+        pairs[name] = value
+    return pairs

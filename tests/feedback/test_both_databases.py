@@ -1,0 +1,62 @@
+"""The store's statements mean the same on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.audit_uses.conftest import database, postgres_url  # noqa: F401 - fixtures
+from tests.feedback.conftest import Desk
+
+from citewell.audit.database import Database
+from citewell.feedback import FeedbackStore, Review
+from citewell.feedback.store import ACCEPTED, Waiting
+from citewell.records import Case
+
+
+def test_signals_flags_and_counts(database: Database, tmp_path: Path) -> None:  # noqa: F811
+    desk = Desk(tmp_path, database)
+    record = desk.answered(1)
+    down = desk.listening.feedback(
+        record.request_id, "thumbs_down", user="bob", claim=1, meta={"because": "no 'quotes' ✓"}
+    )
+    copied = desk.listening.feedback(record.request_id, "copied")
+    assert FeedbackStore(database).of(record.request_id) == (down, copied)
+    assert desk.store.counts() == {"2026-11-21": {"copied": 1, "thumbs_down": 1}}
+    assert desk.store.counts(since="2026-11-22") == {}
+    assert desk.store.forget("bob", ()) == 1
+    words, _ = desk.store.of(record.request_id)
+    assert (words.user, words.meta, words.session_id) == ("", {}, "")
+    assert desk.store.counts() == {"2026-11-21": {"copied": 1, "thumbs_down": 1}}
+    desk.store.drop([down.feedback_id])
+    assert desk.store.of(record.request_id) == (copied,)
+
+
+def test_what_pages_show(database: Database) -> None:  # noqa: F811
+    store = FeedbackStore(database)
+    waiting = [
+        Waiting(request_id=f"req_{n}", session_id="s", timestamp=f"2026-11-21T00:00:0{n}") for n in (1, 2, 3)
+    ]
+    for one in (*waiting, waiting[0]):
+        store.show(one)
+    store.engage("req_2")
+    store.engage("req_unknown")
+    assert store.untouched("2026-11-21T00:00:03") == (waiting[0],)
+    store.settle("2026-11-21T00:00:03")
+    assert store.untouched("2027") == (waiting[2],)
+
+
+def test_reviews(database: Database) -> None:  # noqa: F811
+    store = FeedbackStore(database)
+    case = Case(id="req_1", question="What was revenue?", reviewed="carol")
+    review = Review(
+        review_id="fb_1", request_id="req_1", timestamp="t", reviewer="carol", outcome=ACCEPTED, case=case
+    )
+    store.decide(review)
+    store.decide(review)
+    assert store.reviews() == {"req_1": review}
+    assert store.forget_cases(["req_1", "req_2"]) == 1
+    assert store.reviews()["req_1"].case is None
+    store.forget("carol", ())
+    assert store.reviews()["req_1"].reviewer == ""
+    store.drop(["fb_1"])
+    assert store.reviews() == {}
