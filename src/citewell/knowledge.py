@@ -94,6 +94,11 @@ class KnowledgeBase:
     def config(self) -> Config:
         return self._parts.config
 
+    @property
+    def parts(self) -> Assembly:
+        """What this home is made of: for evaluation, which changes one part and keeps the others."""
+        return self._parts
+
     def ingest(
         self,
         *paths: str | Path,
