@@ -18,7 +18,8 @@ MAX_QUESTION = 20_000
 
 
 class Ask(Record, frozen=True, kw_only=True):
-    """A question and its circumstances. ``runs`` > 1 measures consistency over so many drafts."""
+    """A question and its circumstances. ``runs`` > 1 measures consistency over so many drafts;
+    ``request_id`` is for one who must know it before the answer is there, "" draws one."""
 
     question: str
     user: str = ""
@@ -27,6 +28,7 @@ class Ask(Record, frozen=True, kw_only=True):
     top_k: int | None = None
     pool: int | None = None
     runs: int = 1
+    request_id: str = ""
 
     @property
     def parameters(self) -> dict[str, Any]:

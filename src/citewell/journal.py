@@ -50,8 +50,9 @@ class Journal:
         parameters: dict[str, Any],
         makers: tuple[Maker, ...],
         environment: dict[str, str],
+        request_id: str = "",
     ) -> None:
-        self.request_id = identity.request_id()
+        self.request_id = request_id or identity.request_id()
         self.session_id = session_id or identity.session_id()
         self.question, self.user, self.timestamp = question, user, timestamp
         self.config_hash, self.embedder, self.environment = config_hash, embedder, environment

@@ -21,7 +21,7 @@ from citewell.clock import stamp
 from citewell.config import Config, Verification
 from citewell.environment import environment
 from citewell.errors import ConfigError, EvidenceError, UsageError
-from citewell.records import ISSUE, Answer, AuditRecord, Document, Passage, Trace
+from citewell.records import ISSUE, Answer, Document, Passage, Trace
 from citewell.sealing import prompts_to_check, seal_configuration, seal_ingest
 
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from citewell.audit.log import Proof
     from citewell.audit.publishing import Publication
     from citewell.auditing import Auditing
-    from citewell.confidence.cards import CardState, Today
     from citewell.evidence.catalogue import CatalogueEntry
     from citewell.evidence.sqlite import SqliteEvidence
     from citewell.feedback import Feedback
     from citewell.ingesting import IngestReport, Progress
     from citewell.ports import Clock, Embedder, Entailer
+    from citewell.records import AuditRecord
     from citewell.streaming import Event, Tell
     from citewell.verifying import Source, VerifyReport
 
@@ -94,11 +94,6 @@ class KnowledgeBase:
     @property
     def config(self) -> Config:
         return self._parts.config
-
-    @property
-    def parts(self) -> Assembly:
-        """What this home is made of: for evaluation, which changes one part and keeps the others."""
-        return self._parts
 
     def ingest(
         self,
@@ -162,8 +157,10 @@ class KnowledgeBase:
         since: str | None = None,
         tag: str | None = None,
         tell: Tell | None = None,
+        request_id: str = "",
     ) -> Answer:
-        """The accountable pass; its record is durable when this returns. ``tell`` hears it being made.
+        """The accountable pass; its record is durable when this returns. ``tell`` hears it being made;
+        ``request_id`` is one of :func:`citewell.identity.request_id`, drawn here when empty.
 
         Raises UsageError for a question or option that cannot be used, LogError when the record could not be
         sealed, and whatever a stage raised, after sealing that it did.
@@ -180,6 +177,7 @@ class KnowledgeBase:
             top_k=top_k,
             pool=pool,
             runs=runs,
+            request_id=request_id,
         )
         refuse(ask)
         self._seal_configuration()
@@ -339,34 +337,48 @@ class KnowledgeBase:
             self._auditing = Auditing(self._parts)
         return self._auditing
 
+    def answer(self, request_id: str) -> Answer:
+        """A past answer again, read on record. Raises UsageError when there is none."""
+        return self.answer_of(self.audit.record(request_id))
+
+    def answer_of(self, record: AuditRecord) -> Answer:
+        """The answer of a record that was read; see :func:`citewell.recounting.answer_of`."""
+        from citewell.recounting import answer_of
+
+        parts = self._parts
+        names = {result.chunk_id for result in record.retrieval_results}
+        try:
+            chunks = parts.index.at(record.index_version).named(names) if names else []
+        except UsageError:  # that version of the index is kept no more
+            chunks = []
+        traces = parts.traces.session(record.session_id)
+        answer = answer_of(
+            record,
+            chunks,
+            trace=next((trace for trace in traces if trace.request_id == record.request_id), None),
+            record_hash=parts.log.get(record.request_id).hash,
+            threshold=self.config.retrieval.relevance_threshold,
+        )
+        answer.__dict__[ISSUE] = self.audit.receipt
+        return answer
+
+    def verify_line(self, line: str | bytes) -> bytes:
+        """One line of ``citewell verify --jsonl`` in and out, by this home's models; nothing is kept."""
+        from citewell.verifying import verify_json_line
+
+        parts = self._parts
+        options = {"entailer": parts.entailer, "embedder": parts.embedder}
+        return verify_json_line(line, settings=self.config.verification, **options)
+
+    def log_size(self) -> int:
+        """Entries in the log."""
+        self._must_be_there()
+        return self._parts.log.size()
+
     def warm(self) -> None:
         """Makes every part of the pass now rather than for the first who asks. Raises what a part raises."""
         self._must_be_there()
         self._parts.answering  # noqa: B018 - made when first looked at, then kept
-
-    def card_state(self) -> CardState:
-        """The calibration card in use, and whether what it was made for is what is in use today."""
-        self._must_be_there()
-        return self._parts.card_state()
-
-    def today(self) -> Today:
-        """Models, prompts, documents and settings in use: what a calibration card depends on."""
-        self._must_be_there()
-        return self._parts.today()
-
-    def under(self, config: Config) -> KnowledgeBase:
-        """The same home, stores and models under other settings and no card, to try them: close neither it
-        nor what it gives."""
-        return KnowledgeBase(self._parts.under(config))
-
-    def rehearse(self, question: str, *, groups: Sequence[str] = ()) -> AuditRecord:
-        """The record that an ask would seal; nothing is sealed, traced or told."""
-        from citewell.asking import Ask, refuse
-
-        self._must_be_there()
-        ask = Ask(question=question, filters=_filters(groups, None, None, None))
-        refuse(ask)
-        return self._parts.answering.rehearse(ask)
 
     def now(self) -> datetime:
         """By the clock that stamps the records."""
@@ -399,6 +411,7 @@ class KnowledgeBase:
             parameters=ask.parameters,
             makers=(),
             environment=environment(),
+            request_id=ask.request_id,
         )
         try:
             with journal.stage("assembly"):

@@ -7,7 +7,7 @@ compared. Knows nothing about writing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -81,6 +81,12 @@ class Snapshot:
         )
         found = self._table.search().where(only).select(rows.RESTORED).limit(None).to_list()
         return sorted((rows.chunk(row) for row in found), key=lambda chunk: chunk.start_offset)
+
+    def named(self, chunk_ids: Iterable[str]) -> list[Chunk]:
+        """The chunks of these ids, as far as they are here; equal bytes in two documents are two."""
+        only = one_of("chunk_id", chunk_ids)
+        found = self._table.search().where(only).select(rows.RESTORED).limit(None).to_list()
+        return [rows.chunk(row) for row in found]
 
     def _ranked(
         self, view: str, query: str, vector: Vectors | None, limit: int, only: str

@@ -1,0 +1,71 @@
+"""A page of a PDF as a picture, drawn behind the same wall as parsing: in a process of its own, bounded.
+
+In: a file, a page number, a scale. Out: the bytes of a PNG, or a DocumentError with a hint. Knows nothing
+about documents, versions or rectangles.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from citewell import errors
+from citewell.config import Documents
+from citewell.errors import DamagedError, LimitError
+
+MAX_SCALE = 4.0
+MAX_SIDE = 4000
+"""Pixels: a page may say that it is a mile long."""
+_COLOURS = 48
+_NO_SUCH_PAGE = 3
+
+
+def draw_page(path: Path, number: int, *, scale: float, limits: Documents) -> bytes:
+    """Page ``number`` (from 1) at ``scale`` pixels a point. Raises DocumentError."""
+    home = str(Path(errors.__file__).parents[1])
+    start = f"import sys; sys.path.append({home!r}); import citewell.documents.drawing as d; d.main()"
+    # -P: a module in the working folder must not take the place of one of ours.
+    command = [sys.executable, "-P", "-c", start, str(path), str(number), str(scale), str(limits.memory_mb)]
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+            timeout=limits.timeout_s,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise LimitError(
+            f"drawing page {number} took over {limits.timeout_s:g} s", hint="raise documents.timeout_s"
+        ) from error
+    if done.returncode == _NO_SUCH_PAGE:
+        raise errors.UsageError(f"there is no page {number}", hint="pages count from 1")
+    if done.returncode or not done.stdout:
+        raise DamagedError(f"page {number} cannot be drawn", hint="open the file in its program")
+    return done.stdout
+
+
+def main() -> None:
+    """The other side: the picture on standard output."""
+    import resource
+
+    import pypdfium2
+
+    path, number, scale, memory = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
+    resource.setrlimit(resource.RLIMIT_AS, (memory << 20, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    pdf = pypdfium2.PdfDocument(path)
+    if not 1 <= number <= len(pdf):
+        sys.exit(_NO_SUCH_PAGE)
+    page = pdf[number - 1]
+    side = max(page.get_width(), page.get_height(), 1.0)
+    picture = page.render(scale=min(scale, MAX_SCALE, MAX_SIDE / side)).to_pil().convert("RGB")
+    held = io.BytesIO()
+    # Print has few colours: a palette is a third of the size.
+    picture.quantize(_COLOURS, dither=0).save(held, "PNG", optimize=True)
+    sys.stdout.buffer.write(held.getvalue())
