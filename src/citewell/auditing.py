@@ -258,9 +258,7 @@ class Auditing:
         from citewell.verification.verifier import Verifier
 
         parts = self._parts
-        return Revisiting(
-            parts.evidence, Verifier(parts.entailer, parts.config.verification, card=parts.card_hash)
-        )
+        return Revisiting(parts.evidence, Verifier(parts.entailer, parts.config.verification))
 
     def _writes_again(self, record: AuditRecord) -> bool:
         """Whether the writer of the record is here and says the same again."""

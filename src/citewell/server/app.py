@@ -11,9 +11,11 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
@@ -23,7 +25,9 @@ from citewell.server.guards import LOOPBACK_NAMES, Guards
 from citewell.server.limits import Busy
 from citewell.server.problems import Problem, problem_of, response_of
 from citewell.server.routes import ROUTERS
+from citewell.server.shapes import described
 from citewell.server.site import Site
+from citewell.server.watching import Watching
 
 PAGES = "citewell.server.pages"
 UPLOADS = ("/v1/documents", "/documents")
@@ -61,9 +65,24 @@ def create_app(kb: KnowledgeBase, *, local: bool = True) -> FastAPI:
         max_upload=settings.max_upload_mb << 20,
         uploads=UPLOADS,
     )
+    app.add_middleware(Watching, metrics=here.metrics)
+    app.openapi = lambda: _document(app)  # type: ignore[method-assign]
     if find_spec(PAGES) is not None:
         importlib.import_module(PAGES).add_pages(app)
     return app
+
+
+def _document(app: FastAPI) -> dict[str, Any]:
+    if app.openapi_schema is None:
+        made = get_openapi(
+            title=app.title,
+            version=app.version,
+            summary=app.summary,
+            routes=app.routes,
+            tags=app.openapi_tags,
+        )
+        app.openapi_schema = described(made)
+    return app.openapi_schema
 
 
 async def _failed(request: Request, error: Exception) -> Response:

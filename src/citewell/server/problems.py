@@ -6,7 +6,8 @@ document. Knows nothing about routes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import msgspec
 from starlette.responses import Response
@@ -55,6 +56,7 @@ def absent() -> Problem:
 # The first that fits; what stands in none is the server's own fault, and its words stay in the server.
 STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
     (errors.UsageError, 400),
+    (errors.EvidenceError, 500),
     (errors.LimitError, 413),
     (errors.DocumentError, 422),
     (errors.FormRefusedError, 502),
@@ -82,3 +84,12 @@ def response_of(problem: Problem) -> Response:
         headers=problem.headers,
         media_type=PROBLEM_TYPE,
     )
+
+
+@contextmanager
+def looking_up() -> Iterator[None]:
+    """What the core does not know, or does not show this caller, is a 404 with one and the same body."""
+    try:
+        yield
+    except (errors.UsageError, errors.EvidenceError) as error:
+        raise absent() from error

@@ -6,14 +6,20 @@ In: a home. Out: a :class:`Site`, found again from any request by :func:`site`. 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from starlette.requests import HTTPConnection
 
+from citewell.access import Caller
 from citewell.config import Server
 from citewell.knowledge import KnowledgeBase
 from citewell.server.keys import ApiKeys
 from citewell.server.limits import Buckets, Work
+from citewell.server.metrics import Metrics
+from citewell.server.pictures import Pictures
+from citewell.server.streams import Streams
+from citewell.server.telemetry import Telemetry, telemetry
 
 
 @dataclass(kw_only=True)
@@ -27,6 +33,11 @@ class Site:
     work: Work
     callers: Buckets
     strangers: Buckets
+    streams: Streams
+    telemetry: Telemetry
+    pictures: Pictures
+    metrics: Metrics = field(init=False)
+    ingesting: threading.Lock = field(default_factory=threading.Lock)
     local: bool = True
     ready: threading.Event = field(default_factory=threading.Event)
     failed: str = ""
@@ -42,8 +53,19 @@ class Site:
             callers=Buckets(settings.rate_per_minute, settings.burst),
             # Guessing 256 bits is hopeless; this keeps it from being expensive too.
             strangers=Buckets(60, 30),
+            streams=Streams(settings.stream_keep_s),
+            telemetry=telemetry(documents=settings.otel_documents),
+            pictures=Pictures(kb.config.documents),
             local=local,
         )
+
+    def __post_init__(self) -> None:
+        self.metrics = Metrics(self._now)
+
+    def kb_for(self, caller: Caller) -> KnowledgeBase:
+        """The home as far as ``caller`` may see and use it."""
+        limit = getattr(self.kb, "as_", None)
+        return limit(caller) if limit else self.kb
 
     @property
     def open(self) -> bool:
@@ -61,7 +83,14 @@ class Site:
 
     def close(self) -> None:
         self.work.close()
+        self.telemetry.close()
         self.keys.close()
+
+    def _now(self) -> Iterator[tuple[str, str, dict[str, str], float | None]]:
+        """What ``/metrics`` reads when it is asked."""
+        yield "queue", "Questions accepted and not finished", {}, float(self.work.waiting)
+        yield "ready", "Whether the models are loaded", {}, float(self.ready.is_set())
+        yield "log_entries", "Entries in the audit log", {}, float(self.kb.log_size())
 
 
 def site(request: HTTPConnection) -> Site:

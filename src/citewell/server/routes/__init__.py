@@ -1,7 +1,7 @@
 """The routes, one module an area."""
 
-from citewell.server.routes import operations
+from citewell.server.routes import answers, asking, audit, chat, documents, operations
 
-ROUTERS = (operations.router,)
+ROUTERS = tuple(area.router for area in (asking, chat, answers, documents, audit, operations))
 
 __all__ = ["ROUTERS"]

@@ -1,12 +1,18 @@
-"""``/healthz``, ``/readyz``: whether the process lives, and whether it can answer."""
+"""``/healthz``, ``/readyz``, ``/metrics``: whether the process lives, can answer, and how it does."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
+from starlette.responses import Response
 
+from citewell.access import Caller, Role
+from citewell.server.identity import require
+from citewell.server.keys import Scope
+from citewell.server.metrics import CONTENT_TYPE
 from citewell.server.problems import Problem
+from citewell.server.shapes import gives
 from citewell.server.site import Site, site
 
 router = APIRouter(tags=["operations"])
@@ -27,3 +33,12 @@ async def readyz(here: Annotated[Site, Depends(site)]) -> dict[str, str]:
     if not here.ready.is_set():
         raise Problem(503, "the models are being loaded", hint="try again soon", retryable=True)
     return {"status": "ready"}
+
+
+@router.get("/metrics", responses=gives(None, "Prometheus text", media="text/plain"))
+def metrics(
+    _: Annotated[Caller, Depends(require(Role.AUDITOR, scope=Scope.METRICS))],
+    here: Annotated[Site, Depends(site)],
+) -> Response:
+    """Counts and times; no words of anybody."""
+    return Response(here.metrics.text(), media_type=CONTENT_TYPE)

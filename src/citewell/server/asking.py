@@ -1,0 +1,91 @@
+"""One question put to the home on a caller's behalf: in a bounded thread, told to whoever listens, counted.
+
+In: a request's options and its caller. Out: an Answer, or a running Stream. Once accepted a question is
+answered and sealed, whoever has gone meanwhile. Knows nothing about the form of responses.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Annotated, Any
+
+import msgspec
+
+from citewell import identity
+from citewell.access import Caller
+from citewell.asking import MAX_QUESTION
+from citewell.records import Answer, Record
+from citewell.server.limits import Busy
+from citewell.server.logs import NAME
+from citewell.server.problems import problem_of
+from citewell.server.site import Site
+from citewell.server.streams import Stream
+
+log = logging.getLogger(NAME)
+
+Word = Annotated[str, msgspec.Meta(max_length=1000)]
+
+
+class AskRequest(Record, frozen=True, kw_only=True):
+    """A question. ``groups`` narrows the caller's own; ``session_id`` continues a conversation; with
+    ``stream`` the response is events, as with ``Accept: text/event-stream``."""
+
+    question: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_QUESTION)]
+    session_id: Annotated[str, msgspec.Meta(max_length=100)] = ""
+    groups: Annotated[tuple[Word, ...], msgspec.Meta(max_length=100)] = ()
+    top_k: Annotated[int, msgspec.Meta(ge=1, le=10)] | None = None
+    pool: Annotated[int, msgspec.Meta(ge=1, le=1000)] | None = None
+    runs: Annotated[int, msgspec.Meta(ge=1, le=20)] = 1
+    document: Word | None = None
+    since: Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
+    tag: Word | None = None
+    stream: bool = False
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """For :meth:`citewell.knowledge.KnowledgeBase.ask`."""
+        given = {name: getattr(self, name) for name in self.__struct_fields__}
+        del given["question"], given["stream"]
+        return given
+
+
+async def answered(here: Site, caller: Caller, asked: AskRequest, request_id: str) -> Answer:
+    """The answer. Raises Busy, or what the pass raised."""
+
+    def work() -> Answer:
+        with here.telemetry.asking(asked.question, asked.session_id) as heard:
+            answer = here.kb_for(caller).ask(asked.question, **asked.options, request_id=request_id)
+            heard(answer)
+        here.metrics.heard(answer)
+        return answer
+
+    return await here.work.run(work)
+
+
+def streamed(here: Site, caller: Caller, asked: AskRequest) -> Stream:
+    """A stream whose events come while the question is worked on. Raises Busy."""
+    request_id = identity.request_id()
+    stream = here.streams.open(request_id, caller.user)
+
+    def work() -> None:
+        try:
+            with here.telemetry.asking(asked.question, asked.session_id) as heard:
+                answer = here.kb_for(caller).ask(
+                    asked.question, **asked.options, tell=stream.tell, request_id=request_id
+                )
+                heard(answer)
+            here.metrics.heard(answer)
+        except Exception as error:  # noqa: BLE001 - the listener is told; the record has it already
+            log.warning(
+                "a streamed question failed", extra={"request_id": request_id, "error": type(error).__name__}
+            )
+            stream.fail(problem_of(error).details)
+        finally:
+            stream.end()
+
+    try:
+        here.work.submit(work)
+    except Busy:
+        here.streams.drop(request_id)
+        raise
+    return stream

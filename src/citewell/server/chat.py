@@ -1,0 +1,208 @@
+"""An answer as a chat completion: for every client that speaks OpenAI's protocol.
+
+In: messages. Out: the question they end in, the session they belong to; from an Answer, messages and chunks
+with their citations. A delta cannot be taken back, so nothing is content before the answer is sealed: what is
+provisional travels beside it, in the member ``citewell``, which clients that do not know it ignore.
+Knows nothing about HTTP.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+import msgspec
+
+from citewell.identity import hash_value
+from citewell.records import Answer, Citation, Decision, Status
+from citewell.server.problems import Problem
+
+PLAIN, CITED = "citewell", "citewell-cited"
+MODELS = (PLAIN, CITED)
+"""The answer as it is; the answer with numbered marks and a list of sources, for clients that show no
+annotations."""
+
+
+class Message(msgspec.Struct):
+    """``content`` is a text or parts, of which only texts can be asked."""
+
+    role: str
+    content: str | list[dict[str, Any]] | None = None
+
+
+class Options(msgspec.Struct, forbid_unknown_fields=True):
+    """What ``/v1/ask`` can be given, as the request's member ``citewell``."""
+
+    session_id: Annotated[str, msgspec.Meta(max_length=100)] = ""
+    top_k: Annotated[int, msgspec.Meta(ge=1, le=10)] | None = None
+    pool: Annotated[int, msgspec.Meta(ge=1, le=1000)] | None = None
+    runs: Annotated[int, msgspec.Meta(ge=1, le=20)] = 1
+    document: str | None = None
+    since: Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
+    tag: str | None = None
+
+
+class ChatRequest(msgspec.Struct):
+    """Members that mean nothing here (temperature, seed, tools...) are ignored, as other servers do."""
+
+    model: str
+    messages: Annotated[list[Message], msgspec.Meta(min_length=1, max_length=1000)]
+    stream: bool | None = False
+    n: int | None = 1
+    citewell: Options | None = None
+
+
+class ChatCompletion(msgspec.Struct):
+    """As OpenAI has it; ``citewell`` is the Answer. Tokens are in the record: most answers cost none."""
+
+    id: str
+    object: str
+    created: int
+    model: str
+    choices: list[dict[str, Any]]
+    citewell: dict[str, Any]
+
+
+class ModelList(msgspec.Struct):
+    object: str
+    data: list[dict[str, Any]]
+
+
+def question_of(asked: ChatRequest) -> str:
+    """The last message. Raises Problem when it is no question of a user's."""
+    if asked.model not in MODELS:
+        raise Problem(404, f"there is no model {asked.model[:100]!r}", hint=f"one of {', '.join(MODELS)}")
+    if (asked.n or 1) != 1:
+        raise Problem(400, "one question has one answer", hint="leave out n; `citewell.runs` compares drafts")
+    last = asked.messages[-1]
+    if last.role != "user":
+        raise Problem(400, f"the last message is the {last.role[:20]}'s", hint="end with the user's question")
+    return _text(last)
+
+
+def session_of(asked: ChatRequest, user: str) -> str:
+    """The same for every turn of a conversation, which the protocol does not name: it is known by how it
+    began, and by whose it is."""
+    if asked.citewell is not None and asked.citewell.session_id:
+        return asked.citewell.session_id
+    first = next(message for message in asked.messages if message.role == "user")
+    return "ses_" + hash_value({"chat": [user, _text(first)]}).partition(":")[2][:24]
+
+
+def completion(answer: Answer, model: str, base_url: str) -> ChatCompletion:
+    """The whole at once."""
+    text, annotations = said(answer, model, base_url)
+    message = {"role": "assistant", "content": text, "refusal": None, "annotations": annotations}
+    return ChatCompletion(
+        id=answer.request_id,
+        object="chat.completion",
+        created=int(time.time()),
+        model=model,
+        choices=[{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
+        citewell=about(answer),
+    )
+
+
+def chunk(request_id: str, model: str, delta: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """One piece of a streamed completion; ``more`` may say why it ends and what it cites."""
+    finish = more.pop("finish_reason", None)
+    return {
+        "id": request_id,
+        "object": "chat.completion.chunk",
+        "created": int(time.time()),
+        "model": model,
+        "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}],
+        **more,
+    }
+
+
+def pieces(answer: Answer, model: str, base_url: str) -> Iterator[dict[str, Any]]:
+    """The sealed answer as chunks: each claim's text with its own annotations, then what ends it."""
+    text, annotations = said(answer, model, base_url)
+    place = 0
+    for end in sorted({*(note["url_citation"]["end_index"] for note in annotations), len(text)}):
+        delta: dict[str, Any] = {"content": text[place:end]}
+        own = [note for note in annotations if place < note["url_citation"]["end_index"] <= end]
+        if own:
+            delta["annotations"] = own
+        if delta["content"] or own:
+            yield chunk(answer.request_id, model, delta)
+        place = end
+    yield chunk(answer.request_id, model, {}, finish_reason="stop", citewell=about(answer))
+
+
+def said(answer: Answer, model: str, base_url: str) -> tuple[str, list[dict[str, Any]]]:
+    """The text as a chat shows it, and an annotation for each citation of what is shown."""
+    cited = sorted(
+        (
+            citation
+            for claim in answer.claims
+            if claim.shown and claim.verdict.status is Status.VERIFIED
+            for citation in claim.citations
+            if citation.start >= 0
+        ),
+        key=lambda citation: citation.answer_end,
+    )
+    marks = [f" [{number}]" if model == CITED else "" for number in range(1, len(cited) + 1)]
+    text, place = "", 0
+    for citation, mark in zip(cited, marks, strict=True):
+        text += answer.text[place : citation.answer_end] + mark
+        place = max(place, citation.answer_end)
+    text += answer.text[place:]
+
+    def moved(offset: int) -> int:
+        before = (mark for one, mark in zip(cited, marks, strict=True) if one.answer_end <= offset)
+        return offset + sum(map(len, before))
+
+    if answer.decision is not Decision.ANSWER and answer.missing:
+        text += "\n\nNot answered from the documents: " + "; ".join(answer.missing)
+    if model == CITED and cited:
+        sources = (
+            f"{mark.strip()} {_place(one)}: “{one.quote}”" for one, mark in zip(cited, marks, strict=True)
+        )
+        text += "\n\nSources:\n" + "\n".join(sources)
+    return text, [
+        {
+            "type": "url_citation",
+            "url_citation": {
+                "start_index": moved(citation.answer_start),
+                "end_index": moved(citation.answer_end - 1) + 1,
+                "title": _place(citation),
+                "url": _address(base_url, citation),
+            },
+            "citewell": citation,
+        }
+        for citation in cited
+    ]
+
+
+def about(answer: Answer) -> dict[str, Any]:
+    """The answer without what its asker did not come for: passages and timings have their own routes."""
+    left_out = {"passages", "trace"}
+    return {name: getattr(answer, name) for name in answer.__struct_fields__ if name not in left_out}
+
+
+def _place(citation: Citation) -> str:
+    page = f", page {citation.page}" if citation.page else ""
+    return f"{citation.document_id}{page}"
+
+
+def _address(base_url: str, citation: Citation) -> str:
+    where = {
+        "id": citation.document_id,
+        "version": citation.document_version,
+        "start": citation.start,
+        "end": citation.end,
+    }
+    return f"{base_url.rstrip('/')}/documents/view?{urlencode(where)}"
+
+
+def _text(message: Message) -> str:
+    match message.content:
+        case str(text):
+            return text
+        case list(parts) if all(part.get("type") == "text" for part in parts):
+            return "\n".join(str(part.get("text", "")) for part in parts)
+    raise Problem(400, "only text can be asked", hint="send the question as text")

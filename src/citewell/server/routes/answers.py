@@ -1,0 +1,104 @@
+"""Answers that were given: ``/v1/answers``, ``/v1/traces``, and what people say of them, ``/v1/feedback``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from fastapi import APIRouter, Depends
+from starlette.responses import Response
+
+from citewell.access import Caller
+from citewell.audit.receipts import Receipt, written
+from citewell.feedback import Feedback
+from citewell.records import Answer, Record, Trace
+from citewell.server.identity import require
+from citewell.server.keys import Scope
+from citewell.server.problems import absent, looking_up
+from citewell.server.shapes import JSON, asks, body_of, gives, query_of, reply, takes
+from citewell.server.site import Site, site
+
+router = APIRouter(prefix="/v1", tags=["answers"])
+
+Reader = Annotated[Caller, Depends(require(scope=Scope.READ))]
+Here = Annotated[Site, Depends(site)]
+BEACONS = ("shown", "engaged")
+
+
+@router.get("/answers/{request_id}", responses=gives(Answer, "The answer as it was given, from its record"))
+def answer(request_id: str, caller: Reader, here: Here) -> Response:
+    """Passages as far as the index version that it was answered on is kept."""
+    with looking_up():
+        return reply(here.kb_for(caller).answer(request_id))
+
+
+class ReceiptOptions(Record, frozen=True, kw_only=True):
+    """``with_user`` opens who asked; ``hashes_only`` opens nothing."""
+
+    with_user: bool = False
+    hashes_only: bool = False
+
+
+@router.get(
+    "/answers/{request_id}/receipt",
+    responses=gives(Receipt, "The proof as one file: `citewell receipt check FILE`"),
+    openapi_extra=asks(ReceiptOptions),
+)
+def receipt(
+    request_id: str,
+    caller: Reader,
+    here: Here,
+    options: Annotated[ReceiptOptions, Depends(query_of(ReceiptOptions))],
+) -> Response:
+    """The same bytes as ``citewell audit receipt``."""
+    with looking_up():
+        made = here.kb_for(caller).audit.receipt(
+            request_id, with_user=options.with_user, hashes_only=options.hashes_only, reader=caller.user
+        )
+    name = f'attachment; filename="{made.answer["request_id"]}.receipt.json"'
+    return Response(written(made), media_type=JSON, headers={"Content-Disposition": name})
+
+
+class Traces(Record, frozen=True, kw_only=True):
+    traces: tuple[Trace, ...]
+
+
+@router.get("/traces/{session_id}", responses=gives(Traces, "What happened in each request of a session"))
+def traces(session_id: str, caller: Reader, here: Here) -> Response:
+    """Oldest first. A session of somebody else is one that is not there."""
+    found = here.kb_for(caller).trace(session_id)
+    if not found:
+        raise absent()
+    return reply(Traces(traces=tuple(found)))
+
+
+class FeedbackRequest(Record, frozen=True, kw_only=True):
+    """``signal`` as in :class:`citewell.feedback.Signal`, or one of a page's beacons ``shown`` and
+    ``engaged``; ``claim`` counts from 1."""
+
+    request_id: str
+    signal: str
+    claim: Annotated[int, msgspec.Meta(ge=1, le=10_000)] | None = None
+    meta: dict[str, str] = {}
+
+
+@router.post(
+    "/feedback",
+    responses=gives(Feedback, "What was kept; nothing for a beacon"),
+    openapi_extra=takes(FeedbackRequest),
+)
+def feedback(
+    said: Annotated[FeedbackRequest, Depends(body_of(FeedbackRequest))],
+    caller: Annotated[Caller, Depends(require(scope=Scope.FEEDBACK))],
+    here: Here,
+) -> Response:
+    """What somebody did with an answer that they may see."""
+    kb = here.kb_for(caller)
+    with looking_up():
+        kb.seeing.request(said.request_id) if hasattr(kb, "seeing") else None
+    if said.signal in BEACONS:
+        kb.engaged(said.request_id, said.signal)
+        return Response(status_code=204)
+    kept = kb.feedback(said.request_id, said.signal, user=caller.user, claim=said.claim, meta=said.meta)
+    here.metrics.signalled(kept.signal.value)
+    return reply(kept)

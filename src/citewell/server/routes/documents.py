@@ -1,0 +1,298 @@
+"""``/v1/documents``: what is in, its versions, text and pages; upload and withdrawal.
+
+A document id holds slashes, so it is a query parameter everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, Depends, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.responses import Response
+
+from citewell.access import Caller, Role
+from citewell.evidence.catalogue import CatalogueEntry
+from citewell.ingesting import IngestReport
+from citewell.knowledge import KnowledgeBase
+from citewell.records import Box, Document, Found, Page, Record, Section
+from citewell.server.identity import require
+from citewell.server.keys import Scope
+from citewell.server.problems import Problem, absent, looking_up
+from citewell.server.shapes import asks, body_of, gives, query_of, reply, takes
+from citewell.server.site import Site, site
+from citewell.server.uploads import upload
+
+router = APIRouter(prefix="/v1/documents", tags=["documents"])
+
+Reader = Annotated[Caller, Depends(require(scope=Scope.READ))]
+Curator = Annotated[Caller, Depends(require(Role.CURATOR, scope=Scope.INGEST))]
+Here = Annotated[Site, Depends(site)]
+_UPLOAD_WAITS_S = 60.0
+
+
+class ListQuery(Record, frozen=True, kw_only=True):
+    """``after`` is ``next`` of the page before."""
+
+    limit: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 1000
+    after: str = ""
+
+
+class Catalogue(Record, frozen=True, kw_only=True):
+    documents: tuple[CatalogueEntry, ...]
+    next: str = ""
+
+
+@router.get(
+    "", responses=gives(Catalogue, "The newest version of each document"), openapi_extra=asks(ListQuery)
+)
+def documents(
+    asked: Annotated[ListQuery, Depends(query_of(ListQuery))], caller: Reader, here: Here
+) -> Response:
+    """By id."""
+    behind = [entry for entry in here.kb_for(caller).documents() if entry.document_id > asked.after]
+    page = tuple(behind[: asked.limit])
+    more = page[-1].document_id if len(behind) > len(page) else ""
+    return reply(Catalogue(documents=page, next=more))
+
+
+class OneQuery(Record, frozen=True, kw_only=True):
+    """``version`` is the newest when it is empty."""
+
+    id: str
+    version: str = ""
+
+
+class About(Record, frozen=True, kw_only=True):
+    """A version without its text; ``length`` in code points."""
+
+    document_id: str
+    version: str
+    text_hash: str
+    reader: str
+    media_type: str
+    uri: str
+    length: int
+    title: Found | None
+    author: Found | None
+    language: Found | None
+    published_at: Found | None
+    sections: tuple[Section, ...]
+    pages: tuple[Page, ...]
+    acl: tuple[str, ...]
+    tags: tuple[str, ...]
+    ingested_at: str
+    supersedes: str
+    notes: tuple[str, ...]
+
+
+@router.get("/show", responses=gives(About, "What is known of a version"), openapi_extra=asks(OneQuery))
+def show(asked: Annotated[OneQuery, Depends(query_of(OneQuery))], caller: Reader, here: Here) -> Response:
+    """All but its text."""
+    found = _version(here.kb_for(caller), asked.id, asked.version)
+    own = {name: getattr(found, name) for name in About.__struct_fields__ if name != "length"}
+    return reply(About(length=len(found.text), **own))
+
+
+class Versions(Record, frozen=True, kw_only=True):
+    document_id: str
+    versions: tuple[str, ...]
+
+
+class NamedQuery(Record, frozen=True, kw_only=True):
+    id: str
+
+
+@router.get(
+    "/versions", responses=gives(Versions, "Every version, oldest first"), openapi_extra=asks(NamedQuery)
+)
+def versions(
+    asked: Annotated[NamedQuery, Depends(query_of(NamedQuery))], caller: Reader, here: Here
+) -> Response:
+    """A version that was ever cited stays readable."""
+    found = _versions(here.kb_for(caller), asked.id)
+    return reply(Versions(document_id=asked.id, versions=tuple(found)))
+
+
+class TextQuery(OneQuery, frozen=True, kw_only=True):
+    """``[start, end)`` in code points; an ``end`` of 0 is the end of the text, at most a million further."""
+
+    start: Annotated[int, msgspec.Meta(ge=0)] = 0
+    end: Annotated[int, msgspec.Meta(ge=0)] = 0
+
+
+class Text(Record, frozen=True, kw_only=True):
+    """``text`` is the document's from ``start`` to ``end``; ``length`` is the whole document's."""
+
+    document_id: str
+    version: str
+    start: int
+    end: int
+    length: int
+    text: str
+
+
+_AT_ONCE = 1_000_000
+
+
+@router.get(
+    "/text", responses=gives(Text, "A range of the text as it is cited"), openapi_extra=asks(TextQuery)
+)
+def text(asked: Annotated[TextQuery, Depends(query_of(TextQuery))], caller: Reader, here: Here) -> Response:
+    """A citation's `quote` is exactly this for its `start` and `end`."""
+    found = _version(here.kb_for(caller), asked.id, asked.version)
+    length = len(found.text)
+    start = min(asked.start, length)
+    end = min(asked.end or length, length, start + _AT_ONCE)
+    return reply(
+        Text(
+            document_id=found.document_id,
+            version=found.version,
+            start=start,
+            end=max(start, end),
+            length=length,
+            text=found.text[start:end],
+        )
+    )
+
+
+class PageQuery(OneQuery, frozen=True, kw_only=True):
+    """``number`` from 1; ``start`` and ``end`` choose the rectangles, all of the page's when both are 0."""
+
+    number: Annotated[int, msgspec.Meta(ge=1)]
+    start: Annotated[int, msgspec.Meta(ge=0)] = 0
+    end: Annotated[int, msgspec.Meta(ge=0)] = 0
+
+
+class PageOf(Record, frozen=True, kw_only=True):
+    """A page and its lines' rectangles, in PDF points from the bottom left."""
+
+    page: Page
+    boxes: tuple[Box, ...]
+
+
+@router.get("/page", responses=gives(PageOf, "A page's size and rectangles"), openapi_extra=asks(PageQuery))
+def page(asked: Annotated[PageQuery, Depends(query_of(PageQuery))], caller: Reader, here: Here) -> Response:
+    """What is needed to light a span on the picture of the page."""
+    found = _version(here.kb_for(caller), asked.id, asked.version)
+    one = next((page for page in found.pages if page.number == asked.number), None)
+    if one is None:
+        raise absent()
+    end = asked.end or 2**62
+    boxes = tuple(
+        box for box in found.boxes if box.page == one.number and box.start < end and box.end > asked.start
+    )
+    return reply(PageOf(page=one, boxes=boxes))
+
+
+class PictureQuery(OneQuery, frozen=True, kw_only=True):
+    """``scale`` in pixels a point: 1 is 72 dots an inch."""
+
+    number: Annotated[int, msgspec.Meta(ge=1)]
+    scale: Annotated[float, msgspec.Meta(ge=0.25, le=4)] = 1.5
+
+
+@router.get(
+    "/page.png",
+    responses=gives(None, "The page as a picture", media="image/png"),
+    openapi_extra=asks(PictureQuery),
+)
+def picture(
+    asked: Annotated[PictureQuery, Depends(query_of(PictureQuery))], caller: Reader, here: Here
+) -> Response:
+    """Drawn from the bytes whose hash is the version; 404 when they are not there any more."""
+    found = _version(here.kb_for(caller), asked.id, asked.version)
+    drawn = here.pictures.page(found, asked.number, round(asked.scale, 2))
+    # A version never changes; who may see it can, so no shared cache keeps it.
+    return Response(drawn, media_type="image/png", headers={"Cache-Control": "private, max-age=3600"})
+
+
+UPLOAD_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {"type": "string", "format": "binary"},
+                        "id": {"type": "string", "description": "The document's id; uploads/NAME when empty"},
+                        "acl": {"type": "array", "items": {"type": "string"}},
+                        "tag": {"type": "array", "items": {"type": "string"}},
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+@router.post("", responses=gives(IngestReport, "What became of the file"), openapi_extra=UPLOAD_BODY)
+async def put(request: Request, caller: Curator, here: Here) -> Response:
+    """Reads one file into the knowledge base. What cannot be read is 422 with the remedy."""
+    async with request.form(max_files=1, max_fields=200) as form:
+        file = form.get("file")
+        if not isinstance(file, UploadFile):
+            raise Problem(422, "there is no file", hint="send it as the form's part `file`")
+        options: dict[str, Any] = {
+            "document_id": str(form.get("id") or ""),
+            "acl": [str(group) for group in form.getlist("acl")],
+            "tags": [str(tag) for tag in form.getlist("tag")],
+        }
+        name = file.filename or ""
+        report = await run_in_threadpool(_ingested, here, caller, file.file, name, options)
+    if report.failed:
+        failure = report.failed[0]
+        raise Problem(422, failure.message, hint=failure.hint)
+    return reply(report)
+
+
+def _ingested(here: Site, caller: Caller, file: Any, name: str, options: dict[str, Any]) -> IngestReport:
+    if not here.ingesting.acquire(timeout=_UPLOAD_WAITS_S):
+        raise Problem(503, "other files are being read in", hint="try again soon", retryable=True)
+    try:
+        return upload(here.kb_for(caller), file, name, **options)
+    finally:
+        here.ingesting.release()
+
+
+class Withdrawal(Record, frozen=True, kw_only=True):
+    document_id: str
+    reason: Annotated[str, msgspec.Meta(max_length=2000)] = ""
+
+
+class Withdrawn(Record, frozen=True, kw_only=True):
+    document_id: str
+    state: str = "withdrawn"
+
+
+@router.post(
+    "/withdraw", responses=gives(Withdrawn, "It is retrieved no more"), openapi_extra=takes(Withdrawal)
+)
+def withdraw(
+    asked: Annotated[Withdrawal, Depends(body_of(Withdrawal))], caller: Curator, here: Here
+) -> Response:
+    """It stays readable as evidence of past answers."""
+    kb = here.kb_for(caller)
+    _versions(kb, asked.document_id)
+    with here.ingesting:
+        kb.withdraw(asked.document_id, reason=asked.reason, user=caller.user)
+    return reply(Withdrawn(document_id=asked.document_id))
+
+
+def _versions(kb: KnowledgeBase, document_id: str) -> list[str]:
+    with looking_up():
+        found = kb.versions(document_id)
+    if not found:
+        raise absent()
+    return found
+
+
+def _version(kb: KnowledgeBase, document_id: str, version: str) -> Document:
+    """Absent before it is opened: what goes wrong behind that is no question of who may see it."""
+    if version not in {"", *_versions(kb, document_id)}:
+        raise absent()
+    return kb.document(document_id, version)

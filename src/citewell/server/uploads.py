@@ -1,0 +1,57 @@
+"""Files that come over the wire: kept as they came, read in the limited worker, one at a time.
+
+In: bytes and a name. Out: the report of their ingest. The file stays in the home, in a folder named by the
+hash of its bytes: a page of it can be drawn for as long as it is cited. Knows nothing about callers.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from typing import BinaryIO
+
+from citewell.identity import TAG, hash_file
+from citewell.ingesting import IngestReport
+from citewell.knowledge import KnowledgeBase
+
+FOLDER = "uploads"
+_KEPT_CHARS = 120
+
+
+def upload(
+    kb: KnowledgeBase,
+    file: BinaryIO,
+    name: str,
+    *,
+    document_id: str = "",
+    acl: Sequence[str] = (),
+    tags: Sequence[str] = (),
+) -> IngestReport:
+    """``document_id`` is ``uploads/NAME`` when none is given. A file that cannot be read is in the report,
+    and is not kept."""
+    folder = kb.home / FOLDER
+    folder.mkdir(mode=0o700, exist_ok=True)
+    arriving = folder / f"arriving-{os.urandom(8).hex()}"
+    try:
+        with arriving.open("xb") as kept:
+            shutil.copyfileobj(file, kept)
+        path = folder / hash_file(arriving).removeprefix(TAG) / tame(name)
+        path.parent.mkdir(exist_ok=True)
+        arriving.replace(path)
+    finally:
+        arriving.unlink(missing_ok=True)
+    report = kb.ingest(path, document_id=document_id or f"{FOLDER}/{tame(name)}", acl=acl, tags=tags)
+    if report.failed:
+        path.unlink(missing_ok=True)
+    return report
+
+
+def tame(name: str) -> str:
+    """The last part of a file name, without what a shell, a page or a path could stumble over."""
+    last = re.split(r"[/\\]", name)[-1]
+    clean = re.sub(r"[\x00-\x1f\x7f-\x9f<>:\"|?*]", "", last).strip(". ")
+    stem, dot, ending = clean.rpartition(".")
+    whole = f"{stem[:_KEPT_CHARS]}{dot}{ending[:20]}" if stem else clean[:_KEPT_CHARS]
+    return whole.encode("utf-8", "ignore").decode() or "document"
