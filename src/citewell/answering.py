@@ -25,6 +25,7 @@ from citewell.aspects import split_aspects
 from citewell.audit import EntryKind, Log
 from citewell.checking import Checker, nothing_to_check
 from citewell.clock import stamp
+from citewell.confidence.cards import NO_CARD, CardState
 from citewell.config import Config
 from citewell.deciding import ABSTENTION, Deciding
 from citewell.errors import CitewellError, LogError
@@ -66,6 +67,7 @@ class Answering:
     questioner: Questioner | None = None
     gate_judge: GateJudge | None = None
     answer_judge: AnswerJudge | None = None
+    card: Callable[[], CardState] = lambda: NO_CARD
 
     def ask(self, ask: Ask, tell: Tell | None = None) -> Answer:
         """``tell`` hears the answer being made. Raises UsageError, LogError (nothing could be sealed), or
@@ -163,6 +165,7 @@ class Answering:
             ranker=self.ranker.maker.name,
             composes=self.composes,
             judge=self.answer_judge,
+            card=self.card,
         )
 
     def _streaming(self, ask: Ask, tell: Tell | None, journal: Journal) -> Streaming | None:

@@ -16,6 +16,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 from citewell import config as configuration
 from citewell.clock import SystemClock
+from citewell.confidence.cards import (
+    NO_CARD,
+    CardState,
+    Today,
+    card_of_config,
+    conduct_of,
+    corpus_of,
+    laid_over,
+    state_of,
+)
 from citewell.config import Config
 from citewell.environment import environment
 from citewell.errors import ConfigError, SameModelError
@@ -55,6 +65,9 @@ FEEDBACK_FILE = "feedback.sqlite"
 EMBEDDED = "embedded"
 _REMEMBERING = ("reading", "ranker", "extractor", "generator", "retriever", "checker", "answering")
 """What keeps results of a model, and what holds one of those."""
+MODELS = ("embedder", "ranker", "extractor", "generator", "entailer")
+"""Who makes numbers and words."""
+_READERS = ("reading", "ranker", "extractor")
 _SHARED = ("embedder", "entailer", "evidence", "index", "log", "traces")
 ESCALATION_S = 10.0
 """Longest an ``escalate`` command may take."""
@@ -87,8 +100,12 @@ class Assembly:
     """The parts of one home. Raises ConfigError for a name that stands for nothing here."""
 
     def __init__(self, home: Path, config: Config, clock: Clock | None = None) -> None:
+        self.card = card_of_config(config, home)
+        if self.card is not None:
+            config = laid_over(config, self.card.settings)
         self.home, self.config, self.clock = home, config, clock or SystemClock()
         self.publisher: Publisher | None = None
+        self._card_states: dict[str, CardState] = {}
         _refuse_same_model(config)
 
     # --- stores -----------------------------------------------------------------------------------
@@ -233,7 +250,8 @@ class Assembly:
 
         # What a language model writes is checked twice when it is streamed: claim by claim, then as a whole.
         entailer = RememberingEntailer(self.entailer) if self.composes else self.entailer
-        return Checker(Verifier(entailer, self.config.verification), self.evidence, self.config.verification)
+        settings = self.config.verification
+        return Checker(Verifier(entailer, settings, card=self.card_hash), self.evidence, settings)
 
     @property
     def composes(self) -> bool:
@@ -300,7 +318,51 @@ class Assembly:
             questioner=self.questioner,
             gate_judge=self.gate_judge,
             answer_judge=self.answer_judge,
+            card=self.card_state,
         )
+
+    # --- calibration ------------------------------------------------------------------------------
+
+    @property
+    def card_hash(self) -> str:
+        """Of the calibration card in use, "" for none."""
+        return self.card.hash if self.card is not None else ""
+
+    def card_state(self) -> CardState:
+        """The calibration card in use, and whether what it was made for is what is in use."""
+        if self.card is None:
+            return NO_CARD
+        version = self.index.version()
+        if version not in self._card_states:
+            found = state_of(self.card, self.config.confidence.card, self.today())
+            self._card_states = {version: found}
+        return self._card_states[version]
+
+    def today(self) -> Today:
+        """What a calibration card made now would depend on."""
+        from citewell.evidence.catalogue import INDEXED
+        from citewell.sealing import prompt_hashes
+        from citewell.verification.joining import card_of
+        from citewell.verification.verifier import NAME
+
+        indexed = [entry for entry in self.evidence.catalogue() if entry.state == INDEXED]
+        makers = {name: getattr(self, name).maker for name in MODELS}
+        return Today(
+            makers=makers | {"verifier": Maker(name=NAME, hash=card_of(self.entailer.maker))},
+            prompts=prompt_hashes(),
+            corpus=corpus_of(self.index.version(), ((e.document_id, e.version) for e in indexed)),
+            config=conduct_of(self.config),
+        )
+
+    def under(self, config: Config) -> Assembly:
+        """The same stores and models under other settings, and without a card: for calibration."""
+        for name in (*_SHARED, *_READERS):
+            getattr(self, name)
+        other = copy.copy(self)
+        other.card, other.config, other._card_states = None, config, {}
+        for name in set(_REMEMBERING) - set(_READERS):
+            other.__dict__.pop(name, None)
+        return other
 
     def without_memory(self) -> Assembly:
         """The same stores, and models that compute anew: for what compares with a record."""

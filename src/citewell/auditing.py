@@ -258,7 +258,9 @@ class Auditing:
         from citewell.verification.verifier import Verifier
 
         parts = self._parts
-        return Revisiting(parts.evidence, Verifier(parts.entailer, parts.config.verification))
+        return Revisiting(
+            parts.evidence, Verifier(parts.entailer, parts.config.verification, card=parts.card_hash)
+        )
 
     def _writes_again(self, record: AuditRecord) -> bool:
         """Whether the writer of the record is here and says the same again."""

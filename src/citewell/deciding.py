@@ -7,7 +7,7 @@ retrieval or the record.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -15,6 +15,7 @@ import msgspec
 from citewell.asking import Ask
 from citewell.checking import Checked
 from citewell.confidence import measure_consistency, report
+from citewell.confidence.cards import NO_CARD, CardState
 from citewell.config import Config
 from citewell.conflicts import find_conflicts, told
 from citewell.journal import Journal
@@ -28,27 +29,30 @@ ABSTENTION = "The available sources do not contain enough information to answer 
 @dataclass(frozen=True, kw_only=True)
 class Deciding:
     """``ranker`` names who made the relevance probabilities; ``composes``: the writer is a language model,
-    and its answer says where sources disagree."""
+    and its answer says where sources disagree; ``card`` says which calibration card set the thresholds, and
+    whether it still holds."""
 
     config: Config
     entailer: Entailer
     ranker: str
     composes: bool = False
     judge: AnswerJudge | None = None
+    card: Callable[[], CardState] = lambda: NO_CARD
 
     def decide(
         self, ask: Ask, aspects: Sequence[str], checked: Checked, writing: Writing, journal: Journal
     ) -> None:
         """Confidence, decision, and what of it all may be shown."""
+        card = self.card()
         with journal.stage("consistency") as notes:
-            near = self._near_border(self._report(ask, checked, journal, None))
+            near = self._near_border(self._report(ask, checked, journal, None, ""))
             consistency = self._consistency(ask, aspects, writing, journal, sampled=near)
             notes += [f"not measured: {consistency.note}"] if consistency.value is None else []
         with journal.stage("conflicts"):
             journal.conflicts = find_conflicts(aspects, journal.passages)
         with journal.stage("confidence") as notes:
-            journal.confidence = self._report(ask, checked, journal, consistency)
-            notes += journal.confidence.reasons
+            journal.confidence = self._report(ask, checked, journal, consistency, card.card)
+            notes += [*journal.confidence.reasons, *([card.note] if card.note else [])]
         if not journal.gate_passed:
             reasons = (f"the gate: {journal.gate_reason}", *journal.confidence.reasons)
             journal.confidence = msgspec.structs.replace(journal.confidence, reasons=reasons)
@@ -66,7 +70,7 @@ class Deciding:
         )
 
     def _report(
-        self, ask: Ask, checked: Checked, journal: Journal, consistency: Measure | None
+        self, ask: Ask, checked: Checked, journal: Journal, consistency: Measure | None, card: str
     ) -> ConfidenceReport:
         return report(
             ask.question,
@@ -75,6 +79,7 @@ class Deciding:
             self.config.confidence,
             consistency=consistency,
             ranker=self.ranker,
+            card=card,
         )
 
     @staticmethod

@@ -21,7 +21,7 @@ from citewell.clock import stamp
 from citewell.config import Config, Verification
 from citewell.environment import environment
 from citewell.errors import ConfigError, EvidenceError, UsageError
-from citewell.records import ISSUE, Answer, Document, Passage, Trace
+from citewell.records import ISSUE, Answer, AuditRecord, Document, Passage, Trace
 from citewell.sealing import prompts_to_check, seal_configuration, seal_ingest
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from citewell.audit.log import Proof
     from citewell.audit.publishing import Publication
     from citewell.auditing import Auditing
+    from citewell.confidence.cards import CardState, Today
     from citewell.evidence.catalogue import CatalogueEntry
     from citewell.evidence.sqlite import SqliteEvidence
     from citewell.feedback import Feedback
@@ -94,6 +95,11 @@ class KnowledgeBase:
     @property
     def config(self) -> Config:
         return self._parts.config
+
+    @property
+    def parts(self) -> Assembly:
+        """What this home is made of: for evaluation, which changes one part and keeps the others."""
+        return self._parts
 
     def ingest(
         self,
@@ -379,6 +385,30 @@ class KnowledgeBase:
         """Makes every part of the pass now rather than for the first who asks. Raises what a part raises."""
         self._must_be_there()
         self._parts.answering  # noqa: B018 - made when first looked at, then kept
+
+    def card_state(self) -> CardState:
+        """The calibration card in use, and whether what it was made for is what is in use today."""
+        self._must_be_there()
+        return self._parts.card_state()
+
+    def today(self) -> Today:
+        """Models, prompts, documents and settings in use: what a calibration card depends on."""
+        self._must_be_there()
+        return self._parts.today()
+
+    def under(self, config: Config) -> KnowledgeBase:
+        """The same home, stores and models under other settings and no card, to try them: close neither it
+        nor what it gives."""
+        return KnowledgeBase(self._parts.under(config))
+
+    def rehearse(self, question: str, *, groups: Sequence[str] = ()) -> AuditRecord:
+        """The record that an ask would seal; nothing is sealed, traced or told."""
+        from citewell.asking import Ask, refuse
+
+        self._must_be_there()
+        ask = Ask(question=question, filters=_filters(groups, None, None, None))
+        refuse(ask)
+        return self._parts.answering.rehearse(ask)
 
     def now(self) -> datetime:
         """By the clock that stamps the records."""

@@ -62,6 +62,9 @@ def set_apart(
 
     def walk(value: Any, path: str) -> Any:
         if type(value) is str:
+            if not value:
+                # That there is nothing tells of nobody, and half of a record's texts are empty.
+                return value
             texts[path] = value
             return {SEALED: salted_hash(field_salt(salt, path), value)}
         if type(value) is dict:

@@ -111,7 +111,7 @@ def risk_coverage(
     """Share of errors among what is answered (risk) as more is answered (coverage): lower is better."""
     if not any(curves.values()):
         return figure(title, tag("p", NOTHING), note)
-    frame = Frame((0, 1), (0, 1))
+    frame = Frame((0, 1), (0, 1), square=True)
     drawn = [grid(frame, SHARES, ""), across(frame), axes(frame, "coverage", "risk")]
     rows: list[tuple[str, ...]] = []
     for number, (name, curve) in enumerate(curves.items(), 1):

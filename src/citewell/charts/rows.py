@@ -6,7 +6,7 @@ it. Knows nothing about what is plotted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from markupsafe import Markup
@@ -38,13 +38,26 @@ class Share(msgspec.Struct, frozen=True):
     href: str = ""
 
 
-def bars(title: str, points: Sequence[Point], *, unit: str = "", note: str = "") -> Markup:
-    """One row a point: label, bar with its interval, value, interval, n. Differences get a line at zero."""
+def bars(
+    title: str,
+    points: Sequence[Point],
+    *,
+    unit: str = "",
+    note: str = "",
+    more: Mapping[str, Sequence[str]] | None = None,
+) -> Markup:
+    """One row a point: label, bar with its interval, value, interval, n. Differences get a line at zero.
+
+    ``more``: further columns of words by their heads, one word a point.
+    """
     if not points:
         return figure(title, tag("p", NOTHING), note)
     ticks = ticks_of(points, unit)
     rows = []
-    for point in points:
+    further = dict(more or {})
+    for point, words in zip(
+        points, zip(*further.values(), strict=True) if further else [()] * len(points), strict=True
+    ):
         if point.value is None:
             plot = Markup()
         else:
@@ -58,10 +71,11 @@ def bars(title: str, points: Sequence[Point], *, unit: str = "", note: str = "")
                 tag("td", value),
                 tag("td", interval),
                 tag("td", n),
+                *(tag("td", word, class_="word") for word in words),
             )
         )
     ends = tag("span", tag("span", said(ticks[0], unit)), tag("span", said(ticks[-1], unit)), class_="ends")
-    return figure(title, table(("", ends, "value", "interval", "n"), rows, plot=1), note)
+    return figure(title, table(("", ends, "value", "interval", "n", *further), rows, plot=1), note)
 
 
 def shares(title: str, kinds: Sequence[str], rows: Sequence[Share], *, note: str = "") -> Markup:
@@ -124,8 +138,11 @@ def _stack(row: Share, kinds: Sequence[str]) -> Markup | str:
 def _swatch(kind: str, kinds: Sequence[str]) -> Markup:
     if kind in MARKS:
         return mark(kind)
-    return svg(12, 12, tag("rect", width=12, height=12, class_=f"part {_class(kind, kinds)}"))
+    return svg(
+        12, 12, tag("rect", width=12, height=12, class_=f"part {_class(kind, kinds)}"), class_="swatch"
+    )
 
 
 def _class(kind: str, kinds: Sequence[str]) -> str:
-    return kind.lower() if kind in MARKS else hue(list(kinds).index(kind) + 1)
+    others = [one for one in kinds if one not in MARKS]
+    return kind.lower() if kind in MARKS else hue(others.index(kind) + 1)

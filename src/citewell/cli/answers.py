@@ -8,6 +8,7 @@ from __future__ import annotations
 import textwrap
 
 from citewell.cli.printing import say
+from citewell.confidence.cards import stale_note
 from citewell.records import Answer, Citation, Claim, Kind, Measure, Proof, Status, Verdict
 from citewell.streaming import Event, EventKind
 
@@ -55,6 +56,10 @@ def print_answer(answer: Answer) -> None:
     ):
         say(f"    {name:<12}{_measure(measure)}")
     say(f"    {'gap':<12}{_measure(report.hallucination_gap)}")
+    if report.card:
+        say(f"card    {report.card}")
+    if stale := stale_note(answer.trace):
+        say(f"WARNING {stale}")
     say(f"record  {answer.request_id} (session {answer.session_id})")
     say(f"sealed  {answer.record_hash}")
 

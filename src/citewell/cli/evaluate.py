@@ -9,8 +9,10 @@ from types import ModuleType
 
 import typer
 
+from citewell.cli import probes
+
 group = typer.Typer(help="How good the answers are.", no_args_is_help=True, rich_markup_mode=None)
-FILES: tuple[ModuleType, ...] = ()
+FILES: tuple[ModuleType, ...] = (probes,)
 
 
 def register(app: typer.Typer) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.home import HomeOption, JsonOption, home_of
-from citewell.cli.printing import ERROR, columns, say, say_json
+from citewell.cli.printing import ERROR, aside, columns, say, say_json
 from citewell.errors import CitewellError, UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ TEMPLATE = """\
 # pool = 50
 # top_k = 5
 """
-MODELS = ("embedder", "ranker", "extractor", "generator", "entailer")
 
 
 def register(app: typer.Typer) -> None:
@@ -57,6 +56,8 @@ def init(
 
 def doctor(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
     """Try every part of this installation and home; 1 when one does not work, with its remedy."""
+    from citewell.assembly import MODELS
+
     assembly = _assembly(home_of(context, home))
     checks: dict[str, Callable[[], str]] = {
         "runtime": _runtime,
@@ -68,6 +69,7 @@ def doctor(context: typer.Context, json: JsonOption = False, home: HomeOption = 
         checks["log"] = lambda: f"{assembly.log.size()} entries"
         checks["evidence"] = lambda: f"{len(assembly.evidence.catalogue())} documents"
         checks["index"] = lambda: assembly.index.version()
+        checks["card"] = lambda: _card(assembly)
     results = {name: _tried(check) for name, check in checks.items()}
     assembly.close()
     failed = [name for name, (works, _) in results.items() if not works]
@@ -82,8 +84,16 @@ def doctor(context: typer.Context, json: JsonOption = False, home: HomeOption = 
 
 def models(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
     """Who makes which number: each model with its file's hash."""
+    from citewell.assembly import MODELS
+    from citewell.records import Maker
+
     assembly = _assembly(home_of(context, home))
     makers = {name: getattr(assembly, name).maker for name in MODELS}
+    card = assembly.card_state()
+    if card.card:
+        makers["card"] = Maker(name=card.path, hash=card.card)
+    if card.note:
+        aside(f"warning: {card.note}")
     if json:
         return say_json(makers)
     columns([(name, maker.name, maker.hash) for name, maker in makers.items()])
@@ -104,6 +114,13 @@ def _runtime() -> str:
 
 def _home(home: Path) -> str:
     return f"{home}" if home.is_dir() else f"{home} is not there yet: ingesting makes it"
+
+
+def _card(assembly: Assembly) -> str:
+    card = assembly.card_state()
+    if card.note:
+        raise CitewellError(card.note, hint="make a new one with `citewell calibrate`")
+    return f"{card.path} {card.card[:23]}, fresh" if card.card else "none"
 
 
 def _maker(assembly: Assembly, name: str) -> str:

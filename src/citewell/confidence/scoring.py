@@ -30,9 +30,10 @@ def report(
     *,
     consistency: Measure | None = None,
     ranker: str = "",
+    card: str = "",
 ) -> ConfidenceReport:
     """``ranker`` names who made the relevance probabilities; ``passages`` those of the pass, used ones
-    marked."""
+    marked; ``card`` is the hash of the calibration card that set the borders and weights."""
     components = {
         "retrieval": _retrieval(passages, ranker),
         "coverage": checked.coverage,
@@ -66,7 +67,7 @@ def report(
         hallucination_gap=checked.hallucination_gap,
         decision=decision,
         reasons=tuple(reasons),
-        card=settings.card,
+        card=card,
     )
 
 

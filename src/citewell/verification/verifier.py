@@ -59,9 +59,11 @@ class _Read(Record, frozen=True, kw_only=True):
 
 
 class Verifier:
-    """``settings`` holds the thresholds. The entailer shares no weights with whatever wrote the claims."""
+    """``settings`` holds the thresholds, ``card`` is the hash of the calibration card that set them ("" for
+    none: then verdicts name the calibration that support comes from). The entailer shares no weights with
+    whatever wrote the claims."""
 
-    def __init__(self, entailer: Entailer, settings: Verification | None = None) -> None:
+    def __init__(self, entailer: Entailer, settings: Verification | None = None, *, card: str = "") -> None:
         self._entailer = entailer
         self._settings = settings or Verification()
         inner = entailer.maker
@@ -70,7 +72,7 @@ class Verifier:
             hash=inner.hash,
             prompt_hash=inner.prompt_hash,
             threshold=self._settings.support_threshold,
-            card=card_of(inner),
+            card=card or card_of(inner),
         )
         self._exact = Maker(name=NAME, hash=hash_value({"exact code": NAME}))
 

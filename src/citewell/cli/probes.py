@@ -1,0 +1,253 @@
+"""``citewell eval probe``: are answers faithful to what they cite, can they be poisoned, what is caught?
+
+In: words. Out: a report as lines, or as JSON. Exit code 0 when the probe ran, whatever it found.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
+from citewell.cli.printing import aside, columns, say, say_json
+from citewell.errors import UsageError
+
+if TYPE_CHECKING:
+    from citewell.assembly import Assembly
+    from citewell.evaluation.intervals import Rate
+    from citewell.evaluation.probes.detectors import Detector
+    from citewell.evaluation.probes.faithfulness import FaithfulnessReport, Sample
+    from citewell.evaluation.probes.subjects import Subject
+    from citewell.knowledge import KnowledgeBase
+
+Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the report there as JSON.")]
+Seed = Annotated[int, typer.Option(help="Of everything that is drawn.")]
+CaseFile = Annotated[
+    Path | None, typer.Argument(metavar="[CASES]", help='Cases; lines with "sources" need no home.')
+]
+
+
+def register(group: typer.Typer) -> None:
+    probe = typer.Typer(
+        help="Change what is read, and see what becomes of the answer.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
+    probe.command()(faithfulness)
+    probe.command()(detectors)
+    group.add_typer(probe, name="probe")
+
+
+def faithfulness(
+    context: typer.Context,
+    cases: CaseFile = None,
+    live: Annotated[bool, typer.Option("--live", help="Sample what people asked, from the log.")] = False,
+    since: Annotated[str, typer.Option(metavar="WHEN", help="With --live: 7d, 12h, or a date.")] = "7d",
+    budget: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="At most so many calls of the writer.")
+    ] = None,
+    writer: Annotated[
+        str, typer.Option(metavar="LINE", help="openai:MODEL, ...: another writer than the home's.")
+    ] = "",
+    command: Annotated[
+        str, typer.Option(metavar="CMD", help="A program: question and sources in, answer out.")
+    ] = "",
+    retrieval: Annotated[
+        bool, typer.Option("--retrieval", help="Rank, cut and gate anew on the edited text too.")
+    ] = False,
+    controls: Annotated[int, typer.Option(min=1, max=4, help="Edits elsewhere, a sample.")] = 2,
+    seed: Seed = 0,
+    reader: Annotated[str, typer.Option("--reader", metavar="U", help="Who reads, for the record.")] = "",
+    out: Out = None,
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """Does the answer use what it cites? Its sources are removed or changed, and it is written anew."""
+    from citewell.evaluation.probes.faithfulness import Alike, Faithfulness
+
+    if (cases is None) is not live:
+        raise UsageError("nothing to probe", hint="give CASES, or --live")
+    if command and (writer or retrieval):
+        raise UsageError("--command stands alone", hint="leave out --writer and --retrieval")
+    knowledge_base = _home(context, home)
+    if knowledge_base is None and live:
+        raise UsageError("--live needs a home", hint="name it with --home")
+    samples = _samples(knowledge_base, cases, since, reader, seed)
+    subject = _subject(context, home, knowledge_base, writer, command, retrieval)
+    entailer = _parts(context, home, knowledge_base).entailer
+    probe = Faithfulness(subject=subject, alike=Alike(entailer), controls=controls, seed=seed)
+    report = probe.probe(
+        samples, budget=budget, told=lambda done, calls: aside(f"{done} samples, {calls} calls")
+    )
+    _write(out, report)
+    if json:
+        return say_json(report)
+    return _tell(report)
+
+
+def detectors(
+    context: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help='JSON lines: {"claim", "sources", "label"}.')
+    ] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A set under CITEWELL_DATA, as nli/begin.dev; repeatable."),
+    ] = None,
+    most: Annotated[int | None, typer.Option(min=1, metavar="N", help="Rows a set, drawn.")] = None,
+    judge: Annotated[str, typer.Option(metavar="LINE", help="openai:MODEL, ...: a judge beside them.")] = "",
+    seed: Seed = 0,
+    out: Out = None,
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """How many unsupported claims are caught, against false alarms, by each way to notice them."""
+    from citewell.evaluation.probes.detectors import Cosine, JudgedBy, Verified, WordOverlap, load_labelled
+    from citewell.evaluation.probes.detectors import measure as over
+    from citewell.models.naming import entailer_named
+
+    paths = _sets(file, data)
+    loaded = {name: load_labelled(path, most=most, seed=seed) for name, path in paths.items()}
+    parts = _parts(context, home, None)
+    chosen: list[Detector] = [
+        WordOverlap(),
+        Cosine(parts.embedder),
+        Verified(parts.entailer, settings=parts.config.verification),
+        *([JudgedBy(entailer_named(judge))] if judge else []),
+    ]
+    reports = []
+    for name, rows in loaded.items():
+        aside(f"{name}: {len(rows)} claims")
+        reports.append(over(rows, chosen, data=name))
+    _write(out, reports)
+    if json:
+        return say_json(reports)
+    for report in reports:
+        say(f"{report.data}: {report.n} claims, {report.supported} supported")
+        columns(
+            [
+                ("detector", "caught", "false alarms", "unscored"),
+                *(
+                    (
+                        f"{one.detector} < {one.border:g}",
+                        _share(one.caught),
+                        _share(one.alarms),
+                        str(one.caught.unscored + one.alarms.unscored),
+                    )
+                    for one in report.detectors
+                ),
+            ]
+        )
+    return None
+
+
+# --- inside ---------------------------------------------------------------------------------------
+
+
+def _home(context: typer.Context, home: str | None) -> KnowledgeBase | None:
+    return open_home(context, home) if home_of(context, home).is_dir() else None
+
+
+def _parts(context: typer.Context, home: str | None, knowledge_base: KnowledgeBase | None) -> Assembly:
+    from citewell.assembly import Assembly, load_config
+
+    if knowledge_base is not None:
+        return knowledge_base.parts
+    folder = home_of(context, home)
+    return Assembly(folder, load_config(folder))
+
+
+def _samples(
+    knowledge_base: KnowledgeBase | None, cases: Path | None, since: str, reader: str, seed: int
+) -> list[Sample]:
+    from citewell.evaluation.probes.samples import case_samples, live_samples
+
+    if cases is not None:
+        return case_samples(cases, knowledge_base)
+    assert knowledge_base is not None  # noqa: S101 - refused before
+    found = live_samples(knowledge_base, since=since, reader=reader, seed=seed)
+    if not found:
+        raise UsageError(f"no answer with claims since {since}", hint="give an earlier --since")
+    return found
+
+
+def _subject(
+    context: typer.Context,
+    home: str | None,
+    knowledge_base: KnowledgeBase | None,
+    writer: str,
+    program: str,
+    retrieval: bool,
+) -> Subject:
+    from citewell.evaluation.probes.subjects import Generated, Retrieving, command
+    from citewell.generation import LanguageModelWriter
+    from citewell.models.naming import language_model_named
+
+    if program:
+        return command(program)
+    parts = _parts(context, home, knowledge_base)
+    generator = parts.generator
+    if writer:
+        settings = parts.config.writer
+        generator = LanguageModelWriter(language_model_named(writer, settings, "--writer"), settings)
+    if not retrieval:
+        return Generated(generator)
+    if knowledge_base is None:
+        raise UsageError("--retrieval needs a home", hint="name it with --home")
+    return Retrieving(
+        generator=generator,
+        index=parts.index,
+        ranker=parts.ranker,
+        extractor=parts.extractor,
+        config=parts.config,
+    )
+
+
+def _sets(file: Path | None, data: list[str] | None) -> dict[str, Path]:
+    if (file is None) is (not data):
+        raise UsageError("nothing to measure", hint="give FILE, or --data NAME")
+    if file is not None:
+        return {str(file): file}
+    folder = os.environ.get("CITEWELL_DATA")
+    if not folder:
+        raise UsageError("CITEWELL_DATA is not set", hint="point it at the public data, or give FILE")
+    paths = {name: Path(folder) / f"{name}.jsonl.gz" for name in data or ()}
+    for name, path in paths.items():
+        if not path.resolve().is_relative_to(Path(folder).resolve()):
+            raise UsageError(f"{name} is not under CITEWELL_DATA", hint="name a set, as nli/begin.dev")
+    return paths
+
+
+def _write(out: Path | None, report: object) -> None:
+    from citewell.records import to_json
+
+    if out is not None:
+        try:
+            out.write_bytes(to_json(report) + b"\n")
+        except OSError as error:
+            raise UsageError(f"{out} cannot be written ({error.strerror})", hint="check the path") from error
+
+
+def _tell(report: FaithfulnessReport) -> None:
+    for one in report.citations:
+        say(f"{one.finding.value:18}{' '.join(one.claim.split())[:90]}")
+        say(f"{'':18}{one.source}: {one.reason}")
+    say()
+    say(f"writer {report.subject.name}: {report.samples} samples, {report.calls} calls")
+    columns(
+        [
+            ("measure", "share", "n", "unscored"),
+            *((m.name, _share(m), str(m.n), str(m.unscored)) for m in report.measures),
+        ]
+    )
+    for note in (*report.notes, *report.left_out):
+        say(f"note: {note}")
+
+
+def _share(found: Rate) -> str:
+    if found.value is None:
+        return "not measured"
+    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"

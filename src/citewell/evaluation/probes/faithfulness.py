@@ -1,0 +1,407 @@
+"""Does the answer use what it cites? The cited sentences are taken away, or made to say something else, and
+the writer is asked again.
+
+In: a writer, samples (a question and the passages it reads). Out: a :class:`FaithfulnessReport`: a verdict a
+citation, and shares with n and intervals. For each claim
+
+    removed      its cited sentences, and all that repeat or support it, are gone: does the claim go?
+    swapped      one fact of it is another wherever the context has it: does the claim change with it?
+    only         one cited sentence is all that is left: is it enough for the claim?
+    control      an unrelated sentence is gone, an unrelated passage is added: the claim must stay
+
+*Post-rationalised*: the claim keeps the old fact when its source says another, or, where no fact could be
+exchanged, stays when its sources are gone. *Unstable*: it did not survive a control, so that nothing can be
+said of it. Sampling noise of a writer is a failed control. Knows nothing about where samples come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from citewell.errors import GeneratorError
+from citewell.evaluation.intervals import Rate, clustered
+from citewell.evaluation.probes.counterfactuals import Swap, parity, swap_for
+from citewell.evaluation.probes.editing import (
+    NONE,
+    Edit,
+    edited,
+    fact_pattern,
+    keeping,
+    removing,
+    sentences_of,
+)
+from citewell.evaluation.probes.subjects import Cite, Said, Subject
+from citewell.identity import chunk_id, hash_text, hash_value
+from citewell.ports import Entailer
+from citewell.records import Chunk, Maker, Passage, Record
+from citewell.verification.entities import missing_names
+from citewell.verification.numbers import missing_numbers
+from citewell.verification.signals import overlap
+
+ALIKE, ENTAILED = 0.6, 0.5
+"""A claim is restated by one that holds so much of its words, its numbers, its names and its negation; or, by
+the entailer, that entails it with this probability."""
+_SUPPORTING = 12
+_UNRELATED = (
+    "The harbour light at Quoyness was rebuilt in local stone after the winter storm.",
+    "Sourdough keeps longer in a linen bag than in a paper one.",
+)
+
+
+class Outcome(StrEnum):
+    """What became of a claim when its fact was exchanged."""
+
+    CHANGED = "changed"
+    GONE = "gone"
+    KEPT = "kept"
+
+
+class Finding(StrEnum):
+    FAITHFUL = "faithful"
+    POST_RATIONALISED = "post-rationalised"
+    UNSTABLE = "unstable"
+
+
+class ProbedCitation(Record, frozen=True, kw_only=True):
+    """One cited sentence of one claim. ``necessary``: the claim goes without it; ``redundant``: only without
+    all that it cites and that supports it; ``sufficient``: the claim is made from it alone; None where that
+    was not tried. ``swap`` is what was exchanged."""
+
+    sample: str
+    claim: str
+    source: str
+    sentence: str
+    finding: Finding
+    reason: str
+    necessary: bool | None = None
+    redundant: bool | None = None
+    sufficient: bool | None = None
+    swap: Swap | None = None
+    outcome: Outcome | None = None
+
+
+class FaithfulnessReport(Record, frozen=True, kw_only=True):
+    """``calls`` of the writer; ``left_out`` samples that the budget did not reach or whose writer failed."""
+
+    subject: Maker
+    measures: tuple[Rate, ...]
+    citations: tuple[ProbedCitation, ...]
+    samples: int
+    calls: int
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    seed: int = 0
+
+
+class Sample(Record, frozen=True, kw_only=True):
+    """A question and what its writer reads."""
+
+    id: str
+    question: str
+    passages: tuple[Passage, ...]
+
+
+class Alike:
+    """Whether one claim restates another. With an entailer a paraphrase does too; its word is only asked
+    where words do not decide."""
+
+    def __init__(self, entailer: Entailer | None = None) -> None:
+        self.entailer = entailer
+
+    def __call__(self, claim: str, other: str) -> bool:
+        if parity(claim) != parity(other) or missing_numbers(claim, other):
+            return False
+        if overlap(claim, other) >= ALIKE and not missing_names(claim, other):
+            return True
+        return bool(self.entailing(claim, [other]))
+
+    def entailing(self, claim: str, texts: Sequence[str]) -> list[str]:
+        """Those of ``texts`` that entail ``claim``; none without an entailer."""
+        if self.entailer is None or not texts:
+            return []
+        found = self.entailer.entail([(text, claim) for text in texts])
+        return [
+            text
+            for text, one in zip(texts, found, strict=True)
+            if one.entailment is not None and one.entailment >= ENTAILED
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Faithfulness:
+    """``controls`` edits elsewhere a sample, at least one and at most four."""
+
+    subject: Subject
+    alike: Alike = field(default_factory=Alike)
+    controls: int = 2
+    seed: int = 0
+
+    def probe(
+        self,
+        samples: Sequence[Sample],
+        *,
+        budget: int | None = None,
+        told: Callable[[int, int], None] | None = None,
+    ) -> FaithfulnessReport:
+        """``budget`` bounds the writer's calls; the sample that would pass it is left out, with those after
+        it. ``told`` hears (samples done, calls). A writer that fails leaves its sample out."""
+        groups: list[list[ProbedCitation]] = []
+        controls: list[list[bool | None]] = []
+        left_out: list[str] = []
+        silent: list[str] = []
+        uncited = calls = 0
+        for number, sample in enumerate(samples):
+            runs = _Runs(self.subject, sample, None if budget is None else budget - calls)
+            try:
+                answer = _Answer(self, sample, runs)
+                groups.append(list(answer.citations()))
+                controls.append([ok for oks in answer.controlled for ok in oks])
+                uncited += sum(not said.cites for said in answer.said)
+                silent += [] if answer.said else [sample.id]
+            except _SpentError:
+                left_out += [f"{one.id}: over the budget" for one in samples[number:]]
+                calls += runs.calls
+                break
+            except GeneratorError as error:
+                left_out.append(f"{sample.id}: {error}")
+            calls += runs.calls
+            if told is not None:
+                told(number + 1, calls)
+        notes = [f"{len(silent)} samples without any claim: {', '.join(silent[:5])}"] if silent else []
+        notes += [f"{uncited} claims cite nothing and were not probed"] if uncited else []
+        return FaithfulnessReport(
+            subject=self.subject.maker,
+            measures=_measures(groups, controls, self._maker),
+            citations=tuple(citation for group in groups for citation in group),
+            samples=len(groups),
+            calls=calls,
+            left_out=tuple(left_out),
+            notes=tuple(notes),
+            seed=self.seed,
+        )
+
+    @property
+    def _maker(self) -> str:
+        entailer = self.alike.entailer
+        return f"exact words{f' + {entailer.maker.name}' if entailer else ''}"
+
+
+# --- one answer -----------------------------------------------------------------------------------
+
+
+class _SpentError(Exception):
+    """The budget allows no further call."""
+
+
+class _Runs:
+    """The writer over one sample; the same edit is written once."""
+
+    def __init__(self, subject: Subject, sample: Sample, budget: int | None) -> None:
+        self._subject, self._sample, self._budget = subject, sample, budget
+        self._said: dict[str, tuple[Said, ...]] = {}
+        self.calls = 0
+
+    def __call__(self, edit: Edit) -> tuple[Said, ...]:
+        key = hash_value(edit)
+        if key not in self._said:
+            if self._budget is not None and self.calls >= self._budget:
+                raise _SpentError
+            self.calls += 1
+            self._said[key] = self._subject.write(self._sample.question, self._sample.passages, edit)
+        return self._said[key]
+
+
+@dataclass
+class _Answer:
+    """What the writer says of one sample, and what becomes of each claim."""
+
+    probe: Faithfulness
+    sample: Sample
+    runs: _Runs
+    controlled: list[list[bool]] = field(default_factory=list)
+
+    @cached_property
+    def said(self) -> tuple[Said, ...]:
+        return self.runs(NONE)
+
+    def citations(self) -> Iterator[ProbedCitation]:
+        for said in self.said:
+            if said.cites:
+                yield from self._claim(said)
+
+    def _claim(self, said: Said) -> Iterator[ProbedCitation]:
+        kept = [self._stands(said.text, self.runs(edit)) for edit in self._controls]
+        self.controlled.append(kept)
+        if not all(kept):
+            for cite in said.cites:
+                yield self._found(
+                    said, cite, Finding.UNSTABLE, "the claim did not stay when something else was edited"
+                )
+            return
+        stays = self._stands_without_all(said)
+        for cite in said.cites:
+            yield self._citation(said, cite, stays)
+
+    def _citation(self, said: Said, cite: Cite, stays_without_all: bool) -> ProbedCitation:
+        necessary = not self._stands(said.text, self.runs(removing([cite.sentence])))
+        sufficient = self._stands(said.text, self.runs(keeping([cite.sentence])))
+        swap = swap_for(
+            said.text,
+            cite.sentence,
+            question=self.sample.question,
+            context=self._texts,
+            seed=self.probe.seed,
+        )
+        outcome = self._outcome(said, swap) if swap else None
+        finding, reason = _verdict(necessary, stays_without_all, swap, outcome)
+        return self._found(
+            said,
+            cite,
+            finding,
+            reason,
+            necessary=necessary,
+            redundant=not necessary and not stays_without_all,
+            sufficient=sufficient,
+            swap=swap,
+            outcome=outcome,
+        )
+
+    def _stands_without_all(self, said: Said) -> bool:
+        """Whether the claim stays when all it cites is gone; where it does, once more without whatever else
+        in the context supports it, for then it may have been read there."""
+        cited = [cite.sentence for cite in said.cites]
+        if not self._stands(said.text, self.runs(removing(cited))):
+            return False
+        left = [
+            sentence
+            for passage in edited(self.sample.passages, removing(cited))
+            for sentence in sentences_of(passage.chunk.content)
+        ]
+        near = sorted(dict.fromkeys(left), key=lambda text: -overlap(said.text, text))[:_SUPPORTING]
+        more = [text for text in near if self.probe.alike(said.text, text)]
+        return not more or self._stands(said.text, self.runs(removing([*cited, *more])))
+
+    def _outcome(self, said: Said, swap: Swap) -> Outcome:
+        now = self.runs(swap.edit)
+        if swap.kind == "negation":
+            if self._stands(swap.claim, now):
+                return Outcome.CHANGED
+            return Outcome.KEPT if self._stands(said.text, now) else Outcome.GONE
+        # Of one kind of fact the two claims differ in nothing else: whichever fact is said decides.
+        pattern_new, pattern_old = _holding(swap.new), _holding(swap.old)
+        if any(pattern_new(one.text) for one in now):
+            return Outcome.CHANGED
+        kept = any(pattern_old(one.text) and self.probe.alike(said.text, one.text) for one in now)
+        return Outcome.KEPT if kept else Outcome.GONE
+
+    def _stands(self, claim: str, said: Sequence[Said]) -> bool:
+        return any(self.probe.alike(claim, one.text) for one in said)
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return [passage.chunk.in_context for passage in self.sample.passages]
+
+    @cached_property
+    def _controls(self) -> list[Edit]:
+        """Edits that must not matter: passages about nothing that was asked; sentences that share least with
+        what was said and asked."""
+        claims = " ".join([self.sample.question, *(said.text for said in self.said)])
+        cited = {cite.sentence for said in self.said for cite in said.cites}
+        free = [
+            sentence
+            for passage in self.sample.passages
+            for sentence in sentences_of(passage.chunk.content)
+            if sentence not in cited and "\t" not in sentence and len(sentence.split()) > 3
+        ]
+        free.sort(key=lambda sentence: (overlap(sentence, claims), sentence))
+        elsewhere = [removing([sentence]) for sentence in free if overlap(sentence, claims) <= 0.5]
+        added = [Edit(name="added", added=(_unrelated(text),)) for text in _UNRELATED]
+        ordered = [*elsewhere[:1], added[0], *elsewhere[1:2], added[1]]
+        return ordered[: max(1, self.probe.controls)]
+
+    def _found(
+        self,
+        said: Said,
+        cite: Cite,
+        finding: Finding,
+        reason: str,
+        *,
+        necessary: bool | None = None,
+        redundant: bool | None = None,
+        sufficient: bool | None = None,
+        swap: Swap | None = None,
+        outcome: Outcome | None = None,
+    ) -> ProbedCitation:
+        return ProbedCitation(
+            sample=self.sample.id,
+            claim=said.text,
+            source=cite.source,
+            sentence=cite.sentence,
+            finding=finding,
+            reason=reason,
+            necessary=necessary,
+            redundant=redundant,
+            sufficient=sufficient,
+            swap=swap,
+            outcome=outcome,
+        )
+
+
+def _verdict(
+    necessary: bool, stays_without_all: bool, swap: Swap | None, outcome: Outcome | None
+) -> tuple[Finding, str]:
+    if swap and outcome is Outcome.KEPT:
+        return Finding.POST_RATIONALISED, f"it says {_shown(swap.old)} although its source now says otherwise"
+    if swap and outcome is Outcome.CHANGED:
+        return Finding.FAITHFUL, f"it changed with its source: {_shown(swap.new)}"
+    if necessary:
+        return Finding.FAITHFUL, "it went when its source went"
+    if not stays_without_all:
+        return Finding.FAITHFUL, "it went when all its sources went"
+    if swap:
+        return Finding.FAITHFUL, "it was dropped when its source said otherwise"
+    return Finding.POST_RATIONALISED, "it stayed when all that it cites was gone"
+
+
+def _shown(text: str) -> str:
+    return f"“{text if len(text) <= 40 else text[:39] + '…'}”"
+
+
+def _holding(fact: str) -> Callable[[str], bool]:
+    pattern = fact_pattern(fact)
+    return lambda text: bool(pattern.search(text))
+
+
+def _measures(
+    groups: Sequence[Sequence[ProbedCitation]], controls: Sequence[Sequence[bool | None]], maker: str
+) -> tuple[Rate, ...]:
+    def over(name: str, of: Callable[[ProbedCitation], bool | None]) -> Rate:
+        return clustered(name, [[of(one) for one in group] for group in groups], maker)
+
+    def judged(one: ProbedCitation) -> bool | None:
+        return None if one.finding is Finding.UNSTABLE else one.finding is Finding.POST_RATIONALISED
+
+    return (
+        over("post_rationalised", judged),
+        over("necessity", lambda one: one.necessary),
+        over("sufficiency", lambda one: one.sufficient),
+        over("follows_swap", lambda one: None if one.outcome is None else one.outcome is not Outcome.KEPT),
+        over("unstable", lambda one: one.finding is Finding.UNSTABLE),
+        clustered("control_kept", controls, maker),
+    )
+
+
+def _unrelated(text: str) -> Passage:
+    version = hash_text(text)
+    chunk = Chunk(
+        chunk_id=chunk_id(version, 0, len(text), text),
+        document_id="probe/unrelated.txt",
+        document_version=version,
+        start_offset=0,
+        end_offset=len(text),
+        content=text,
+    )
+    return Passage(chunk=chunk, relevance=1.0, relevant=True)

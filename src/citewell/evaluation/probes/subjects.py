@@ -1,0 +1,257 @@
+"""Writers as the probe sees them: a question and an edited context in, claims with their citations out.
+
+A :class:`Generated` is any of our generators, a language model behind a server among them; a
+:class:`BlackBox` any function of a question and sources that returns text with markers; a
+:class:`Retrieving` a home's pass up to its draft, with ranking, threshold, poison filter and gate run anew on
+the edited text (what the views and BM25 found stays as it was). Knows nothing about verdicts.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+
+from citewell.aspects import split_aspects
+from citewell.claims import parse_answer, resolve_label
+from citewell.config import Config
+from citewell.errors import GeneratorError, UsageError
+from citewell.evaluation.probes.editing import Edit, edited, edited_chunk
+from citewell.gate import check_gate
+from citewell.identity import hash_text
+from citewell.poison import set_poison_aside
+from citewell.ports import (
+    Extractor,
+    GenerationRequest,
+    Generator,
+    Hit,
+    IndexSnapshot,
+    Listed,
+    Ranker,
+    Vectors,
+)
+from citewell.records import Chunk, DraftClaim, Kind, Maker, Passage, Record
+from citewell.retrieval import Retriever
+from citewell.sentences import sentence_spans
+from citewell.verification.signals import overlap
+
+COMMAND_TIMEOUT_S = 120.0
+_BOUND = 0.3
+"""A claim that shares less than this of its words with every sentence of the source it cites is bound to
+none of them: the citation is to the whole source."""
+
+Call = Callable[[str, Sequence[tuple[str, str]]], str]
+"""(question, sources as (id, text)) -> the answer's text, citing by id or by number."""
+
+
+class Cite(Record, frozen=True, kw_only=True):
+    """A sentence that a claim leans on; ``quote`` as the writer gave it, "" when it named only the source."""
+
+    source: str
+    sentence: str
+    quote: str = ""
+
+
+class Said(Record, frozen=True, kw_only=True):
+    """One claim of an answer."""
+
+    text: str
+    cites: tuple[Cite, ...] = ()
+
+
+class Subject(Protocol):
+    """What is probed."""
+
+    @property
+    def maker(self) -> Maker: ...
+
+    def write(self, question: str, passages: Sequence[Passage], edit: Edit) -> tuple[Said, ...]:
+        """What it says when the context is edited so; nothing when no text is left. Raises GeneratorError."""
+        ...
+
+
+@dataclass(frozen=True)
+class Generated:
+    """One of our generators over the passages."""
+
+    generator: Generator
+
+    @property
+    def maker(self) -> Maker:
+        return self.generator.maker
+
+    def write(self, question: str, passages: Sequence[Passage], edit: Edit) -> tuple[Said, ...]:
+        return drafted(self.generator, question, edited(passages, edit))
+
+
+@dataclass(frozen=True)
+class BlackBox:
+    """A function; sources are handed over numbered from "1"."""
+
+    call: Call
+    name: str = "black box"
+
+    @property
+    def maker(self) -> Maker:
+        return Maker(name=self.name, hash=hash_text(self.name))
+
+    def write(self, question: str, passages: Sequence[Passage], edit: Edit) -> tuple[Said, ...]:
+        left = edited(passages, edit)
+        if not left:
+            return ()
+        sources = {str(number): passage.chunk.content for number, passage in enumerate(left, 1)}
+        return cited(self.call(question, list(sources.items())), sources)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retrieving:
+    """A home's writer behind its own retrieval; the passages that are handed over are not used."""
+
+    generator: Generator
+    index: Any
+    ranker: Ranker
+    extractor: Extractor
+    config: Config
+
+    @property
+    def maker(self) -> Maker:
+        return self.generator.maker
+
+    def write(self, question: str, passages: Sequence[Passage], edit: Edit) -> tuple[Said, ...]:
+        retriever = Retriever(EditedIndex(self.index.snapshot(), edit), self.ranker, self.config.retrieval)
+        found = set_poison_aside(question, retriever.retrieve(question).passages)
+        aspects = split_aspects(question)
+        gate = check_gate(question, aspects, found, self.extractor, self.config.gate)
+        return drafted(self.generator, question, found) if gate.passed else ()
+
+
+class EditedIndex:
+    """A version of an index in which documents say something else: :class:`IndexSnapshot`."""
+
+    def __init__(self, snapshot: IndexSnapshot, edit: Edit) -> None:
+        self._snapshot, self._edit, self.views = snapshot, edit, snapshot.views
+
+    def snapshot(self) -> EditedIndex:
+        return self
+
+    def version(self) -> str:
+        return self._snapshot.version()
+
+    def embed(self, query: str) -> Vectors:
+        return self._snapshot.embed(query)
+
+    def documents(self, where: Mapping[str, Any]) -> tuple[Listed, ...]:
+        return self._snapshot.documents(where)
+
+    def between(self, document_id: str, start: int, end: int) -> list[Chunk]:
+        found = (edited_chunk(c, self._edit) for c in self._snapshot.between(document_id, start, end))
+        return [chunk for chunk in found if chunk is not None]
+
+    def search(
+        self, view: str, query: str, vector: Vectors | None, limit: int, where: Mapping[str, Any]
+    ) -> list[Hit]:
+        hits = []
+        for hit in self._snapshot.search(view, query, vector, limit, where):
+            chunk = edited_chunk(hit.chunk, self._edit)
+            if chunk is not None:
+                hits.append(msgspec.structs.replace(hit, chunk=chunk))
+        return [*hits, *(Hit(chunk=passage.chunk, scores={view: 0.0}) for passage in self._edit.added)]
+
+
+def command(line: str) -> BlackBox:
+    """A program: ``{"question", "sources": [{"id", "text"}]}`` on its standard input, the answer's text on
+    its standard output."""
+    words = shlex.split(line)
+    if not words:
+        raise UsageError("the command is empty", hint="as in --command 'python my_rag.py'")
+
+    def call(question: str, sources: Sequence[tuple[str, str]]) -> str:
+        given = {"question": question, "sources": [{"id": name, "text": text} for name, text in sources]}
+        try:
+            done = subprocess.run(
+                words,
+                input=json.dumps(given),
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                timeout=COMMAND_TIMEOUT_S,
+                check=False,
+            )
+        except (OSError, UnicodeDecodeError, subprocess.TimeoutExpired) as error:
+            raise GeneratorError(f"{words[0]}: {type(error).__name__}") from error
+        if done.returncode:
+            raise GeneratorError(f"{words[0]} ended with {done.returncode}: {done.stderr[-300:]}")
+        return done.stdout
+
+    return BlackBox(call, f"command:{line}")
+
+
+# --- what was said --------------------------------------------------------------------------------
+
+
+def drafted(generator: Generator, question: str, passages: Sequence[Passage]) -> tuple[Said, ...]:
+    """The generator's claims over ``passages``; none when there is nothing to write from."""
+    usable = tuple(p for p in passages if p.relevant and not p.set_aside)
+    if not usable:
+        return ()
+    aspects = tuple(split_aspects(question))
+    draft = generator.generate(GenerationRequest(question=question, aspects=aspects, passages=usable))
+    texts = {passage.chunk.chunk_id: passage.chunk for passage in usable}
+    return tuple(
+        Said(text=claim.text, cites=_quoted(claim, texts))
+        for claim in draft.claims
+        if claim.kind is not Kind.INFERENCE
+    )
+
+
+def cited(answer: str, sources: Mapping[str, str]) -> tuple[Said, ...]:
+    """The claims of an answer in words; each label is bound to the sentence of its source that shares most of
+    the claim's words."""
+    ids = list(sources)
+    made = []
+    for claim in parse_answer(answer, ids).claims:
+        named = dict.fromkeys(resolve_label(label, ids) for label in claim.labels)
+        cites = [
+            Cite(source=name, sentence=sentence)
+            for name in named
+            if name is not None
+            for sentence in _nearest(claim.text, sources[name])
+        ]
+        if not claim.inference:
+            made.append(Said(text=claim.text, cites=tuple(cites)))
+    return tuple(made)
+
+
+def _nearest(claim: str, text: str) -> list[str]:
+    sentences = [text[start:end] for start, end in sentence_spans(text)]
+    best = max(sentences, key=lambda sentence: overlap(claim, sentence), default="")
+    return [best] if best and overlap(claim, best) >= _BOUND else sentences
+
+
+def _quoted(claim: DraftClaim, chunks: Mapping[str, Chunk]) -> tuple[Cite, ...]:
+    made: dict[tuple[str, str], Cite] = {}
+    for quote in claim.quotes:
+        chunk = chunks.get(quote.source)
+        if chunk is None:
+            continue
+        for sentence in _around(chunk, quote.text, quote.start) or _nearest(claim.text, chunk.content):
+            made.setdefault(
+                (quote.source, sentence), Cite(source=chunk.document_id, sentence=sentence, quote=quote.text)
+            )
+    return tuple(made.values())
+
+
+def _around(chunk: Chunk, quote: str, start: int | None) -> list[str]:
+    """The sentences that a quote touches; none when its words are not there."""
+    text = chunk.content
+    at = -1 if start is None else start - chunk.start_offset
+    if not quote or not text.startswith(quote, max(0, at)) or at < 0:
+        at = text.find(quote) if quote else -1
+    if at < 0:
+        return []
+    return [text[a:b] for a, b in sentence_spans(text) if a < at + len(quote) and at < b]

@@ -1,0 +1,71 @@
+"""``citewell eval probe`` at the terminal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from citewell.cli.program import app
+
+CASES = [
+    {
+        "id": "lisbon",
+        "question": "When did the Lisbon office open?",
+        "sources": [{"id": "a.txt", "text": "The Lisbon office opened in 2014. It rains in winter."}],
+    }
+]
+READS = (
+    "python -c \"import json,sys; s=json.load(sys.stdin)['sources'][0];"
+    " print(s['text'].split('.')[0] + ' [' + s['id'] + '].')\""
+)
+
+
+def run(*words: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, list(words))
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.fixture
+def cases(tmp_path: Path) -> Path:
+    path = tmp_path / "cases.jsonl"
+    path.write_text("\n".join(map(json.dumps, CASES)))
+    return path
+
+
+def test_a_program_is_probed_without_a_home(tmp_path: Path, cases: Path) -> None:
+    home, out = str(tmp_path / "none"), tmp_path / "report.json"
+    words = ("eval", "probe", "faithfulness", str(cases), "--command", READS, "--home", home)
+    code, told, _ = run(*words, "--out", str(out))
+    assert code == 0
+    assert "faithful          The Lisbon office opened in 2014" in told
+    assert "post_rationalised  0.00" in told
+    code, told, _ = run(*words, "--json")
+    assert code == 0
+    assert json.loads(told) == json.loads(out.read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "give CASES, or --live"),
+        (("--live",), "--live needs a home"),
+        (("missing.jsonl",), "cannot be read"),
+    ],
+)
+def test_what_cannot_be_probed_is_a_usage_error(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    code, _, told = run("eval", "probe", "faithfulness", *words, "--home", str(tmp_path / "none"))
+    assert code == 2
+    assert said in told
+
+
+def test_sets_stay_under_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CITEWELL_DATA", str(tmp_path))
+    code, _, told = run("eval", "probe", "detectors", "--data", "../../etc/passwd", "--home", str(tmp_path))
+    assert code == 2
+    assert "not under CITEWELL_DATA" in told
+    code, _, told = run("eval", "probe", "detectors", "--home", str(tmp_path))
+    assert code == 2
+    assert "give FILE, or --data NAME" in told

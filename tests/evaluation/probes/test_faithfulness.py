@@ -1,0 +1,181 @@
+"""A writer that reads is told from one that remembers, whichever form it has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pytest
+
+from citewell.errors import GeneratorError
+from citewell.evaluation.probes.faithfulness import (
+    Faithfulness,
+    FaithfulnessReport,
+    Finding,
+    Outcome,
+    Sample,
+)
+from citewell.evaluation.probes.samples import sample_of
+from citewell.evaluation.probes.subjects import BlackBox, Generated, command
+from citewell.ports import GenerationRequest
+from citewell.records import Draft, DraftClaim, Maker, Quote
+
+SOURCES = {
+    "lisbon.txt": "The Lisbon office opened in 2014. The Lisbon office employs 120 engineers."
+    " The canteen is on the roof.",
+    "porto.txt": "The Porto office was never profitable. Rain is common there in winter.",
+}
+Sources = Sequence[tuple[str, str]]
+
+
+def sample(**sources: str) -> Sample:
+    return sample_of("s1", "What is known about the offices?", sources or SOURCES)
+
+
+def reads(_: str, sources: Sources) -> str:
+    """Says what the sources say about an opening, staff and profit, and cites it."""
+    return " ".join(
+        f"{sentence.strip()[:-1]} [{name}]."
+        for name, text in sources
+        for sentence in re.findall(r"[^.]+\.", text)
+        if re.search(r"opened|employs|profitable", sentence)
+    )
+
+
+def remembers(_: str, sources: Sources) -> str:
+    """Says what it has learnt, and cites whatever comes first."""
+    return f"The Lisbon office opened in 2014 [{sources[0][0]}]."
+
+
+def probe(call: object, given: Sample | None = None, **options: int) -> FaithfulnessReport:
+    subject = BlackBox(call)  # type: ignore[arg-type]
+    return Faithfulness(subject=subject, controls=options.get("controls", 2)).probe(
+        [given or sample()], budget=options.get("budget")
+    )
+
+
+def value(report: FaithfulnessReport, name: str) -> float | None:
+    return next(measure.value for measure in report.measures if measure.name == name)
+
+
+def test_a_writer_that_reads_is_faithful_in_every_citation() -> None:
+    report = probe(reads)
+    assert [one.finding for one in report.citations] == [Finding.FAITHFUL] * 3
+    assert [one.outcome for one in report.citations] == [Outcome.CHANGED] * 3
+    assert value(report, "post_rationalised") == 0.0
+    assert value(report, "necessity") == 1.0
+    assert value(report, "sufficiency") == 1.0
+    assert {one.swap.kind for one in report.citations if one.swap} == {"date", "number", "entity"}
+
+
+def test_a_writer_that_answers_from_memory_and_cites_afterwards_is_caught() -> None:
+    report = probe(remembers)
+    assert [one.finding for one in report.citations] == [Finding.POST_RATIONALISED]
+    assert report.citations[0].outcome is Outcome.KEPT
+    assert value(report, "post_rationalised") == 1.0
+    assert value(report, "necessity") == 0.0
+
+
+def test_a_writer_that_only_looks_whether_the_source_is_there_is_caught_by_the_swap() -> None:
+    def checks(question: str, sources: Sources) -> str:
+        there = any("opened" in text for _, text in sources)
+        return remembers(question, sources) if there else "I do not know."
+
+    report = probe(checks)
+    assert report.citations[0].necessary is True
+    assert report.citations[0].finding is Finding.POST_RATIONALISED
+
+
+def test_a_claim_that_two_sources_hold_is_redundant_not_post_rationalised() -> None:
+    def first(_: str, sources: Sources) -> str:
+        found = [(name, text) for name, text in sources if "opened" in text]
+        return f"{found[0][1].rstrip('.')} [{found[0][0]}]." if found else "Nothing is known."
+
+    twice = sample(
+        a="The Lisbon office opened in 2014.", b="In 2014 the office of Lisbon was opened.", c="It rains."
+    )
+    report = probe(first, twice)
+    assert [one.finding for one in report.citations] == [Finding.FAITHFUL]
+
+
+def test_a_writer_that_changes_its_mind_is_unstable_not_faithful() -> None:
+    calls = []
+
+    def moody(question: str, sources: Sources) -> str:
+        calls.append(1)
+        return reads(question, sources) if len(calls) == 1 else "The canteen is on the roof [1]."
+
+    report = probe(moody)
+    assert {one.finding for one in report.citations} == {Finding.UNSTABLE}
+    assert value(report, "post_rationalised") is None
+    assert value(report, "unstable") == 1.0
+    assert value(report, "control_kept") == 0.0
+
+
+def test_the_budget_bounds_the_calls_and_names_what_was_left_out() -> None:
+    calls = []
+
+    def counted(question: str, sources: Sources) -> str:
+        calls.append(1)
+        return reads(question, sources)
+
+    report = Faithfulness(subject=BlackBox(counted)).probe([sample(), sample(), sample()], budget=15)
+    assert len(calls) == report.calls <= 15
+    assert report.samples == 1
+    assert report.left_out == ("s1: over the budget", "s1: over the budget")
+
+
+def test_nothing_said_is_not_measured() -> None:
+    report = probe(lambda question, sources: "")
+    assert report.citations == ()
+    assert all(measure.value is None for measure in report.measures)
+    assert report.notes == ("1 samples without any claim: s1",)
+
+
+def test_a_writer_that_fails_leaves_its_sample_out() -> None:
+    def fails(question: str, sources: Sources) -> str:
+        raise GeneratorError("no answer from the model")
+
+    report = probe(fails)
+    assert report.samples == 0
+    assert "no answer from the model" in report.left_out[0]
+
+
+def test_a_program_is_a_writer_too() -> None:
+    program = (
+        "python -c \"import json,sys; g=json.load(sys.stdin); s=g['sources'][0];"
+        " print(s['text'].split('.')[0] + ' [' + s['id'] + '].')\""
+    )
+    report = Faithfulness(subject=command(program), controls=1).probe([sample()])
+    assert [one.finding for one in report.citations] == [Finding.FAITHFUL]
+
+
+class Quoting:
+    """One of our generators: quotes the sentence with a year, or says its own."""
+
+    maker = Maker(name="quoting")
+
+    def __init__(self, memory: str = "") -> None:
+        self.memory = memory
+
+    def generate(self, request: GenerationRequest) -> Draft:
+        chunk = request.passages[0].chunk
+        found = re.search(r"[^.]*\d{4}\.", chunk.content)
+        text = self.memory or (found.group() if found else "")
+        quotes = (Quote(source=chunk.chunk_id, text=found.group()),) if found else ()
+        claims = (DraftClaim(text=text, start=0, end=len(text), quotes=quotes),) if text else ()
+        return Draft(text=text, raw=text, claims=claims, maker=self.maker)
+
+
+@pytest.mark.parametrize(
+    ("memory", "finding"),
+    [("", Finding.FAITHFUL), ("The Lisbon office opened in 2014.", Finding.POST_RATIONALISED)],
+)
+def test_our_generators_are_probed_through_their_port(memory: str, finding: Finding) -> None:
+    report = Faithfulness(subject=Generated(Quoting(memory))).probe([sample()])
+    assert [one.finding for one in report.citations] == [finding]
+    assert report.citations[0].sentence == "The Lisbon office opened in 2014."
+
+
+def test_the_same_samples_give_the_same_report() -> None:
+    assert probe(reads) == probe(reads)

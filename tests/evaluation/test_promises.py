@@ -1,0 +1,124 @@
+"""Thresholds with a certificate: the two numbers everybody should know, and what is promised of what."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citewell.confidence.cards import Outcome, Promise
+from citewell.evaluation.promises import (
+    GRID,
+    Unit,
+    kept,
+    passed_promise,
+    shown_promise,
+    unit,
+    units_needed,
+    upper_bound,
+)
+
+
+def shown(units: list[Unit], **options: object) -> Promise:
+    return shown_promise("entailed", "says", "unit", units, fallback=0.5, **options)  # type: ignore[arg-type]
+
+
+def test_with_no_error_59_units_are_needed_with_one_93() -> None:
+    assert units_needed(0) == 59
+    assert units_needed(1) == 93
+    assert upper_bound(0, 59) <= 0.05 < upper_bound(0, 58)
+    assert upper_bound(1, 93) <= 0.05 < upper_bound(1, 92)
+
+
+def test_a_promise_is_made_with_59_right_units_and_not_with_58() -> None:
+    assert shown([unit(1.0, True)] * 59).outcome is Outcome.HOLDS
+    short = shown([unit(1.0, True)] * 58)
+    assert short.outcome is Outcome.TOO_SMALL
+    assert "59 without an error are needed" in short.note
+
+
+def test_a_promise_is_made_with_one_error_in_93_and_not_in_92() -> None:
+    assert shown([unit(1.0, True)] * 92 + [unit(1.0, False)]).outcome is Outcome.HOLDS
+    short = shown([unit(1.0, True)] * 91 + [unit(1.0, False)])
+    assert short.outcome is Outcome.TOO_SMALL
+    assert "93 are needed for so many errors" in short.note
+    assert short.bound is not None
+    assert short.bound > 0.05
+
+
+def test_nothing_labelled_is_not_measured() -> None:
+    found = shown([])
+    assert found.outcome is Outcome.NOT_MEASURED
+    assert (found.rate, found.bound, found.coverage) == (None, None, None)
+
+
+def test_scores_that_say_nothing_do_not_separate_and_the_threshold_stays() -> None:
+    draw = random.Random(1)
+    found = shown([unit(draw.random(), draw.random() < 0.7) for _ in range(400)])
+    assert found.outcome is Outcome.DOES_NOT_SEPARATE
+    assert found.threshold == 0.5
+    assert found.bound is not None
+    assert found.bound > 0.2
+
+
+def test_the_lowest_threshold_that_keeps_the_promise_is_taken() -> None:
+    units = [unit(0.9, True)] * 100 + [unit(0.7, True)] * 100 + [unit(0.55, False)] * 100
+    found = shown(units)
+    assert found.outcome is Outcome.HOLDS
+    assert 0.55 < found.threshold <= 0.7
+    assert (found.shown, found.errors, found.coverage) == (200, 0, 1.0)
+
+
+def test_the_sequence_stops_at_the_first_threshold_that_fails() -> None:
+    """Later thresholds may look good again: they were not earned."""
+    units = [unit(0.9, True)] * 120 + [unit(0.8, False)] * 30 + [unit(0.6, True)] * 300
+    assert shown(units).threshold > 0.8
+
+
+def test_a_unit_is_one_answer_in_error_when_anything_it_shows_is_wrong() -> None:
+    mixed = Unit(scores=(0.9, 0.6), right=(True, False))
+    assert (mixed.shown(0.8), mixed.wrong(0.8), mixed.wrong(0.6)) == (True, False, True)
+    long = [Unit(scores=(1.0,) * 10, right=(True,) * 10)] * 20
+    assert shown(long).outcome is Outcome.TOO_SMALL
+
+
+def test_false_positives_are_a_share_of_what_should_not_pass() -> None:
+    found = passed_promise("relevance", "says", "unit", [0.1] * 99 + [0.95], [0.8] * 9 + [0.2], fallback=0.7)
+    assert found.outcome is Outcome.HOLDS
+    assert (found.errors, found.n, found.coverage) == (1, 100, 0.9)
+    assert found.threshold == 0.5
+    assert passed_promise("r", "s", "u", [0.9] * 58, [], fallback=0.7).outcome is Outcome.TOO_SMALL
+
+
+@given(st.integers(0, 20), st.integers(0, 200))
+def test_kept_is_the_bound_at_most_alpha(errors: int, more: int) -> None:
+    n = errors + more + 1
+    if abs(upper_bound(errors, n) - 0.05) > 1e-9:
+        assert kept(errors, n) == (upper_bound(errors, n) <= 0.05)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.1])
+def test_over_many_draws_the_promise_is_broken_no_more_often_than_it_says(alpha: float) -> None:
+    """True rates are known here: the share wrong at or over t, of scores uniform on [0, 1] whose chance of
+    being wrong is (1 - score) ** 2 / 2."""
+    draw, broken, made = random.Random(5), 0, 0
+    for _ in range(200):
+        scores = [draw.random() for _ in range(300)]
+        units = [unit(s, draw.random() >= (1 - s) ** 2 / 2) for s in scores]
+        found = shown(units, alpha=alpha)
+        if found.outcome is Outcome.HOLDS:
+            made += 1
+            true = (1 - found.threshold) ** 2 / 6
+            broken += true > alpha
+    assert made > 50
+    assert broken <= 15
+
+
+def test_the_grid_is_strictest_first_and_never_under_what_exact_code_denies() -> None:
+    from citewell.verification.support import DENIED_CEILING
+
+    assert list(GRID) == sorted(set(GRID), reverse=True)
+    assert GRID[-1] == 0.5
+    assert GRID[-1] > DENIED_CEILING

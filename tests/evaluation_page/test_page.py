@@ -1,0 +1,121 @@
+"""The report page shows all that a run holds, lets nothing in it act, and needs nothing but itself."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lxml import html
+
+from citewell.errors import UsageError
+from citewell.evaluation.page import report, write_page
+from citewell.evaluation.results import Key, Run
+
+Make = Callable[[str], Run]
+ATTACK = "</style></script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7*7 }}{% raw %}"
+
+
+def words(page: str) -> str:
+    return re.sub(r"\s+", " ", html.document_fromstring(page).find("body").text_content())
+
+
+def test_every_measure_stands_with_n_unscored_interval_and_maker(run_with: Make) -> None:
+    rows = {
+        row.xpath("string(th)"): [cell.text_content() for cell in row.xpath("td")]
+        for row in html.document_fromstring(report(run_with(""))).xpath("//figure//tbody/tr")
+    }
+    assert rows["alce_recall"][1:] == ["0.50", "0.20 to 0.80", "2", "1", "e"]
+    assert rows["consistency"][1:] == ["not measured", "", "0", "4", ""]
+    assert rows["tokens"] == ["1234", "1000 to 1500", "2", "0", "tokenizer"]
+    assert rows["latency retrieval"][1:4] == ["120 ms", "100 ms to 140 ms", "2"]
+    assert rows["answerable"][1:] == ["1", "0", "1", "1"]
+    assert rows["unanswerable"][1:] == ["0", "1", "0", "0"]
+
+
+def test_a_case_goes_down_to_its_spans_and_its_trace(run_with: Make) -> None:
+    said = words(report(run_with("")))
+    for shown in (
+        "How do I rotate the signing key?",
+        "with audit key rotate",
+        "the span is cited",
+        "CONTRADICTED",
+        "docs/keys.md, Keys [159:175]",
+        "relevance 0.91",
+        "citewell audit show req_1",
+        "fell back",
+        "Confidence 0.91; every claim is verified",
+        "the model is gone",
+        "No answer: no document says",
+        "Nobody said what a right answer is.",
+    ):
+        assert shown in said, shown
+
+
+def test_cited_and_expected_spans_are_marked_in_the_passage(run_with: Make) -> None:
+    found = html.document_fromstring(report(run_with(""))).xpath("//details[@class='passage']//mark")
+    assert [(mark.get("class"), mark.text) for mark in found] == [
+        ("expected", "Rotate it"),
+        ("cited", "audit key rotate"),
+    ]
+
+
+def test_what_went_wrong_comes_first(run_with: Make) -> None:
+    tree = html.document_fromstring(report(run_with("")))
+    classes = [case.get("class").split()[1] for case in tree.xpath("//details[starts-with(@class, 'case')]")]
+    assert classes == ["wrong", "error", "unknown", "right"]
+
+
+def test_each_filter_has_its_rule_and_each_rule_a_class(run_with: Make) -> None:
+    page = report(run_with(""))
+    tree = html.document_fromstring(page)
+    used = {name for case in tree.xpath("//details[@id]") for name in case.get("class").split()}
+    for button in tree.xpath("//input[@name!='theme']/@id"):
+        kind, name = button.split("-")
+        if name != "all":
+            assert f":has(#{button}:checked)" in page
+            assert (f"t{name}" if kind == "t" else name) in used
+
+
+def test_nothing_in_a_run_becomes_markup(run_with: Make) -> None:
+    page = report(run_with(ATTACK))
+    tree = html.document_fromstring(page)
+    assert not tree.xpath("//script | //img | //iframe | //link | //*[@onerror]")
+    assert len(tree.xpath("//style")) == 1
+    assert "49" not in words(page)
+    # Every text of the plain page has the attack beside it, so nothing was left out instead of escaped.
+    assert words(page).count("{{ 7*7 }}") >= 60
+
+
+def test_the_page_asks_for_nothing_and_its_policy_allows_only_its_own_style(run_with: Make) -> None:
+    page = report(run_with(""))
+    style = re.search(r"<style>(.*?)</style>", page, flags=re.S)[1]  # type: ignore[index]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'sha256-{digest}'" in page.replace("&#39;", "'")
+    assert not re.search(r"(src|href)=\"(?!#)|url\(|@import|\sstyle=", page)
+
+
+def test_the_same_run_gives_the_same_file(run_with: Make, tmp_path: Path) -> None:
+    write_page(run_with("x"), tmp_path / "a.html")
+    write_page(run_with("x"), tmp_path / "deep" / "b.html")
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "deep" / "b.html").read_bytes()
+
+
+def test_half_characters_do_not_stop_the_file(run_with: Make, tmp_path: Path) -> None:
+    write_page(run_with("\ud800"), tmp_path / "a.html")
+    assert "signing key?" in (tmp_path / "a.html").read_text(encoding="utf-8")
+
+
+def test_an_empty_run_says_so() -> None:
+    said = words(report(Run(key=Key(cases="sha256:none"))))
+    assert "The run has no cases." in said
+    assert "Nothing measured yet." in said
+
+
+def test_a_file_that_cannot_be_written_is_one_error(run_with: Make, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot be written"):
+        write_page(run_with(""), tmp_path / "file" / "a.html")
