@@ -95,7 +95,7 @@ class Ladder:
         found["fused, no names"] = [pool.chunks[key] for key in fused_everywhere(pool, self._settings)]
         found["fused"] = [pool.chunks[key] for key, _ in pool.fused]
         for name, retriever in self._retrievers.items():
-            kept, _ = fold(
+            kept, *_ = fold(
                 retriever.rank(question.text, pool),
                 near_duplicate=self._settings.near_duplicate,
                 per_document=_DEPTH,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 
+from citewell.errors import AccessError
 from citewell.records import Record
 
 
@@ -31,14 +32,25 @@ class Caller(Record, frozen=True, kw_only=True):
     roles: tuple[Role, ...] = (Role.ASKER,)
     everything: bool = False
 
+    @property
+    def unrestricted(self) -> bool:
+        """Whether nothing is kept from the caller."""
+        return self.everything or Role.ADMIN in self.roles
+
     def has(self, *roles: Role) -> bool:
         """Whether one of ``roles`` is held; an admin holds them all."""
-        return self.everything or Role.ADMIN in self.roles or not set(self.roles).isdisjoint(roles)
+        return self.unrestricted or not set(self.roles).isdisjoint(roles)
+
+    def must(self, *roles: Role, to: str) -> None:
+        """Raises AccessError unless one of ``roles`` is held; ``to`` says what for."""
+        if not self.has(*roles):
+            names = " or ".join(role.value for role in dict.fromkeys((*roles, Role.ADMIN)))
+            raise AccessError(f"no right to {to}", hint=f"ask somebody who is {names}")
 
     def sees(self, acl: Iterable[str]) -> bool:
         """Whether a text with this access list may reach the caller: an empty list is for everybody."""
         listed = set(acl)
-        return self.everything or not listed or not listed.isdisjoint(self.groups)
+        return self.unrestricted or not listed or not listed.isdisjoint(self.groups)
 
 
 OWNER = Caller(roles=(Role.ADMIN,), everything=True)

@@ -1,8 +1,8 @@
 """A home's log, put to use: questions, receipts, rechecks, recalls, replays, expiry and erasure.
 
 In: the parts of a home. Out: values. Whoever reads other people's records through it leaves an entry, which
-names the readers by what they say of themselves and the people asked for by pseudonym. Knows nothing about
-terminals, files or HTTP.
+names the readers by what they say of themselves and the people asked for by pseudonym. What its caller may
+not see does not exist in it (:mod:`citewell.seeing`). Knows nothing about terminals, files or HTTP.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from citewell.access import OWNER, Caller, Role
 from citewell.audit.entries import EntryKind
 from citewell.audit.erasure import Erasure, erase
 from citewell.audit.holds import Hold, holds_in_force, lift_hold, place_hold
@@ -22,6 +23,7 @@ from citewell.audit.pages import Counts, Page, Queries
 from citewell.audit.postings import Postings
 from citewell.audit.question import AuditQuery
 from citewell.audit.retention import Expiry, expire
+from citewell.audit.visible import VisibleQueries
 from citewell.environment import environment
 from citewell.errors import UsageError
 from citewell.finding import BROADENED
@@ -39,6 +41,7 @@ from citewell.revisiting import (
     replay,
     result_of,
 )
+from citewell.seeing import Seeing, named_by
 
 if TYPE_CHECKING:
     from citewell.assembly import Assembly
@@ -70,13 +73,34 @@ class Notice(Record, frozen=True, kw_only=True):
 class Auditing:
     """Made by :attr:`citewell.knowledge.KnowledgeBase.audit`."""
 
-    def __init__(self, parts: Assembly) -> None:
-        self._parts = parts
+    def __init__(self, parts: Assembly, caller: Caller = OWNER, shared: Auditing | None = None) -> None:
+        self._parts, self._caller, self._shared = parts, caller, shared or self
+
+    def as_(self, caller: Caller) -> Auditing:
+        """The same log, for ``caller``."""
+        return Auditing(self._parts, caller, self._shared)
+
+    @property
+    def queries(self) -> Queries:
+        """Questions without a trace and without a rule: for what reads on nobody's behalf."""
+        return self._shared._queries
 
     @cached_property
-    def queries(self) -> Queries:
-        """Questions without a trace: for what reads on nobody's behalf."""
+    def _queries(self) -> Queries:
         return Queries(self._parts.log, self._postings)
+
+    @cached_property
+    def seeing(self) -> Seeing:
+        """What the caller may see."""
+        return Seeing(self._caller, self._parts.evidence, self._parts.log)
+
+    @cached_property
+    def _asked(self) -> Queries | VisibleQueries:
+        """Questions as the caller may put them."""
+        if self._caller.unrestricted:
+            return self.queries
+        only = None if self._caller.has(Role.AUDITOR) else self._caller.user
+        return VisibleQueries(self.queries, self._parts.log, self.seeing.record, only)
 
     @cached_property
     def _postings(self) -> Postings:
@@ -86,32 +110,36 @@ class Auditing:
 
     def query(self, query: AuditQuery, *, reader: str = "") -> Page:
         """A page of records, newest first, read on record."""
-        page = self.queries.page(query)
+        page = self._asked.page(query)
         self._note_read({"query": self._without_names(query)}, reader, len(page.records))
         return page
 
     def every(self, query: AuditQuery, *, reader: str = "") -> Iterator[AuditRecord]:
         """All that fits, newest first, for an export; the read is on record before the first is shown."""
-        count = self.queries.counts(query).total
+        count = self._asked.counts(query).total
         self._note_read({"query": self._without_names(query), "export": "all"}, reader, count)
-        yield from self.queries.every(query)
+        yield from self._asked.every(query)
 
     def counts(self, query: AuditQuery, *, by: str = "day", of: str = "decision", reader: str = "") -> Counts:
         """Counts and rates over time, read on record: narrow ones tell of people too."""
-        counts = self.queries.counts(query, by=by, of=of)
+        counts = self._asked.counts(query, by=by, of=of)
         self._note_read({"counts": self._without_names(query)}, reader, counts.total)
         return counts
 
     def record(self, request_id: str, *, reader: str = "") -> AuditRecord:
         """The record of one request, read on record. Raises UsageError when there is none."""
-        record = self._parts.log.record(request_id)
+        record = self.seeing.request(request_id)
         self._note_read({"show": request_id}, reader, 1)
         return record
 
     def export(self, folder: str | Path, *, reader: str = "") -> int:
-        """The log as tlog-tiles with its sealed bodies; how many entries. On record, as a read."""
+        """The log as tlog-tiles with its sealed bodies; how many entries. On record, as a read.
+
+        Raises AccessError for anybody but an admin: it is everybody's.
+        """
         from citewell.audit.export import export
 
+        self._caller.must(Role.ADMIN, to="export the log")
         self._note_read({"export": "all"}, reader, self._parts.log.size())
         return export(self._parts.log, Path(folder))
 
@@ -129,6 +157,8 @@ class Auditing:
         """See :func:`citewell.audit.issuing.issue`; on record as a read."""
         from citewell.audit.issuing import issue
 
+        if not self._caller.unrestricted:
+            self.seeing.request(request_id)
         receipt = issue(
             self._parts.log,
             request_id,
@@ -144,9 +174,10 @@ class Auditing:
     def recheck(self, request_id: str = "", *, reader: str = "") -> Iterator[Recheck]:
         """One answer, or every one, newest first, against today's documents; each that does not hold as it
         did is an entry."""
-        count = 1 if request_id else self.queries.counts(AuditQuery()).total
+        only = [self.seeing.request(request_id)] if request_id else []
+        count = len(only) or self._asked.counts(AuditQuery()).total
         self._note_read({"recheck": request_id or "all"}, reader, count)
-        records = [self._parts.log.record(request_id)] if request_id else self.queries.every(AuditQuery())
+        records = only or self._asked.every(AuditQuery())
         revisiting = self._revisiting()
         for record in records:
             found = revisiting.recheck(record)
@@ -163,16 +194,19 @@ class Auditing:
         """Every past answer that leaned on a document, with a notice for whoever got it; each is an entry.
 
         A document that is withdrawn, or whose newest version was cited, is not leaned on any more; one that
-        has a newer version is judged by that. Raises UsageError for a document nobody cited.
+        has a newer version is judged by that. Raises UsageError for a document nobody cited, AccessError for
+        whoever may not read other people's answers.
         """
+        self._caller.must(Role.AUDITOR, to="recall a document")
         query = AuditQuery(document=document_id)
-        if not self.queries.counts(query).total:
+        count = self._asked.counts(query).total
+        if not count:
             raise UsageError(f"no answer cites {document_id!r}", hint="see `citewell documents list`")
-        self._note_read({"recall": document_id}, reader, self.queries.counts(query).total)
+        self._note_read({"recall": document_id}, reader, count)
         revisiting = self._revisiting()
         readers = self._readers()
         newest = self._parts.evidence.versions(document_id)[-1:]
-        for record in self.queries.every(query):
+        for record in self._asked.every(query):
             versions = {
                 citation.document_version
                 for claim in record.claims
@@ -191,21 +225,32 @@ class Auditing:
         With the extractive writer all of it; what a language model wrote is taken from the record, and its
         retrieval and verdicts are made anew. Raises UsageError when the index version is no longer kept.
         """
-        record = self._parts.log.record(request_id)
+        record = self.seeing.request(request_id)
         self._note_read({"replay": request_id}, reader, 1)
         whole = self._writes_again(record)
-        return replay(
+        made: list[AuditRecord] = []
+
+        def again(record: AuditRecord) -> AuditRecord:
+            made.append(self._whole_again(record) if whole else self._retrieved_again(record))
+            return made[-1]
+
+        found = replay(
             record,
-            self._whole_again if whole else self._retrieved_again,
+            again,
             compared=WHOLE if whole else (*RETRIEVED, *JUDGED),
             config=self._parts.config,
             environment=environment(),
         )
+        # Asked with the asker's groups, it may have met what this caller, or today nobody, may see.
+        if found.differences and not all(self.seeing.documents(named_by(one)) for one in made):
+            return msgspec.structs.replace(found, differences=("it came out otherwise",))
+        return found
 
     # --- taking out -------------------------------------------------------------------------------
 
     def expire(self, *, dry_run: bool = False) -> Expiry:
         """What the configured retention says, today. Raises LogError."""
+        self._caller.must(Role.ADMIN, to="expire records")
         parts = self._parts
         kept = parts.config.retention
         days = {
@@ -225,6 +270,7 @@ class Auditing:
         :func:`citewell.audit.erasure.erase`."""
         from citewell.forgetting import ForgetSuppliedTexts, ForgetTraces
 
+        self._caller.must(Role.ADMIN, to="erase a person")
         parts = self._parts
         stores = (
             ForgetTraces(parts.traces),
@@ -236,16 +282,19 @@ class Auditing:
         self, name: str, *, reason: str, user: str = "", document: str = "", request_id: str = ""
     ) -> Hold:
         """Keeps a person's, a document's or a request's records (all, when none is named) from going."""
+        self._caller.must(Role.ADMIN, to="place a hold")
         return place_hold(
             self._parts.log, name, reason=reason, user=user, document=document, request_id=request_id
         )
 
     def lift(self, name: str, *, reason: str) -> None:
         """Ends a hold. Raises UsageError when none of that name is in force."""
+        self._caller.must(Role.ADMIN, to="lift a hold")
         lift_hold(self._parts.log, name, reason=reason)
 
     def holds(self) -> tuple[Hold, ...]:
         """Those in force."""
+        self._caller.must(Role.ADMIN, to="see holds")
         return holds_in_force(self._parts.log)
 
     def close(self) -> None:
@@ -337,6 +386,8 @@ class Auditing:
         return dict(asked)
 
     def _note_read(self, what: Mapping[str, Any], reader: str, shown: int) -> None:
+        # Who is known by name reads under it.
+        reader = reader if self._caller.everything else self._caller.user
         body = {**what, "reader": reader, "records": shown}
         self._parts.log.note(EntryKind.READ, body, subject=reader)
 

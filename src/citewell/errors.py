@@ -2,6 +2,7 @@
 
 CitewellError                     .hint says what to do, .retryable whether trying again can help
 ├── UsageError                    the call's words are off (exit code 2)
+├── AccessError                   the caller lacks the role for it
 ├── ConfigError                   a key or value of citewell.toml / CITEWELL_*
 │   └── SameModelError            the writer was asked to mark its own work
 ├── MissingExtraError             an optional dependency; the hint is its install line
@@ -41,6 +42,10 @@ class CitewellError(Exception):
 
 class UsageError(CitewellError):
     """The call's words are off."""
+
+
+class AccessError(CitewellError):
+    """Whoever asks lacks the role for it. What they may merely not see does not exist for them instead."""
 
 
 class ConfigError(CitewellError):

@@ -48,6 +48,7 @@ class Finding:
             # The version is kept for ever: the record names it, and a replay opens it again.
             self.pin(found.index_version)
             journal.index_version = found.index_version
+            journal.looked_into(found.documents)
             notes += [*found.notes, *(f"{name} {took:.1f} ms" for name, took in found.latencies.items())]
         with journal.stage("poison filter") as notes:
             journal.passages = tuple(set_poison_aside(ask.question, found.passages))
@@ -72,6 +73,7 @@ class Finding:
                 if found.index_version != journal.index_version:
                     notes.append(f"{aspect}: the index has moved on, its passages are not mixed in")
                     continue
+                journal.looked_into(found.documents)
                 fresh = [p for p in found.passages if p.relevant and p.chunk.chunk_id not in known]
                 known |= {passage.chunk.chunk_id for passage in fresh}
                 journal.passages += tuple(fresh)

@@ -27,7 +27,7 @@ from citewell.config import Chunking
 from citewell.documents.files import FileFailure, SourceFile, walk
 from citewell.documents.worker import ParsingWorker
 from citewell.errors import CitewellError, DocumentError, UnreadableError, UsageError
-from citewell.evidence.catalogue import STORED, WITHDRAWN, CatalogueEntry
+from citewell.evidence.catalogue import STORED, WITHDRAWN, CatalogueEntry, absent
 from citewell.evidence.sqlite import SqliteEvidence
 from citewell.identity import hash_file
 from citewell.index import LanceIndex
@@ -82,21 +82,24 @@ def ingest(
     document_id: str | None = None,
     progress: Progress | None = None,
     clock: Clock | None = None,
+    sees: Callable[[Iterable[str]], bool] = lambda acl: True,
 ) -> IngestReport:
     """Brings evidence and index up to date with the files under ``paths`` and publishes the index.
 
     A file whose bytes are known is skipped; one that cannot be read is reported and the rest goes on.
     ``acl`` and ``tags`` replace a known document's; empty, they leave them as they are, so that
     ingesting again never opens what was closed. A document whose file is gone from an ingested folder
-    is withdrawn. Raises UsageError when another ingest is writing.
+    is withdrawn. ``sees`` says of an access list whether whoever ingests may see such documents: others are
+    neither replaced nor withdrawn. Raises UsageError when another ingest is writing.
     """
     with index.writer():
-        plan = _Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()))
+        plan = _Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
         writing = _Writing(evidence, index, progress)
         for item in _ahead(_read_all(paths, document_id, worker, chunking, plan)):
             writing.take(item)
         writing.commit()
-        for entry in _gone(paths, evidence.catalogue(), plan.met):
+        entries = [entry for entry in evidence.catalogue() if sees(entry.acl)]
+        for entry in _gone(paths, entries, plan.met):
             index.remove([entry.document_id])
             evidence.withdraw(entry.document_id, GONE)
             writing.outcomes.append(
@@ -111,8 +114,13 @@ def _reconcile(evidence: SqliteEvidence, index: LanceIndex) -> None:
     stored = index.stored()
     entries = evidence.catalogue()
     for entry in entries:
-        if entry.state == STORED and stored.get(entry.document_id) == entry.version:
+        held = stored.get(entry.document_id)
+        if held is None or held.version != entry.version:
+            continue
+        if entry.state == STORED:
             evidence.mark_indexed(entry.document_id, entry.version)
+        if (held.acl, held.tags) != (entry.acl, entry.tags):
+            index.relabel(entry.document_id, entry.acl, entry.tags)
     index.remove(set(stored) - {entry.document_id for entry in entries if entry.state != WITHDRAWN})
 
 
@@ -126,6 +134,23 @@ def withdraw(document_id: str, *, evidence: SqliteEvidence, index: LanceIndex, r
         evidence.withdraw(document_id, reason)
         index.remove([document_id])
         return index.publish()
+
+
+def share(document_id: str, acl: Sequence[str], *, evidence: SqliteEvidence, index: LanceIndex) -> str:
+    """Replaces who may see the document; the new index version's name. Nothing is read or embedded again.
+
+    Retrieval obeys first: an interruption leaves it as asked for, and the next ingest brings it back in line
+    with the evidence. Raises EvidenceError when no such document is stored, UsageError when an ingest is
+    writing.
+    """
+    with index.writer():
+        latest = evidence.latest(document_id)
+        if latest is None:
+            raise absent("(any version)", document_id)
+        index.relabel(document_id, acl, latest.tags)
+        version = index.publish()
+        evidence.share(document_id, acl)
+        return version
 
 
 class _Parsed(Record, frozen=True, kw_only=True):
@@ -145,8 +170,9 @@ class _Plan:
         acl: tuple[str, ...],
         tags: tuple[str, ...],
         now: str,
+        sees: Callable[[Iterable[str]], bool],
     ) -> None:
-        self._evidence = evidence
+        self._evidence, self._sees = evidence, sees
         self._known = {entry.document_id: entry for entry in evidence.catalogue()}
         self._stored = index.stored()
         self._acl, self._tags, self._now = acl, tags, now
@@ -157,11 +183,14 @@ class _Plan:
         entry = self._known.get(source.document_id)
         if entry is None:
             return None
+        if not self._sees(entry.acl):
+            return _failed(str(source.path), source.document_id, _taken(source.document_id))
         if entry.state == WITHDRAWN:
             if named or entry.reason == GONE:
                 return None
             return _outcome(source, UNCHANGED, f"stays withdrawn ({entry.reason})")
-        same = entry.version == version and self._stored.get(source.document_id) == version
+        held = self._stored.get(source.document_id)
+        same = entry.version == version and held is not None and held.version == version
         relabelled = (self._acl and self._acl != entry.acl) or (self._tags and self._tags != entry.tags)
         return _outcome(source, UNCHANGED) if same and not relabelled else None
 
@@ -335,6 +364,10 @@ def _hash(source: SourceFile) -> str:
 
 def _outcome(source: SourceFile, status: str, message: str = "") -> FileOutcome:
     return FileOutcome(path=str(source.path), document_id=source.document_id, status=status, message=message)
+
+
+def _taken(document_id: str) -> UsageError:
+    return UsageError(f"the id {document_id!r} cannot be used", hint="choose another with --id")
 
 
 def _failed(path: str, document_id: str, error: CitewellError) -> FileOutcome:

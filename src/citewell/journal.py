@@ -152,6 +152,11 @@ class Journal:
             notes=tuple(f"{stage.name}: {note}" for stage in self.stages for note in stage.notes),
         )
 
+    def looked_into(self, documents: Sequence[str]) -> None:
+        """Documents that passages or notes of a stage name: who may not see all of them, may not see this."""
+        known = self.parameters.get("looked_into", ())
+        self.parameters["looked_into"] = list(dict.fromkeys((*known, *documents)))
+
     def note(self, text: str) -> None:
         """Something that no running stage can say, as a stage of its own that takes no time."""
         self.stages.append(Stage(name="note", latency_ms=0.0, notes=(text,)))

@@ -1,26 +1,31 @@
 """A home and what can be done with it: the object behind ``citewell.open``.
 
 In: files and questions. Out: reports, answers, records. Everything that changes the home, and every
-read of the log's contents, leaves an entry in its audit log. Knows nothing about terminals, HTTP or models.
+read of the log's contents, leaves an entry in its audit log. What its caller may not see does not exist in it
+(:mod:`citewell.seeing`). Knows nothing about terminals, HTTP or models.
 """
 
 from __future__ import annotations
 
+import copy
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from citewell.access import OWNER, Caller, Role
 from citewell.assembly import AUDIT_FILE, Assembly, load_config
 from citewell.audit.entries import EntryKind
 from citewell.clock import stamp
 from citewell.config import Config, Verification
 from citewell.environment import environment
-from citewell.errors import ConfigError, EvidenceError, UsageError
+from citewell.errors import AccessError, ConfigError, EvidenceError, UsageError
 from citewell.records import ISSUE, Answer, AuditRecord, Document, Passage, Trace
 from citewell.sealing import prompts_to_check, seal_configuration, seal_ingest
 
@@ -39,6 +44,7 @@ if TYPE_CHECKING:
     from citewell.ingesting import IngestReport, Progress
     from citewell.ports import Clock, Embedder, Entailer
     from citewell.records import AuditRecord
+    from citewell.seeing import Seeing
     from citewell.streaming import Event, Tell
     from citewell.verifying import Source, VerifyReport
 
@@ -81,12 +87,30 @@ def verify(
 
 
 class KnowledgeBase:
-    """Made by :func:`open`. May be shared between threads; a context manager closes its stores."""
+    """Made by :func:`open`, for the owner of the home; :meth:`as_` makes one for somebody else. May be shared
+    between threads; a context manager closes its stores."""
 
     def __init__(self, assembly: Assembly) -> None:
         self._parts = assembly
+        self._opened = self
         self._sealed_configuration = False
         self._auditing: Auditing | None = None
+        self.caller = OWNER
+
+    def as_(self, caller: Caller) -> KnowledgeBase:
+        """The same home, limited to what ``caller`` may see and do; costs nothing, so make one a request.
+
+        A document or record that they may not see behaves as one that does not exist: same error, same words.
+        Raises AccessError from whatever their roles do not allow. Closing it closes nothing.
+        """
+        other = copy.copy(self)
+        other.caller, other._auditing = caller, None
+        return other
+
+    @property
+    def seeing(self) -> Seeing:
+        """What the caller may see."""
+        return self.audit.seeing
 
     @property
     def home(self) -> Path:
@@ -112,11 +136,13 @@ class KnowledgeBase:
         """Brings the knowledge base up to date with files and folders; see :func:`citewell.ingesting.ingest`.
 
         A file that cannot be read is in the report with its remedy; the others go on. Raises UsageError when
-        another ingest is writing.
+        another ingest is writing, AccessError when the caller may not, or would not see what comes in.
         """
         from citewell.documents.worker import ParsingWorker
         from citewell.ingesting import ingest
 
+        self.caller.must(Role.CURATOR, to="change documents")
+        self._must_see(acl)
         if not paths:
             raise UsageError("nothing to ingest", hint="name a file or a folder")
         self.home.mkdir(parents=True, exist_ok=True)
@@ -134,6 +160,7 @@ class KnowledgeBase:
                 document_id=document_id,
                 progress=progress,
                 clock=parts.clock,
+                sees=self.caller.sees,
             )
         seal_ingest(parts.log, parts.evidence, report, paths)
         return report
@@ -154,7 +181,7 @@ class KnowledgeBase:
         question: str,
         *,
         user: str = "",
-        groups: Sequence[str] = (),
+        groups: Sequence[str] | None = None,
         session_id: str = "",
         top_k: int | None = None,
         pool: int | None = None,
@@ -168,16 +195,19 @@ class KnowledgeBase:
         """The accountable pass; its record is durable when this returns. ``tell`` hears it being made;
         ``request_id`` is one of :func:`citewell.identity.request_id`, drawn here when empty.
 
-        Raises UsageError for a question or option that cannot be used, LogError when the record could not be
-        sealed, and whatever a stage raised, after sealing that it did.
+        ``user`` and ``groups`` are the caller's own when not given; ``groups`` may narrow them. The owner
+        says both: without groups a question of theirs looks into what carries no access list.
+
+        Raises UsageError for a question or option that cannot be used, AccessError for one in another's name,
+        LogError when the record could not be sealed, and whatever a stage raised, after sealing that it did.
         """
         from citewell.asking import Ask, refuse
 
         self._must_be_there()
-        filters = _filters(groups, document, since, tag)
+        filters = self._filters(groups, document, since, tag)
         ask = Ask(
             question=question,
-            user=user,
+            user=self._name(user),
             session_id=session_id,
             filters=filters,
             top_k=top_k,
@@ -188,36 +218,45 @@ class KnowledgeBase:
         refuse(ask)
         self._seal_configuration()
         answer = self._answering(ask).ask(ask, tell)
-        answer.__dict__[ISSUE] = self.audit.receipt
+        # Whoever got the answer may have its receipt, also without a name.
+        answer.__dict__[ISSUE] = partial(self._opened.audit.receipt, reader=self.caller.user)
         return answer
 
     def search(
         self,
         query: str,
         *,
-        groups: Sequence[str] = (),
+        groups: Sequence[str] | None = None,
         top_k: int | None = None,
         pool: int | None = None,
         document: str | None = None,
         since: str | None = None,
         tag: str | None = None,
     ) -> tuple[Passage, ...]:
-        """The passages for ``query``, best first, before the threshold, each marked ``relevant`` or not."""
+        """The passages for ``query``, best first, before the threshold, each marked ``relevant`` or not.
+
+        ``groups`` as in :meth:`ask`.
+        """
         self._must_be_there()
-        filters = _filters(groups, document, since, tag)
+        filters = self._filters(groups, document, since, tag)
         return self._parts.retriever.retrieve(query, filters=filters, top_k=top_k, pool=pool).passages
 
     def documents(self) -> list[CatalogueEntry]:
         """The newest version of each document, by id."""
         self._must_be_there()
-        return self._parts.evidence.catalogue()
+        return [entry for entry in self._parts.evidence.catalogue() if self.caller.sees(entry.acl)]
 
     def document(self, document_id: str, version: str = "") -> Document:
         """One version, the newest when none is named. Raises EvidenceError when it is not there."""
+        from citewell.evidence.catalogue import absent
+
         self._must_be_there()
+        seen = self.seeing.document(document_id)
+        if version and not seen:
+            raise absent(version, document_id)
         if version:
             return self._parts.evidence.get(version, document_id)
-        document = self._parts.evidence.latest(document_id)
+        document = self._parts.evidence.latest(document_id) if seen else None
         if document is None:
             raise EvidenceError(
                 f"no document {document_id!r} in {self.home}", hint="`citewell documents list` names them"
@@ -227,17 +266,35 @@ class KnowledgeBase:
     def versions(self, document_id: str) -> list[str]:
         """Every version of a document, oldest first."""
         self._must_be_there()
-        return self._parts.evidence.versions(document_id)
+        return self._parts.evidence.versions(document_id) if self.seeing.document(document_id) else []
 
     def withdraw(self, document_id: str, *, reason: str = "", user: str = "") -> None:
         """Keeps a document as evidence and retrieves it no more. Raises EvidenceError for an unknown one."""
         from citewell.ingesting import withdraw
 
+        self.caller.must(Role.CURATOR, to="withdraw a document")
         self.document(document_id)
-        parts = self._parts
+        parts, user = self._parts, self._name(user)
         version = withdraw(document_id, evidence=parts.evidence, index=parts.index, reason=reason)
         body = {"document_id": document_id, "reason": reason, "user": user, "index_version": version}
         parts.log.note(EntryKind.WITHDRAWAL, body, subject=user)
+
+    def share(self, document_id: str, acl: Sequence[str], *, user: str = "") -> None:
+        """Replaces a document's access list (empty: everybody), for every version and every record that names
+        it.
+
+        Raises EvidenceError for an unknown one, AccessError when the caller would not see it afterwards,
+        UsageError when an ingest is writing.
+        """
+        from citewell.ingesting import share
+
+        self.caller.must(Role.CURATOR, to="share a document")
+        self.document(document_id)
+        self._must_see(acl)
+        parts, user = self._parts, self._name(user)
+        version = share(document_id, acl, evidence=parts.evidence, index=parts.index)
+        body = {"document_id": document_id, "acl": sorted(acl), "user": user, "index_version": version}
+        parts.log.note(EntryKind.SHARE, body, subject=user)
 
     def feedback(
         self,
@@ -254,7 +311,10 @@ class KnowledgeBase:
         ``{"because": "..."}``. Said twice it is kept once. Raises UsageError for what is not there.
         """
         self._must_be_there()
-        return self._parts.listening.feedback(request_id, signal, user=user, claim=claim, meta=meta)
+        if not self.caller.unrestricted:
+            self.seeing.request(request_id)
+        listening = self._parts.listening
+        return listening.feedback(request_id, signal, user=self._name(user), claim=claim, meta=meta)
 
     def engaged(self, request_id: str, event: str) -> None:
         """A page's beacon: it has "shown" an answer, or somebody first "engaged" with it (focus, scroll).
@@ -262,12 +322,14 @@ class KnowledgeBase:
         No signal and no entry; without it nobody can be found to have ignored an answer. Raises UsageError.
         """
         self._must_be_there()
+        if not self.caller.unrestricted:
+            self.seeing.request(request_id)
         self._parts.listening.beacon(request_id, event)
 
     def trace(self, session_id: str) -> list[Trace]:
         """What happened in a session, oldest first; empty for one that is not known."""
         self._must_be_there()
-        return self._parts.traces.session(session_id)
+        return self.seeing.traces(self._parts.traces.session(session_id))
 
     def audit_check(self, *, outside: Sequence[str] = (), key: str = "") -> CheckReport:
         """Derives the log again, with the stored evidence and the prompt files of this release.
@@ -278,28 +340,29 @@ class KnowledgeBase:
         """
         from citewell.audit import SqliteLog
 
+        self.caller.must(Role.AUDITOR, to="check the log")
         self._must_be_there()
         if self.config.audit.database:
-            return self._parts.log.check(
-                evidence=self._parts.evidence,
-                prompts=prompts_to_check(self._parts.log),
-                outside=outside,
-                key=key,
-            )
+            log, evidence = self._parts.log, self._parts.evidence
+            report = log.check(evidence=evidence, prompts=prompts_to_check(log), outside=outside, key=key)
+            return self._without_names(report)
         log = SqliteLog(self.home / AUDIT_FILE, readonly=True, keys=self._parts.keys)
         try:
             with self._readable_evidence() as evidence:
-                return log.check(evidence=evidence, prompts=prompts_to_check(log), outside=outside, key=key)
+                report = log.check(evidence=evidence, prompts=prompts_to_check(log), outside=outside, key=key)
         finally:
             log.database.close()
+        return self._without_names(report)
 
     def audit_checkpoint(self) -> str:
         """The newest signed checkpoint: what an outsider keeps."""
+        self.caller.must(Role.AUDITOR, to="see checkpoints")
         self._must_be_there()
         return self._parts.log.checkpoint()
 
     def audit_publish(self) -> tuple[Publication, ...]:
         """Sends the newest checkpoint to every configured witness; each outcome is recorded."""
+        self.caller.must(Role.ADMIN, to="publish checkpoints")
         self._must_be_there()
         self._parts.log.size()
         publisher = self._parts.publisher
@@ -309,20 +372,25 @@ class KnowledgeBase:
         """That the entry of a request is in the tree of the newest checkpoint. Raises UsageError."""
         self._must_be_there()
         log = self._parts.log
+        if not self.caller.unrestricted:
+            self.seeing.request(request_id)
         return log.prove(log.get(request_id).seq)
 
     def audit_rotate_key(self, reason: str = "") -> str:
         """A new signing key, signed over by the old one; the new public key, to be published."""
+        self.caller.must(Role.ADMIN, to="change keys")
         self._must_be_there()
         return self._parts.log.hand_over(reason)
 
     def audit_replace_lost_key(self, reason: str) -> str:
         """A new signing key where the old one is gone. Raises UsageError while it is there."""
+        self.caller.must(Role.ADMIN, to="change keys")
         self._must_be_there()
         return self._parts.log.replace_lost_key(reason)
 
     def audit_restore_keys(self, folder: str | Path) -> None:
         """Brings missing keys back from a backup; people whom the log says were erased stay so."""
+        self.caller.must(Role.ADMIN, to="change keys")
         self._must_be_there()
         log = self._parts.log
         erased = {str(log.body(entry).get("subject", "")) for entry in log.entries(EntryKind.ERASURE)}
@@ -331,6 +399,7 @@ class KnowledgeBase:
     @property
     def audit_keys(self) -> FolderKeys:
         """Where the keys of people and the signing key are."""
+        self.caller.must(Role.ADMIN, to="use keys")
         return self._parts.keys
 
     @property
@@ -340,7 +409,8 @@ class KnowledgeBase:
         if self._auditing is None:
             from citewell.auditing import Auditing
 
-            self._auditing = Auditing(self._parts)
+            owned = self._opened is self
+            self._auditing = Auditing(self._parts) if owned else self._opened.audit.as_(self.caller)
         return self._auditing
 
     def answer(self, request_id: str) -> Answer:
@@ -377,7 +447,8 @@ class KnowledgeBase:
         return verify_json_line(line, settings=self.config.verification, **options)
 
     def log_size(self) -> int:
-        """Entries in the log."""
+        """Entries in the log, whoever's they are."""
+        self.caller.must(Role.AUDITOR, to="see how long the log is")
         self._must_be_there()
         return self._parts.log.size()
 
@@ -415,6 +486,8 @@ class KnowledgeBase:
         return self._parts.clock.now().astimezone(UTC)
 
     def close(self) -> None:
+        if self._opened is not self:
+            return
         if self._auditing is not None:
             self._auditing.close()
             self._auditing = None
@@ -445,7 +518,11 @@ class KnowledgeBase:
         )
         try:
             with journal.stage("assembly"):
-                return parts.answering
+                if self.caller.unrestricted:
+                    return parts.answering
+                from citewell.seeing import SeenTraces
+
+                return replace(parts.answering, traces=SeenTraces(parts.traces, self.seeing))
         except Exception as error:
             journal.failed(error)
             parts.log.append(journal.record())
@@ -453,9 +530,48 @@ class KnowledgeBase:
 
     def _seal_configuration(self) -> None:
         """Once for this object: its configuration does not change."""
-        if not self._sealed_configuration:
+        if not self._opened._sealed_configuration:
             seal_configuration(self._parts.log, self.config)
-            self._sealed_configuration = True
+            self._opened._sealed_configuration = True
+
+    def _without_names(self, report: CheckReport) -> CheckReport:
+        """Findings name requests and documents, whoever's they are: who may not see all of it learns what
+        kinds of deeds were found and where."""
+        if self.caller.unrestricted:
+            return report
+        findings = tuple(replace(found, reason="an admin can read more") for found in report.findings)
+        return replace(report, findings=findings, notes=())
+
+    def _name(self, user: str) -> str:
+        """In whose name something is done: the owner says it, everybody else has their own."""
+        if self.caller.everything:
+            return user
+        if user not in ("", self.caller.user):
+            raise AccessError(
+                f"no right to act as {user!r}",
+                hint="leave the user out: it is whoever the key or token names",
+            )
+        return self.caller.user
+
+    def _must_see(self, acl: Sequence[str]) -> None:
+        if not self.caller.sees(acl):
+            raise AccessError(
+                f"you would not see a document for {', '.join(sorted(acl))}",
+                hint="name one of your own groups as well",
+            )
+
+    def _filters(
+        self, groups: Sequence[str] | None, document: str | None, since: str | None, tag: str | None
+    ) -> Any:
+        from citewell.retrieval import Filters
+
+        own = None if self.caller.unrestricted else self.caller.groups
+        if own is not None and groups is not None and not set(groups) <= set(own):
+            raise AccessError("no right to ask with groups that are not your own", hint="leave them out")
+        if groups is None:
+            groups = () if self.caller.everything else own
+        held = None if groups is None else tuple(groups)
+        return Filters(groups=held, document_id=document, since=since, tag=tag)
 
     def _must_be_there(self) -> None:
         if not self.home.is_dir():
@@ -474,9 +590,3 @@ class KnowledgeBase:
                 shutil.copy(file, folder)
             with SqliteEvidence(Path(folder) / "evidence.sqlite") as evidence:
                 yield evidence
-
-
-def _filters(groups: Sequence[str], document: str | None, since: str | None, tag: str | None) -> Any:
-    from citewell.retrieval import Filters
-
-    return Filters(groups=tuple(groups), document_id=document, since=since, tag=tag)

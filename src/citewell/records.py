@@ -435,7 +435,8 @@ class RetrievalResult(Record, frozen=True, kw_only=True):
 class AuditRecord(Record, frozen=True, kw_only=True):
     """The chain of one ask, abstentions and errors too; ``makers`` names each model and its hash.
 
-    ``parameters`` are what the question was asked with (filters, top_k, pool, runs), for a replay.
+    ``parameters`` are what the question was asked with (filters, top_k, pool, runs), for a replay;
+    ``looked_into`` in them are the documents that retrieval and its notes name.
     """
 
     request_id: str

@@ -117,7 +117,7 @@ def test_a_new_version_replaces_the_old_one_and_the_old_one_can_be_replayed(inde
     assert not {"capital spending was 5", "capital gains were 6", "capital letters"} & set(
         contents(index, "capital")
     )
-    assert index.stored()["a"] == "v2"
+    assert index.stored()["a"].version == "v2"
     again = LanceIndex(index.path, EMBEDDER, "settings").at(first)
     assert before == [
         (view, again.search(view, "capital", EMBEDDER.embed(["capital"])[0], 10, EVERYTHING))

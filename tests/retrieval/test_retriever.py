@@ -181,9 +181,10 @@ def test_fusion_by_hand() -> None:
 @given(st.lists(st.sampled_from(["one two three four", "one two three five", "six seven eight"]), max_size=8))
 def test_folding_keeps_the_first_of_each_and_loses_none_untold(texts: list[str]) -> None:
     passages = [Passage(chunk=chunk(f"{n}.md", text)) for n, text in enumerate(texts)]
-    kept, notes = fold(passages, near_duplicate=0.99, per_document=5, limit=10)
+    kept, notes, named = fold(passages, near_duplicate=0.99, per_document=5, limit=10)
     assert [p.chunk.content for p in kept] == list(dict.fromkeys(texts))
     assert len(notes) == len(texts) - len(kept)
+    assert list(named) == [f"{n}.md" for n in range(len(texts))]
 
 
 # --- which documents, which words -----------------------------------------------------------------

@@ -28,6 +28,7 @@ class EntryKind(StrEnum):
     ERROR = "error"
     INGEST = "ingest"
     WITHDRAWAL = "withdrawal"
+    SHARE = "share"
     CONFIGURATION = "configuration"
     READ = "read"
     NOTICE = "notice"

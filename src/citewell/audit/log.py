@@ -244,10 +244,14 @@ class Log:
         with self.database.reading() as rows:
             row = rows.execute("SELECT seq FROM requests WHERE request_id = ?", (request_id,)).fetchone()
         if row is None:
-            raise UsageError(
-                f"no record {request_id!r} in {self.database.where}", hint="`citewell audit query` lists them"
-            )
+            raise self.absent(request_id)
         return self.at(row[0])
+
+    def absent(self, request_id: str) -> UsageError:
+        """What is said of a request that has no record."""
+        return UsageError(
+            f"no record {request_id!r} in {self.database.where}", hint="`citewell audit query` lists them"
+        )
 
     def at(self, seq: int) -> Entry:
         """Entry ``seq``. Raises LogIntegrityError when it is not there."""

@@ -8,9 +8,9 @@ shift a page. The bodies are read only for the page shown. Knows nothing about h
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -106,6 +106,9 @@ OF: Mapping[str, Callable[[Profile], tuple[str, ...]]] = {
 """What can be counted within what was asked for."""
 
 
+K = TypeVar("K", bound=Hashable)
+"""A profile, or its number."""
+
 _ENTRIES = "SELECT seq, subject, body, body_hash FROM entries WHERE seq IN ({})"
 
 
@@ -163,27 +166,10 @@ class Queries:
     def counts(self, query: AuditQuery, *, by: str = "day", of: str = "decision") -> Counts:
         """How many records fit, over time; ``limit`` and ``cursor`` do not matter."""
         refuse(query)
-        for what, value, known in (("stretch", by, BY), ("count", of, OF)):
-            if value not in known:
-                raise UsageError(f"unknown {what} {value!r}", hint=f"one of {', '.join(known)}")
+        refuse_counts(by, of)
         follow(self._log, self._postings)
         counted = self._finder.count(query, BY[by], HOUR if by == "hour" else DAY)
-        values = {number: OF[of](profile) for number, profile in self._postings.profiles.items()}
-        stretches: dict[int, Counter[int]] = defaultdict(Counter)
-        whole: Counter[int] = Counter()
-        for (start, profile), n in counted.items():
-            stretches[start][profile] += n
-            whole[profile] += n
-        return Counts(
-            by=by,
-            of=of,
-            total=whole.total(),
-            shares=_shares(whole, values),
-            stretches=tuple(
-                Stretch(since=timestamp_of(start), records=items.total(), shares=_shares(items, values))
-                for start, items in sorted(stretches.items())
-            ),
-        )
+        return added_up(counted, self._postings.profiles, by=by, of=of)
 
     def _page(self, query: AuditQuery) -> Page:
         found = self._finder.page(query)
@@ -227,7 +213,36 @@ class Queries:
             yield seq, body
 
 
-def _shares(counted: Mapping[int, int], values: Mapping[int, tuple[str, ...]]) -> tuple[Share, ...]:
+def refuse_counts(by: str, of: str) -> None:
+    """Raises UsageError for a stretch or a count that nobody knows."""
+    for what, value, known in (("stretch", by, BY), ("count", of, OF)):
+        if value not in known:
+            raise UsageError(f"unknown {what} {value!r}", hint=f"one of {', '.join(known)}")
+
+
+def added_up(
+    counted: Mapping[tuple[int, K], int], profiles: Mapping[K, Profile], *, by: str, of: str
+) -> Counts:
+    """``counted`` by the beginning of a stretch and the name of a profile."""
+    values = {name: OF[of](profile) for name, profile in profiles.items()}
+    stretches: dict[int, Counter[K]] = defaultdict(Counter)
+    whole: Counter[K] = Counter()
+    for (start, name), n in counted.items():
+        stretches[start][name] += n
+        whole[name] += n
+    return Counts(
+        by=by,
+        of=of,
+        total=whole.total(),
+        shares=_shares(whole, values),
+        stretches=tuple(
+            Stretch(since=timestamp_of(start), records=items.total(), shares=_shares(items, values))
+            for start, items in sorted(stretches.items())
+        ),
+    )
+
+
+def _shares(counted: Mapping[K, int], values: Mapping[K, tuple[str, ...]]) -> tuple[Share, ...]:
     """``counted`` by profile; a profile counts for each of its values."""
     found: Counter[str] = Counter()
     for profile, n in counted.items():

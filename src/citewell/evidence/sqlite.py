@@ -164,6 +164,27 @@ class SqliteEvidence:
             entries.append(CatalogueEntry(**values))
         return entries
 
+    def access(self, document_ids: Iterable[str]) -> dict[str, tuple[str, ...] | None]:
+        """Today's access list of each of these that is stored; None for a text that a caller handed in."""
+        wanted = list(dict.fromkeys(document_ids))
+        with self._reading() as connection:
+            rows = connection.execute(
+                """SELECT h.document_id, h.acl, v.caller_supplied
+                   FROM heads h JOIN versions v USING (document_id, version)
+                   WHERE h.document_id IN (SELECT value FROM json_each(?))""",
+                (msgspec.json.encode(wanted).decode(),),
+            ).fetchall()
+        return {document_id: None if supplied else _strings(acl) for document_id, acl, supplied in rows}
+
+    def share(self, document_id: str, acl: Iterable[str]) -> None:
+        """Replaces the access list; holds for every version. Raises EvidenceError when never stored."""
+        with self._writing() as connection:
+            changed = connection.execute(
+                "UPDATE heads SET acl = ? WHERE document_id = ?", (_packed(tuple(acl)), document_id)
+            )
+            if changed.rowcount != 1:
+                raise absent("(any version)", document_id)
+
     def caller_supplied(self, versions: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
         """Those of these ``(document_id, version)`` that a caller handed in."""
         with self._reading() as connection:

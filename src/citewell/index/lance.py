@@ -22,7 +22,7 @@ from citewell.index.conditions import one_of
 from citewell.index.snapshot import Snapshot
 from citewell.index.views import VIEWS, VIEWS_VERSION
 from citewell.ports import Embedder, Hit, Vectors
-from citewell.records import Chunk
+from citewell.records import Chunk, Record
 
 TABLE = "chunks"
 FORMAT = "1"
@@ -31,6 +31,14 @@ _PUBLISHED, _PREVIOUS, _PINNED = "published", "previous", "record-"
 _MANY_FRAGMENTS = 24
 # A reader that opened the version before last has this long to finish.
 _GRACE = timedelta(hours=1)
+
+
+class Stored(Record, frozen=True, kw_only=True):
+    """What the index holds of a document beside its text."""
+
+    version: str
+    acl: tuple[str, ...]
+    tags: tuple[str, ...]
 
 
 class LanceIndex:
@@ -137,12 +145,22 @@ class LanceIndex:
                 ) from error
             yield
 
-    def stored(self) -> dict[str, str]:
-        """document id -> version of everything written, published or not: an ingest resumes from it."""
+    def stored(self) -> dict[str, Stored]:
+        """By document id, everything written, published or not: an ingest resumes from it."""
+        import pyarrow as pa
+
         self._table.checkout_latest()
-        found = self._table.search().select(["document_id", "document_version"]).limit(None).to_arrow()
-        pairs = found.group_by(["document_id", "document_version"]).aggregate([])
-        return dict(zip(*(pairs.column(name).to_pylist() for name in pairs.column_names), strict=True))
+        names = ["document_id", "document_version", "acl", "tags"]
+        found = self._table.search().select(names).limit(None).to_arrow()
+        # Whole documents are written at once, so any one chunk speaks for its document.
+        numbered = found.append_column("row", pa.array(range(found.num_rows)))
+        firsts = numbered.group_by("document_id").aggregate([("row", "min")]).column("row_min")
+        return {
+            row["document_id"]: Stored(
+                version=row["document_version"], acl=tuple(row["acl"] or ()), tags=tuple(row["tags"] or ())
+            )
+            for row in found.take(firsts).to_pylist()
+        }
 
     def encode(self, chunks: Sequence[Chunk]) -> Any:
         """The rows of ``chunks``, embedded in every view: an Arrow table for :meth:`write`."""
@@ -174,6 +192,13 @@ class LanceIndex:
         """Embeds and writes whole documents in one commit."""
         if chunks:
             self.write(self.encode(chunks))
+
+    def relabel(self, document_id: str, acl: Sequence[str], tags: Sequence[str]) -> None:
+        """Who may see a document, and its tags, in one commit; holds once this is published."""
+        self._table.checkout_latest()
+        self._table.update(
+            where=one_of("document_id", [document_id]), values={"acl": list(acl), "tags": list(tags)}
+        )
 
     def remove(self, document_ids: Iterable[str]) -> None:
         """One commit; nothing is retrieved of them once this is published."""

@@ -1,8 +1,8 @@
 """A chunk as a row of the table and back, exactly.
 
 In: chunks and their vectors. Out: Arrow tables of one schema, and chunks again. What filters ask
-about stands in columns of its own; all other fields travel as JSON in ``rest``. Knows nothing about
-versions or searching.
+about stands in columns of its own; all other fields travel as JSON in ``rest``. Access list and tags
+can change while the text stays: there the columns count. Knows nothing about versions or searching.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from citewell.index.views import VIEWS
 from citewell.ports import Vectors
 from citewell.records import Chunk
 
-RESTORED = ["text", "context_chars", "rest"]
+RESTORED = ["text", "context_chars", "acl", "tags", "rest"]
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Chunk)
@@ -72,5 +72,9 @@ def chunk(row: Mapping[str, Any]) -> Chunk:
     cut = row["context_chars"]
     text = row["text"]
     return msgspec.structs.replace(
-        _decoder.decode(row["rest"]), context=text[:cut], content=text[cut + 1 :] if cut else text
+        _decoder.decode(row["rest"]),
+        context=text[:cut],
+        content=text[cut + 1 :] if cut else text,
+        acl=tuple(row["acl"] or ()),
+        tags=tuple(row["tags"] or ()),
     )

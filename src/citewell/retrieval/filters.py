@@ -11,12 +11,13 @@ from citewell.records import Record
 
 
 class Filters(Record, frozen=True, kw_only=True):
-    """Empty ``groups`` sees what carries no access list; every other field narrows when it is set.
+    """Empty ``groups`` sees what carries no access list, None everything; every other field narrows when it
+    is set.
 
     ``since`` is an ISO date: documents published on it or later; those without a date are left out.
     """
 
-    groups: tuple[str, ...] = ()
+    groups: tuple[str, ...] | None = ()
     document_id: str | None = None
     since: str | None = None
     tag: str | None = None

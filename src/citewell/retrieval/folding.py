@@ -1,7 +1,7 @@
 """One of each: near-duplicates folded, and no document filling all the room.
 
-In: passages, best first. Out: those kept and what was left out, in words. Exact and deterministic:
-sets of word triples are compared, no hashes are drawn.
+In: passages, best first. Out: those kept, what was left out, in words, and which documents both name. Exact
+and deterministic: sets of word triples are compared, no hashes are drawn.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _RUN = 3
 
 def fold(
     passages: Sequence[Passage], *, near_duplicate: float, per_document: int, limit: int
-) -> tuple[list[Passage], list[str]]:
+) -> tuple[list[Passage], list[str], tuple[str, ...]]:
     """The first ``limit`` that are new. ``near_duplicate`` is a Jaccard similarity of word triples in (0, 1];
     the better of two passages that reach it stays, whichever documents they stand in."""
     kept: list[Passage] = []
@@ -26,10 +26,12 @@ def fold(
     counts: Counter[str] = Counter()
     folded: list[str] = []
     crowded: Counter[str] = Counter()
+    named: dict[str, None] = {}
     for passage in passages:
         if len(kept) == limit:
             break
         document_id = passage.chunk.document_id
+        named[document_id] = None
         own = _shingles(passage.chunk.content)
         twin = next((at for at, other in enumerate(shingles) if _jaccard(own, other) >= near_duplicate), None)
         if twin is not None:
@@ -44,7 +46,7 @@ def fold(
         f"{count} more of {document_id} left out (at most {per_document} of one document)"
         for document_id, count in sorted(crowded.items())
     ]
-    return kept, notes
+    return kept, notes, tuple(named)
 
 
 def _shingles(text: str) -> frozenset[tuple[str, ...]]:

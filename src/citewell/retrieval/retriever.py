@@ -48,13 +48,15 @@ class Readable(Protocol):
 class Retrieved(Record, frozen=True, kw_only=True):
     """``passages`` best first, at most ``top_k``; those under the threshold are not ``relevant``.
 
-    ``latencies`` in milliseconds by stage, ``notes`` what was left out, folded or widened.
+    ``latencies`` in milliseconds by stage, ``notes`` what was left out, folded or widened; ``documents`` are
+    those that passages and notes name.
     """
 
     passages: tuple[Passage, ...]
     index_version: str
     notes: tuple[str, ...] = ()
     latencies: dict[str, float] = {}
+    documents: tuple[str, ...] = ()
 
 
 class Pool(Record, frozen=True, kw_only=True):
@@ -109,7 +111,7 @@ class Retriever:
         with _timed(latencies, "rank"):
             ranked = self.rank(question, found, wide=snapshot if broaden else None)
         with _timed(latencies, "select"):
-            kept, notes = fold(
+            kept, notes, named = fold(
                 ranked,
                 near_duplicate=settings.near_duplicate,
                 per_document=settings.max_per_document,
@@ -131,6 +133,7 @@ class Retriever:
             index_version=snapshot.version(),
             notes=tuple(notes),
             latencies=latencies,
+            documents=named,
         )
 
     def pool(self, wording: Wording, snapshot: IndexSnapshot, filters: Filters, size: int) -> Pool:
