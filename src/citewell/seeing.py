@@ -104,6 +104,13 @@ class SeenTraces:
     def session(self, session_id: str) -> list[Trace]:
         return self._seeing.traces(self._traces.session(session_id))
 
+    def get(self, request_id: str) -> Trace | None:
+        found = self._traces.get(request_id)
+        return found if found is not None and self._seeing.traces([found]) else None
+
+    def flag(self, request_id: str, flags: tuple[str, ...]) -> bool:
+        return self._traces.flag(request_id, flags)
+
 
 def named_by(record: AuditRecord) -> set[str]:
     """Every document that the record names. Names that were erased with a person tell nothing any more."""

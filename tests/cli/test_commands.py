@@ -120,6 +120,21 @@ def test_withdrawing_is_recorded_and_takes_effect(run, tmp_path) -> None:  # typ
     assert run("documents", "withdraw", "none.txt").exit_code == 1
 
 
+def test_sharing_is_recorded_and_takes_effect(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "a.txt").write_text("The harbour was dredged in 1911.")
+    assert run("ingest", "a.txt").exit_code == 0
+    assert "port, ops" in run("documents", "share", "a.txt", "--acl", "port", "--acl", "ops").stdout
+    assert json.loads(run("search", "harbour", "--json").stdout)["passages"] == []
+    assert json.loads(run("search", "harbour", "--group", "ops", "--json").stdout)["passages"]
+    assert json.loads(run("documents", "list", "--json").stdout)["documents"][0]["acl"] == ["port", "ops"]
+    assert json.loads(run("audit", "check", "--json").stdout)["ok"]
+    for words in (["a.txt"], ["a.txt", "--acl", "x", "--everybody"]):
+        assert run("documents", "share", *words).exit_code == 2
+    assert run("documents", "share", "a.txt", "--everybody").exit_code == 0
+    assert json.loads(run("search", "harbour", "--json").stdout)["passages"]
+    assert run("documents", "share", "none.txt", "--everybody").exit_code == 1
+
+
 def test_init_makes_a_home_that_loads(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
     assert run("init", "--home", "new").exit_code == 0
     assert (tmp_path / "new" / "citewell.toml").is_file()

@@ -1,4 +1,4 @@
-"""``citewell documents``: what is in, one of them, and taking one out of retrieval."""
+"""``citewell documents``: what is in, one of them, taking one out of retrieval, and who may see it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import typer
 
 from citewell.cli.home import HomeOption, JsonOption, open_home
 from citewell.cli.printing import columns, say, say_json
+from citewell.errors import UsageError
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The document id, as `documents list` prints it.")]
 
@@ -83,3 +84,21 @@ def withdraw(
     """Retrieve a document no more. It stays readable as evidence of past answers."""
     open_home(context, home).withdraw(id, reason=reason, user=user)
     say(f"withdrawn: {id}")
+
+
+@group.command()
+def share(
+    context: typer.Context,
+    id: Id,
+    acl: Annotated[
+        list[str] | None, typer.Option(metavar="GROUP", help="Who may see it; may be given again.")
+    ] = None,
+    everybody: Annotated[bool, typer.Option("--everybody", help="Lift every restriction.")] = False,
+    user: Annotated[str, typer.Option(metavar="U", help="Who, for the record.")] = "",
+    home: HomeOption = None,
+) -> None:
+    """Say who may see a document from now on, in answers given before as well."""
+    if bool(acl) == everybody:
+        raise UsageError("who may see it?", hint="name groups with --acl, or say --everybody")
+    open_home(context, home).share(id, acl or (), user=user)
+    say(f"{id} may be seen by {', '.join(acl) if acl else 'everybody'}")

@@ -23,10 +23,16 @@ def one_of(column: str, values: Iterable[str]) -> str:
     return f"{column} IN ({inside})" if inside else "false"
 
 
+def list_of(values: Iterable[str]) -> str:
+    """The values as an SQL list; NULL for none, as an empty list has no type there."""
+    inside = ", ".join(quoted(value) for value in values)
+    return f"[{inside}]" if inside else "NULL"
+
+
 def _groups(groups: Iterable[str]) -> str:
     # No group at all still sees what carries no list; a listed document needs one group in common.
-    held = ", ".join(quoted(group) for group in sorted(set(groups)))
-    shared = f" OR array_has_any(acl, [{held}])" if held else ""
+    held = sorted(set(groups))
+    shared = f" OR array_has_any(acl, {list_of(held)})" if held else ""
     return f"(array_length(acl) = 0 OR array_length(acl) IS NULL{shared})"
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from citewell.errors import CitewellError, IndexMismatchError, UsageError
 from citewell.index import rows
-from citewell.index.conditions import one_of
+from citewell.index.conditions import list_of, one_of
 from citewell.index.snapshot import Snapshot
 from citewell.index.views import VIEWS, VIEWS_VERSION
 from citewell.ports import Embedder, Hit, Vectors
@@ -197,7 +197,8 @@ class LanceIndex:
         """Who may see a document, and its tags, in one commit; holds once this is published."""
         self._table.checkout_latest()
         self._table.update(
-            where=one_of("document_id", [document_id]), values={"acl": list(acl), "tags": list(tags)}
+            where=one_of("document_id", [document_id]),
+            values_sql={"acl": list_of(acl), "tags": list_of(tags)},
         )
 
     def remove(self, document_ids: Iterable[str]) -> None:

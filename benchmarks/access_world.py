@@ -1,0 +1,351 @@
+"""A home full of secrets, made by chance, and everything that anybody can be told of it.
+
+In: a seed and sizes. Out: a :class:`World`: documents with random access lists, each with marks of its own
+in id, title and text; people with random groups and roles; records of what they asked. :func:`told` calls
+every public method as one of them and yields what came back; :func:`leaks` says which marks should not be in
+it. Models are fakes, so thousands of cases take seconds; stores, index and log are the real ones. Used by the
+tests and by the measurement of access.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from citewell.access import Caller, Role
+from citewell.assembly import Assembly
+from citewell.audit.question import AuditQuery
+from citewell.chunking import chunk_document
+from citewell.config import Config, Retrieval
+from citewell.documents.text import caller_document
+from citewell.errors import CitewellError
+from citewell.identity import canonical_json, hash_text, plain
+from citewell.knowledge import KnowledgeBase
+from citewell.models.fake import FakeEntailer, HashEmbedder
+from citewell.ports import Extraction, Reading
+from citewell.records import (
+    AuditRecord,
+    Chunk,
+    Citation,
+    Claim,
+    Document,
+    Found,
+    Kind,
+    Maker,
+    RetrievalResult,
+    Status,
+    Trace,
+    Verdict,
+)
+
+GROUPS = tuple(f"group{number}" for number in range(6))
+TOPICS = ("apples", "bridges", "copper", "dikes", "engines", "ferries", "glass", "harbours")
+MARK = re.compile(r"zq[0-9a-f]{10}")
+"""Looks like nothing else: every hash is preceded by other letters."""
+
+
+class SharedWords:
+    """A ranker that counts: the share of the question's words that a passage has."""
+
+    maker = Maker(name="fake/shared-words", hash="sha256:ranker")
+
+    def rank(self, question: str, passages: Sequence[str]) -> list[float]:
+        words = set(re.findall(r"\w+", question.lower()))
+        return [len(words & set(re.findall(r"\w+", p.lower()))) / max(1, len(words)) for p in passages]
+
+
+class FirstSentence:
+    """A reader that takes every passage at its first sentence."""
+
+    maker = Maker(name="fake/first-sentence", hash="sha256:reader")
+
+    def extract(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        found = []
+        for passage in passages:
+            end = passage.find(".") + 1 or len(passage)
+            found.append(Reading(candidates=(Extraction(start=0, end=end, probability=0.9),), no_answer=0.05))
+        return found
+
+
+@dataclass
+class World:
+    """``lists`` are today's access lists by document; ``marks`` what tells of it; ``named`` which documents a
+    record names, by request, and ``askers`` whose it is."""
+
+    kb: KnowledgeBase
+    chance: random.Random
+    people: list[Caller] = field(default_factory=list)
+    documents: list[str] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    marks: dict[str, set[str]] = field(default_factory=dict)
+    named: dict[str, set[str]] = field(default_factory=dict)
+    askers: dict[str, str] = field(default_factory=dict)
+    sessions: list[str] = field(default_factory=list)
+    questions: dict[str, str] = field(default_factory=dict)
+
+    def mark(self) -> str:
+        return f"zq{self.chance.getrandbits(40):010x}"
+
+    def seen(self, caller: Caller) -> set[str]:
+        """The documents that the rule gives this caller; written down anew, not by what is tested."""
+        if Role.ADMIN in caller.roles:
+            return set(self.documents)
+        return {d for d, acl in self.lists.items() if not acl or set(acl) & set(caller.groups)}
+
+    def records(self, caller: Caller) -> set[str]:
+        """The requests whose records the rule gives this caller."""
+        seen = self.seen(caller)
+        return {
+            request
+            for request, named in self.named.items()
+            if Role.ADMIN in caller.roles
+            or (named <= seen and (self.askers[request] == caller.user or Role.AUDITOR in caller.roles))
+        }
+
+    def share(self, document_id: str) -> None:
+        """Changes who may see it, by chance."""
+        self.lists[document_id] = _some_groups(self.chance)
+        self.kb.share(document_id, self.lists[document_id])
+
+    def close(self) -> None:
+        self.kb.close()
+
+
+def make_world(folder: Path, seed: int, *, documents: int, people: int, asked: int, sealed: int) -> World:
+    """``asked`` questions go through the whole pass; ``sealed`` records are put into the log as they are."""
+    chance = random.Random(seed)
+    settings = Config(retrieval=Retrieval(relevance_threshold=0.2))
+    world = World(kb=KnowledgeBase(_fake_parts(folder, settings)), chance=chance)
+    folder.mkdir(parents=True, exist_ok=True)
+    _add(world, documents)
+    for number in range(people):
+        roles = [Role.ASKER, *chance.sample([Role.CURATOR, Role.AUDITOR], chance.randint(0, 2))]
+        if chance.random() < 0.05:
+            roles.append(Role.ADMIN)
+        world.people.append(Caller(user=f"person{number}", groups=_some_groups(chance), roles=tuple(roles)))
+    for _ in range(asked):
+        _ask(world, chance.choice(world.people))
+    for number in range(sealed):
+        _seal(world, number)
+    return world
+
+
+def told(world: World, caller: Caller) -> Iterator[tuple[str, str, Any]]:
+    """Everything this caller can be told: the way, the words they brought along, and what came back or the
+    error."""
+    kb = world.kb.as_(caller)
+    chance = world.chance
+    document = chance.choice(world.documents)
+    request = chance.choice(list(world.named))
+    session = chance.choice(world.sessions)
+    version = world.versions[document]
+    question = f"What is said of {chance.choice(TOPICS)}?"
+    ways: dict[str, Callable[[], Any]] = {
+        "documents": kb.documents,
+        "document": lambda: kb.document(document),
+        "version": lambda: kb.document(document, version),
+        "by its hash alone": lambda: kb.document("", version),
+        "versions": lambda: kb.versions(document),
+        "search": lambda: kb.search(question, top_k=10),
+        "search in": lambda: kb.search(question, document=document),
+        "search its words": lambda: kb.search(" ".join(sorted(world.marks[document])), top_k=10),
+        "trace": lambda: kb.trace(session),
+        "query": lambda: list(_pages(kb, AuditQuery(limit=7))),
+        "query by document": lambda: list(_pages(kb, AuditQuery(document=document, limit=5))),
+        "query by person": lambda: kb.audit.query(AuditQuery(user=chance.choice(world.people).user)),
+        "query by status": lambda: kb.audit.query(AuditQuery(status="any-verified", limit=1000)),
+        "counts": lambda: kb.audit.counts(AuditQuery(), by="month", of="status"),
+        "counts by document": lambda: kb.audit.counts(AuditQuery(document=document)),
+        "every": lambda: list(kb.audit.every(AuditQuery())),
+        "record": lambda: kb.audit.record(request),
+        "receipt": lambda: kb.audit.receipt(request, with_user=True),
+        "prove": lambda: kb.audit_prove(request),
+        "cursor of another": lambda: kb.audit.query(AuditQuery(cursor=request)),
+        "recheck": lambda: list(kb.audit.recheck(request)),
+        "recheck all": lambda: list(kb.audit.recheck()),
+        "recall": lambda: list(kb.audit.recall(document, reason="wrong")),
+        "export": lambda: kb.audit.export(world.kb.home / "export"),
+        "holds": kb.audit.holds,
+        "check": kb.audit_check,
+    }
+    naming = {name for name in ways if "document" in name or name in {"version", "recall"}} - {"documents"}
+    for name, way in ways.items():
+        if Role.ADMIN in caller.roles and name in {"export", "check"}:
+            continue
+        given = f"{document} {' '.join(world.marks[document])}" if name in naming else ""
+        try:
+            yield name, given, way()
+        except CitewellError as error:
+            yield name, given, error
+
+
+def asked(world: World, caller: Caller, *, about: str = "") -> Any:
+    """An answer, its receipt and its record, as the caller gets them."""
+    answer = _ask(world, caller, about=about)
+    return [answer, answer.receipt(), world.kb.as_(caller).trace(answer.session_id)]
+
+
+def words(value: Any) -> str:
+    """All that a value says."""
+    if isinstance(value, CitewellError):
+        return f"{type(value).__name__} {value}"
+    return str(canonical_json(plain(value)).decode())
+
+
+def leaks(world: World, caller: Caller, value: Any, *, given: str = "") -> set[str]:
+    """Marks in ``value`` of documents that the caller may not see, those the caller brought along aside."""
+    seen = world.seen(caller)
+    may = {mark for document in seen for mark in world.marks[document]} | set(MARK.findall(given))
+    may |= {mark for request in world.records(caller) for mark in MARK.findall(world.questions[request])}
+    return set(MARK.findall(words(value))) - may
+
+
+def _pages(kb: KnowledgeBase, query: AuditQuery) -> Iterator[Any]:
+    while True:
+        page = kb.audit.query(query)
+        yield page
+        if not page.next:
+            return
+        query = msgspec.structs.replace(query, cursor=page.next)
+
+
+def _fake_parts(folder: Path, settings: Config) -> Assembly:
+    parts = Assembly(folder, settings)
+    parts.__dict__ |= {
+        "embedder": HashEmbedder(),
+        "ranker": SharedWords(),
+        "extractor": FirstSentence(),
+        "entailer": FakeEntailer(),
+    }
+    return parts
+
+
+def _add(world: World, count: int) -> None:
+    """Straight into evidence and index: what readers do with files is not looked at here."""
+    parts, chance = world.kb._parts, world.chance
+    chunks: list[Chunk] = []
+    for number in range(count):
+        mark_id, mark_title, secret = world.mark(), world.mark(), world.mark()
+        document_id = f"papers/{mark_id}-{number}.txt"
+        topic = chance.choice(TOPICS)
+        # Some say the same in other documents, so that folding has something to fold.
+        text = f"What is said of {topic} is number {number % 5} of {topic}. The secret word is {secret}.\n"
+        text = text if chance.random() < 0.7 else f"All that is said of {topic} is plain and short.\n"
+        acl = _some_groups(chance)
+        document = msgspec.structs.replace(
+            caller_document(document_id, text),
+            version=hash_text(document_id),
+            caller_supplied=False,
+            title=Found(value=f"On {topic}, volume {mark_title}", origin="made"),
+            acl=acl,
+        )
+        chunks += _put(world, document)
+        world.marks[document_id] = {mark_id, mark_title, *([secret] if secret in text else [])}
+    parts.index.add(chunks)
+    parts.index.publish()
+
+
+def _put(world: World, document: Document) -> list[Chunk]:
+    parts = world.kb._parts
+    parts.evidence.put(document)
+    parts.evidence.mark_indexed(document.document_id, document.version)
+    world.documents.append(document.document_id)
+    world.versions[document.document_id] = document.version
+    world.lists[document.document_id] = document.acl
+    return list(chunk_document(document, parts.config.chunking))
+
+
+def _ask(world: World, caller: Caller, *, about: str = "") -> Any:
+    question = f"What is said of {about or world.chance.choice(TOPICS)}?"
+    session = f"ses{world.chance.randint(0, 9)}"
+    answer = world.kb.as_(caller).ask(question, session_id=session)
+    world.named[answer.request_id] = named_in(world, world.kb.audit.record(answer.request_id))
+    world.askers[answer.request_id] = caller.user
+    world.questions[answer.request_id] = question
+    world.sessions.append(session)
+    return answer
+
+
+def named_in(world: World, record: AuditRecord) -> set[str]:
+    """Which documents a record tells of, by their marks in it, wherever they stand."""
+    found = set(MARK.findall(words(record))) - set(MARK.findall(record.user_query))
+    return {document for document, marks in world.marks.items() if marks & found}
+
+
+def _seal(world: World, number: int) -> None:
+    """A record as a pass would leave it, of somebody who could see its documents then."""
+    chance = world.chance
+    asker = chance.choice(world.people)
+    seen = sorted(world.seen(asker))
+    retrieved = chance.sample(seen, min(len(seen), chance.randint(0, 4)))
+    cited = retrieved[:1]
+    request, session = f"req_{number:024d}", f"ses{chance.randint(0, 9)}"
+    verdict = Verdict(status=Status.VERIFIED, reason="said so", maker=Maker(name="made"))
+    record = AuditRecord(
+        request_id=request,
+        timestamp=f"2026-{number % 11 + 1:02d}-{number % 28 + 1:02d}T10:00:00.000000Z",
+        user=asker.user,
+        session_id=session,
+        user_query=f"What is said of {world.mark()}?",
+        query_embedding_model="fake",
+        index_version="1",
+        config_hash=world.kb.config.hash,
+        retrieval_results=tuple(
+            RetrievalResult(
+                chunk_id=hash_text(document),
+                document_id=document,
+                document_version=world.versions[document],
+                similarity_score=0.5,
+                reranker_score=0.5,
+                was_used_in_generation=document in cited,
+            )
+            for document in retrieved
+        ),
+        generation_model="extractive",
+        generation_prompt_hash="",
+        generated_response="raw",
+        shown_response="shown",
+        claims=tuple(
+            Claim(
+                text="a claim",
+                kind=Kind.CITED,
+                answer_start=0,
+                answer_end=5,
+                verdict=verdict,
+                citations=(
+                    Citation(
+                        chunk_id=hash_text(document),
+                        document_id=document,
+                        document_version=world.versions[document],
+                        start=0,
+                        end=4,
+                        quote=world.kb.document(document).text[:4],
+                        answer_start=0,
+                        answer_end=5,
+                    ),
+                ),
+            )
+            for document in cited
+        ),
+        confidence_report=None,
+        response_decision="ANSWER",
+        parameters={"looked_into": retrieved},
+    )
+    world.kb._parts.log.append(record)
+    world.kb._parts.traces.put(
+        Trace(session_id=session, request_id=request, timestamp=record.timestamp, query=record.user_query)
+    )
+    world.named[request], world.askers[request] = set(retrieved), asker.user
+    world.questions[request] = record.user_query
+    world.sessions.append(session)
+
+
+def _some_groups(chance: random.Random) -> tuple[str, ...]:
+    return tuple(sorted(chance.sample(GROUPS, chance.choice((0, 1, 1, 2, 3)))))

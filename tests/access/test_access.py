@@ -1,0 +1,309 @@
+"""Nobody is told of a document they may not see: no word, id, title or count of it, by any way there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from benchmarks.access_world import GROUPS, World, asked, leaks, make_world, told, words
+
+from citewell.access import OWNER, Caller, Role
+from citewell.audit.entries import EntryKind
+from citewell.audit.question import AuditQuery
+from citewell.errors import AccessError, CitewellError, EvidenceError, UsageError
+from citewell.knowledge import KnowledgeBase
+
+NOBODY, NEVER = "papers/never-there.txt", "req_" + "f" * 24
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    made = make_world(
+        tmp_path_factory.mktemp("world") / "home",
+        request.param,
+        documents=40,
+        people=25,
+        asked=15,
+        sealed=80,
+    )
+    yield made
+    made.close()
+
+
+def see_only_what_is_theirs(world: World) -> None:
+    for caller in world.people:
+        for way, given, value in told(world, caller):
+            assert not leaks(world, caller, value, given=given), (way, caller)
+
+
+def test_no_secret_by_any_way(world: World) -> None:
+    see_only_what_is_theirs(world)
+
+
+def test_what_is_counted_is_what_may_be_seen(world: World) -> None:
+    for caller in world.people:
+        kb, records = world.kb.as_(caller), world.records(caller)
+        assert {entry.document_id for entry in kb.documents()} == world.seen(caller)
+        assert {record.request_id for record in kb.audit.every(AuditQuery())} == records
+        for by in ("month", "week", "hour"):
+            counts = kb.audit.counts(AuditQuery(), by=by, of="decision")
+            assert counts.total == sum(stretch.records for stretch in counts.stretches) == len(records)
+        for document in world.documents[:8]:
+            mine = sum(document in world.named[request] for request in records)
+            assert kb.audit.counts(AuditQuery(document=document)).total <= mine
+
+
+def test_counts_of_a_part_are_made_like_counts_of_all(world: World) -> None:
+    auditor = Caller(user="a", groups=GROUPS, roles=(Role.AUDITOR,))
+    for by, of in (("day", "status"), ("month", "decision"), ("week", "model"), ("hour", "confidence")):
+        of_all = world.kb.audit.counts(AuditQuery(), by=by, of=of)
+        assert world.kb.as_(auditor).audit.counts(AuditQuery(), by=by, of=of) == of_all
+
+
+def test_an_answer_tells_of_nothing_else(world: World) -> None:
+    for caller in world.people[:12]:
+        assert not leaks(world, caller, asked(world, caller))
+        hidden = [document for document in world.documents if document not in world.seen(caller)]
+        if hidden:
+            mark = sorted(world.marks[hidden[0]])[0]
+            assert not leaks(world, caller, asked(world, caller, about=mark), given=mark)
+
+
+def test_pages_hold_together_and_cursors_tell_nothing(world: World) -> None:
+    for caller in world.people:
+        kb = world.kb.as_(caller)
+        whole = [record.request_id for record in kb.audit.every(AuditQuery())]
+        paged, query = [], AuditQuery(limit=3)
+        while True:
+            page = kb.audit.query(query)
+            paged += [record.request_id for record in page.records]
+            assert page.expired == ()
+            if not page.next:
+                break
+            assert Role.ADMIN in caller.roles or page.next == paged[-1]
+            query = AuditQuery(limit=3, cursor=page.next)
+        assert paged == whole
+
+
+def test_what_is_hidden_reads_like_what_never_was(world: World) -> None:
+    known = 0
+    for caller in world.people:
+        if Role.ADMIN in caller.roles:
+            continue
+        kb = world.kb.as_(caller)
+        hidden = [document for document in world.documents if document not in world.seen(caller)]
+        for document in hidden[:5]:
+            known += 1
+            version = world.versions[document]
+            assert kb.versions(document) == kb.versions(NOBODY) == []
+            for of_this, of_none in zip(
+                about_a_document(kb, document, version), about_a_document(kb, NOBODY, version), strict=True
+            ):
+                assert said(of_this).replace(document, "ID") == said(of_none).replace(NOBODY, "ID")
+        for request in sorted(set(world.named) - world.records(caller))[:5]:
+            for of_this, of_none in zip(
+                about_a_request(kb, request), about_a_request(kb, NEVER), strict=True
+            ):
+                assert said(of_this).replace(request, "ID") == said(of_none).replace(NEVER, "ID")
+    assert known > 20
+
+
+def about_a_document(kb: KnowledgeBase, document: str, version: str) -> list[Callable[[], object]]:
+    return [
+        lambda: kb.document(document),
+        lambda: kb.document(document, version),
+        lambda: list(kb.audit.recall(document)),
+        lambda: kb.withdraw(document),
+        lambda: kb.share(document, ()),
+    ]
+
+
+def about_a_request(kb: KnowledgeBase, request: str) -> list[Callable[[], object]]:
+    return [
+        lambda: kb.audit.record(request),
+        lambda: kb.audit.receipt(request),
+        lambda: kb.audit.replay(request),
+        lambda: list(kb.audit.recheck(request)),
+        lambda: kb.audit_prove(request),
+        lambda: kb.audit.query(AuditQuery(cursor=request)),
+    ]
+
+
+def said(way) -> str:  # type: ignore[no-untyped-def]
+    with pytest.raises(CitewellError) as caught:
+        way()
+    return words(caught.value)
+
+
+def test_a_list_that_changes_holds_for_what_was_answered_before(tmp_path: Path) -> None:
+    world = make_world(tmp_path / "home", 7, documents=20, people=10, asked=8, sealed=30)
+    for _ in range(3):
+        for document in world.chance.sample(world.documents, 4):
+            world.share(document)
+        test_what_is_counted_is_what_may_be_seen(world)
+        see_only_what_is_theirs(world)
+        for caller in world.people[:4]:
+            assert not leaks(world, caller, asked(world, caller))
+    world.close()
+
+
+# --- roles and names ------------------------------------------------------------------------------
+
+
+def of(*roles: Role, user: str = "mallory", groups: tuple[str, ...] = ()) -> Caller:
+    return Caller(user=user, groups=groups, roles=roles)
+
+
+def test_roles(world: World, tmp_path: Path) -> None:
+    asker, auditor, curator = (world.kb.as_(of(role)) for role in (Role.ASKER, Role.AUDITOR, Role.CURATOR))
+    for kb in (asker, auditor):
+        for way in what_curators_do(kb, world.documents[0], tmp_path):
+            with pytest.raises(AccessError, match="curator or admin"):
+                way()
+    for kb in (asker, auditor, curator):
+        for way in what_admins_do(kb, tmp_path):
+            with pytest.raises(AccessError, match="admin"):
+                way()
+    for kb in (asker, curator):
+        with pytest.raises(AccessError, match="auditor or admin"):
+            kb.audit_check()
+        with pytest.raises(AccessError, match="auditor or admin"):
+            list(kb.audit.recall(world.documents[0]))
+    assert auditor.audit_check().size == world.kb.audit_check().size
+
+
+def what_curators_do(kb: KnowledgeBase, document: str, folder: Path) -> list[Callable[[], object]]:
+    return [lambda: kb.ingest(folder), lambda: kb.withdraw(document), lambda: kb.share(document, ())]
+
+
+def what_admins_do(kb: KnowledgeBase, folder: Path) -> list[Callable[[], object]]:
+    return [
+        lambda: kb.audit.export(folder / "log"),
+        lambda: kb.audit.erase("person1"),
+        kb.audit.expire,
+        lambda: kb.audit.hold("h", reason="r"),
+        lambda: kb.audit.lift("h", reason="r"),
+        kb.audit.holds,
+        kb.audit_rotate_key,
+        kb.audit_publish,
+        lambda: kb.audit_replace_lost_key("gone"),
+        lambda: kb.audit_restore_keys(folder),
+        lambda: kb.audit_keys,
+    ]
+
+
+def test_nobody_asks_in_anothers_name_or_with_anothers_groups(world: World) -> None:
+    kb = world.kb.as_(of(Role.ASKER, groups=("group1", "group2")))
+    with pytest.raises(AccessError, match="act as 'alice'"):
+        kb.ask("What is said of glass?", user="alice")
+    with pytest.raises(AccessError, match="groups that are not your own"):
+        kb.ask("What is said of glass?", groups=["group1", "group3"])
+    with pytest.raises(AccessError, match="groups that are not your own"):
+        kb.search("What is said of glass?", groups=["group3"])
+    narrowed = {p.chunk.document_id for p in kb.search("What is said of glass?", groups=[], top_k=10)}
+    assert narrowed <= {document for document, acl in world.lists.items() if not acl}
+    assert world.kb.audit.record(asked(world, kb.caller)[0].request_id).user == "mallory"
+
+
+def test_an_admin_looks_into_everything_and_the_owner_says_with_whose_eyes(world: World) -> None:
+    closed = next(document for document, acl in world.lists.items() if acl)
+    question = world.kb.document(closed).text
+
+    def found(caller: Caller, **options: object) -> set[str]:
+        passages = world.kb.as_(caller).search(question, document=closed, **options)  # type: ignore[arg-type]
+        return {passage.chunk.document_id for passage in passages}
+
+    assert found(of(Role.ADMIN)) == {closed}
+    assert found(OWNER) == set()
+    assert found(OWNER, groups=world.lists[closed]) == {closed}
+
+
+def test_without_a_name_nothing_is_ones_own_but_the_answer(world: World) -> None:
+    stranger = of(Role.ASKER, user="")
+    answer = world.kb.as_(stranger).ask("What is said of glass?", session_id="shared")
+    assert answer.receipt().answer
+    with pytest.raises(UsageError, match="no record"):
+        world.kb.as_(stranger).audit.record(answer.request_id)
+    assert world.kb.as_(stranger).trace("shared") == []
+    assert world.kb.as_(stranger).audit.query(AuditQuery()).records == ()
+    world.named[answer.request_id] = {p.chunk.document_id for p in answer.passages}
+    world.askers[answer.request_id], world.questions[answer.request_id] = "", answer.question
+
+
+def test_reading_is_recorded_under_the_readers_own_name(world: World) -> None:
+    request = sorted(world.named)[0]
+    world.kb.as_(of(Role.ADMIN, user="root")).audit.record(request, reader="somebody else")
+    log = world.kb._parts.log
+    entry = log.latest(EntryKind.READ)
+    assert entry is not None
+    assert log.body(entry)["reader"] == "root"
+
+
+def test_a_session_of_another_is_no_session(world: World) -> None:
+    first = of(Role.ASKER, user="first")
+    answer = world.kb.as_(first).ask("What is said of copper?", session_id="theirs")
+    assert [t.request_id for t in world.kb.as_(first).trace("theirs")] == [answer.request_id]
+    assert world.kb.as_(of(Role.ASKER, user="second")).trace("theirs") == []
+    world.named[answer.request_id] = {p.chunk.document_id for p in answer.passages}
+    world.askers[answer.request_id], world.questions[answer.request_id] = "first", answer.question
+
+
+# --- what a curator does --------------------------------------------------------------------------
+
+
+def test_a_curator_manages_what_they_see(tmp_path: Path) -> None:
+    world = make_world(tmp_path / "home", 3, documents=1, people=1, asked=0, sealed=0)
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    for name in ("open", "closed"):
+        (papers / f"{name}.md").write_text(f"# On {name} doors\n\nThe {name} door is painted green.\n")
+    world.kb.ingest(papers / "closed.md", acl=["group1"], document_id="papers/closed.md")
+    curator = world.kb.as_(of(Role.CURATOR, user="cora", groups=("group2",)))
+
+    report = curator.ingest(papers)
+    assert {file.path.rsplit("/", 1)[-1]: file.status for file in report.files} == {
+        "open.md": "added",
+        "closed.md": "failed",
+    }
+    assert "group1" not in words(report)
+    assert world.kb.document("papers/closed.md").acl == ("group1",)
+    (papers / "closed.md").unlink()
+    assert curator.ingest(papers).files[0].status == "unchanged"
+    assert world.kb.documents()[-2].state == "indexed"
+
+    with pytest.raises(AccessError, match="would not see"):
+        curator.share("papers/open.md", ["group1"])
+    with pytest.raises(AccessError, match="would not see"):
+        curator.ingest(papers, acl=["group1"])
+    with pytest.raises(EvidenceError):
+        curator.withdraw("papers/closed.md")
+    curator.share("papers/open.md", ["group1", "group2"])
+    entry = world.kb._parts.log.latest(EntryKind.SHARE)
+    assert entry is not None
+    assert world.kb._parts.log.body(entry)["user"] == "cora"
+    passages = world.kb.search("The open door is painted green", groups=["group2"])
+    assert [passage.chunk.acl for passage in passages if "open" in passage.chunk.content] == [
+        ("group1", "group2")
+    ]
+    assert not [p for p in world.kb.search("The open door is painted") if "open" in p.chunk.content]
+    curator.withdraw("papers/open.md")
+    world.close()
+
+
+def test_an_interrupted_change_of_a_list_is_finished_by_the_next_ingest(tmp_path: Path) -> None:
+    world = make_world(tmp_path / "home", 3, documents=1, people=1, asked=0, sealed=0)
+    paper = tmp_path / "paper.md"
+    paper.write_text("# On doors\n\nThe door of the house is painted green.\n")
+    world.kb.ingest(paper)
+    parts = world.kb._parts
+    parts.evidence.share(
+        f"{paper.parent.name}/paper.md" if parts.evidence.latest("paper.md") is None else "paper.md",
+        ["group1"],
+    )
+    assert world.kb.search("The door of the house is painted green")
+    world.kb.ingest(paper)
+    assert not [
+        p for p in world.kb.search("The door of the house is painted green") if "house" in p.chunk.content
+    ]
+    world.close()
