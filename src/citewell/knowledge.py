@@ -123,6 +123,7 @@ class KnowledgeBase:
     @property
     def parts(self) -> Assembly:
         """What this home is made of: for evaluation, which changes one part and keeps the others."""
+        self.caller.must(Role.ADMIN, to="take the home apart")
         return self._parts
 
     def ingest(
@@ -464,20 +465,22 @@ class KnowledgeBase:
 
     def today(self) -> Today:
         """Models, prompts, documents and settings in use: what a calibration card depends on."""
+        self.caller.must(Role.AUDITOR, to="see what is in use")
         self._must_be_there()
         return self._parts.today()
 
     def under(self, config: Config) -> KnowledgeBase:
         """The same home, stores and models under other settings and no card, to try them: close neither it
         nor what it gives."""
+        self.caller.must(Role.ADMIN, to="try other settings")
         return KnowledgeBase(self._parts.under(config))
 
-    def rehearse(self, question: str, *, groups: Sequence[str] = ()) -> AuditRecord:
+    def rehearse(self, question: str, *, groups: Sequence[str] | None = None) -> AuditRecord:
         """The record that an ask would seal; nothing is sealed, traced or told."""
         from citewell.asking import Ask, refuse
 
         self._must_be_there()
-        ask = Ask(question=question, filters=_filters(groups, None, None, None))
+        ask = Ask(question=question, filters=self._filters(groups, None, None, None))
         refuse(ask)
         return self._parts.answering.rehearse(ask)
 
