@@ -465,7 +465,7 @@ class KnowledgeBase:
 
     def today(self) -> Today:
         """Models, prompts, documents and settings in use: what a calibration card depends on."""
-        self.caller.must(Role.AUDITOR, to="see what is in use")
+        self.caller.must(Role.ADMIN, to="see what is in use")
         self._must_be_there()
         return self._parts.today()
 

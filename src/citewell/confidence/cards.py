@@ -248,7 +248,8 @@ def state_of(card: Card, path: str, today: Today) -> CardState:
         reasons.append(f"prompts changed: {', '.join(changed)}")
     then, now = card.corpus, today.corpus
     if then is not None and (now is None or now.documents != then.documents):
-        reasons.append(f"the documents changed ({then.n} then, {now.n if now else 'none'} now)")
+        # How many there are is told to nobody: the asker may see only some of them.
+        reasons.append("the documents changed")
     parts = sorted(part for part, digest in card.config.items() if today.config.get(part) != digest)
     if parts:
         reasons.append(f"settings changed: {', '.join(parts)}")
