@@ -1,0 +1,85 @@
+"""How far a figure may be off: percentile bootstrap over cases (Efron 1979), the same every time.
+
+In: what each case brings, and the statistic. Out: the bounds of the 95 % interval. Whole cases are drawn,
+with all their citations and claims, because those of one answer are not independent. Where every case says
+the same, drawing again says nothing; a share then has the exact bounds of Clopper and Pearson over the cases.
+Knows nothing about measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citewell.evaluation.intervals import clopper_pearson
+
+Point = tuple[float, ...]
+Statistic = Callable[[Sequence[Point]], float | None]
+Bounds = tuple[float | None, float | None]
+
+SEED, DRAWS = 20261121, 1000
+_ENDS = (2.5, 97.5)
+
+
+def mean(points: Sequence[Point]) -> float | None:
+    """Of the points' first values; None when there are none."""
+    return float(np.mean([point[0] for point in points])) if points else None
+
+
+def interval(
+    cases: Sequence[Sequence[Point]], statistic: Statistic = mean, *, share: bool = False, draws: int = DRAWS
+) -> Bounds:
+    """``cases``: the points of each case that has any. (None, None) for fewer than two of them: one case
+    says nothing about the next. ``share``: the statistic is a share of yes and no."""
+    cases = [points for points in cases if points]
+    if len(cases) < 2:
+        return None, None
+    if share and len(said := {point[0] for points in cases for point in points}) == 1 and said <= {0.0, 1.0}:
+        return clopper_pearson(len(cases) if said == {1.0} else 0, len(cases))
+    return _ends(_means(cases, draws) if statistic is mean else _drawn(cases, statistic, draws))
+
+
+def paired(
+    before: Sequence[Sequence[Point]],
+    after: Sequence[Sequence[Point]],
+    statistic: Statistic = mean,
+    *,
+    draws: int = DRAWS,
+) -> Bounds:
+    """Of the statistic's difference, after less before; the same cases are drawn on both sides."""
+    if len(before) < 2:
+        return None, None
+    if statistic is mean:
+        return _ends(_means(after, draws) - _means(before, draws))
+    first, second = _drawn(before, statistic, draws), _drawn(after, statistic, draws)
+    return _ends(second - first)
+
+
+def _means(cases: Sequence[Sequence[Point]], draws: int) -> NDArray[np.float64]:
+    sums = np.array([sum(point[0] for point in points) for points in cases], dtype=np.float64)
+    sizes = np.array([len(points) for points in cases], dtype=np.float64)
+    drawn = _draws(len(cases), draws)
+    means: NDArray[np.float64] = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    return means
+
+
+def _drawn(cases: Sequence[Sequence[Point]], statistic: Statistic, draws: int) -> NDArray[np.float64]:
+    """NaN where a draw has no value, such as one without any case of one side."""
+    found = (
+        statistic([point for index in row for point in cases[index]]) for row in _draws(len(cases), draws)
+    )
+    return np.array([np.nan if value is None else value for value in found])
+
+
+def _draws(cases: int, draws: int) -> NDArray[np.int64]:
+    return np.random.default_rng(SEED).integers(0, cases, (draws, cases))
+
+
+def _ends(values: NDArray[np.float64]) -> Bounds:
+    known = values[~np.isnan(values)]
+    if not known.size:
+        return None, None
+    low, high = np.percentile(known, _ENDS)
+    return float(low), float(high)

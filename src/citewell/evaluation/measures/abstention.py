@@ -1,0 +1,153 @@
+"""Answering what has an answer and refusing what has none: both sides, and the trade between them.
+
+In: judged answers of cases that say whether there is an answer. Out: measures in which neither refusing nor
+answering everything wins. AURC as Geifman, Uziel and El-Yaniv (2019), "Bias-Reduced Uncertainty Estimation
+for Deep Neural Classifiers": the mean, over every coverage, of the share of wrong outcomes among the surest
+cases; E-AURC takes away what a perfect order would leave. Answers come in the order of their confidence;
+refusals come last and cost nothing where there is no answer, so that refusing everything has the AURC of the
+share of questions that could have been answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from citewell.evaluation.bootstrap import Point
+from citewell.evaluation.measures.measure import NOT_ASKED, Measure, one
+from citewell.evaluation.observed import Judged
+from citewell.evaluation.results import RiskPoint, Score
+
+REFUSED = -1.0
+"""The confidence under which every answer stands before every refusal."""
+_UNLABELLED = "the case does not say whether there is an answer"
+
+
+def wrongly_answered(judged: Judged) -> Score:
+    if judged.answerable is None:
+        return one(None, _UNLABELLED)
+    return NOT_ASKED if judged.answerable else one(judged.observed.answered)
+
+
+def wrongly_abstained(judged: Judged) -> Score:
+    if judged.answerable is None:
+        return one(None, _UNLABELLED)
+    return one(not judged.observed.answered) if judged.answerable else NOT_ASKED
+
+
+def balanced(judged: Judged) -> Score:
+    """A point is (whether there is an answer, whether it was answered)."""
+    if judged.answerable is None:
+        return one(None, _UNLABELLED)
+    return Score(points=((float(judged.answerable), float(judged.observed.answered)),))
+
+
+def balance(points: Sequence[Point]) -> float | None:
+    """The mean of the shares of right decisions on both sides; None while one side is empty."""
+    could = [answered for answerable, answered in points if answerable]
+    could_not = [1.0 - answered for answerable, answered in points if not answerable]
+    if not could or not could_not:
+        return None
+    return (sum(could) / len(could) + sum(could_not) / len(could_not)) / 2
+
+
+def coverage(judged: Judged) -> Score:
+    return one(judged.observed.answered)
+
+
+def right_outcome(judged: Judged) -> Score:
+    return one(judged.right, judged.why)
+
+
+def right_when_answered(judged: Judged) -> Score:
+    return one(judged.right, judged.why) if judged.observed.answered else NOT_ASKED
+
+
+def risk(judged: Judged) -> Score:
+    """A point is (confidence, whether the outcome is wrong)."""
+    if judged.right is None:
+        return one(None, judged.why)
+    confidence = judged.observed.overall if judged.observed.answered else REFUSED
+    if confidence is None:
+        return one(None, "the answer came without a confidence")
+    return Score(points=((confidence, float(not judged.right)),))
+
+
+def aurc(points: Sequence[Point]) -> float | None:
+    """Those of one confidence enter together, in no order: each has their mean loss."""
+    risks = _risks(points)
+    return sum(risks) / len(risks) if risks else None
+
+
+def excess_aurc(points: Sequence[Point]) -> float | None:
+    """AURC less that of the same outcomes with every wrong one last."""
+    area = aurc(points)
+    if area is None:
+        return None
+    losses = sorted(loss for _, loss in points)
+    best = aurc([(-float(rank), loss) for rank, loss in enumerate(losses)])
+    return area - (best or 0.0)
+
+
+def risk_coverage(points: Sequence[Point]) -> tuple[RiskPoint, ...]:
+    """The curve: one point for each confidence that occurs, surest first."""
+    ordered = sorted(points, reverse=True)
+    curve, wrong = [], 0.0
+    for rank, (confidence, loss) in enumerate(ordered, 1):
+        wrong += loss
+        if rank == len(ordered) or ordered[rank][0] != confidence:
+            curve.append(
+                RiskPoint(
+                    coverage=rank / len(ordered),
+                    risk=wrong / rank,
+                    confidence=None if confidence == REFUSED else confidence,
+                )
+            )
+    return tuple(curve)
+
+
+def _risks(points: Sequence[Point]) -> list[float]:
+    """The risk at each coverage 1/n, 2/n, ..., 1."""
+    groups: dict[float, list[float]] = {}
+    for confidence, loss in points:
+        groups.setdefault(confidence, []).append(loss)
+    risks, taken, wrong = [], 0, 0.0
+    for confidence in sorted(groups, reverse=True):
+        losses = groups[confidence]
+        share = sum(losses) / len(losses)
+        for _ in losses:
+            taken += 1
+            wrong += share
+            risks.append(wrong / taken)
+    return risks
+
+
+def _gate(judged: Judged, *, answerable: bool) -> Score:
+    if judged.answerable is None:
+        return one(None, _UNLABELLED)
+    if judged.answerable is not answerable:
+        return NOT_ASKED
+    passed = judged.observed.gate_passed
+    return one(None if passed is None else passed is not answerable, "the answer came without a gate")
+
+
+def gate_wrongly_closed(judged: Judged) -> Score:
+    return _gate(judged, answerable=True)
+
+
+def gate_wrongly_open(judged: Judged) -> Score:
+    return _gate(judged, answerable=False)
+
+
+RISK = Measure(name="aurc", of=risk, better=-1, over=aurc)
+MEASURES: tuple[Measure, ...] = (
+    Measure(name="coverage", of=coverage, better=0, share=True),
+    Measure(name="wrongly_answered", of=wrongly_answered, better=-1, share=True),
+    Measure(name="wrongly_abstained", of=wrongly_abstained, better=-1, share=True),
+    Measure(name="abstention_balance", of=balanced, over=balance),
+    Measure(name="right_outcome", of=right_outcome, share=True),
+    Measure(name="right_when_answered", of=right_when_answered, share=True),
+    RISK,
+    Measure(name="e_aurc", of=risk, better=-1, over=excess_aurc),
+    Measure(name="gate_wrongly_closed", of=gate_wrongly_closed, better=-1, share=True),
+    Measure(name="gate_wrongly_open", of=gate_wrongly_open, better=-1, share=True),
+)

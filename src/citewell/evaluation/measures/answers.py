@@ -1,0 +1,56 @@
+"""Do answers say what was expected: by words, by numbers, and as a whole.
+
+In: judged answers of cases that hold an expected text. Out: measures, over the answers that were shown.
+Normalisation and F1 as SQuAD (Rajpurkar et al. 2016); ``contains_expected`` is ALCE's exact-match recall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from citewell.claims import parse_answer
+from citewell.evaluation import correctness
+from citewell.evaluation.measures.measure import NOT_ASKED, Measure, one
+from citewell.evaluation.observed import Judged, Observed
+from citewell.evaluation.results import Score
+
+
+def words_of(observed: Observed) -> str:
+    """What the answer says, without the marks of its citations."""
+    return parse_answer(observed.text).text
+
+
+def units_of(observed: Observed) -> str:
+    """What stands around the cited passages, units among it."""
+    cited = {citation.chunk_id for claim in observed.claims for citation in claim.citations}
+    return "\n".join(p.chunk.context for p in observed.passages if p.chunk.chunk_id in cited)
+
+
+def _compared(rule: Callable[[str, str], float | bool]) -> Callable[[Judged], Score]:
+    def score(judged: Judged) -> Score:
+        if judged.answerable is False or not judged.observed.answered:
+            return NOT_ASKED
+        if not judged.case.expected:
+            return one(None, "the case expects no text")
+        return one(rule(judged.case.expected, words_of(judged.observed)))
+
+    return score
+
+
+def numeric_match(judged: Judged) -> Score:
+    if judged.answerable is False or not judged.observed.answered:
+        return NOT_ASKED
+    if not judged.case.expected:
+        return one(None, "the case expects no text")
+    held = correctness.numbers_match(
+        judged.case.expected, words_of(judged.observed), units_of(judged.observed)
+    )
+    return NOT_ASKED if held is None else one(held)
+
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(name="exact_match", of=_compared(correctness.exact_match), share=True),
+    Measure(name="f1", of=_compared(correctness.f1)),
+    Measure(name="contains_expected", of=_compared(correctness.contained), share=True),
+    Measure(name="numeric_match", of=numeric_match, share=True),
+)

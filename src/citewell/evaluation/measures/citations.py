@@ -1,0 +1,114 @@
+"""How often citations hold: ALCE's two measures on passages, ours on the cited words, and what is broken.
+
+In: judged answers. Out: measures. ``alce_*`` as Gao et al. 2023 define and compute them: the mean over
+answers of the share of claims whose cited passages together entail them; and of the share of citations that
+belong to such a claim and are not irrelevant to it. An answer whose claims cite nothing has recall and
+precision 0 there, as in ALCE; an answer that was withheld has neither. ``citation_*`` count over all claims
+and citations. The judge is the verifier, which is not the model that ALCE used: figures compare within one
+judge.
+"""
+
+from __future__ import annotations
+
+from citewell.evaluation.measures.measure import NOT_ASKED, Judge, Measure, known, many, one
+from citewell.evaluation.observed import Judged
+from citewell.evaluation.results import Score
+from citewell.records import Citation, Failure, Status
+
+UNJUDGED = "the verifier could not judge"
+
+
+def alce_recall(judged: Judged) -> Score:
+    if not judged.support:
+        return NOT_ASKED
+    whole = known([claim.whole for claim in judged.support])
+    return one(sum(whole) / len(whole) if whole else None, UNJUDGED)
+
+
+def alce_precision(judged: Judged) -> Score:
+    if not judged.support:
+        return NOT_ASKED
+    asked = [needed for claim in judged.support for needed in claim.needed]
+    counted = known(asked)
+    if asked and not counted:
+        return one(None, UNJUDGED)
+    return one(sum(counted) / len(counted) if counted else 0.0)
+
+
+def citation_precision(judged: Judged) -> Score:
+    return many((span for claim in judged.support for span in claim.spans), UNJUDGED)
+
+
+def citation_recall(judged: Judged) -> Score:
+    return many((_carried(claim.spans) for claim in judged.support), UNJUDGED)
+
+
+def hallucination_gap(judged: Judged) -> Score:
+    """The points are claims: 1 for one that all passages together do not entail."""
+    gap = judged.observed.gap
+    if gap.value is None:
+        return NOT_ASKED if not judged.observed.claims else one(None, gap.note or UNJUDGED)
+    ungrounded = round(gap.value * gap.n)
+    return Score(points=((1.0,),) * ungrounded + ((0.0,),) * (gap.n - ungrounded))
+
+
+def broken(judged: Judged) -> Score:
+    return many(_broken(cited) for cited in _citations(judged))
+
+
+def _failing(failure: Failure) -> Measure:
+    def share(judged: Judged) -> Score:
+        return many(_failed(cited) is failure for cited in _citations(judged))
+
+    return Measure(name=failure.value, of=share, counts="citations", judge=Judge.PASS, better=-1, share=True)
+
+
+def _citations(judged: Judged) -> list[Citation]:
+    """All that the writer made, shown or not: what was held back was broken too."""
+    everything = [cited for claim in judged.observed.claims for cited in claim.citations]
+    return [cited for cited in everything if cited.mode != "post-hoc"]
+
+
+def _broken(cited: Citation) -> bool:
+    """Its own quote stands nowhere; a sound citation beside a broken one carries the claim's verdict too."""
+    return cited.start < 0
+
+
+def _failed(cited: Citation) -> Failure | None:
+    verdict = cited.verdict
+    if verdict is None or (verdict.status is Status.BROKEN and not _broken(cited)):
+        return None
+    return verdict.failure
+
+
+def _carried(spans: tuple[bool | None, ...]) -> bool | None:
+    """At least one span carries the claim; unknown where none does and one could not be judged."""
+    if any(spans):
+        return True
+    return None if None in spans else False
+
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(name="alce_recall", of=alce_recall, judge=Judge.VERIFIER),
+    Measure(name="alce_precision", of=alce_precision, judge=Judge.VERIFIER),
+    Measure(name="citation_recall", of=citation_recall, counts="claims", judge=Judge.VERIFIER, share=True),
+    Measure(
+        name="citation_precision",
+        of=citation_precision,
+        counts="citations",
+        judge=Judge.VERIFIER,
+        share=True,
+    ),
+    Measure(
+        name="hallucination_gap",
+        of=hallucination_gap,
+        counts="claims",
+        judge=Judge.PASS,
+        better=-1,
+        share=True,
+    ),
+    Measure(
+        name="broken_citation_rate", of=broken, counts="citations", judge=Judge.PASS, better=-1, share=True
+    ),
+    *(_failing(failure) for failure in Failure),
+)
