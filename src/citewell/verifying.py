@@ -79,11 +79,12 @@ class VerifyReport(Record, frozen=True, kw_only=True):
     over its sentences, each read whole, because an answer holds no better than its weakest statement and a
     part read alone is judged less surely than its sentence. A broken citation or a contradiction keeps it
     at or under the border. None when nothing could be checked. ``hallucination_gap``: the share of claims
-    that all sources together do not support."""
+    ``judged_claims`` that all sources together do not support."""
 
     claims: tuple[Claim, ...]
     supported: float | None
     hallucination_gap: float | None
+    judged_claims: int
     report: GroundingReport
     notes: tuple[str, ...] = ()
 
@@ -136,9 +137,15 @@ def verify(
         claims=checked.claims,
         supported=_supported(whole.claims),
         hallucination_gap=checked.hallucination_gap.value,
+        judged_claims=checked.hallucination_gap.n,
         report=_report(answer, checked, documents, _embedder(embedder), one_claim),
         notes=checked.notes,
     )
+
+
+def caller_passages(sources: Sequence[Source]) -> list[Passage]:
+    """The passages that :func:`verify` checks against: each source as a whole, under its id."""
+    return [_passage(document) for document in _documents(sources)]
 
 
 def verify_json_line(line: str | bytes, **options: Any) -> bytes:

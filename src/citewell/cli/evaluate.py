@@ -9,14 +9,13 @@ from types import ModuleType
 
 import typer
 
-from citewell.cli import probes
+from citewell.cli import eval_run, probes
 
 group = typer.Typer(help="How good the answers are.", no_args_is_help=True, rich_markup_mode=None)
-FILES: tuple[ModuleType, ...] = (probes,)
+FILES: tuple[ModuleType, ...] = (eval_run, probes)
 
 
 def register(app: typer.Typer) -> None:
     for file in FILES:
         file.register(group)
-    if FILES:
-        app.add_typer(group, name="eval")
+    app.add_typer(group, name="eval")

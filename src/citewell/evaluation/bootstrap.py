@@ -2,7 +2,8 @@
 
 In: what each case brings, and the statistic. Out: the bounds of the 95 % interval. Whole cases are drawn,
 with all their citations and claims, because those of one answer are not independent. Where every case says
-the same, drawing again says nothing; a share then has the exact bounds of Clopper and Pearson over the cases.
+the same, drawing again says nothing; a mean of zeros, or of ones, then has the exact bounds of
+Clopper and Pearson over the cases.
 Knows nothing about measures.
 """
 
@@ -29,14 +30,22 @@ def mean(points: Sequence[Point]) -> float | None:
 
 
 def interval(
-    cases: Sequence[Sequence[Point]], statistic: Statistic = mean, *, share: bool = False, draws: int = DRAWS
+    cases: Sequence[Sequence[Point]],
+    statistic: Statistic = mean,
+    *,
+    bounded: bool = False,
+    draws: int = DRAWS,
 ) -> Bounds:
     """``cases``: the points of each case that has any. (None, None) for fewer than two of them: one case
-    says nothing about the next. ``share``: the statistic is a share of yes and no."""
+    says nothing about the next. ``bounded``: the statistic is a mean of values in [0, 1]."""
     cases = [points for points in cases if points]
     if len(cases) < 2:
         return None, None
-    if share and len(said := {point[0] for points in cases for point in points}) == 1 and said <= {0.0, 1.0}:
+    if (
+        bounded
+        and len(said := {point[0] for points in cases for point in points}) == 1
+        and said <= {0.0, 1.0}
+    ):
         return clopper_pearson(len(cases) if said == {1.0} else 0, len(cases))
     return _ends(_means(cases, draws) if statistic is mean else _drawn(cases, statistic, draws))
 

@@ -5,6 +5,10 @@ In: values. Out: values. Knows nothing about how an answer came about, or which 
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
+
 from citewell.evaluation.results import CaseTiming
 from citewell.records import (
     Case,
@@ -46,6 +50,10 @@ class Observed(Record, frozen=True, kw_only=True):
     model: str = ""
     prompt: str = ""
     timing: CaseTiming = CaseTiming()
+
+    def but(self, **changed: Any) -> Observed:
+        """The same with other values."""
+        return msgspec.structs.replace(self, **changed)
 
     @property
     def stated(self) -> tuple[Claim, ...]:

@@ -24,10 +24,11 @@ class Located(Record, frozen=True, kw_only=True):
     problem: str = ""
 
 
-def locate(case: Case, versions: Sequence[tuple[str, str]], texts: Texts) -> Located:
+def locate(case: Case, versions: Sequence[tuple[str, str]], texts: Texts, *, whole: bool = True) -> Located:
     """Every span of ``case`` in those of ``versions`` (document id, version) that are of its document.
 
     ``problem`` names a span that stands nowhere, not even in the newest version: then nothing can be told.
+    Where ``texts`` are not the ``whole`` documents but what was retrieved, such a span was just not found.
     """
     places = []
     for span in case.spans:
@@ -37,7 +38,7 @@ def locate(case: Case, versions: Sequence[tuple[str, str]], texts: Texts) -> Loc
             for version in dict.fromkeys(seen)
             for start, end in _in(texts(span.document, version), span.quote)
         ]
-        if not found:
+        if not found and whole:
             newest = texts(span.document, "")
             if newest is None:
                 return Located(problem=f"there is no document {span.document!r}")

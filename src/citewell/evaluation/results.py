@@ -150,10 +150,12 @@ class CaseTiming(Record, frozen=True, kw_only=True):
 
 
 class Timings(Record, frozen=True, kw_only=True):
-    """All that two runs may differ in. ``cases`` by their ids."""
+    """All that two runs may differ in. ``cases`` by their ids; ``entry`` is the hash of the evaluation's
+    entry in the log of the home, "" where there is none."""
 
     started: str = ""
     took_ms: float = 0.0
+    entry: str = ""
     measures: tuple[Result, ...] = ()
     cases: dict[str, CaseTiming] = {}
 

@@ -140,14 +140,14 @@ def gate_wrongly_open(judged: Judged) -> Score:
 
 RISK = Measure(name="aurc", of=risk, better=-1, over=aurc)
 MEASURES: tuple[Measure, ...] = (
-    Measure(name="coverage", of=coverage, better=0, share=True),
-    Measure(name="wrongly_answered", of=wrongly_answered, better=-1, share=True),
-    Measure(name="wrongly_abstained", of=wrongly_abstained, better=-1, share=True),
+    Measure(name="coverage", of=coverage, better=0, bounded=True),
+    Measure(name="wrongly_answered", of=wrongly_answered, better=-1, bounded=True),
+    Measure(name="wrongly_abstained", of=wrongly_abstained, better=-1, bounded=True),
     Measure(name="abstention_balance", of=balanced, over=balance),
-    Measure(name="right_outcome", of=right_outcome, share=True),
-    Measure(name="right_when_answered", of=right_when_answered, share=True),
+    Measure(name="right_outcome", of=right_outcome, bounded=True),
+    Measure(name="right_when_answered", of=right_when_answered, bounded=True),
     RISK,
     Measure(name="e_aurc", of=risk, better=-1, over=excess_aurc),
-    Measure(name="gate_wrongly_closed", of=gate_wrongly_closed, better=-1, share=True),
-    Measure(name="gate_wrongly_open", of=gate_wrongly_open, better=-1, share=True),
+    Measure(name="gate_wrongly_closed", of=gate_wrongly_closed, better=-1, bounded=True),
+    Measure(name="gate_wrongly_open", of=gate_wrongly_open, better=-1, bounded=True),
 )

@@ -49,8 +49,8 @@ def numeric_match(judged: Judged) -> Score:
 
 
 MEASURES: tuple[Measure, ...] = (
-    Measure(name="exact_match", of=_compared(correctness.exact_match), share=True),
-    Measure(name="f1", of=_compared(correctness.f1)),
-    Measure(name="contains_expected", of=_compared(correctness.contained), share=True),
-    Measure(name="numeric_match", of=numeric_match, share=True),
+    Measure(name="exact_match", of=_compared(correctness.exact_match), bounded=True),
+    Measure(name="f1", of=_compared(correctness.f1), bounded=True),
+    Measure(name="contains_expected", of=_compared(correctness.contained), bounded=True),
+    Measure(name="numeric_match", of=numeric_match, bounded=True),
 )

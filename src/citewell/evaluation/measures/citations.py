@@ -60,7 +60,9 @@ def _failing(failure: Failure) -> Measure:
     def share(judged: Judged) -> Score:
         return many(_failed(cited) is failure for cited in _citations(judged))
 
-    return Measure(name=failure.value, of=share, counts="citations", judge=Judge.PASS, better=-1, share=True)
+    return Measure(
+        name=failure.value, of=share, counts="citations", judge=Judge.PASS, better=-1, bounded=True
+    )
 
 
 def _citations(judged: Judged) -> list[Citation]:
@@ -89,15 +91,15 @@ def _carried(spans: tuple[bool | None, ...]) -> bool | None:
 
 
 MEASURES: tuple[Measure, ...] = (
-    Measure(name="alce_recall", of=alce_recall, judge=Judge.VERIFIER),
-    Measure(name="alce_precision", of=alce_precision, judge=Judge.VERIFIER),
-    Measure(name="citation_recall", of=citation_recall, counts="claims", judge=Judge.VERIFIER, share=True),
+    Measure(name="alce_recall", of=alce_recall, judge=Judge.VERIFIER, bounded=True),
+    Measure(name="alce_precision", of=alce_precision, judge=Judge.VERIFIER, bounded=True),
+    Measure(name="citation_recall", of=citation_recall, counts="claims", judge=Judge.VERIFIER, bounded=True),
     Measure(
         name="citation_precision",
         of=citation_precision,
         counts="citations",
         judge=Judge.VERIFIER,
-        share=True,
+        bounded=True,
     ),
     Measure(
         name="hallucination_gap",
@@ -105,10 +107,10 @@ MEASURES: tuple[Measure, ...] = (
         counts="claims",
         judge=Judge.PASS,
         better=-1,
-        share=True,
+        bounded=True,
     ),
     Measure(
-        name="broken_citation_rate", of=broken, counts="citations", judge=Judge.PASS, better=-1, share=True
+        name="broken_citation_rate", of=broken, counts="citations", judge=Judge.PASS, better=-1, bounded=True
     ),
     *(_failing(failure) for failure in Failure),
 )

@@ -32,7 +32,7 @@ class Measure:
     """``of`` gives what one case brings, ``over`` the value of all points (their mean unless it says).
 
     ``counts`` says of what ``n`` is a number; ``better`` which way is up: 1, -1, or 0 for neither;
-    ``share``: a point is yes or no; ``timed``: two runs may differ in it.
+    ``bounded``: it is a mean of values in [0, 1]; ``timed``: two runs may differ in it.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Measure:
     counts: str = "cases"
     judge: Judge = Judge.CODE
     better: int = 1
-    share: bool = False
+    bounded: bool = False
     timed: bool = False
 
     def __repr__(self) -> str:

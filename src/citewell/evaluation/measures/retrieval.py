@@ -51,9 +51,9 @@ def _ranked(ranking: Ranking) -> Callable[[Judged], Score]:
 
 
 MEASURES: tuple[Measure, ...] = (
-    Measure(name="precision@5", of=_ranked(precision(5))),
-    Measure(name="recall@5", of=_ranked(recall(5))),
-    Measure(name="recall@10", of=_ranked(recall(10))),
-    Measure(name="nDCG@10", of=_ranked(ndcg(10))),
-    Measure(name="relevant_in_top_5", of=_ranked(success(5)), share=True),
+    Measure(name="precision@5", of=_ranked(precision(5)), bounded=True),
+    Measure(name="recall@5", of=_ranked(recall(5)), bounded=True),
+    Measure(name="recall@10", of=_ranked(recall(10)), bounded=True),
+    Measure(name="nDCG@10", of=_ranked(ndcg(10)), bounded=True),
+    Measure(name="relevant_in_top_5", of=_ranked(success(5)), bounded=True),
 )

@@ -1,0 +1,153 @@
+"""``citewell eval run``: cases through the pipeline, or recorded answers, and the figures with their n.
+
+In: a case file. Out: a table, the result file, the page. Progress goes to standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
+from citewell.cli.printing import ERROR, aside, columns, say, say_json, visible
+
+if TYPE_CHECKING:
+    from citewell.evaluation.results import Result, Run
+    from citewell.evaluation.running import Progress
+    from citewell.records import Case
+
+Runs = Annotated[
+    int, typer.Option(min=1, max=10, metavar="N", help="Drafts of each answer, to measure consistency.")
+]
+
+
+def register(group: typer.Typer) -> None:
+    group.command("run")(run)
+
+
+def run(
+    context: typer.Context,
+    cases: Annotated[Path, typer.Argument(metavar="CASES", help="Cases, a JSON object a line.")],
+    answers: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Recorded answers to judge, instead of asking.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result file here.")] = None,
+    runs: Runs = 1,
+    top_k: Annotated[
+        int | None, typer.Option("--top-k", min=1, max=10, help="Passages handed on. [default: 5]")
+    ] = None,
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """Measure answers against cases: each figure with its n, its interval and who made it."""
+    made = evaluate(context, home, cases, answers=answers, runs=runs, top_k=top_k)
+    if out is not None:
+        from citewell.evaluation.results import write_run
+
+        write_run(made, out)
+    if json:
+        say_json(made)
+    else:
+        tell(made)
+    failed = [outcome for outcome in made.cases if outcome.error]
+    for outcome in failed:
+        aside(f"unscored: {outcome.id}: {outcome.error}")
+    if len(failed) == len(made.cases):
+        raise typer.Exit(ERROR)
+
+
+def evaluate(
+    context: typer.Context,
+    home: str | None,
+    path: Path,
+    *,
+    answers: Path | None = None,
+    runs: int = 1,
+    top_k: int | None = None,
+) -> Run:
+    """The cases of ``path`` through the home, or against recorded answers; sealed where there is a home."""
+    from citewell.evaluation.cases import load_cases
+
+    cases = load_cases(path)
+    with progress_bar() as progress:
+        if answers is not None:
+            return _judge_recorded(context, home, cases, answers, progress)
+        from citewell.evaluation.running import evaluate_home
+
+        return evaluate_home(open_home(context, home), cases, runs=runs, top_k=top_k, progress=progress)
+
+
+def _judge_recorded(
+    context: typer.Context, home: str | None, cases: Sequence[Case], answers: Path, progress: Progress
+) -> Run:
+    """With the home where there is one, for its configuration, its documents and its log."""
+    from citewell.assembly import Assembly, load_config
+    from citewell.evaluation.recorded import load_answers
+    from citewell.evaluation.running import evaluate_recorded
+
+    recorded, digest = load_answers(answers, cases)
+    unknown = sorted(set(recorded) - {case.id for case in cases})
+    if unknown:
+        aside(f"note: {len(unknown)} recorded answers are to no case of this file, {unknown[0]!r} for one")
+    folder = home_of(context, home)
+    if folder.is_dir():
+        kb = open_home(context, home)
+        return evaluate_recorded(recorded, digest, cases, kb.parts, kb, progress=progress)
+    assembly = Assembly(folder, load_config(folder))
+    return evaluate_recorded(recorded, digest, cases, assembly, None, progress=progress)
+
+
+def tell(run: Run) -> None:
+    """The figures as a table, and what they hold for; of the times only the whole."""
+    total = [result for result in run.timings.measures if result.name.endswith("@total")]
+    measured = [result for result in (*run.measures, *total) if result.n]
+    columns([("measure", "value", "95 % interval", "n", "unscored", "by"), *map(_row, measured)])
+    silent = [result.name for result in run.measures if not result.n]
+    if silent:
+        say(f"\nnot measured: {', '.join(silent)}")
+    failed = sum(bool(outcome.error) for outcome in run.cases)
+    say(f"\n{len(run.cases)} cases, {failed} failed")
+    for name in ("model", "prompt", "config", "index", "cases", "answers"):
+        value = getattr(run.key, name)
+        if value:
+            say(f"{name:<8}{value}")
+
+
+def _row(result: Result) -> tuple[str, ...]:
+    between = (
+        ""
+        if result.low is None or result.high is None
+        else f"[{_number(result.low)}, {_number(result.high)}]"
+    )
+    value = "not measured" if result.value is None else _number(result.value)
+    return (result.name, value, between, str(result.n), str(result.unscored or ""), result.maker)
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.0f}"
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """On standard error, and only where a person looks at it."""
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        MofNCompleteColumn(),
+        TextColumn("{task.description}", markup=False),
+        TimeRemainingColumn(),
+        console=Console(stderr=True, markup=False, emoji=False),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("cases", total=None)
+
+        def advance(done: int, total: int, name: str) -> None:
+            bar.update(task, completed=done, total=total, description=visible(name))
+
+        yield advance

@@ -1,0 +1,126 @@
+"""One case: asked, judged, scored. Whatever a pipeline raises is that case's outcome and stops no other.
+
+In: a pipeline, a case, the verifier that judges. Out: a :class:`Judged`, and the :class:`Outcome` for the
+result file. Knows nothing about averages or files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from citewell.errors import CitewellError
+from citewell.evaluation.correctness import says
+from citewell.evaluation.judging import judge
+from citewell.evaluation.measures import ALL
+from citewell.evaluation.measures.answers import units_of, words_of
+from citewell.evaluation.observed import Judged, Observed
+from citewell.evaluation.pipelines import Pipeline
+from citewell.evaluation.relevance import Located, cites, hits, locate
+from citewell.evaluation.results import Found, Outcome, Score
+from citewell.records import Case, Passage
+from citewell.verification.verifier import Verifier
+
+
+def observe(pipeline: Pipeline, case: Case, verifier: Verifier) -> tuple[Judged | None, str]:
+    try:
+        return _judged(pipeline, case, pipeline.observe(case), verifier), ""
+    except CitewellError as error:
+        return None, f"{type(error).__name__}: {error}"
+    except Exception as error:  # noqa: BLE001 - whatever a pipeline raises is that case's outcome
+        return None, f"unexpected {type(error).__name__}: {error}"
+
+
+def _judged(pipeline: Pipeline, case: Case, observed: Observed, verifier: Verifier) -> Judged:
+    located = _located(pipeline, case, observed)
+    found, unfound = hits(located, observed.passages)
+    right, why = _right(case, observed, located)
+    known = bool(case.spans) and not located.problem
+    return Judged(
+        case=case,
+        observed=observed,
+        support=judge(case.question, observed, verifier),
+        hits=found if known else None,
+        unfound=unfound,
+        unlocated=located.problem,
+        right=right,
+        why=why,
+    )
+
+
+def _located(pipeline: Pipeline, case: Case, observed: Observed) -> Located:
+    chunks = [passage.chunk for passage in observed.passages]
+    versions = [(chunk.document_id, chunk.document_version) for chunk in chunks]
+    versions += [
+        (citation.document_id, citation.document_version)
+        for claim in observed.claims
+        for citation in claim.citations
+        if citation.start >= 0
+    ]
+    return locate(case, versions, pipeline.text, whole=pipeline.whole)
+
+
+def _right(case: Case, observed: Observed, located: Located) -> tuple[bool | None, str]:
+    """Whether the outcome is right, and what says so; None where nothing can."""
+    if case.abstain:
+        said = "answered, where there is no answer" if observed.answered else "refused, as it should"
+        return not observed.answered, said
+    if not case.expected and not case.spans:
+        return None, "the case says neither what is expected nor where it stands"
+    if located.problem and not case.expected:
+        return None, located.problem
+    if not observed.answered:
+        return False, "refused, where there is an answer"
+    if case.expected:
+        return says(case.expected, words_of(observed), units_of(observed))
+    cited = [citation for claim in observed.stated for citation in claim.citations if citation.start >= 0]
+    held = cites(located, cited)
+    return held, "it cites an expected span" if held else "it cites no expected span"
+
+
+def outcome_of(case: Case, judged: Judged | None, error: str) -> Outcome:
+    labels = {name: getattr(case, name) for name in case.__struct_fields__ if name != "reviewed"}
+    wanted = [measure for measure in ALL if not measure.timed]
+    if judged is None:
+        lost = Score(unscored=1, reason=error)
+        return Outcome(**labels, error=error, scores={measure.name: lost for measure in wanted})
+    seen = judged.observed
+    return Outcome(
+        **labels,
+        decision=seen.decision,
+        answered=seen.answered,
+        right=judged.right,
+        why=judged.why,
+        answer=seen.text,
+        claims=seen.claims,
+        missing=seen.missing,
+        conflicts=seen.conflicts,
+        confidence=seen.confidence,
+        gate_passed=seen.gate_passed,
+        passages=_found(seen.passages, judged.hits),
+        failure_reason=seen.failure_reason,
+        usage=seen.usage,
+        cost=seen.cost,
+        notes=(judged.unlocated,) if judged.unlocated else (),
+        scores={measure.name: measure.of(judged) for measure in wanted},
+    )
+
+
+def _found(passages: Sequence[Passage], expected: Sequence[bool] | None) -> tuple[Found, ...]:
+    return tuple(
+        Found(
+            chunk_id=passage.chunk.chunk_id,
+            document_id=passage.chunk.document_id,
+            document_version=passage.chunk.document_version,
+            start=passage.chunk.start_offset,
+            end=passage.chunk.end_offset,
+            text=passage.chunk.content,
+            page=passage.chunk.page,
+            similarity=passage.similarity,
+            relevance=passage.relevance,
+            relevant=passage.relevant,
+            used=passage.used,
+            set_aside=passage.set_aside,
+            expected=None if expected is None else expected[number],
+        )
+        for number, passage in enumerate(passages)
+    )

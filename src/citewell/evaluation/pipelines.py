@@ -1,0 +1,192 @@
+"""What can be evaluated: a home that is asked, or answers that were recorded somewhere.
+
+In: a case. Out: what the pipeline did with it, as an :class:`Observed`, whoever made it. Recorded answers are
+checked here by the same code as ``citewell verify``; they may come from any system. Knows nothing about
+measures.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from citewell.errors import EvidenceError, UsageError
+from citewell.evaluation.observed import Observed
+from citewell.evaluation.recorded import Recorded
+from citewell.evaluation.results import ASKER, CaseTiming
+from citewell.records import Answer, Case, Decision, Maker, Measure, Passage
+
+if TYPE_CHECKING:
+    from citewell.assembly import Assembly
+    from citewell.knowledge import KnowledgeBase
+
+
+class Pipeline(Protocol):
+    """``whole``: a span that stands in none of its texts is a slip of the case; without it the texts are all
+    that was retrieved, and such a span was missed. ``makers`` are asked for when all is done."""
+
+    whole: bool
+    config: str
+    model: str
+    answers: str
+    runs: int
+
+    def observe(self, case: Case) -> Observed:
+        """Raises what the pipeline raises: the case is then unscored, with that as its reason."""
+        ...
+
+    def text(self, document_id: str, version: str) -> str | None:
+        """The canonical text; of the newest version where none is named. None when there is none."""
+        ...
+
+    def makers(self) -> tuple[Maker, ...]: ...
+
+
+class HomePipeline:
+    """Asks a home each question with the groups of its case, as ``evaluation``; every answer is on record."""
+
+    whole = True
+    answers = ""
+
+    def __init__(self, kb: KnowledgeBase, *, runs: int = 1, top_k: int | None = None) -> None:
+        self._kb, self.runs, self._top_k = kb, runs, top_k
+        self.config = kb.config.hash
+        self.model = kb.parts.generator.maker.name
+
+    def observe(self, case: Case) -> Observed:
+        began = time.perf_counter()
+        answer = self._kb.ask(
+            case.question, user=ASKER, groups=case.groups, runs=self.runs, top_k=self._top_k
+        )
+        took = (time.perf_counter() - began) * 1000
+        record = self._kb.parts.log.record(answer.request_id)
+        usage = record.token_usage
+        counted = usage.total > 0 or not self._kb.parts.composes
+        return of_answer(answer, took).but(
+            failure_reason=record.failure_reason,
+            # A language model that says nothing of tokens used some all the same.
+            usage=usage if counted else None,
+            cost=record.cost,
+            index=record.index_version,
+            prompt=record.generation_prompt_hash,
+        )
+
+    def text(self, document_id: str, version: str) -> str | None:
+        return text_in(self._kb, document_id, version)
+
+    def makers(self) -> tuple[Maker, ...]:
+        return self._kb.parts.answering.makers
+
+
+class RecordedPipeline:
+    """Answers by the id of their case. ``kb`` is where spans are looked up for answers that came of a home;
+    ``assembly`` makes the verifier that checks the others."""
+
+    config = model = ""
+    runs = 1
+
+    def __init__(
+        self,
+        recorded: Mapping[str, Recorded],
+        digest: str,
+        assembly: Assembly,
+        kb: KnowledgeBase | None = None,
+    ) -> None:
+        self._recorded, self.answers, self._assembly, self._kb = recorded, digest, assembly, kb
+        self.config = assembly.config.hash
+        self.whole = kb is not None and all(one.made is not None for one in recorded.values())
+        self._texts: dict[tuple[str, str], str] = {}
+
+    def observe(self, case: Case) -> Observed:
+        recorded = self._recorded.get(case.id)
+        if recorded is None:
+            raise UsageError("no answer was recorded for this case", hint="add a line with its id")
+        if recorded.problem:
+            raise UsageError(recorded.problem, hint="see docs/evaluation.md for the form of an answer")
+        if recorded.made is not None:
+            observed = of_answer(recorded.made, None)
+            if self._kb is None:
+                self._remember(observed.passages)
+            return observed
+        return self._checked(case, recorded)
+
+    def text(self, document_id: str, version: str) -> str | None:
+        if self._kb is not None and (found := text_in(self._kb, document_id, version)) is not None:
+            return found
+        versions = [key for key in self._texts if key[0] == document_id and version in ("", key[1])]
+        return self._texts[versions[-1]] if versions else None
+
+    def makers(self) -> tuple[Maker, ...]:
+        return (self._assembly.entailer.maker,)
+
+    def _checked(self, case: Case, recorded: Recorded) -> Observed:
+        from citewell.claims import parse_answer
+        from citewell.verifying import caller_passages, verify
+
+        report = verify(
+            recorded.answer,
+            recorded.sources,
+            recorded.question or case.question,
+            entailer=self._assembly.entailer,
+            embedder=self._assembly.embedder,
+            settings=self._assembly.config.verification,
+        )
+        passages = tuple(caller_passages(recorded.sources))
+        self._remember(passages)
+        refused = not report.claims and (
+            not recorded.answer.strip() or parse_answer(recorded.answer).abstains
+        )
+        answered = recorded.decision != Decision.ABSTAIN if recorded.decision else not refused
+        return Observed(
+            text=recorded.answer,
+            claims=report.claims,
+            passages=passages,
+            answered=answered,
+            decision=recorded.decision,
+            overall=recorded.confidence,
+            gap=Measure(value=report.hallucination_gap, n=report.judged_claims),
+            supported=recorded.supported,
+            support=report.supported,
+        )
+
+    def _remember(self, passages: Sequence[Passage]) -> None:
+        """What can be read of the documents: the retrieved parts, each at its place."""
+        for passage in passages:
+            chunk = passage.chunk
+            key = (chunk.document_id, chunk.document_version)
+            text = self._texts.get(key, "").ljust(chunk.end_offset)
+            self._texts[key] = text[: chunk.start_offset] + chunk.content + text[chunk.end_offset :]
+
+
+def of_answer(answer: Answer, took_ms: float | None) -> Observed:
+    """What an Answer says of itself."""
+    trace = answer.trace
+    return Observed(
+        text=answer.text,
+        claims=answer.claims,
+        passages=answer.passages,
+        answered=answer.decision is not Decision.ABSTAIN,
+        decision=answer.decision.value,
+        confidence=answer.confidence,
+        overall=answer.confidence.overall,
+        gap=answer.confidence.hallucination_gap,
+        gate_passed=trace.relevance_gate_passed if trace else None,
+        missing=answer.missing,
+        conflicts=answer.conflicts,
+        failure_reason=trace.failure_reason if trace else "",
+        timing=CaseTiming(
+            request_id=answer.request_id,
+            session_id=answer.session_id,
+            record_hash=answer.record_hash,
+            total_ms=took_ms,
+            stages=trace.stages if trace else (),
+        ),
+    )
+
+
+def text_in(kb: KnowledgeBase, document_id: str, version: str) -> str | None:
+    try:
+        return kb.document(document_id, version).text
+    except EvidenceError:
+        return None

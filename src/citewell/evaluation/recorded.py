@@ -1,0 +1,112 @@
+"""Recorded answers, a line each: what any system answered to the cases, with the sources it was given.
+
+In: JSON lines. Out: a :class:`Recorded` for each case id. Three forms are read:
+
+    {"id", "answer": "text", "sources": [...]}   as ``citewell verify --jsonl`` reads them; beside them
+                                                 "decision", "confidence" and a person's "supported"
+    {"id", "answer": {Answer}}                   an Answer of ours under the id of its case
+    {Answer}                                     as ``citewell ask --json`` prints it; the question says which
+
+A line that is no JSON object is an error of the file; one of another form is the problem of its case alone.
+Knows nothing about how answers are judged.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from citewell.errors import UsageError
+from citewell.identity import hash_bytes
+from citewell.records import Answer, Case, Decision, Record
+
+
+class Recorded(Record, frozen=True, kw_only=True):
+    """``made`` is our own Answer, None for the others. ``problem`` is why the line cannot be used."""
+
+    id: str
+    answer: str = ""
+    sources: tuple[Any, ...] = ()
+    question: str = ""
+    decision: str = ""
+    confidence: float | None = None
+    supported: bool | None = None
+    made: Answer | None = None
+    problem: str = ""
+
+
+class _Line(msgspec.Struct, forbid_unknown_fields=True):
+    id: str
+    answer: str
+    sources: tuple[str | dict[str, str], ...]
+    question: str = ""
+    decision: Decision | None = None
+    confidence: float | None = None
+    supported: bool | None = None
+
+
+def load_answers(path: str | Path, cases: Sequence[Case]) -> tuple[dict[str, Recorded], str]:
+    """(the answers by case id, the hash of the file). Raises UsageError, naming the line, for a line that is
+    no JSON object, one that names no case, and an id that comes twice."""
+    name = Path(path)
+    try:
+        data = name.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read ({error.strerror})", hint="check the path") from error
+    asked = {case.question: case.id for case in cases}
+    found: dict[str, Recorded] = {}
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{name}, line {number}"
+        try:
+            given = msgspec.json.decode(line)
+        except msgspec.DecodeError as error:
+            raise UsageError(f"{where} is not JSON ({error})", hint="one object a line") from error
+        if not isinstance(given, dict):
+            raise UsageError(f"{where} is no object", hint="one object a line")
+        recorded = _recorded(given, asked, where)
+        if recorded.id in found:
+            raise UsageError(f"{where}: a second answer to {recorded.id!r}", hint="keep one")
+        found[recorded.id] = recorded
+    return found, hash_bytes(data)
+
+
+def _recorded(given: dict[str, Any], asked: dict[str, str], where: str) -> Recorded:
+    name = given.get("id")
+    if "id" not in given:
+        question = given.get("question")
+        name = asked.get(question) if isinstance(question, str) else None
+    if not isinstance(name, str):
+        raise UsageError(f"{where} names no case", hint='give it the "id" of its case')
+    body = {key: value for key, value in given.items() if key != "id"}
+    if isinstance(body.get("answer"), dict):
+        body = body["answer"]
+    try:
+        if "claims" in body:
+            return Recorded(id=name, made=msgspec.convert(body, Answer))
+        line = msgspec.convert({"id": name, **body}, _Line)
+    except msgspec.ValidationError as error:
+        return Recorded(id=name, problem=f"{where}: {error}{_nearest(body)}")
+    return Recorded(
+        id=name,
+        answer=line.answer,
+        sources=line.sources,
+        question=line.question,
+        decision=line.decision.value if line.decision else "",
+        confidence=line.confidence,
+        supported=line.supported,
+    )
+
+
+def _nearest(body: dict[str, Any]) -> str:
+    known = _Line.__struct_fields__
+    for key in body:
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1, cutoff=0.5)
+            return f" (unknown key {key!r}{f', did you mean {near[0]}?' if near else ''})"
+    return ""

@@ -1,0 +1,190 @@
+"""One run: every case through a pipeline, judged, scored, summed up, and sealed in the home's log.
+
+In: a pipeline, cases, the verifier that judges. Out: a :class:`Run`. A case that raises is unscored with its
+reason, and the others go on. The same cases on the same home give the same run, but for its ``timings``.
+Knows nothing about which measures there are or how a run is shown.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from citewell.clock import written
+from citewell.environment import environment
+from citewell.evaluation.bootstrap import interval
+from citewell.evaluation.cases import hash_cases
+from citewell.evaluation.measures import ALL, Judge, Measure, latency
+from citewell.evaluation.measures.abstention import RISK, risk_coverage
+from citewell.evaluation.measures.calibration import CONFIDENCE, SUPPORT, bins
+from citewell.evaluation.observed import Judged
+from citewell.evaluation.outcomes import observe, outcome_of
+from citewell.evaluation.pipelines import HomePipeline, Pipeline, RecordedPipeline
+from citewell.evaluation.recorded import Recorded
+from citewell.evaluation.results import (
+    Curves,
+    Key,
+    Outcome,
+    Result,
+    Run,
+    Score,
+    Timings,
+)
+from citewell.evaluation.sealing import seal_run
+from citewell.models.remembering import RememberingEntailer
+from citewell.ports import Clock
+from citewell.records import Case, Maker
+from citewell.verification.verifier import Verifier
+
+if TYPE_CHECKING:
+    from citewell.assembly import Assembly
+    from citewell.knowledge import KnowledgeBase
+
+CODE = "citewell-evaluation/1"
+"""Who makes what exact code decides; a change of any definition is a new number here."""
+
+Progress = Callable[[int, int, str], None]
+"""(cases done, cases in all, the id of the one that comes next)."""
+
+__all__ = ["CODE", "Progress", "Run", "evaluate_home", "evaluate_recorded", "run"]
+
+
+def run(
+    pipeline: Pipeline,
+    cases: Sequence[Case],
+    verifier: Verifier,
+    clock: Clock,
+    *,
+    progress: Progress | None = None,
+) -> Run:
+    """Raises KeyboardInterrupt and what says that nothing works at all; a failing case is in the run."""
+    started, began = written(clock.now()), time.perf_counter()
+    judged: list[Judged | None] = []
+    outcomes: list[Outcome] = []
+    for number, case in enumerate(cases):
+        if progress is not None:
+            progress(number, len(cases), case.id)
+        found, error = observe(pipeline, case, verifier)
+        judged.append(found)
+        outcomes.append(outcome_of(case, found, error))
+    stages = {stage.name for found in judged if found for stage in found.observed.timing.stages}
+    timed = [measure for stage in sorted(stages) for measure in latency(stage)]
+    makers = {Judge.CODE: CODE, Judge.VERIFIER: verifier.maker.name, Judge.PASS: _pass_maker(judged)}
+    seen = [found.observed for found in judged if found is not None]
+    return Run(
+        key=Key(
+            cases=hash_cases(cases),
+            config=pipeline.config,
+            model=pipeline.model,
+            prompt=_distinct(one.prompt for one in seen),
+            index=_distinct(one.index for one in seen),
+            answers=pipeline.answers,
+            runs=pipeline.runs,
+            citewell=environment()["citewell"],
+        ),
+        makers=tuple(dict.fromkeys((Maker(name=CODE), verifier.maker, *pipeline.makers()))),
+        environment=environment(),
+        measures=tuple(
+            summed(measure, [outcome.scores[measure.name] for outcome in outcomes], makers[measure.judge])
+            for measure in ALL
+            if not measure.timed
+        ),
+        curves=_curves(outcomes),
+        cases=tuple(outcomes),
+        timings=Timings(
+            started=started,
+            took_ms=round((time.perf_counter() - began) * 1000, 3),
+            measures=tuple(
+                summed(measure, [measure.of(found) for found in judged if found is not None], "clock")
+                for measure in (*(measure for measure in ALL if measure.timed), *timed)
+            ),
+            cases={
+                outcome.id: found.observed.timing
+                for outcome, found in zip(outcomes, judged, strict=True)
+                if found is not None
+            },
+        ),
+    )
+
+
+def evaluate_home(
+    kb: KnowledgeBase,
+    cases: Sequence[Case],
+    *,
+    runs: int = 1,
+    top_k: int | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Asks ``kb`` every case and seals what came of it in its log. Raises LogError."""
+    pipeline = HomePipeline(kb, runs=runs, top_k=top_k)
+    made = run(pipeline, cases, _verifier(kb.parts), kb.parts.clock, progress=progress)
+    return _sealed(kb, made)
+
+
+def evaluate_recorded(
+    recorded: Mapping[str, Recorded],
+    digest: str,
+    cases: Sequence[Case],
+    assembly: Assembly,
+    kb: KnowledgeBase | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Run:
+    """Judges answers from a file whose hash is ``digest``; sealed where there is a home."""
+    pipeline = RecordedPipeline(recorded, digest, assembly, kb)
+    made = run(pipeline, cases, _verifier(assembly), assembly.clock, progress=progress)
+    return made if kb is None else _sealed(kb, made)
+
+
+def _verifier(assembly: Assembly) -> Verifier:
+    """The configured one, with a memory: a passage is read alone, with others and without."""
+    return Verifier(RememberingEntailer(assembly.entailer), assembly.config.verification)
+
+
+def _sealed(kb: KnowledgeBase, made: Run) -> Run:
+    entry = seal_run(kb.parts.log, made)
+    return msgspec.structs.replace(made, timings=msgspec.structs.replace(made.timings, entry=entry))
+
+
+def summed(measure: Measure, scores: Sequence[Score], maker: str) -> Result:
+    """Value, n and interval of one measure from what each case brought."""
+    points = [point for score in scores for point in score.points]
+    value = measure.over(points)
+    low, high = interval([score.points for score in scores], measure.over, bounded=measure.bounded)
+    measured = value is not None
+    return Result(
+        name=measure.name,
+        value=value,
+        n=len(points) if measured else 0,
+        unscored=sum(score.unscored for score in scores) + (0 if measured else len(points)),
+        low=low if measured else None,
+        high=high if measured else None,
+        maker=maker,
+    )
+
+
+# --- all cases --------------------------------------------------------------------------------------
+
+
+def _curves(outcomes: Sequence[Outcome]) -> Curves:
+    def points(measure: Measure) -> list[tuple[float, ...]]:
+        return [point for outcome in outcomes for point in outcome.scores[measure.name].points]
+
+    by = {"confidence": points(CONFIDENCE), "support": points(SUPPORT)}
+    return Curves(
+        risk_coverage=risk_coverage(points(RISK)),
+        reliability={name: bins(found) for name, found in by.items() if found},
+    )
+
+
+def _pass_maker(judged: Sequence[Judged | None]) -> str:
+    """Who judged the claims of the answers themselves."""
+    names = (found.observed.gap.maker for found in judged if found is not None)
+    return _distinct(names) or "citewell-verifier/1"
+
+
+def _distinct(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(name for name in names if name))

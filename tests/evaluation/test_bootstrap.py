@@ -1,0 +1,52 @@
+"""Intervals: the same every time, honest at the edges, over cases and not over their parts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citewell.evaluation.bootstrap import interval, mean, paired
+from citewell.evaluation.intervals import clopper_pearson
+
+cases = st.lists(st.lists(st.tuples(st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=4), min_size=2)
+
+
+@given(cases)
+def test_an_interval_holds_the_range_and_repeats(found: list[list[tuple[float]]]) -> None:
+    low, high = interval(found, draws=100)
+    assert low is not None
+    assert high is not None
+    assert 0.0 <= low <= high <= 1.0
+    assert (low, high) == interval(found, draws=100)
+
+
+def test_one_case_says_nothing_about_the_next() -> None:
+    assert interval([[(1.0,), (0.0,)]]) == (None, None)
+    assert interval([[], []]) == (None, None)
+    assert paired([[(1.0,)]], [[(0.0,)]]) == (None, None)
+
+
+def test_unanimous_cases_have_the_exact_bounds() -> None:
+    assert interval([[(1.0,)]] * 10, bounded=True) == clopper_pearson(10, 10)
+    assert interval([[(0.0,), (0.0,)]] * 10, bounded=True) == clopper_pearson(0, 10)
+    assert interval([[(3.0,)]] * 10) == (3.0, 3.0)
+
+
+def test_parts_of_one_case_are_no_evidence_of_their_own() -> None:
+    """Ten cases of thirty equal citations are not three hundred citations."""
+    once = [[(float(i % 2),)] for i in range(10)]
+    often = [[(float(i % 2),)] * 30 for i in range(10)]
+    assert interval(once) == interval(often)
+
+
+def test_the_fast_way_is_the_plain_way() -> None:
+    found = [[(0.25,), (0.5,)], [(1.0,)], [(0.0,), (0.125,), (1.0,)]]
+    assert interval(found) == interval(found, lambda points: mean(points))
+
+
+def test_equal_pairs_differ_by_nothing() -> None:
+    before = [[(0.0,)], [(1.0,)], [(0.5,)]]
+    assert paired(before, before) == (0.0, 0.0)
+    assert paired(before, [[(point[0][0] + 1,)] for point in before]) == pytest.approx((1.0, 1.0))
+    assert paired(before, before, lambda points: max(point[0] for point in points)) == (0.0, 0.0)

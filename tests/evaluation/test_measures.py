@@ -1,0 +1,287 @@
+"""The other measures by hand: retrieval, answers, abstention, calibration, effort; the empty one of each."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citewell.evaluation import correctness
+from citewell.evaluation.measures import ALL, BY_NAME, latency
+from citewell.evaluation.measures.abstention import aurc, balance, excess_aurc, risk_coverage
+from citewell.evaluation.measures.calibration import bins, brier, expected_calibration_error
+from citewell.evaluation.observed import Judged
+from citewell.evaluation.results import CaseTiming
+from citewell.evaluation.running import summed
+from citewell.records import Case, CaseSpan, Decision, Stage, TokenUsage
+
+from .conftest import citation, claim, judged, observed, passage
+
+ANSWERABLE = Case(id="1", question="q?", expected="seven")
+SPANNED = Case(id="2", question="q?", spans=(CaseSpan(document="d.md", quote="x"),))
+UNANSWERABLE = Case(id="3", question="q?", abstain="nowhere said")
+UNLABELLED = Case(id="4", question="q?")
+
+
+def value(name: str, *cases: Judged) -> tuple[float | None, int, int]:
+    result = summed(BY_NAME[name], [BY_NAME[name].of(case) for case in cases], "by hand")
+    return result.value, result.n, result.unscored
+
+
+@pytest.mark.parametrize("measure", ALL, ids=str)
+def test_no_case_measures_nothing(measure: object) -> None:
+    result = summed(measure, [], "by hand")  # type: ignore[arg-type]
+    assert (result.value, result.n, result.unscored, result.low, result.high) == (None, 0, 0, None, None)
+
+
+def test_a_measure_prints_as_its_name_and_names_are_unique() -> None:
+    assert [repr(measure) for measure in ALL] == list(BY_NAME)
+    assert {"precision@5", "nDCG@10", "relevant_in_top_5", "alce_recall"} <= set(BY_NAME)
+
+
+# --- retrieval --------------------------------------------------------------------------------------
+
+
+def ranked(*hits: bool, unfound: int = 0) -> Judged:
+    return judged(SPANNED, hits=hits, unfound=unfound)
+
+
+def test_retrieval_by_hand() -> None:
+    case = ranked(False, True, True, False, unfound=1)
+    assert value("precision@5", case) == (0.4, 1, 0)
+    assert value("recall@5", case) == (pytest.approx(2 / 3), 1, 0)
+    assert value("relevant_in_top_5", case) == (1.0, 1, 0)
+    gained, ideal = 1 / math.log2(3) + 1 / math.log2(4), 1 + 1 / math.log2(3) + 1 / math.log2(4)
+    assert value("nDCG@10", case) == (pytest.approx(gained / ideal), 1, 0)
+
+
+def test_what_stands_behind_the_cut_counts_in_the_ideal_alone() -> None:
+    case = ranked(*[False] * 5, True)
+    assert (value("recall@5", case)[0], value("recall@10", case)[0]) == (0.0, 1.0)
+    assert value("relevant_in_top_5", case)[0] == 0.0
+    assert value("nDCG@10", case)[0] == pytest.approx(1 / math.log2(7))
+
+
+def test_nothing_retrieved_finds_nothing() -> None:
+    for name in ("precision@5", "recall@10", "nDCG@10", "relevant_in_top_5"):
+        assert value(name, ranked(unfound=1)) == (0.0, 1, 0)
+
+
+def test_a_case_without_spans_is_unscored_and_one_without_answer_is_not_asked() -> None:
+    assert value("nDCG@10", judged(UNLABELLED), judged(UNANSWERABLE, hits=(True,))) == (None, 0, 1)
+
+
+def test_a_span_that_stands_nowhere_is_unscored_with_its_reason() -> None:
+    score = BY_NAME["recall@5"].of(judged(SPANNED, unlocated="there is no document 'd.md'"))
+    assert (score.points, score.unscored, score.reason) == ((), 1, "there is no document 'd.md'")
+
+
+@given(st.lists(st.booleans(), max_size=12), st.integers(0, 3))
+def test_retrieval_measures_are_shares_and_a_perfect_order_is_one(hits: list[bool], unfound: int) -> None:
+    case = ranked(*hits, unfound=unfound or (not any(hits)))
+    for name in ("precision@5", "recall@5", "recall@10", "nDCG@10", "relevant_in_top_5"):
+        found = value(name, case)[0]
+        assert found is not None
+        assert 0.0 <= found <= 1.0 + 1e-12
+    best = ranked(*sorted(hits, reverse=True)[: sum(hits)])
+    if any(hits):
+        assert value("nDCG@10", best)[0] == pytest.approx(1.0)
+
+
+# --- answers ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer", "exact", "f1", "contained"),
+    [
+        ("The Bill Bowerman", "bill bowerman!", True, 1.0, True),
+        ("Bill Bowerman", "It was Bill Bowerman and Knight", False, pytest.approx(4 / 8), True),
+        ("Bill Bowerman", "Bowerman, Bill", False, 1.0, False),
+        ("7", "77 pairs", False, 0.0, False),
+        ("Bill", "", False, 0.0, False),
+        ("", "", True, 1.0, False),
+    ],
+)
+def test_words_as_in_squad(expected: str, answer: str, exact: bool, f1: float, contained: bool) -> None:
+    assert correctness.exact_match(expected, answer) is exact
+    assert correctness.f1(expected, answer) == f1
+    assert correctness.contained(expected, answer) is contained
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer", "context", "held"),
+    [
+        ("$1,577 million", "Capital expenditure was $1.577 billion.", "", True),
+        ("$1577.00 million", "Purchases of property: 1,577", "Cash flows (In millions)", True),
+        ("$1577.00 million", "Purchases of property: 1,677", "Cash flows (In millions)", False),
+        ("In 2018 it was 8 percent", "It was 8%.", "", True),
+        ("8%", "It was 8 points.", "", False),
+        ("2018", "It was founded in 2019.", "", False),
+        ("Bill Bowerman", "Bill Bowerman in 1964", "", None),
+    ],
+)
+def test_numbers_as_the_verifier_reads_them(
+    expected: str, answer: str, context: str, held: bool | None
+) -> None:
+    assert correctness.numbers_match(expected, answer, context) is held
+
+
+def test_answers_are_compared_without_their_marks_and_refusals_are_not() -> None:
+    said = judged(ANSWERABLE, observed(text="seven [1]"))
+    refused = judged(ANSWERABLE, observed(text="I cannot say.", answered=False))
+    assert value("exact_match", said, refused, judged(SPANNED), judged(UNANSWERABLE)) == (1.0, 1, 1)
+    assert value("numeric_match", said, judged(SPANNED)) == (1.0, 1, 1)
+
+
+# --- abstention -------------------------------------------------------------------------------------
+
+
+def outcome(case: Case, answered: bool, right: bool | None = None, overall: float | None = None) -> Judged:
+    return judged(case, observed(answered=answered, overall=overall), right=right, why="by hand")
+
+
+ALL_REFUSED = (outcome(ANSWERABLE, False, False), outcome(UNANSWERABLE, False, True))
+ALL_ANSWERED = (outcome(ANSWERABLE, True, True, 0.9), outcome(UNANSWERABLE, True, False, 0.9))
+ORACLE = (outcome(ANSWERABLE, True, True, 0.9), outcome(UNANSWERABLE, False, True))
+
+
+def test_both_sides_of_abstention() -> None:
+    assert [value(n, *ALL_REFUSED)[0] for n in ("wrongly_answered", "wrongly_abstained")] == [0.0, 1.0]
+    assert [value(n, *ALL_ANSWERED)[0] for n in ("wrongly_answered", "wrongly_abstained")] == [1.0, 0.0]
+    assert value("coverage", *ALL_REFUSED, *ALL_ANSWERED) == (0.5, 4, 0)
+    assert value("wrongly_answered", outcome(UNLABELLED, True)) == (None, 0, 1)
+
+
+def test_refusing_everything_cannot_win() -> None:
+    balances = [value("abstention_balance", *cases)[0] for cases in (ALL_REFUSED, ALL_ANSWERED, ORACLE)]
+    assert balances == [0.5, 0.5, 1.0]
+    areas = [value("aurc", *cases)[0] for cases in (ALL_REFUSED, ALL_ANSWERED, ORACLE)]
+    assert areas == [0.5, 0.5, 0.0]
+    assert [value("right_outcome", *cases)[0] for cases in (ALL_REFUSED, ALL_ANSWERED, ORACLE)] == [
+        0.5,
+        0.5,
+        1,
+    ]
+
+
+def test_balance_needs_both_sides() -> None:
+    assert balance([(1.0, 1.0)]) is None
+    assert balance([]) is None
+    assert value("abstention_balance", outcome(ANSWERABLE, True)) == (None, 0, 1)
+
+
+def test_aurc_by_hand() -> None:
+    points = [(0.9, 0.0), (0.8, 1.0), (0.7, 0.0), (0.6, 0.0)]
+    assert aurc(points) == pytest.approx((0 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
+    assert excess_aurc(points) == pytest.approx((0 + 1 / 2 + 1 / 3 + 1 / 4) / 4 - (1 / 4) / 4)
+    curve = risk_coverage(points)
+    assert [(p.coverage, p.risk) for p in curve] == [(0.25, 0.0), (0.5, 0.5), (0.75, 1 / 3), (1.0, 0.25)]
+
+
+def test_equal_confidences_are_in_no_order() -> None:
+    points = [(0.9, 0.0), (0.9, 1.0), (-1.0, 0.0)]
+    assert aurc(points) == aurc(points[::-1]) == pytest.approx((0.5 + 0.5 + 1 / 3) / 3)
+    assert [(p.coverage, p.confidence) for p in risk_coverage(points)] == [(2 / 3, 0.9), (1.0, None)]
+
+
+points = st.lists(st.tuples(st.sampled_from([-1.0, 0.1, 0.5, 0.9]), st.sampled_from([0.0, 1.0])), min_size=1)
+
+
+@given(points)
+def test_an_order_is_never_better_than_the_perfect_one(found: list[tuple[float, float]]) -> None:
+    excess, area = excess_aurc(found), aurc(found)
+    assert excess is not None
+    assert area is not None
+    assert -1e-12 <= excess <= area <= 1.0 + 1e-12
+    assert risk_coverage(found)[-1].risk == pytest.approx(sum(loss for _, loss in found) / len(found))
+
+
+def test_gate_errors_both_ways() -> None:
+    closed, opened = observed(gate_passed=False), observed(gate_passed=True)
+    cases = [
+        judged(ANSWERABLE, closed),
+        judged(SPANNED, opened),
+        judged(UNANSWERABLE, opened),
+        judged(UNANSWERABLE),
+    ]
+    assert value("gate_wrongly_closed", *cases) == (0.5, 2, 0)
+    assert value("gate_wrongly_open", *cases) == (1.0, 1, 1)
+
+
+# --- calibration ------------------------------------------------------------------------------------
+
+
+def test_calibration_by_hand() -> None:
+    found = [(0.95, 1.0), (0.92, 0.0), (0.15, 0.0), (1.0, 1.0)]
+    assert brier(found) == pytest.approx((0.05**2 + 0.92**2 + 0.15**2) / 4)
+    last = (0.95 + 0.92 + 1.0) / 3
+    assert expected_calibration_error(found) == pytest.approx(3 / 4 * (last - 2 / 3) + 1 / 4 * 0.15)
+    full = {bin.low: bin.n for bin in bins(found) if bin.n}
+    assert full == {0.1: 1, 0.9: 3}
+    assert bins(found)[5].observed is None
+
+
+def test_confidence_is_compared_where_somebody_knows() -> None:
+    cases = [
+        outcome(ANSWERABLE, True, True, 0.75),
+        outcome(UNLABELLED, True, None, 0.9),
+        outcome(ANSWERABLE, True, True),
+        outcome(ANSWERABLE, False, False, 0.2),
+    ]
+    assert value("brier_confidence", *cases) == (pytest.approx(0.0625), 1, 2)
+
+
+def test_support_is_compared_with_a_persons_word() -> None:
+    cases = [
+        judged(seen=observed(supported=True, support=0.5)),
+        judged(seen=observed(supported=False)),
+        judged(),
+    ]
+    assert value("brier_support", *cases) == (0.25, 1, 1)
+
+
+# --- effort -----------------------------------------------------------------------------------------
+
+
+def test_effort_is_measured_where_somebody_counted() -> None:
+    cases = [judged(seen=observed(usage=TokenUsage(prompt=10, completion=4, total=14), cost=0.5)), judged()]
+    assert value("tokens_total", *cases) == (14.0, 1, 0)
+    assert value("cost", *cases) == (0.5, 1, 0)
+    assert value("consistency", *cases) == (None, 0, 0)
+
+
+def test_latency_by_stage_is_a_nearest_rank() -> None:
+    def took(*ms: float) -> Judged:
+        stages = tuple(Stage(name="gate", latency_ms=one) for one in ms)
+        return judged(seen=observed(timing=CaseTiming(total_ms=sum(ms), stages=stages)))
+
+    p50, p95 = latency("gate")
+    scores = [[measure.of(took(*ms)) for ms in ([1, 1], [3], [4], [])] for measure in (p50, p95)]
+    assert [summed(m, s, "clock").value for m, s in zip((p50, p95), scores, strict=True)] == [3.0, 4.0]
+    assert summed(p50, scores[0], "clock").n == 3
+    assert repr(latency("poison filter")[1]) == "latency_ms_p95@poison_filter"
+
+
+# --- right ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer", "right"),
+    [
+        ("0.7", "retrieval.relevance_threshold … 0.7", True),
+        ("0.7", "it is 0.6", False),
+        ("Phil Knight", "It was founded by Phil Knight.", True),
+        ("Phil Knight", "It was founded by Phil Jackson.", False),
+        ("by an automatic switch at dusk", "at dusk by a switch", True),
+    ],
+)
+def test_right_is_told_by_numbers_then_words(expected: str, answer: str, right: bool) -> None:
+    assert correctness.says(expected, answer)[0] is right
+
+
+def test_decisions_say_who_answered() -> None:
+    assert (
+        observed(claim("a", citation(passage("x"))), decision=Decision.ABSTAIN, answered=False).stated == ()
+    )
