@@ -29,8 +29,10 @@ from citewell.confidence.cards import NO_CARD, CardState
 from citewell.config import Config
 from citewell.deciding import ABSTENTION, Deciding
 from citewell.errors import CitewellError, LogError
-from citewell.finding import BROADENED, Finding
+from citewell.finding import BROADENED, Aside, Finding, Gate
+from citewell.gate import check_gate
 from citewell.journal import Journal
+from citewell.poison import set_poison_aside
 from citewell.ports import AnswerJudge, Clock, Entailer, Extractor, GateJudge, Generator, Ranker, TraceStore
 from citewell.questioning import Questioner
 from citewell.records import Answer, AuditRecord, Maker
@@ -68,6 +70,8 @@ class Answering:
     gate_judge: GateJudge | None = None
     answer_judge: AnswerJudge | None = None
     card: Callable[[], CardState] = lambda: NO_CARD
+    aside: Aside = set_poison_aside
+    gate: Gate = check_gate
 
     def ask(self, ask: Ask, tell: Tell | None = None) -> Answer:
         """``tell`` hears the answer being made. Raises UsageError, LogError (nothing could be sealed), or
@@ -155,6 +159,8 @@ class Answering:
             pin=self.pin,
             questioner=self.questioner,
             judge=self.gate_judge,
+            aside=self.aside,
+            gate=self.gate,
         )
 
     @property

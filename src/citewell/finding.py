@@ -12,19 +12,27 @@ from dataclasses import dataclass
 
 from citewell.asking import Ask
 from citewell.config import Config
-from citewell.gate import check_gate
+from citewell.gate import GateResult, check_gate
 from citewell.journal import Journal
 from citewell.poison import set_poison_aside
 from citewell.ports import Extractor, GateJudge
 from citewell.questioning import Questioner
+from citewell.records import Passage
 from citewell.retrieval import Retriever
 
 BROADENED = "broadened retrieval"
 
+Aside = Callable[[str, Sequence[Passage]], Sequence[Passage]]
+"""Question and passages -> the same passages, some set aside."""
+Gate = Callable[..., GateResult]
+"""As :func:`citewell.gate.check_gate`."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """``pin`` keeps an index version for ever; ``judge`` takes the extractor's place at the gate."""
+    """``pin`` keeps an index version for ever; ``judge`` takes the extractor's place at the gate.
+    ``aside`` and ``gate`` are other than the filter and the gate only in a probe, which tells what each is
+    worth."""
 
     retriever: Retriever
     extractor: Extractor
@@ -32,6 +40,8 @@ class Finding:
     pin: Callable[[str], None]
     questioner: Questioner | None = None
     judge: GateJudge | None = None
+    aside: Aside = set_poison_aside
+    gate: Gate = check_gate
 
     def find(self, ask: Ask, aspects: Sequence[str], journal: Journal, *, broaden: bool = False) -> bool:
         """Passages into the journal; whether they can answer. ``broaden`` on the second and last try."""
@@ -51,10 +61,10 @@ class Finding:
             journal.looked_into(found.documents)
             notes += [*found.notes, *(f"{name} {took:.1f} ms" for name, took in found.latencies.items())]
         with journal.stage("poison filter") as notes:
-            journal.passages = tuple(set_poison_aside(ask.question, found.passages))
+            journal.passages = tuple(self.aside(ask.question, found.passages))
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in journal.passages if p.set_aside]
         with journal.stage("gate") as notes:
-            gate = check_gate(
+            gate = self.gate(
                 ask.question, aspects, journal.passages, self.extractor, self.config.gate, self.judge
             )
             journal.gate_passed, journal.gate_reason = gate.passed, gate.reason
@@ -78,7 +88,7 @@ class Finding:
                 known |= {passage.chunk.chunk_id for passage in fresh}
                 journal.passages += tuple(fresh)
                 notes.append(f"{aspect}: {len(fresh)} more passages")
-            journal.passages = tuple(set_poison_aside(ask.question, journal.passages))
+            journal.passages = tuple(self.aside(ask.question, journal.passages))
             more = journal.passages[before:]
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in more if p.set_aside]
         return any(not passage.set_aside for passage in more)

@@ -6,8 +6,9 @@ In: words. Out: a report as lines, or as JSON. Exit code 0 when the probe ran, w
 from __future__ import annotations
 
 import os
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from citewell.evaluation.probes.subjects import Subject
     from citewell.knowledge import KnowledgeBase
 
+Kind = TypeVar("Kind", bound=StrEnum)
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the report there as JSON.")]
 Seed = Annotated[int, typer.Option(help="Of everything that is drawn.")]
 CaseFile = Annotated[
@@ -37,6 +39,7 @@ def register(group: typer.Typer) -> None:
         rich_markup_mode=None,
     )
     probe.command()(faithfulness)
+    probe.command()(poisoning)
     probe.command()(detectors)
     group.add_typer(probe, name="probe")
 
@@ -86,6 +89,59 @@ def faithfulness(
     if json:
         return say_json(report)
     return _tell(report)
+
+
+def poisoning(
+    context: typer.Context,
+    cases: Annotated[Path, typer.Argument(metavar="CASES", help="Cases with an expected answer and a span.")],
+    place: Annotated[
+        list[str] | None, typer.Option(metavar="PLACE", help="context or index; repeatable. [default: both]")
+    ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND", help="irrelevant, contradictory, outdated, flood, instruction."),
+    ] = None,
+    count: Annotated[
+        list[int] | None, typer.Option(min=1, metavar="N", help="Poisoned documents a question; repeatable.")
+    ] = None,
+    out: Out = None,
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """How much poison an answer survives, with and without each defence. The home is not changed."""
+    from citewell.evaluation.cases import load_cases
+    from citewell.evaluation.probes.poison import Poison
+    from citewell.evaluation.probes.poisoning import RATES, Place, Poisoning, targets_of
+
+    kinds, places = _known("--kind", kind, Poison), _known("--place", place, Place)
+    knowledge_base = open_home(context, home)
+    targets, left_out = targets_of(load_cases(cases), lambda name: knowledge_base.document(name).text)
+    probe = Poisoning(
+        parts=knowledge_base.parts, kinds=kinds, counts=count or RATES, told=lambda line: aside(line)
+    )
+    report = probe.probe(targets, places, left_out)
+    _write(out, report)
+    if json:
+        return say_json(report)
+    columns(
+        [
+            ("place", "poison", "count", "defences", "accuracy", "misled", "abstained", "clean citations"),
+            *(
+                (
+                    cell.place.value,
+                    cell.poison.value if cell.poison else "-",
+                    str(cell.count),
+                    cell.defences,
+                    _share(cell.accuracy),
+                    _share(cell.misled),
+                    _share(cell.abstained),
+                    _share(cell.clean_citations),
+                )
+                for cell in report.cells
+            ),
+        ]
+    )
+    return say(f"{report.cases} cases; {len(left_out)} left out: nothing in them can be exchanged")
 
 
 def detectors(
@@ -145,6 +201,15 @@ def detectors(
 
 
 # --- inside ---------------------------------------------------------------------------------------
+
+
+def _known(option: str, given: list[str] | None, known: type[Kind]) -> tuple[Kind, ...]:
+    """The members named, all when none is."""
+    names = {member.value: member for member in known}
+    for name in given or ():
+        if name not in names:
+            raise UsageError(f"{option} {name}", hint=f"one of {', '.join(names)}")
+    return tuple(names[name] for name in given or names)
 
 
 def _home(context: typer.Context, home: str | None) -> KnowledgeBase | None:

@@ -31,7 +31,7 @@ _MONTHS = (
     "December",
 )  # fmt: skip
 _SMALL = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_INVENTED = (
+INVENTED = (
     "Orvendale", "Talmirsk", "Brennholt", "Quessarin", "Veltrano", "Ashkemoor", "Dunvarra", "Pellowick",
 )  # fmt: skip
 _AUXILIARY = re.compile(
@@ -139,7 +139,7 @@ def _other_small(old: str, seed: int) -> Iterator[str]:
 
 
 def _invented(old: str, seed: int) -> Iterator[str]:
-    yield from _turned(_INVENTED, old, seed)
+    yield from _turned(INVENTED, old, seed)
 
 
 def _turned(words: Sequence[str], old: str, seed: int) -> Iterator[str]:

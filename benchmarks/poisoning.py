@@ -1,0 +1,149 @@
+"""How much poison an answer survives: ``python -m benchmarks.poisoning [--n 40] [--home DIR]``.
+
+In: CITEWELL_DATA. Out: docs/measurements/poisoning.{md,json}. The home holds SQuAD 2.0 articles that shaped
+no weights; the cases are answered questions of it whose answer stands in the marked sentence. Everything else
+is ``citewell eval probe poisoning`` with its defaults.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from training.reading_pairs import Question
+
+from benchmarks.prose_answers import reporting
+from benchmarks.reporting import data_folder, table, write
+from citewell.assembly import Assembly
+from citewell.config import Config
+from citewell.evaluation.intervals import Rate
+from citewell.evaluation.probes.poisoning import (
+    ALL,
+    NO_DEFENCE,
+    Cell,
+    Place,
+    Poisoning,
+    PoisoningReport,
+    targets_of,
+)
+from citewell.identity import plain
+from citewell.knowledge import KnowledgeBase
+from citewell.records import Case, CaseSpan
+
+SEED, ARTICLES = 31, 10
+
+
+def build(home: Path, n: int) -> tuple[KnowledgeBase, list[Case]]:
+    """A home of ARTICLES articles, made once, and ``n`` answered questions over them."""
+    asked, articles = reporting()
+    titles = sorted(articles)
+    random.Random(SEED).shuffle(titles)
+    chosen = sorted(titles[:ARTICLES])
+    knowledge_base = KnowledgeBase(Assembly(home, Config()))
+    if not home.is_dir():
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch) / "articles"
+            folder.mkdir()
+            for number, title in enumerate(chosen):
+                paragraphs = "\n\n".join(" ".join(text.split()) for text in articles[title])
+                (folder / f"{number:02}.md").write_text(f"# {title}\n\n{paragraphs}\n", encoding="utf-8")
+            knowledge_base.ingest(folder)
+    names = {title: f"articles/{number:02}.md" for number, title in enumerate(chosen)}
+    here = [q for q in asked if q.spans and (q.context or q.group[:60]) in names]
+    random.Random(SEED).shuffle(here)
+    return knowledge_base, [_case(q, at, names) for at, q in enumerate(here[:n])]
+
+
+def _case(question: Question, number: int, names: dict[str, str]) -> Case:
+    assert question.spans
+    start, end = question.spans[0]
+    around = " ".join(question.passage[max(0, start - 40) : end + 40].split())
+    inner = " ".join(around.split(" ")[1:-1]) if start > 40 else around
+    return Case(
+        id=f"q{number}",
+        question=question.question,
+        expected=question.passage[start:end],
+        spans=(CaseSpan(document=names[question.context or question.group[:60]], quote=inner),),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--n", type=int, default=40)
+    parser.add_argument("--home", type=Path, help="kept and used again")
+    given = parser.parse_args()
+    data_folder()
+    with tempfile.TemporaryDirectory(prefix="citewell-poisoning-") as scratch:
+        knowledge_base, cases = build(given.home or Path(scratch) / "home", given.n)
+        with knowledge_base:
+            targets, left_out = targets_of(cases, lambda name: knowledge_base.document(name).text)
+            probe = Poisoning(parts=knowledge_base.parts, told=lambda line: print(line, flush=True))
+            report = probe.probe(targets, left_out=left_out)
+    write("poisoning", "Poisoned documents: what an answer survives", _page(report, given.n), plain(report))
+
+
+def _page(report: PoisoningReport, n: int) -> str:
+    heads = [
+        "poison",
+        "documents a question",
+        "defences",
+        "accuracy",
+        "misled",
+        "of those, no conflict shown",
+    ]
+    heads += ["abstained", "citation precision", "citations in clean documents"]
+    parts = []
+    for place in Place:
+        rows = [_row(cell) for cell in report.cells if cell.place is place]
+        parts.append(f"## Added to the {place.value}\n\n{table(heads, rows)}")
+    tables = "\n\n".join(parts)
+    return f"""
+`python -m benchmarks.poisoning --n {n}`: {report.cases} answered questions over {ARTICLES} SQuAD 2.0 articles
+that shaped no weights ({len(report.left_out)} more left out: their answer could not be exchanged in its
+sentence). Exact 95 % intervals. *Accuracy*: what is shown has the right answer and not the false one.
+*Misled*: it has the false one. In the context the poison stands before what was retrieved; in the index it
+must be found. The default, extractive writer: a language model, which can obey an order, was not measured.
+
+{_claimed(report)}
+
+{tables}
+"""
+
+
+def _claimed(report: PoisoningReport) -> str:
+    """The published figures beside ours: poisoned is everything but clean, pooled over kinds and rates."""
+    lines = []
+    for place in Place:
+        for defences in (ALL.name, NO_DEFENCE.name):
+            cells = [c for c in report.cells if c.place is place and c.defences == defences]
+            clean = next(c.accuracy for c in cells if c.poison is None)
+            harmed = [c for c in cells if c.poison is not None]
+            values = [c.accuracy.value for c in harmed if c.accuracy.value is not None]
+            lines.append(
+                [place.value, defences, _told(clean), f"{sum(values) / len(values):.2f}" if values else "-"]
+            )
+    lines += [["published", "with filtering", ".94", ".92"], ["published", "without", ".92", ".78"]]
+    heads = ["place", "defences", "clean accuracy", "poisoned accuracy (mean over kinds and rates)"]
+    return f"{table(heads, lines)}\n\nThe published figures name no data and are unconfirmed."
+
+
+def _row(cell: Cell) -> Sequence[Any]:
+    return [
+        cell.poison.value if cell.poison else "clean", str(cell.count), cell.defences, _told(cell.accuracy),
+        _told(cell.misled), _told(cell.silently), _told(cell.abstained), _told(cell.citation_precision),
+        _told(cell.clean_citations),
+    ]  # fmt: skip
+
+
+def _told(found: Rate) -> str:
+    if found.value is None:
+        return "not measured"
+    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
+
+
+if __name__ == "__main__":
+    main()
