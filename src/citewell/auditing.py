@@ -46,6 +46,7 @@ from citewell.seeing import Seeing, named_by
 if TYPE_CHECKING:
     from citewell.assembly import Assembly
     from citewell.audit.database import Database
+    from citewell.audit.entries import Entry
     from citewell.audit.receipts import Receipt
 
 INDEX_FILE = "audit-index.sqlite"
@@ -296,6 +297,23 @@ class Auditing:
         """Those in force."""
         self._caller.must(Role.ADMIN, to="see holds")
         return holds_in_force(self._parts.log)
+
+    def note_evaluation(self, body: Mapping[str, Any], *, subject: str = "") -> None:
+        """Seals what was measured or judged; under a person's key when it is ``subject`` who judged."""
+        self._parts.log.note(EntryKind.EVALUATION, body, subject=subject)
+
+    def evaluations(self, measure: str) -> Iterator[tuple[Entry, dict[str, Any]]]:
+        """Each such entry whose ``measure`` is this one, with its body, oldest first; expired ones are left
+        out."""
+        log = self._parts.log
+        for entry in log.entries(EntryKind.EVALUATION):
+            if entry.body is not None and (body := log.body(entry)).get("measure") == measure:
+                yield entry, body
+
+    def is_subject(self, entry: Entry, name: str) -> bool:
+        """Whether the entry is about the person of that name."""
+        known = self._parts.log.keys.find(name) if name else None
+        return known.id == entry.subject if known is not None else not entry.subject
 
     def close(self) -> None:
         if "_postings" in self.__dict__:

@@ -458,6 +458,11 @@ class KnowledgeBase:
         self._must_be_there()
         self._parts.answering  # noqa: B018 - made when first looked at, then kept
 
+    @property
+    def entailer(self) -> Entailer:
+        """Who verifies."""
+        return self._parts.entailer
+
     def card_state(self) -> CardState:
         """The calibration card in use, and whether what it was made for is what is in use today."""
         self._must_be_there()
@@ -473,7 +478,7 @@ class KnowledgeBase:
         """The same home, stores and models under other settings and no card, to try them: close neither it
         nor what it gives."""
         self.caller.must(Role.ADMIN, to="try other settings")
-        return KnowledgeBase(self._parts.under(config))
+        return KnowledgeBase(self._parts.under(config)).as_(self.caller)
 
     def rehearse(self, question: str, *, groups: Sequence[str] | None = None) -> AuditRecord:
         """The record that an ask would seal; nothing is sealed, traced or told."""

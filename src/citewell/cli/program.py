@@ -13,7 +13,19 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from citewell.cli import ask, audit, documents, evaluate, feedback, ingest, printing, serve, setup, verify
+from citewell.cli import (
+    ask,
+    audit,
+    calibrate,
+    documents,
+    evaluate,
+    feedback,
+    ingest,
+    printing,
+    serve,
+    setup,
+    verify,
+)
 from citewell.cli.home import HomeOption
 from citewell.errors import CitewellError
 
@@ -91,7 +103,7 @@ def _root(
     """Options that hold for every command."""
 
 
-for group in (setup, ingest, documents, ask, verify, audit, feedback, evaluate, serve):
+for group in (setup, ingest, documents, ask, verify, audit, feedback, evaluate, serve, calibrate):
     group.register(app)
 
 

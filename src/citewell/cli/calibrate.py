@@ -1,0 +1,165 @@
+"""``citewell calibrate``: labelled data -> a calibration card, and what it promises.
+
+In: words. Out: the card's file and a table. 0 when every promise that was measured holds, else 3.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from citewell.cli.home import HomeOption, JsonOption, home_of
+from citewell.cli.printing import PARTIAL, aside, columns, say, say_json
+from citewell.errors import CitewellError
+
+if TYPE_CHECKING:
+    from citewell.confidence.cards import Card
+    from citewell.evaluation.calibrating import Evidence
+    from citewell.evaluation.scored import Pair
+    from citewell.knowledge import KnowledgeBase
+    from citewell.records import Case
+
+
+def register(app: typer.Typer) -> None:
+    app.command("calibrate")(calibrate)
+
+
+def calibrate(
+    context: typer.Context,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[CASES]...", help="Case files, or labelled claims with their sources."),
+    ] = None,
+    labels: Annotated[
+        bool, typer.Option("--labels", help="Take in people's labels of `eval sample` too.")
+    ] = False,
+    alpha: Annotated[float, typer.Option(min=0.001, max=0.5, help="Share of errors allowed.")] = 0.05,
+    partial_alpha: Annotated[
+        float, typer.Option(min=0.001, max=0.5, help="Share of wrong answers among all that are shown.")
+    ] = 0.20,
+    confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="Of the promise.")] = 0.95,
+    out: Annotated[
+        Path | None, typer.Option(metavar="CARD", help="The card's file. [default: card.json in the home]")
+    ] = None,
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """Set thresholds, borders and weights from labelled data, and write down what can be promised of them."""
+    from citewell.confidence.cards import Outcome, write_card
+    from citewell.evaluation.calibrating import Terms
+    from citewell.evaluation.calibrating import calibrate as make
+
+    folder = home_of(context, home)
+    knowledge_base = _without_card(context, folder)
+    evidence = _evidence(knowledge_base, files or [], labels)
+    terms = Terms(alpha=alpha, partial_alpha=partial_alpha, confidence=confidence)
+    card = make(knowledge_base, evidence, terms)
+    path = out or folder / "card.json"
+    write_card(card, path)
+    knowledge_base.audit.note_evaluation(
+        {"measure": "calibration card", "card": card.hash, "settings": card.settings}
+    )
+    if json:
+        say_json(card)
+    else:
+        _tell(card, path, folder)
+    measured = [made for made in card.promises if made.outcome is not Outcome.NOT_MEASURED]
+    if not measured or any(made.outcome is not Outcome.HOLDS for made in measured):
+        raise typer.Exit(PARTIAL)
+
+
+def _without_card(context: typer.Context, folder: Path) -> KnowledgeBase:
+    """The home as it is configured, but for a card: an old or missing one must not stand in the way."""
+    import msgspec
+
+    from citewell.assembly import load_config
+    from citewell.knowledge import open as open_knowledge_base
+
+    if not folder.is_dir():
+        raise CitewellError(f"no knowledge base at {folder}", hint="make one with `citewell ingest PATH`")
+    config = load_config(folder)
+    bare = msgspec.structs.replace(config.confidence, card="")
+    found = open_knowledge_base(folder, config=msgspec.structs.replace(config, confidence=bare))
+    context.call_on_close(found.close)
+    return found
+
+
+def _evidence(knowledge_base: KnowledgeBase, files: list[Path], labels: bool) -> Evidence:
+    from citewell.confidence.cards import Labelled
+    from citewell.errors import UsageError
+    from citewell.evaluation.calibrating import Evidence
+    from citewell.evaluation.cases import load_cases
+    from citewell.evaluation.scored import load_pairs, looks_labelled
+    from citewell.identity import hash_file
+
+    cases: list[Case] = []
+    pairs: list[Pair] = []
+    sources: list[Labelled] = []
+    for path in files:
+        if labelled := looks_labelled(path):
+            read = load_pairs(path)
+            pairs += read
+            n = len(read)
+        else:
+            asked = load_cases(path)
+            cases += asked
+            n = len(asked)
+        kind = "labelled claims" if labelled else "cases"
+        sources.append(Labelled(name=path.name, hash=hash_file(path), kind=kind, n=n))
+    ids = [case.id for case in cases]
+    doubled = sorted({name for name in ids if ids.count(name) > 1})
+    if doubled:
+        raise UsageError(f"two cases have the id {doubled[0]!r}", hint="give each its own")
+    people = None
+    if labels:
+        from citewell.evaluation.sampling import labels_as_evidence
+
+        people = labels_as_evidence(knowledge_base)
+        sources.append(people.source)
+    return Evidence(
+        cases=tuple(cases),
+        pairs=tuple(pairs),
+        labels=people.scored if people else (),
+        unscored=people.unscored if people else 0,
+        sources=tuple(sources),
+        notes=people.notes if people else (),
+    )
+
+
+def _tell(card: Card, path: Path, folder: Path) -> None:
+    rows = [("promise", "threshold", "units", "shown", "errors", "rate", "at most", "coverage", "outcome")]
+    rows += [
+        (
+            made.name,
+            f"{made.threshold:.3g}",
+            str(made.n),
+            str(made.shown),
+            str(made.errors),
+            _share(made.rate),
+            _share(made.bound),
+            _share(made.coverage),
+            made.outcome.value,
+        )
+        for made in card.promises
+    ]
+    columns(rows)
+    for made in card.promises:
+        if made.outcome.value == "holds":
+            say(f"with {card.confidence:.0%} confidence: {made.says}")
+        else:
+            say(f"{made.name}: no promise; the threshold stays {made.threshold:.3g} ({made.note})")
+    if card.weighing is not None:
+        weights = ", ".join(f"{name} {value:.2g}" for name, value in card.weighing.weights.items())
+        note = f" ({card.weighing.note})" if card.weighing.note else ""
+        say(f"weights: {weights}; {card.weighing.outcome.value}{note}")
+    for note in card.notes:
+        aside(f"note: {note}")
+    say(f"card    {path} {card.hash}")
+    named = path.relative_to(folder) if path.is_relative_to(folder) else path.resolve()
+    say(f'to use it: [confidence] card = "{named}" in {folder / "citewell.toml"}')
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.1%}"

@@ -1,0 +1,177 @@
+"""``citewell eval sample``: judge claims by hand, one after the other or in a file.
+
+In: words and keys. Out: labels in the log; how far people and the verifier agree.
+"""
+
+from __future__ import annotations
+
+import json as json_form
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from citewell.cli.home import HomeOption, JsonOption, open_home
+from citewell.cli.printing import aside, say, say_json, visible
+from citewell.errors import UsageError
+
+if TYPE_CHECKING:
+    from citewell.evaluation.sampling import Agreement, Item, Sample
+    from citewell.knowledge import KnowledgeBase
+
+KEYS = {"s": "supported", "p": "partly", "n": "not", "c": "cannot tell"}
+
+
+def register(group: typer.Typer) -> None:
+    group.command("sample")(sample)
+
+
+def sample(
+    context: typer.Context,
+    since: Annotated[str, typer.Option(metavar="WHEN", help="30d, 12h, or a date.")] = "30d",
+    n: Annotated[int, typer.Option("--n", min=1, max=2000, help="Claims, at most.")] = 50,
+    seed: Annotated[int, typer.Option(help="Another seed draws other claims.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write them as JSON lines to be filled in.")
+    ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Read such a file back, filled in.")
+    ] = None,
+    by: Annotated[str, typer.Option(metavar="NAME", help="Who judges, for the record.")] = "",
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """Draw recent claims for people to judge blind; then say how far they and the verifier agree."""
+    from citewell.evaluation.sampling import agreement, draw
+
+    knowledge_base = open_home(context, home)
+    if labels is not None:
+        _read_back(knowledge_base, labels, by)
+        return _tell(agreement(knowledge_base), json)
+    drawn = draw(knowledge_base, since=since, n=n, seed=seed)
+    if drawn.left_out:
+        aside(f"note: {drawn.left_out} claims have no span to show and were left out")
+    if not drawn.items:
+        return say("no claims to judge")
+    if out is not None:
+        return _write(drawn, out)
+    if json:
+        return say_json(drawn)
+    _ask(knowledge_base, drawn, by)
+    return _tell(agreement(knowledge_base), json)
+
+
+def _ask(knowledge_base: KnowledgeBase, drawn: Sample, by: str) -> None:
+    from citewell.evaluation.sampling import record_label
+
+    say("Do the marked words support the claim? s supported, p partly, n not, c cannot tell, q stop")
+    for number, item in enumerate(drawn.items, 1):
+        say(f"\n{number} of {len(drawn.items)}")
+        _show(item)
+        answer = _key()
+        if answer == "q":
+            break
+        record_label(knowledge_base, drawn.sample_id, item.item_id, KEYS[answer], by=by)
+
+
+def _show(item: Item) -> None:
+    say(f"question  {item.question}")
+    for span in item.spans:
+        say(f"in {span.document_id}:")
+        say(f"… {span.before}⟦{span.quote}⟧{span.after} …")
+    say(f"claim     {item.text}")
+
+
+def _key() -> str:
+    """One of the keys; the end of the input stops."""
+    while True:
+        print("> ", end="", flush=True)
+        line = sys.stdin.readline()
+        word = line.strip().lower()
+        if not line or word in ("q", "quit"):
+            return "q"
+        found = next((key for key, answer in KEYS.items() if word in (key, answer)), "")
+        if found:
+            return found
+        say(f"one of {', '.join(KEYS)} or q")
+
+
+def _write(drawn: Sample, out: Path) -> None:
+    lines = []
+    for item in drawn.items:
+        spans = [
+            {"document": s.document_id, "before": s.before, "quote": s.quote, "after": s.after}
+            for s in item.spans
+        ]
+        line = {
+            "sample": drawn.sample_id,
+            "item": item.item_id,
+            "question": item.question,
+            "spans": spans,
+            "claim": item.text,
+            "answer": item.answered,
+        }
+        lines.append(json_form.dumps(line, ensure_ascii=False))
+    try:
+        out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{out} cannot be written ({error.strerror})", hint="choose another file") from error
+    say(f"{len(lines)} claims in {out}: fill in each answer ({', '.join(KEYS.values())}), then")
+    say(f"citewell eval sample --labels {out}")
+
+
+def _read_back(knowledge_base: KnowledgeBase, path: Path, by: str) -> None:
+    """All lines are looked at before the first is sealed."""
+    from citewell.evaluation.sampling import ANSWERS, record_label
+
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}", hint="give the file of --out") from error
+    said: list[tuple[str, str, str]] = []
+    empty = 0
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        row = _row(line, f"{path}, line {number}")
+        if not row["answer"]:
+            empty += 1
+        elif row["answer"] not in ANSWERS:
+            raise UsageError(
+                f"{path}, line {number}: unknown answer {visible(row['answer'])!r}",
+                hint=f"one of {', '.join(ANSWERS)}",
+            )
+        else:
+            said.append((row["sample"], row["item"], row["answer"]))
+    for sample_id, item, answer in said:
+        record_label(knowledge_base, sample_id, item, answer, by=by)
+    aside(f"{len(said)} labels sealed, {empty} claims without an answer")
+
+
+def _row(line: str, where: str) -> dict[str, str]:
+    try:
+        row: Any = json_form.loads(line)
+    except ValueError as error:
+        raise UsageError(f"{where} is not JSON ({error})", hint="one object a line") from error
+    keys = ("sample", "item", "answer")
+    if not isinstance(row, dict) or not all(isinstance(row.get(key), str) for key in keys):
+        raise UsageError(f"{where} lacks sample, item or answer", hint="give the file of --out, filled in")
+    return {key: row[key].strip() for key in keys}
+
+
+def _tell(found: Agreement, json: bool) -> None:
+    if json:
+        return say_json(found)
+    if found.raw is None:
+        return say("nothing was judged yet")
+    kappa = (
+        "not measured (one side only ever said one thing)"
+        if found.kappa is None
+        else f"{found.kappa:.2f} [{found.low:.2f}, {found.high:.2f}]"
+    )
+    say(f"kappa of people and the verifier: {kappa}, n {found.n}, unscored {found.unscored}")
+    say(f"they agree on {found.raw:.1%} (weighted to all claims that could be drawn)")
+    for stratum, counts in found.table.items():
+        say(f"    {stratum:<36}{', '.join(f'{n} {word}' for word, n in counts.items() if n)}")
+    return None

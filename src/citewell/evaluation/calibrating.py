@@ -1,0 +1,321 @@
+"""Labelled data -> a calibration card: thresholds, borders, weights, each with what can be promised of it.
+
+In: a home; cases, labelled pairs, people's labels from the log. Out: a :class:`Card`. Nothing is asked on
+record: cases are rehearsed, under the loosest thresholds, so that a card sees what stricter ones would hide.
+Where no promise can be made the setting stays as it is, and the card says why. Knows nothing about files of
+cards or terminals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from citewell.clock import written
+from citewell.confidence.cards import (
+    FORMAT,
+    Card,
+    Labelled,
+    Outcome,
+    Promise,
+    Today,
+    Weighing,
+    conduct_of,
+    laid_over,
+)
+from citewell.config import Config
+from citewell.environment import environment
+from citewell.errors import UsageError
+from citewell.evaluation.labelling import (
+    Place,
+    answer_right,
+    claim_right,
+    passage_right,
+    places_of,
+    was_shown,
+)
+from citewell.evaluation.promises import GRID, Unit, passed_promise, shown_promise, unit
+from citewell.evaluation.scored import Pair, Scored, scored_pairs, scored_verdict, units_of
+from citewell.evaluation.weighing import COMPONENTS, Weighed, weigh
+from citewell.identity import hash_text
+from citewell.knowledge import KnowledgeBase
+from citewell.records import AuditRecord, Case, Decision, Passage, Proof, Record
+
+HANDED_ON = 10
+"""Passages of a question that a relevance promise looks at."""
+_FLOOR = GRID[-1]
+
+
+class Terms(Record, frozen=True, kw_only=True):
+    """``alpha``: the share of errors allowed; ``partial_alpha`` of answers that are shown at all;
+    ``confidence`` with which the promise is made."""
+
+    alpha: float = 0.05
+    partial_alpha: float = 0.20
+    confidence: float = 0.95
+
+
+class Evidence(Record, frozen=True, kw_only=True):
+    """Everything labelled that a card is made from."""
+
+    cases: tuple[Case, ...] = ()
+    pairs: tuple[Pair, ...] = ()
+    labels: tuple[Scored, ...] = ()
+    unscored: int = 0
+    sources: tuple[Labelled, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class _Rehearsed(Record, frozen=True, kw_only=True):
+    case: Case
+    places: tuple[Place, ...]
+    record: AuditRecord
+
+
+def calibrate(kb: KnowledgeBase, evidence: Evidence, terms: Terms = Terms()) -> Card:
+    """Raises UsageError for terms that make no sense, or when there is nothing labelled."""
+    _refuse(evidence, terms)
+    bare = kb.under(_without_card(kb.config))
+    today = bare.today()
+    settings: dict[str, float] = {}
+    promises: list[Promise] = []
+    notes = list(evidence.notes)
+    rehearsed: list[_Rehearsed] = []
+    if evidence.cases:
+        found = [places_of(case, lambda name: bare.document(name).text) for case in evidence.cases]
+        notes += [note for _, lost in found for note in lost]
+        places = [tuple(place) for place, _ in found]
+        promises.append(_relevance(bare, evidence.cases, places, terms, settings))
+        loose = bare.under(laid_over(bare.config, settings | _LOOSEST))
+        rehearsed = [
+            _Rehearsed(case=case, places=place, record=loose.rehearse(case.question, groups=case.groups))
+            for case, place in zip(evidence.cases, places, strict=True)
+        ]
+    promises += _proofs(bare, evidence, rehearsed, terms, settings)
+    weighing = None
+    if rehearsed:
+        weighing, borders = _borders(bare.config, rehearsed, terms, settings)
+        promises += borders
+    whole = bool(evidence.cases or evidence.labels)
+    return _card(bare, today, evidence, terms, promises, weighing, settings, notes, whole=whole)
+
+
+_LOOSEST = {
+    "verification.support_threshold": _FLOOR,
+    "confidence.answer": _FLOOR,
+    "confidence.partial": _FLOOR,
+}
+
+
+def _refuse(evidence: Evidence, terms: Terms) -> None:
+    for name in ("alpha", "partial_alpha", "confidence"):
+        if not 0 < getattr(terms, name) < 1:
+            raise UsageError(f"{name} = {getattr(terms, name)}", hint="a share between 0 and 1")
+    if not (evidence.cases or evidence.pairs or evidence.labels):
+        raise UsageError(
+            "nothing is labelled", hint="name a case file, a file of labelled pairs, or --labels"
+        )
+
+
+def _without_card(config: Config) -> Config:
+    return msgspec.structs.replace(config, confidence=msgspec.structs.replace(config.confidence, card=""))
+
+
+# --- relevance ------------------------------------------------------------------------------------
+
+
+def _relevance(
+    kb: KnowledgeBase,
+    cases: Sequence[Case],
+    places: Sequence[tuple[Place, ...]],
+    terms: Terms,
+    settings: dict[str, float],
+) -> Promise:
+    """One unit a question: of the passages found for it that hold no evidence, one drawn by its hash."""
+    wrong: list[float] = []
+    right: list[float] = []
+    unscored = 0
+    for case, place in zip(cases, places, strict=True):
+        if not (place or case.abstain):
+            unscored += 1
+            continue
+        found = [
+            passage
+            for passage in kb.search(case.question, groups=case.groups, top_k=HANDED_ON)
+            if passage.relevance is not None
+        ]
+        others = [passage for passage in found if not passage_right(passage, place)]
+        if others:
+            drawn = min(others, key=lambda passage: _drawn(case, passage))
+            wrong.append(drawn.relevance or 0.0)
+        held = [passage.relevance or 0.0 for passage in found if passage_right(passage, place)]
+        right += [max(held)] if held else []
+    made = passed_promise(
+        "relevance",
+        f"of the passages found that hold none of the evidence, at most {terms.alpha:.0%} pass as relevant",
+        f"a question, by one of the first {HANDED_ON} passages that hold none of its evidence",
+        wrong,
+        right,
+        fallback=kb.config.retrieval.relevance_threshold,
+        alpha=terms.alpha,
+        confidence=terms.confidence,
+        unscored=unscored,
+    )
+    _use(settings, "retrieval.relevance_threshold", made)
+    return made
+
+
+def _drawn(case: Case, passage: Passage) -> str:
+    return hash_text(f"{case.id} {passage.chunk.chunk_id}")
+
+
+# --- support --------------------------------------------------------------------------------------
+
+
+def _proofs(
+    kb: KnowledgeBase,
+    evidence: Evidence,
+    rehearsed: Sequence[_Rehearsed],
+    terms: Terms,
+    settings: dict[str, float],
+) -> list[Promise]:
+    """The entailed row chooses the support threshold; the others are held to it."""
+    scored = list(evidence.labels)
+    unscored = evidence.unscored
+    if evidence.pairs:
+        known, lost = scored_pairs(evidence.pairs, kb.entailer, kb.config.verification)
+        scored += known
+        unscored += lost
+    for one in rehearsed:
+        for claim in one.record.claims:
+            right = claim_right(claim, one.case, one.places)
+            told = None if right is None else scored_verdict(f"case {one.case.id}", claim.verdict, right)
+            scored += [told] if told else []
+            unscored += told is None
+    configured = kb.config.verification.support_threshold
+    made = _proof(Proof.ENTAILED, scored, terms, configured, GRID, unscored)
+    _use(settings, "verification.support_threshold", made)
+    rest = [
+        _proof(proof, scored, terms, made.threshold, (made.threshold,), 0)
+        for proof in (Proof.NUMERIC, Proof.VERBATIM)
+    ]
+    return [made, *rest]
+
+
+def _proof(
+    proof: Proof,
+    scored: Sequence[Scored],
+    terms: Terms,
+    fallback: float,
+    grid: Sequence[float],
+    unscored: int,
+) -> Promise:
+    return shown_promise(
+        proof.value,
+        f"of the answers that show a claim as VERIFIED ({proof.value}), at most {terms.alpha:.0%} show one"
+        " that is unsupported",
+        f"an answer that has a claim proven so ({proof.value})",
+        units_of(scored, proof),
+        fallback=fallback,
+        alpha=terms.alpha,
+        confidence=terms.confidence,
+        grid=grid,
+        unscored=unscored,
+    )
+
+
+# --- decision -------------------------------------------------------------------------------------
+
+
+def _borders(
+    config: Config, rehearsed: Sequence[_Rehearsed], terms: Terms, settings: dict[str, float]
+) -> tuple[Weighing, list[Promise]]:
+    """The weights first, on one half of the cases; the borders then on what had no say in them."""
+    judged = [(one, answer_right(one.record, one.case, one.places)) for one in rehearsed]
+    known = [(one.record, right, one.case) for one, right in judged if right is not None]
+    weighing, rest = weigh(
+        [
+            Weighed(key=case.id, record=record, right=right)
+            for record, right, case in known
+            if was_shown(record)
+        ],
+        {name: getattr(config.confidence, f"weight_{name}") for name in COMPONENTS},
+    )
+    if weighing.outcome is Outcome.HOLDS:
+        settings |= {f"confidence.weight_{name}": value for name, value in weighing.weights.items()}
+    answered: list[Unit] = []
+    shown: list[Unit] = []
+    for one in rest:
+        score = one.overall(weighing.weights)
+        whole = one.record.response_decision == Decision.ANSWER.value
+        answered.append(unit(score if whole else 0.0, one.right))
+        shown.append(unit(score, one.right))
+    unscored = len(judged) - len(known)
+    answer = shown_promise(
+        "answer",
+        f"at most {terms.alpha:.0%} of the answers given as ANSWER are wrong",
+        "a case that is answered",
+        answered,
+        fallback=config.confidence.answer,
+        alpha=terms.alpha,
+        confidence=terms.confidence,
+        unscored=unscored,
+    )
+    partial = shown_promise(
+        "partial",
+        f"at most {terms.partial_alpha:.0%} of what is shown at all (ANSWER or PARTIAL) is wrong",
+        "a case that is answered",
+        shown,
+        fallback=config.confidence.partial,
+        alpha=terms.partial_alpha,
+        confidence=terms.confidence,
+        unscored=unscored,
+    )
+    _use(settings, "confidence.answer", answer)
+    _use(settings, "confidence.partial", partial)
+    if partial.threshold > answer.threshold:
+        # What may not even be shown in part is no answer: raising a border keeps its promise.
+        settings["confidence.answer"] = partial.threshold
+    return weighing, [answer, partial]
+
+
+# --- the card -------------------------------------------------------------------------------------
+
+
+def _use(settings: dict[str, float], key: str, made: Promise) -> None:
+    if made.outcome is Outcome.HOLDS:
+        settings[key] = made.threshold
+
+
+def _card(
+    kb: KnowledgeBase,
+    today: Today,
+    evidence: Evidence,
+    terms: Terms,
+    promises: Sequence[Promise],
+    weighing: Weighing | None,
+    settings: dict[str, float],
+    notes: Sequence[str],
+    *,
+    whole: bool,
+) -> Card:
+    """A card of pairs alone depends on who judges claims, and on nothing else."""
+    judges = ("entailer", "verifier")
+    return Card(
+        format=FORMAT,
+        made_at=written(kb.now()),
+        citewell=environment()["citewell"],
+        alpha=terms.alpha,
+        confidence=terms.confidence,
+        makers=today.makers if whole else {name: today.makers[name] for name in judges},
+        prompts=today.prompts if whole else {},
+        corpus=today.corpus if whole else None,
+        config_hash=kb.config.hash,
+        config=today.config if whole else conduct_of(kb.config, ("verification",)),
+        labelled=evidence.sources,
+        promises=tuple(promises),
+        weighing=weighing,
+        settings=settings,
+        notes=tuple(notes),
+    )

@@ -1,0 +1,269 @@
+"""From labelled data to a card in use: what it sets, what it cannot promise, when it is stale."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+import citewell
+from citewell.cli import app
+from citewell.confidence.cards import STALE, Outcome, read_card
+from citewell.config import Verification
+from citewell.errors import ConfigError, UsageError
+from citewell.evaluation.labelling import agrees, answer_right, claim_right, places_of
+from citewell.evaluation.scored import load_pairs, looks_labelled, scored_pairs, units_of
+from citewell.models.fake import FakeEntailer
+from citewell.records import Case, CaseSpan, Proof
+
+HARBOUR = """# Harbour
+
+The harbour of Lindau was opened in 1856 by the Bavarian railway.
+
+The lighthouse has a clock that can be seen from the town.
+"""
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("calibrating")
+    (folder / "papers").mkdir()
+    (folder / "papers" / "harbour.md").write_text(HARBOUR)
+    assert run("--home", folder / "home", "ingest", folder / "papers").exit_code == 0
+    return folder / "home"
+
+
+def pairs_file(path: Path, right: int, wrong: int) -> Path:
+    """Claims in their source's words (each its own), and claims that the source does not make."""
+    names = ["".join(letters) for letters in itertools.product("klmnor", repeat=3)]
+    lines: list[dict[str, object]] = []
+    for name in names[:right]:
+        sources = [f"Huber built the {name} clock."]
+        lines.append({"claim": f"The {name} clock was built by Huber.", "sources": sources, "label": True})
+    for name in names[:wrong]:
+        sources = [f"There is a garden behind the {name} house."]
+        lines.append({"claim": f"The {name} door is blue.", "sources": sources, "label": "unsupported"})
+    path.write_text("\n".join(json.dumps(line) for line in lines))
+    return path
+
+
+# --- labels ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expected", "text", "same"),
+    [
+        ("1856", "The harbour was opened in 1856.", True),
+        ("$1,577 million", "Capital expenditure was 1,577 million dollars.", True),
+        ("$1,577 million", "Capital expenditure was $1,757 million.", False),
+        ("Bavarian railway", "It was the  bavarian Railway, they say.", True),
+        ("rail", "The railway opened.", False),
+        ("", "anything", False),
+    ],
+)
+def test_an_answer_agrees_in_its_words_or_in_all_its_numbers(expected: str, text: str, same: bool) -> None:
+    assert agrees(expected, text) is same
+
+
+def test_a_claim_is_right_when_it_cites_the_span_or_says_what_was_expected(home: Path) -> None:
+    case = Case(
+        id="1",
+        question="When was the harbour of Lindau opened?",
+        spans=(CaseSpan(document="papers/harbour.md", quote="opened in 1856"),),
+    )
+    with citewell.open(home) as kb:
+        places, lost = places_of(case, lambda name: kb.document(name).text)
+        record = kb.rehearse(case.question)
+    assert not lost
+    assert claim_right(record.claims[0], case, places) is True
+    assert answer_right(record, case, places) is True
+    elsewhere = Case(id="2", question="q", spans=(CaseSpan(document="papers/other.md", quote="x"),))
+    assert claim_right(record.claims[0], elsewhere, [("papers/other.md", 0, 900)]) is False
+    assert claim_right(record.claims[0], Case(id="3", question="q"), ()) is None
+    assert claim_right(record.claims[0], Case(id="4", question="q", abstain="not there"), ()) is None
+    assert answer_right(record, Case(id="4", question="q", abstain="not there"), ()) is False
+
+
+def test_a_span_that_is_not_there_is_told(home: Path) -> None:
+    case = Case(id="1", question="q", spans=(CaseSpan(document="papers/harbour.md", quote="in 1999"),))
+    with citewell.open(home) as kb:
+        assert places_of(case, lambda name: kb.document(name).text) == (
+            [],
+            ["case 1: its quote is not in papers/harbour.md"],
+        )
+
+
+# --- labelled pairs -------------------------------------------------------------------------------
+
+
+def test_pairs_are_read_in_every_form_also_gzipped(tmp_path: Path) -> None:
+    lines = [
+        {"claim": "a", "sources": ["s"], "label": True},
+        {"answer": "a b", "sources": [{"id": "1", "text": "s"}], "label": "unsupported", "question": "q"},
+        {"premise": "p", "hypothesis": "h", "label": "entailment", "meta": {}},
+    ]
+    path = tmp_path / "set.jsonl.gz"
+    path.write_bytes(gzip.compress("\n".join(map(json.dumps, lines)).encode()))
+    assert looks_labelled(path)
+    found = load_pairs(path)
+    assert [(p.text, p.sources, p.supported, p.whole) for p in found] == [
+        ("a", ("s",), True, False),
+        ("a b", ("s",), False, True),
+        ("h", ("p",), True, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["nonsense", "[1]", '{"claim": "a", "sources": [], "label": true}', '{"sources": ["s"], "label": true}',
+     '{"claim": "a", "sources": ["s"], "label": "perhaps"}', '{"claim": "a", "sources": [3], "label": true}'],
+)  # fmt: skip
+def test_a_line_that_is_no_pair_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "set.jsonl"
+    path.write_text('{"claim": "a", "sources": ["s"], "label": true}\n' + line)
+    with pytest.raises(UsageError, match="line 2"):
+        load_pairs(path)
+
+
+def test_verbatim_and_entailed_claims_are_never_counted_together(tmp_path: Path) -> None:
+    path = tmp_path / "set.jsonl"
+    lines = [
+        {"claim": "The sun was warm.", "sources": ["The sun was warm."], "label": True},
+        {"claim": "The sun was warm.", "sources": ["Warm was the sun over Lindau."], "label": True},
+        {"claim": "The moon is cheese.", "sources": ["Warm was the sun over Lindau."], "label": False},
+        {"claim": "!!", "sources": ["Warm was the sun."], "label": False},
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    scored, unscored = scored_pairs(load_pairs(path), FakeEntailer(), Verification())
+    assert unscored == 1
+    assert [unit.scores for unit in units_of(scored, Proof.VERBATIM)] == [(1.0,)]
+    entailed = units_of(scored, Proof.ENTAILED)
+    assert [unit.right for unit in entailed] == [(True,), (False,)]
+    assert entailed[0].scores[0] > 0.5 > entailed[1].scores[0]
+
+
+def test_a_whole_answer_has_the_score_of_its_weakest_claim(tmp_path: Path) -> None:
+    path = tmp_path / "set.jsonl"
+    source = "The sun was warm. Boats left the harbour of Lindau at noon."
+    lines = [
+        {"answer": "The sun was warm. At noon boats left the harbour.", "sources": [source], "label": True},
+        {"answer": "The sun was warm. The moon is cheese.", "sources": [source], "label": False},
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    scored, _ = scored_pairs(load_pairs(path), FakeEntailer(), Verification())
+    assert [claim.proof for claim in scored] == [Proof.ENTAILED, Proof.ENTAILED]
+    assert scored[0].score > 0.5
+    assert scored[1].score == 0.0
+
+
+# --- the card, made and used ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The word entailer in the place of the embedded one, for every home."""
+    monkeypatch.setattr("citewell.models.naming.entailer_named", lambda line: FakeEntailer())
+
+
+@pytest.mark.usefixtures("fake")
+def test_pairs_set_the_support_threshold_and_nothing_else(home: Path, tmp_path: Path) -> None:
+    out = tmp_path / "card.json"
+    result = run("--home", home, "calibrate", pairs_file(tmp_path / "p.jsonl", 70, 30), "--out", out)
+    assert result.exit_code == 0, result.output
+    card = read_card(out)
+    rows = {made.name: made for made in card.promises}
+    assert rows["entailed"].outcome is Outcome.HOLDS
+    assert (rows["entailed"].shown, rows["entailed"].errors, rows["entailed"].n) == (70, 0, 100)
+    assert set(card.settings) == {"verification.support_threshold"}
+    assert set(card.makers) == {"entailer", "verifier"}
+    assert card.corpus is None
+    assert "with 95% confidence: of the answers that show a claim as VERIFIED (entailed)" in result.output
+
+
+@pytest.mark.usefixtures("fake")
+def test_too_few_pairs_promise_nothing_and_say_so(home: Path, tmp_path: Path) -> None:
+    out = tmp_path / "card.json"
+    result = run("--home", home, "calibrate", pairs_file(tmp_path / "p.jsonl", 58, 3), "--out", out)
+    assert result.exit_code == 3
+    assert "entailed: no promise; the threshold stays 0.5" in result.output
+    assert "59 without an error are needed" in result.output
+    assert read_card(out).settings == {}
+
+
+def test_nothing_labelled_is_a_usage_error(home: Path) -> None:
+    assert run("--home", home, "calibrate").exit_code == 2
+
+
+@pytest.mark.slow
+def test_cases_make_a_card_for_the_whole_pass_that_new_documents_make_stale(tmp_path: Path) -> None:
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "harbour.md").write_text(HARBOUR)
+    home = tmp_path / "home"
+    assert run("--home", home, "ingest", tmp_path / "papers").exit_code == 0
+    cases = tmp_path / "cases.jsonl"
+    span = {"document": "papers/harbour.md", "quote": "opened in 1856 by the Bavarian railway"}
+    lines = [
+        {"id": "1", "question": "When was the harbour of Lindau opened?", "spans": [span]},
+        {"id": "2", "question": "What did the harbour cost?", "abstain": "no document says it"},
+    ]
+    cases.write_text("\n".join(map(json.dumps, lines)))
+    with citewell.open(home) as kb:
+        before = kb.audit.queries.counts(citewell_query()).total
+    result = run("--home", home, "calibrate", cases)
+    assert result.exit_code == 3, result.output
+    card = read_card(home / "card.json")
+    assert {made.name for made in card.promises} == {
+        "relevance",
+        "entailed",
+        "numeric",
+        "verbatim",
+        "answer",
+        "partial",
+    }
+    assert all(m.outcome in (Outcome.TOO_SMALL, Outcome.NOT_MEASURED) for m in card.promises)
+    with citewell.open(home) as kb:
+        assert kb.audit.queries.counts(citewell_query()).total == before  # nothing was asked on record
+
+    (home / "citewell.toml").write_text('[confidence]\ncard = "card.json"\n')
+    with citewell.open(home) as kb:
+        assert kb.card_state().state == "fresh"
+        answer = kb.ask("When was the harbour of Lindau opened?")
+        assert answer.confidence.card == card.hash
+        assert not any(note.startswith(STALE) for stage in answer.trace.stages for note in stage.notes)
+        receipt = answer.receipt()
+        assert receipt.answer["calibration_card"] == card.hash
+    (tmp_path / "papers" / "mole.md").write_text("# Mole\n\nThe mole of Lindau is made of stone.\n")
+    assert run("--home", home, "ingest", tmp_path / "papers").exit_code == 0
+    with citewell.open(home) as kb:
+        state = kb.card_state()
+        assert (state.state, state.reasons) == ("stale", ("the documents changed (1 then, 2 now)",))
+        stale = kb.ask("When was the harbour of Lindau opened?")
+        record = kb.audit.record(stale.request_id)
+    assert any(STALE in note for note in record.notes)
+    assert "WARNING the calibration card" in run("--home", home, "ask", "When was the harbour opened?").output
+    doctor = run("--home", home, "doctor")
+    assert doctor.exit_code == 1
+    assert "the documents changed" in doctor.output
+
+    edited = (home / "card.json").read_text().replace('"n":1', '"n":2', 1)
+    (home / "card.json").write_text(edited)
+    with pytest.raises(ConfigError, match="was edited"):
+        citewell.open(home)
+    # A new card can still be made: the old one does not stand in the way.
+    assert run("--home", home, "calibrate", cases).exit_code == 3
+    assert citewell.open(home).card_state().state == "fresh"
+
+
+def citewell_query():  # type: ignore[no-untyped-def]
+    from citewell.audit.question import AuditQuery
+
+    return AuditQuery()

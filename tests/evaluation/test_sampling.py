@@ -1,0 +1,256 @@
+"""Spot checks: what is drawn, what is hidden, and what people's words come to."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from typer.testing import CliRunner
+
+import citewell
+from citewell.access import Caller, Role
+from citewell.audit import SqliteLog
+from citewell.cli import app
+from citewell.errors import AccessError, UsageError
+from citewell.evaluation.sampling import (
+    _allotted,
+    _kappa,
+    agreement,
+    draw,
+    labels_as_evidence,
+    open_sample,
+    record_label,
+    samples,
+)
+from citewell.knowledge import KnowledgeBase
+from citewell.records import AuditRecord, Claim
+
+HARBOUR = """# Harbour
+
+The harbour of Lindau was opened in 1856 by the Bavarian railway.
+
+The lighthouse has a clock that can be seen from the town.
+"""
+QUESTIONS = ("When was the harbour of Lindau opened?", "What does the lighthouse have?")
+
+
+def run(*words: object, typed: str = ""):  # type: ignore[no-untyped-def]
+    return CliRunner().invoke(app, [str(word) for word in words], input=typed)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two answers by different people, and one that an evaluation asked for."""
+    folder = tmp_path_factory.mktemp("sampling")
+    (folder / "papers").mkdir()
+    (folder / "papers" / "harbour.md").write_text(HARBOUR)
+    assert run("--home", folder / "home", "ingest", folder / "papers").exit_code == 0
+    with citewell.open(folder / "home") as kb:
+        for question in QUESTIONS:
+            assert kb.ask(question, user="alice").claims
+        kb.ask(QUESTIONS[0], user="evaluation")
+    return folder / "home"
+
+
+@pytest.fixture
+def kb(home: Path, tmp_path: Path):  # type: ignore[no-untyped-def]
+    """A copy of the home, so that labels of one test do not reach another."""
+    import shutil
+
+    shutil.copytree(home, tmp_path / "home")
+    with citewell.open(tmp_path / "home") as opened:
+        yield opened
+
+
+def doubted(kb: KnowledgeBase, question: str) -> AuditRecord:
+    """A record whose claim the verifier did not verify, sealed beside the others."""
+    record = next(
+        r for r in kb.audit.queries.every(query()) if r.user_query == question and r.user == "alice"
+    )
+
+    def not_supported(claim: Claim) -> Claim:
+        verdict = msgspec.structs.replace(claim.verdict, status="UNSUPPORTED", proof=None, support=0.3)
+        return msgspec.structs.replace(claim, verdict=verdict)
+
+    claims = tuple(not_supported(claim) for claim in record.claims)
+    made = msgspec.structs.replace(record, request_id="req_" + "d" * 24, claims=claims)
+    SqliteLog(kb.home / "audit.sqlite").append(made)
+    return made
+
+
+def query():  # type: ignore[no-untyped-def]
+    from citewell.audit.question import AuditQuery
+
+    return AuditQuery()
+
+
+def test_a_sample_shows_claim_and_source_and_never_the_verdict(kb: KnowledgeBase) -> None:
+    found = draw(kb, n=10)
+    assert {item.question for item in found.items} == set(QUESTIONS)
+    assert len(found.items) == found.population == 2
+    first = next(item for item in found.items if item.question == QUESTIONS[0])
+    assert "1856" in first.text
+    assert first.spans[0].quote in HARBOUR
+    text = kb.document(first.spans[0].document_id).text
+    assert first.spans[0].before + first.spans[0].quote + first.spans[0].after in text
+    shown = json.dumps(msgspec.to_builtins(found)).lower()
+    for hidden in ("verified", "verdict", "support", "proof", "verbatim", "weight"):
+        assert hidden not in shown
+
+
+def test_the_same_seed_draws_the_same_and_seals_it_once(kb: KnowledgeBase) -> None:
+    first, second = draw(kb, n=1, seed=3), draw(kb, n=1, seed=3)
+    assert first == second
+    assert [info.sample_id for info in samples(kb)] == [first.sample_id]
+    assert open_sample(kb, first.sample_id).items == first.items
+    assert draw(kb, n=2, seed=4).sample_id != first.sample_id
+
+
+def test_drawing_is_a_read_on_record(kb: KnowledgeBase) -> None:
+    from citewell.audit import EntryKind
+
+    log = SqliteLog(kb.home / "audit.sqlite")
+    before = len(list(log.entries(EntryKind.READ)))
+    draw(kb, n=2)
+    assert len(list(log.entries(EntryKind.READ))) > before
+
+
+def test_labels_are_sealed_and_the_last_word_of_a_person_counts(kb: KnowledgeBase) -> None:
+    found = draw(kb, n=2)
+    item = found.items[0].item_id
+    record_label(kb, found.sample_id, item, "not", by="rita")
+    record_label(kb, found.sample_id, item, "supported", by="rita")
+    told = agreement(kb)
+    assert (told.n, told.unscored, told.people, told.raw) == (1, 0, 1, 1.0)
+    assert told.kappa is None  # both only ever said yes: chance alone would agree
+    assert [info.judged for info in samples(kb)] == [1]
+    assert kb.audit_check().ok
+
+
+def test_cannot_tell_and_a_split_vote_are_unscored(kb: KnowledgeBase) -> None:
+    found = draw(kb, n=2)
+    first, second = (item.item_id for item in found.items)
+    record_label(kb, found.sample_id, first, "cannot tell", by="rita")
+    record_label(kb, found.sample_id, second, "supported", by="rita")
+    record_label(kb, found.sample_id, second, "not", by="otto")
+    told = agreement(kb)
+    assert (told.n, told.unscored, told.people, told.raw, told.kappa) == (0, 2, 2, None, None)
+
+
+def test_nothing_judged_is_not_measured(kb: KnowledgeBase) -> None:
+    told = agreement(kb)
+    assert (told.kappa, told.raw, told.n) == (None, None, 0)
+
+
+def test_kappa_by_hand() -> None:
+    """20 both, 5 verifier alone, 10 people alone, 15 neither: po .70, pe .50, kappa .40 (the textbook's)."""
+    kappa, raw = _kappa([20, 5, 10, 15])
+    assert raw == pytest.approx(0.70)
+    assert kappa == pytest.approx(0.40)
+    assert _kappa([5, 0, 0, 5])[0] == 1.0
+    assert _kappa([0, 0, 0, 0]) == (None, None)
+    assert _kappa([7, 0, 0, 0]) == (None, 1.0)
+
+
+def test_rare_strata_are_looked_at_and_common_ones_not_forgotten() -> None:
+    taken = _allotted({"common": 1000, "rare": 3, "single": 1}, 20)
+    assert taken == {"common": 16, "rare": 3, "single": 1} or taken["rare"] >= 2
+    assert sum(taken.values()) == 20
+    assert taken["single"] == 1
+    assert taken["common"] > 10
+    assert sum(_allotted({"a": 2}, 50).values()) == 2
+    assert _allotted({}, 5) == {}
+
+
+def test_people_and_verifier_disagree_by_stratum(kb: KnowledgeBase) -> None:
+    doubted(kb, QUESTIONS[0])
+    found = draw(kb, n=10)
+    assert len(found.items) == 3
+    for item in found.items:
+        record_label(kb, found.sample_id, item.item_id, "supported", by="rita")
+    told = agreement(kb)
+    assert told.raw == pytest.approx(2 / 3)
+    assert sum(sum(row.values()) for row in told.table.values()) == 3
+    assert any(name.startswith("UNSUPPORTED/none/") for name in told.table)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"answer": "maybe"}, "unknown answer"),
+        ({"sample_id": "smp_none"}, "no sample"),
+        ({"item_id": "x"}, "no item"),
+    ],
+)
+def test_what_is_no_label_is_refused(kb: KnowledgeBase, change: dict[str, str], words: str) -> None:
+    found = draw(kb, n=1)
+    given = {"sample_id": found.sample_id, "item_id": found.items[0].item_id, "answer": "not"} | change
+    with pytest.raises(UsageError, match=words):
+        record_label(kb, **given)
+
+
+def test_only_auditors_draw_and_judge(kb: KnowledgeBase) -> None:
+    found = draw(kb, n=1)
+    asker = kb.as_(Caller(user="bob"))
+    for refused in (
+        lambda: draw(asker),
+        lambda: open_sample(asker, found.sample_id),
+        lambda: record_label(asker, found.sample_id, found.items[0].item_id, "not"),
+        lambda: agreement(asker),
+        lambda: samples(asker),
+    ):
+        with pytest.raises(AccessError):
+            refused()
+    auditor = kb.as_(Caller(user="rita", roles=(Role.AUDITOR,)))
+    record_label(auditor, found.sample_id, found.items[0].item_id, "partly")
+    assert open_sample(auditor, found.sample_id).items[0].answered == "partly"
+    assert open_sample(kb, found.sample_id).items[0].answered == ""
+
+
+def test_an_auditor_draws_only_from_what_they_may_see(kb: KnowledgeBase) -> None:
+    kb.share("papers/harbour.md", acl=["board"])
+    auditor = kb.as_(Caller(user="rita", roles=(Role.AUDITOR,)))
+    assert draw(auditor, n=10).items == ()
+    assert len(draw(kb, n=10).items) == 2
+
+
+def test_labels_feed_the_next_card(kb: KnowledgeBase) -> None:
+    found = draw(kb, n=10)
+    for item in found.items:
+        record_label(kb, found.sample_id, item.item_id, "supported", by="rita")
+    people = labels_as_evidence(kb)
+    assert people.source.n == 2
+    assert all(claim.right for claim in people.scored)
+    assert len(people.scored) == 2
+    result = run("--home", kb.home, "calibrate", "--labels", "--out", kb.home / "card.json", "--json")
+    card = json.loads(result.stdout)
+    assert card["labelled"][0]["kind"] == "people's labels in the log"
+    assert sum(row["n"] for row in card["promises"]) == 2
+    assert card["corpus"]["n"] == 1
+
+
+def test_a_sample_is_judged_at_the_terminal(kb: KnowledgeBase) -> None:
+    result = run("--home", kb.home, "eval", "sample", "--by", "rita", typed="what\ns\nn\n")
+    assert result.exit_code == 0, result.output
+    assert "one of s, p, n, c or q" in result.output
+    assert "they agree on 50.0%" in result.output
+    assert "verified" not in result.output.lower().split("kappa")[0]
+
+
+def test_a_sample_is_judged_in_a_file(kb: KnowledgeBase, tmp_path: Path) -> None:
+    file = tmp_path / "sample.jsonl"
+    assert run("--home", kb.home, "eval", "sample", "--out", file).exit_code == 0
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    assert len(rows) == 2
+    rows[0]["answer"] = "supported"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    result = run("--home", kb.home, "eval", "sample", "--labels", file, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["n"] == 1
+    rows[1]["answer"] = "yes!"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    refused = run("--home", kb.home, "eval", "sample", "--labels", file)
+    assert refused.exit_code == 2
+    assert agreement(kb).n == 1
