@@ -7,6 +7,7 @@ for and then kept. Refuses a generator that would verify itself. Knows nothing a
 from __future__ import annotations
 
 import copy
+import dataclasses
 import os
 import subprocess
 from collections.abc import Callable
@@ -371,6 +372,13 @@ class Assembly:
         other = copy.copy(self)
         for name in _REMEMBERING:
             other.__dict__.pop(name, None)
+        return other
+
+    def without_escalation(self) -> Assembly:
+        """The same parts, with nobody called when an answer fails: for questions that no person asked."""
+        answering = dataclasses.replace(self.answering, escalate=None)
+        other = copy.copy(self)
+        other.__dict__["answering"] = answering
         return other
 
     def close(self) -> None:

@@ -50,13 +50,17 @@ class HomePipeline:
     answers = ""
 
     def __init__(self, kb: KnowledgeBase, *, runs: int = 1, top_k: int | None = None) -> None:
+        from citewell.knowledge import KnowledgeBase
+
+        # Nobody is called about a question that nobody asked.
+        self._asked = KnowledgeBase(kb.parts.without_escalation())
         self._kb, self.runs, self._top_k = kb, runs, top_k
         self.config = kb.config.hash
         self.model = kb.parts.generator.maker.name
 
     def observe(self, case: Case) -> Observed:
         began = time.perf_counter()
-        answer = self._kb.ask(
+        answer = self._asked.ask(
             case.question, user=ASKER, groups=case.groups, runs=self.runs, top_k=self._top_k
         )
         took = (time.perf_counter() - began) * 1000

@@ -188,6 +188,15 @@ def write_run(run: Run, path: Path) -> None:
         raise UsageError(f"{path} cannot be written ({error.strerror})", hint="check the folder") from error
 
 
+def is_run(path: Path) -> bool:
+    """Whether the file looks like a result rather than cases: one object with measures."""
+    try:
+        given = msgspec.json.decode(path.read_bytes())
+    except (OSError, msgspec.MsgspecError):
+        return False
+    return isinstance(given, dict) and "measures" in given
+
+
 def read_run(path: Path) -> Run:
     """Raises UsageError for a file that is no result of ``eval run``."""
     try:

@@ -1,0 +1,87 @@
+"""``citewell eval compare`` and ``citewell eval gate``: what a run is held against.
+
+In: result files. Out: what became better or worse; whether thresholds are kept (5 when not).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from citewell.cli.eval_run import evaluate
+from citewell.cli.home import HomeOption, JsonOption
+from citewell.cli.printing import FAILED, aside, columns, say, say_json
+
+if TYPE_CHECKING:
+    from citewell.evaluation.comparing import Difference
+
+
+def register(group: typer.Typer) -> None:
+    group.command("compare")(compare)
+    group.command("gate")(gate)
+
+
+def compare(
+    before: Annotated[Path, typer.Argument(metavar="A", help="A result file of `eval run`.")],
+    after: Annotated[Path, typer.Argument(metavar="B", help="A later one.")],
+    json: JsonOption = False,
+) -> None:
+    """What became better or worse from A to B, case by case, and which cases flipped."""
+    from citewell.evaluation.comparing import compare as compared
+    from citewell.evaluation.results import read_run
+
+    found = compared(read_run(before), read_run(after))
+    if json:
+        return say_json(found)
+    measured = [one for one in found.measures if one.difference is not None]
+    if measured:
+        columns([("measure", "A", "B", "B - A", "95 % interval", "n", ""), *map(_row, measured)])
+    for flip in found.flips:
+        say(f"flipped: {flip.id}: {flip.was} -> {flip.now}: {flip.question}")
+    say(f"{found.cases} cases in both, {len(found.flips)} flipped, {len(found.left_out)} left out")
+    for name, (was, now) in found.changed.items():
+        say(f"{name} differs: {was} -> {now}")
+    return None
+
+
+def gate(
+    context: typer.Context,
+    run: Annotated[Path, typer.Argument(metavar="RUN|CASES", help="A result file, or cases to run now.")],
+    thresholds: Annotated[Path, typer.Option(metavar="FILE", help="What must be reached, as TOML.")],
+    answers: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With CASES: recorded answers to judge.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result file here.")] = None,
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """Are the thresholds kept? 0 when every one is, else 5; what was not measured is not kept."""
+    from citewell.evaluation.gating import check, load_rules
+    from citewell.evaluation.results import is_run, read_run, write_run
+
+    rules = load_rules(thresholds)
+    made = read_run(run) if is_run(run) else evaluate(context, home, run, answers=answers)
+    if out is not None:
+        write_run(made, out)
+    report = check(made, rules)
+    if json:
+        say_json(report)
+    else:
+        for one in report.checks:
+            say(f"{'kept' if one.holds else 'NOT kept'}: {one.measure}: {one.reason}")
+        kept = sum(one.holds for one in report.checks)
+        say(f"{kept} of {len(report.checks)} thresholds kept")
+    for reason in report.skipped:
+        aside(f"note: {reason}")
+    if not report.checks:
+        aside("note: no rule applies to this run, so nothing was checked: not a pass")
+    if not report.ok:
+        raise typer.Exit(FAILED)
+
+
+def _row(found: Difference) -> tuple[str, ...]:
+    between = "" if found.low is None or found.high is None else f"[{found.low:+.3f}, {found.high:+.3f}]"
+    values = (f"{found.before:.3f}", f"{found.after:.3f}", f"{found.difference:+.3f}")
+    return (found.name, *values, between, str(found.n), "" if found.says == "undecided" else found.says)

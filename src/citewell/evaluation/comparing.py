@@ -1,0 +1,132 @@
+"""Two runs of the same cases: what became better or worse, how surely, and which cases flipped.
+
+In: two runs. Out: a :class:`Comparison`. Differences are paired: each measure is taken over the cases that
+both runs scored, and cases are drawn together for the interval, so that hard cases do not count as noise.
+Knows nothing about why they differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from citewell.evaluation.bootstrap import Point, paired
+from citewell.evaluation.measures import ALL, Measure
+from citewell.evaluation.results import Outcome, Run
+from citewell.identity import plain
+from citewell.records import Record
+
+
+class Difference(Record, frozen=True, kw_only=True):
+    """``after`` less ``before``, both over the ``n`` cases that both runs scored. ``low`` and ``high``: 95 %.
+
+    ``says``: "better" or "worse" where the interval leaves out 0, "other" for a measure that has no better,
+    "undecided", or "not measured" where no case was scored in both.
+    """
+
+    name: str
+    before: float | None
+    after: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    n: int
+    says: str
+
+
+class Flip(Record, frozen=True, kw_only=True):
+    """A case that came out otherwise; ``was`` and ``now`` in words."""
+
+    id: str
+    question: str
+    was: str
+    now: str
+
+
+class Comparison(Record, frozen=True, kw_only=True):
+    """``changed`` names the parts of the key that differ: what the difference may come from. ``left_out``:
+    cases that only one run has, or that say something else in the other."""
+
+    changed: dict[str, tuple[str, str]]
+    measures: tuple[Difference, ...]
+    flips: tuple[Flip, ...]
+    cases: int
+    left_out: tuple[str, ...] = ()
+
+
+def compare(before: Run, after: Run) -> Comparison:
+    """By the ids of the cases."""
+    earlier = {outcome.id: outcome for outcome in before.cases}
+    later = {outcome.id: outcome for outcome in after.cases}
+    both = [name for name in earlier if name in later and _asked(earlier[name]) == _asked(later[name])]
+    pairs = [(earlier[name], later[name]) for name in both]
+    old, new = plain(before.key), plain(after.key)
+    return Comparison(
+        changed={name: (str(old[name]), str(new[name])) for name in old if old[name] != new[name]},
+        measures=tuple(_difference(measure, pairs) for measure in ALL if not measure.timed),
+        flips=tuple(sorted((flip for pair in pairs if (flip := _flip(*pair))), key=_order)),
+        cases=len(pairs),
+        left_out=tuple(name for name in dict.fromkeys((*earlier, *later)) if name not in both),
+    )
+
+
+def _asked(outcome: Outcome) -> tuple[object, ...]:
+    return (outcome.question, outcome.expected, outcome.spans, outcome.abstain, outcome.groups)
+
+
+def _difference(measure: Measure, pairs: Sequence[tuple[Outcome, Outcome]]) -> Difference:
+    scored = [
+        (first, second)
+        for pair in pairs
+        if (first := _points(measure, pair[0])) and (second := _points(measure, pair[1]))
+    ]
+    firsts, seconds = [first for first, _ in scored], [second for _, second in scored]
+    before, after = (measure.over([p for points in side for p in points]) for side in (firsts, seconds))
+    if before is None or after is None:
+        return Difference(
+            name=measure.name, before=before, after=after, difference=None, low=None, high=None, n=0,
+            says="not measured",
+        )  # fmt: skip
+    low, high = paired(firsts, seconds, measure.over)
+    return Difference(
+        name=measure.name,
+        before=before,
+        after=after,
+        difference=after - before,
+        low=low,
+        high=high,
+        n=len(scored),
+        says=_says(measure, low, high),
+    )
+
+
+def _says(measure: Measure, low: float | None, high: float | None) -> str:
+    if low is None or high is None or low <= 0.0 <= high:
+        return "undecided"
+    if not measure.better:
+        return "other"
+    return "better" if (low > 0.0) == (measure.better > 0) else "worse"
+
+
+def _points(measure: Measure, outcome: Outcome) -> Sequence[Point]:
+    score = outcome.scores.get(measure.name)
+    return score.points if score is not None else ()
+
+
+def _flip(before: Outcome, after: Outcome) -> Flip | None:
+    was, now = _told(before), _told(after)
+    return None if was == now else Flip(id=before.id, question=before.question, was=was, now=now)
+
+
+def _told(outcome: Outcome) -> str:
+    if outcome.error:
+        return "failed"
+    decision = outcome.decision or ("answered" if outcome.answered else "refused")
+    right = {True: "right", False: "wrong", None: ""}[outcome.right]
+    return f"{decision} {right}".strip()
+
+
+def _order(flip: Flip) -> tuple[int, str]:
+    """What broke first, then what was mended, then the rest."""
+    broke = flip.was.endswith("right") and not flip.now.endswith("right")
+    mended = flip.now.endswith("right") and not flip.was.endswith("right")
+    return (0 if broke else 1 if mended else 2, flip.id)

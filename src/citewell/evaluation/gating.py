@@ -1,0 +1,151 @@
+"""What a run must reach before a change goes out: thresholds in a file, kept for one model, prompt, settings.
+
+In: a TOML file and a run. Out: a :class:`GateReport`. A rule applies where all that it names is the run's;
+what was not measured does not pass, and neither does a run that no rule applies to. Form of the file:
+
+    [[rule]]
+    model = "..."    # or prompt, config, index, cases: as `eval run` prints them; left out means any
+    [rule.measures]
+    alce_recall = { min = 0.9, by = "interval" }     # the low end of the interval must reach it
+    wrongly_answered = { max = 0.05, n = 50, unscored = 0 }
+
+Knows nothing about how measures come about.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from citewell.errors import UsageError
+from citewell.evaluation.measures import BY_NAME
+from citewell.evaluation.results import Result, Run
+from citewell.records import Record
+
+KEYS = ("model", "prompt", "config", "index", "cases", "answers", "citewell")
+
+
+class Limit(Record, frozen=True, kw_only=True):
+    """``by`` "interval" holds the unfavourable end of the interval to it; ``n`` is the least that must have
+    been scored, ``unscored`` the most that may not."""
+
+    min: float | None = None
+    max: float | None = None
+    by: Literal["value", "interval"] = "value"
+    n: int = 1
+    unscored: int | None = None
+
+
+class Rule(Record, frozen=True, kw_only=True):
+    """Empty keys hold for any run."""
+
+    measures: dict[str, Limit]
+    model: str = ""
+    prompt: str = ""
+    config: str = ""
+    index: str = ""
+    cases: str = ""
+    answers: str = ""
+    citewell: str = ""
+
+
+class Check(Record, frozen=True, kw_only=True):
+    """One limit, and whether the run keeps it; ``reason`` says by which figure."""
+
+    measure: str
+    holds: bool
+    reason: str
+
+
+class GateReport(Record, frozen=True, kw_only=True):
+    """``skipped``: why rules did not apply. ``ok`` is False where nothing was checked."""
+
+    ok: bool
+    checks: tuple[Check, ...]
+    skipped: tuple[str, ...] = ()
+
+
+def load_rules(path: Path) -> tuple[Rule, ...]:
+    """Raises UsageError for what is no such file; unknown keys and measures with the nearest known one."""
+    try:
+        tree = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path} cannot be read as TOML: {error}", hint="mend it") from error
+    rules = tree.get("rule")
+    if set(tree) != {"rule"} or not isinstance(rules, list) or not rules:
+        raise UsageError(f"{path} holds no [[rule]]", hint="docs/evaluation.md has an example")
+    return tuple(_rule(rule, f"{path}, rule {number}") for number, rule in enumerate(rules, 1))
+
+
+def check(run: Run, rules: tuple[Rule, ...]) -> GateReport:
+    """Every limit of every rule that applies."""
+    checks: list[Check] = []
+    skipped: list[str] = []
+    for number, rule in enumerate(rules, 1):
+        other = [name for name in KEYS if getattr(rule, name) not in ("", getattr(run.key, name))]
+        if other:
+            differing = "; ".join(
+                f"its {name} is {getattr(rule, name)!r}, the run's {getattr(run.key, name)!r}"
+                for name in other
+            )
+            skipped.append(f"rule {number} does not apply: {differing}")
+            continue
+        checks += [_checked(name, limit, run.measure(name)) for name, limit in rule.measures.items()]
+    return GateReport(
+        ok=bool(checks) and all(one.holds for one in checks), checks=tuple(checks), skipped=tuple(skipped)
+    )
+
+
+def _checked(name: str, limit: Limit, result: Result | None) -> Check:
+    def say(holds: bool, reason: str) -> Check:
+        return Check(measure=name, holds=holds, reason=reason)
+
+    if result is None or result.value is None:
+        unscored = f", {result.unscored} unscored" if result and result.unscored else ""
+        return say(False, f"not measured{unscored}: nothing to check is not a pass")
+    if result.n < limit.n:
+        return say(False, f"n is {result.n}, fewer than {limit.n}")
+    if limit.unscored is not None and result.unscored > limit.unscored:
+        return say(False, f"{result.unscored} unscored, more than {limit.unscored}")
+    by_interval = limit.by == "interval"
+    low, high = (result.low, result.high) if by_interval else (result.value, result.value)
+    if low is None or high is None:
+        return say(False, f"{result.value:.4g} of {result.n} has no interval to go by")
+    end = "low end " if by_interval else ""
+    if limit.min is not None and low < limit.min:
+        return say(False, f"{end}{low:.4g} is under {limit.min:g}, n {result.n}")
+    if limit.max is not None and high > limit.max:
+        end = "high end " if by_interval else ""
+        return say(False, f"{end}{high:.4g} is over {limit.max:g}, n {result.n}")
+    return say(True, f"{result.value:.4g}, n {result.n}")
+
+
+def _rule(given: Any, where: str) -> Rule:
+    if not isinstance(given, dict):
+        raise UsageError(f"{where} is no table", hint="write [[rule]]")
+    known = ("measures", *KEYS)
+    for key in given:
+        if key not in known:
+            raise UsageError(f"{where}: unknown key {key!r}", hint=_nearest(key, known))
+    measures = given.get("measures")
+    for name, limit in measures.items() if isinstance(measures, dict) else ():
+        if name not in BY_NAME and not name.startswith("latency_ms_p"):
+            raise UsageError(f"{where}: no measure {name!r}", hint=_nearest(name, BY_NAME))
+        if not isinstance(limit, dict) or not {"min", "max"} & set(limit):
+            raise UsageError(f"{where}: {name} needs min or max", hint=f"{name} = {{ min = 0.9 }}")
+    try:
+        rule = msgspec.convert(given, Rule, strict=True)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{where}: {error}", hint="docs/evaluation.md has an example") from error
+    if not rule.measures:
+        raise UsageError(f"{where} holds no measure", hint="add one under [rule.measures]")
+    return rule
+
+
+def _nearest(word: str, known: Any) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"

@@ -1,0 +1,163 @@
+"""What a run is held against: another run, and thresholds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from citewell.errors import UsageError
+from citewell.evaluation.comparing import Comparison, Difference, compare
+from citewell.evaluation.gating import GateReport, check, load_rules
+from citewell.evaluation.results import Key, Outcome, Result, Run, Score
+
+
+def outcome(name: str, right: bool | None, answered: bool = True, **changes: Any) -> Outcome:
+    points = () if right is None else ((float(right),),)
+    scores = {
+        "right_outcome": Score(points=points),
+        "coverage": Score(points=((float(answered),),)),
+        "abstention_balance": Score(points=((1.0, float(answered)),)),
+    }
+    given = {
+        "id": name,
+        "question": f"{name}?",
+        "answered": answered,
+        "right": right,
+        "decision": "ANSWER" if answered else "ABSTAIN",
+        "scores": scores,
+    }
+    return Outcome(**(given | changes))
+
+
+def run(*outcomes: Outcome, **changes: Any) -> Run:
+    given = {"key": Key(cases="sha256:c", model="m/1"), "cases": outcomes}
+    return Run(**(given | changes))
+
+
+def difference(found: Comparison, name: str) -> Difference:
+    return next(one for one in found.measures if one.name == name)
+
+
+def test_a_run_against_itself_differs_in_nothing() -> None:
+    same = run(*(outcome(str(i), bool(i % 2)) for i in range(6)))
+    found = compare(same, same)
+    assert (found.changed, found.flips, found.left_out) == ({}, (), ())
+    one = difference(found, "right_outcome")
+    assert (one.difference, one.low, one.high, one.n, one.says) == (0.0, 0.0, 0.0, 6, "undecided")
+    assert difference(found, "nDCG@10").says == "not measured"
+    assert difference(found, "abstention_balance").says == "not measured"
+
+
+def test_cases_that_flip_are_named_what_broke_first() -> None:
+    before = run(outcome("a", False), outcome("b", True), outcome("c", True), outcome("d", None, False))
+    after = run(
+        outcome("a", True), outcome("b", False, False), outcome("c", True), outcome("d", None, error="boom")
+    )
+    flips = compare(before, after).flips
+    assert [(flip.id, flip.was, flip.now) for flip in flips] == [
+        ("b", "ANSWER right", "ABSTAIN wrong"),
+        ("a", "ANSWER wrong", "ANSWER right"),
+        ("d", "ABSTAIN", "failed"),
+    ]
+
+
+def test_a_sure_change_is_said_to_be_better_or_worse() -> None:
+    low, high = (run(*(outcome(str(i), right) for i in range(8))) for right in (False, True))
+    assert difference(compare(low, high), "right_outcome").says == "better"
+    worse = difference(compare(high, low), "right_outcome")
+    assert (worse.difference, worse.low, worse.high, worse.says) == (-1.0, -1.0, -1.0, "worse")
+    fewer = run(*(outcome(str(i), True, answered=False) for i in range(8)))
+    assert difference(compare(high, fewer), "coverage").says == "other"
+
+
+def test_only_cases_that_both_scored_are_paired() -> None:
+    before = run(outcome("a", True), outcome("b", True), outcome("c", False))
+    after = run(
+        outcome("a", True), outcome("b", None), outcome("new", True), outcome("c", True, expected="x")
+    )
+    found = compare(before, after)
+    assert (found.cases, found.left_out) == (2, ("c", "new"))
+    assert difference(found, "right_outcome").n == 1
+    assert difference(found, "right_outcome").low is None
+
+
+def test_what_differs_between_the_runs_is_named() -> None:
+    other = run(key=Key(cases="sha256:c", model="m/2"))
+    assert compare(run(), other).changed == {"model": ("m/1", "m/2")}
+
+
+# --- thresholds -------------------------------------------------------------------------------------
+
+MEASURED = run(
+    measures=(
+        Result(name="alce_recall", value=0.9, n=40, low=0.8, high=0.97),
+        Result(name="wrongly_answered", value=0.05, n=20, unscored=1, low=0.0, high=0.15),
+        Result(name="nDCG@10", value=None, n=0, unscored=4),
+        Result(name="f1", value=0.5, n=1),
+    )
+)
+
+
+def gate(tmp_path: Path, text: str) -> GateReport:
+    path = tmp_path / "thresholds.toml"
+    path.write_text(text)
+    return check(MEASURED, load_rules(path))
+
+
+@pytest.mark.parametrize(
+    ("limit", "holds", "reason"),
+    [
+        ("alce_recall = { min = 0.9 }", True, "0.9, n 40"),
+        ("alce_recall = { min = 0.91 }", False, "0.9 is under 0.91, n 40"),
+        ('alce_recall = { min = 0.85, by = "interval" }', False, "low end 0.8 is under 0.85, n 40"),
+        ('alce_recall = { min = 0.8, by = "interval" }', True, "0.9, n 40"),
+        ("alce_recall = { min = 0.5, n = 41 }", False, "n is 40, fewer than 41"),
+        ("wrongly_answered = { max = 0.05 }", True, "0.05, n 20"),
+        ('wrongly_answered = { max = 0.1, by = "interval" }', False, "high end 0.15 is over 0.1, n 20"),
+        ("wrongly_answered = { max = 0.1, unscored = 0 }", False, "1 unscored, more than 0"),
+        ('"nDCG@10" = { min = 0.0 }', False, "not measured, 4 unscored: nothing to check is not a pass"),
+        ('"recall@5" = { min = 0.0 }', False, "not measured: nothing to check is not a pass"),
+        ('f1 = { min = 0.1, by = "interval" }', False, "0.5 of 1 has no interval to go by"),
+        ('"latency_ms_p95@gate" = { max = 9 }', False, "not measured: nothing to check is not a pass"),
+    ],
+)
+def test_a_limit_is_kept_or_not_by_a_figure(tmp_path: Path, limit: str, holds: bool, reason: str) -> None:
+    report = gate(tmp_path, f"[[rule]]\n[rule.measures]\n{limit}")
+    assert report.ok is holds
+    assert [(one.holds, one.reason) for one in report.checks] == [(holds, reason)]
+
+
+def test_rules_hold_for_what_they_name(tmp_path: Path) -> None:
+    rules = '[[rule]]\nmodel = "m/{}"\n[rule.measures]\nalce_recall = {{ min = {} }}\n'
+    report = gate(tmp_path, rules.format(2, 0.99) + rules.format(1, 0.5))
+    assert report.ok
+    assert report.skipped == ("rule 1 does not apply: its model is 'm/2', the run's 'm/1'",)
+
+
+def test_no_rule_that_applies_is_no_pass(tmp_path: Path) -> None:
+    report = gate(tmp_path, '[[rule]]\nprompt = "sha256:p"\n[rule.measures]\nalce_recall = { min = 0.1 }')
+    assert (report.ok, report.checks, len(report.skipped)) == (False, (), 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("nonsense", "cannot be read as TOML"),
+        ("[measures]\nf1 = 1", "holds no [[rule]]"),
+        ("rule = []", "holds no [[rule]]"),
+        ("[[rule]]\nmodell = 'x'\n", "unknown key 'modell': did you mean model?"),
+        ("[[rule]]\n[rule.measures]\nalce_recal = { min = 1 }", "did you mean alce_recall?"),
+        ("[[rule]]\n[rule.measures]\nf1 = 0.5", "f1 needs min or max"),
+        ("[[rule]]\n[rule.measures]\nf1 = { min = 'x' }", "rule 1: Expected `float | null`"),
+        ("[[rule]]\n[rule.measures]\nf1 = { min = 1, by = 'x' }", "Invalid enum value 'x'"),
+        ("[[rule]]\n[rule.measures]\nf1 = { min = 1, mx = 2 }", "unknown field `mx`"),
+        ("[[rule]]\n[rule.measures]\n", "holds no measure"),
+        ("[[rule]]\n", "missing required field `measures`"),
+    ],
+)
+def test_a_slip_in_the_file_is_named(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        gate(tmp_path, text)
+    assert told in str(caught.value)
