@@ -17,6 +17,7 @@ import msgspec
 
 from citewell.errors import CitewellError
 from citewell.records import Trace
+from citewell.wal import open_wal
 
 
 def _first(connection: sqlite3.Connection) -> None:
@@ -37,12 +38,7 @@ class SqliteTraces:
         self.path = Path(path)
         self._lock = threading.Lock()
         with self._using():
-            self._connection = sqlite3.connect(
-                self.path, timeout=wait_s, isolation_level=None, check_same_thread=False
-            )
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = NORMAL")
-            self._connection.execute("PRAGMA secure_delete = ON")
+            self._connection = open_wal(self.path, wait_s=wait_s, synchronous="NORMAL")
             self._migrate()
 
     def put(self, trace: Trace) -> None:

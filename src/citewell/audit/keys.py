@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from citewell.errors import LogError, UsageError
 from citewell.identity import salted_hash
 from citewell.ports import Subject
+from citewell.wal import open_wal
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -229,12 +230,7 @@ class FolderKeys:
         self._make_folder()
         path = self.folder / SUBJECTS
         path.touch(mode=0o600)
-        connection = sqlite3.connect(
-            path, timeout=self._wait_s, isolation_level=None, check_same_thread=False
-        )
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")
+        connection = open_wal(path, wait_s=self._wait_s)
         connection.execute(
             "CREATE TABLE IF NOT EXISTS subjects(id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
             " key BLOB NOT NULL) WITHOUT ROWID"

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from citewell.audit.database import Rows
 from citewell.errors import LogError
+from citewell.wal import open_wal
 
 _HINTS = {
     "SQLITE_FULL": "free some disk space and ask again",
@@ -101,12 +102,7 @@ class SqliteDatabase:
 
     def _open(self) -> sqlite3.Connection:
         fresh = not self.path.exists()
-        connection = sqlite3.connect(
-            self.path, timeout=self._wait_s, isolation_level=None, check_same_thread=False
-        )
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")
+        connection = open_wal(self.path, wait_s=self._wait_s)
         if fresh:
             _sync_directory(self.path.parent)
         return connection

@@ -30,6 +30,7 @@ from citewell.evidence.catalogue import (
     refuse_second_text,
 )
 from citewell.records import Document
+from citewell.wal import open_wal
 
 _BUSY_S = 30.0
 
@@ -71,9 +72,8 @@ class SqliteEvidence:
         self.path = path
         self._lock = threading.RLock()
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._connection = sqlite3.connect(
-            path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
-        )
+        with self._reporting():
+            self._connection = open_wal(path, wait_s=_BUSY_S)
         try:
             with self._reporting():
                 self._prepare()
@@ -267,8 +267,7 @@ class SqliteEvidence:
                 raise absent(version or "(any version)", document_id)
 
     def _prepare(self) -> None:
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "secure_delete = ON"):
-            self._connection.execute(f"PRAGMA {pragma}")
+        self._connection.execute("PRAGMA foreign_keys = ON")
         with self._writing() as connection:
             done = connection.execute("PRAGMA user_version").fetchone()[0]
             if done > len(MIGRATIONS):

@@ -1,0 +1,38 @@
+"""One way to open a SQLite file that several threads and processes write.
+
+In: a path. Out: a connection in WAL mode that waits for other writers and overwrites what it deletes. Knows
+nothing about what is stored.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from pathlib import Path
+
+PAUSE_S = 0.005
+
+
+def open_wal(path: Path, *, wait_s: float = 30.0, synchronous: str = "FULL") -> sqlite3.Connection:
+    """Any thread may use it, one at a time; transactions are begun by hand. Raises sqlite3.Error.
+
+    Of several processes that open a new file at once, one turns WAL on; SQLite tells the others "locked" at
+    once, whatever their time-out (it sees a deadlock in two that upgrade their locks), so they ask again.
+    """
+    connection = sqlite3.connect(path, timeout=wait_s, isolation_level=None, check_same_thread=False)
+    until = time.monotonic() + wait_s
+    try:
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                break
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() >= until:
+                    raise
+                time.sleep(PAUSE_S)
+        connection.execute(f"PRAGMA synchronous = {synchronous}")
+        connection.execute("PRAGMA secure_delete = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
