@@ -1,15 +1,346 @@
-"""Who is let in, under which name, from which page."""
+"""Who is let in, under which name, from which page, how often, and with how much."""
 
 from __future__ import annotations
 
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import Request, Response
 from fastapi.testclient import TestClient
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citewell.access import Role
+from citewell.config import Config, Server
+from citewell.errors import ConfigError, UsageError
+from citewell.knowledge import KnowledgeBase, open
+from citewell.server import create_app, identity
+from citewell.server.keys import ApiKeys, Scope
+from citewell.server.limits import Buckets, Busy, Work
+from citewell.server.serving import refuse
+
+QUESTION = {"question": "When did the bridge open?"}
+LOOPBACK = "http://127.0.0.1:8000"
 
 
-def test_the_process_says_that_it_lives(client: TestClient) -> None:
-    assert client.get("/healthz").json() == {"status": "ok"}
+@contextmanager
+def serving(home: Path, *, local: bool = True, **settings: Any) -> Iterator[TestClient]:
+    """A client of ``home`` served with ``[server]`` so; no question is asked of it."""
+    with open(home, config=Config(server=Server(**settings))) as kb:
+        client = TestClient(create_app(kb, local=local), base_url=LOOPBACK, raise_server_exceptions=False)
+        yield client
 
 
-def test_a_name_that_is_not_ours_is_refused(client: TestClient) -> None:
-    refused = client.get("/healthz", headers={"host": "attacker.example:8000"})
+# --- the owner at this machine ------------------------------------------------------------------------
+
+
+def test_without_any_key_the_one_at_this_machine_is_the_owner(client: TestClient) -> None:
+    assert client.get("/v1/documents").status_code == 200
+    # Chat clients send some key, whatever it is.
+    assert client.get("/v1/models", headers={"Authorization": "Bearer anything"}).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"])
+def test_what_a_proxy_passed_on_is_never_the_owners(client: TestClient, name: str) -> None:
+    assert client.get("/v1/documents", headers={name: "203.0.113.7"}).status_code == 401
+
+
+def test_a_key_closes_the_home_and_revoking_it_does_not_open_it(client: TestClient, keys: Any) -> None:
+    headers = keys("alice")
+    assert client.get("/v1/documents").status_code == 401
+    assert client.get("/v1/documents", headers=headers).status_code == 200
+    keys.store.revoke(keys.store.all()[0].key_id)
+    assert client.get("/v1/documents", headers=headers).status_code == 401
+    assert client.get("/v1/documents").status_code == 401
+    assert client.get("/healthz").status_code == 200
+
+
+def test_not_on_loopback_means_nobody_is_the_owner(kb: KnowledgeBase) -> None:
+    client = TestClient(create_app(kb, local=False), base_url="http://kb.example.com")
+    assert client.get("/v1/documents").status_code == 401
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "kb.example.com"])  # noqa: S104
+def test_listening_for_others_takes_a_key(home: Path, keys: Any, host: str) -> None:
+    config = Config(server=Server(host=host))
+    with pytest.raises(ConfigError, match="keys create"):
+        refuse(home, config)
+    keys("alice")
+    refuse(home, config)
+
+
+def test_many_workers_take_postgresql(home: Path) -> None:
+    with pytest.raises(ConfigError, match=r"audit\.database"):
+        refuse(home, Config(server=Server(workers=2)))
+
+
+# --- other names, other sites -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "host", ["attacker.example:8000", "attacker.example", "127.0.0.1.attacker.example", "", "["]
+)
+def test_a_name_that_is_not_ours_is_refused(client: TestClient, host: str) -> None:
+    refused = client.get("/v1/documents", headers={"host": host})
     assert refused.status_code == 421
     assert refused.json()["hint"] == "add it to server.hosts"
+
+
+def test_a_configured_name_is_ours(home: Path) -> None:
+    with serving(home, hosts=("kb.example.com",)) as client:
+        assert client.get("/healthz", headers={"host": "kb.example.com"}).status_code == 200
+        assert client.get("/healthz", headers={"host": "other.example.com"}).status_code == 421
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://attacker.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:9999"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_another_sites_page_cannot_act(client: TestClient, headers: dict[str, str]) -> None:
+    assert client.post("/v1/ask", json=QUESTION, headers=headers).status_code == 403
+    own = {"Origin": LOOPBACK, "Sec-Fetch-Site": "same-origin"}
+    assert client.post("/v1/ask", json=QUESTION, headers=own).status_code == 200
+
+
+def test_every_response_tells_browsers_what_not_to_do(client: TestClient) -> None:
+    for response in (
+        client.get("/healthz"),
+        client.get("/v1/nothing"),
+        client.get("/", headers={"host": "x"}),
+    ):
+        assert "script-src 'self'" in response.headers["content-security-policy"]
+        assert "unsafe" not in response.headers["content-security-policy"]
+        assert response.headers["x-content-type-options"] == "nosniff"
+        assert response.headers["cache-control"] == "no-store"
+        assert "access-control-allow-origin" not in response.headers
+
+
+# --- keys ---------------------------------------------------------------------------------------------
+
+
+class Held:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.time = datetime(2026, 11, 21, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self.time
+
+
+def test_a_key_is_kept_as_a_hash_in_a_file_of_its_owners(home: Path) -> None:
+    keys = ApiKeys(home)
+    _, text = keys.create("alice")
+    secret = text.rsplit("_", 1)[1]
+    assert re.fullmatch(r"cw_[0-9a-f]{12}_[\w-]{43}", text) or "_" in secret
+    assert keys.path.stat().st_mode & 0o777 == 0o600
+    keys.close()
+    for file in home.glob("access.sqlite*"):
+        assert text.split("_", 2)[2].encode() not in file.read_bytes()
+    with sqlite3.connect(home / "access.sqlite") as file:
+        assert file.execute("SELECT length(salt), length(hash) FROM keys").fetchall() == [(16, 32)]
+
+
+def test_a_key_ends_with_its_time_or_when_it_is_revoked(tmp_path: Path) -> None:
+    clock = Held()
+    keys = ApiKeys(tmp_path, clock)
+    _, text = keys.create("alice", lasts=timedelta(days=90))
+    assert keys.check(text)
+    clock.time += timedelta(days=90)
+    assert keys.check(text) is None
+    made, other = keys.create("bob", groups=["x", "x"], roles=[Role.AUDITOR], scopes=[Scope.AUDIT])
+    assert keys.check(other) == keys.holder(made.key_id)
+    assert keys.check(other).groups == ("x",)  # type: ignore[union-attr]
+    keys.revoke(made.key_id)
+    assert keys.check(other) is None
+    with pytest.raises(UsageError):
+        keys.revoke("0" * 12)
+    with pytest.raises(UsageError):
+        keys.create(" ")
+    keys.close()
+
+
+@given(st.text(max_size=80))
+def test_no_other_text_is_a_key(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    keys = ApiKeys(tmp_path_factory.getbasetemp() / "doors")
+    keys.path.parent.mkdir(exist_ok=True)
+    _, real = keys.create("alice")
+    assert keys.check(text) is None
+    assert keys.check(real[:-1] + ("A" if real[-1] != "A" else "B")) is None
+    assert keys.check(real)
+    keys.close()
+
+
+def test_last_use_is_kept_and_not_at_every_request(tmp_path: Path) -> None:
+    clock = Held()
+    keys = ApiKeys(tmp_path, clock)
+    _, text = keys.create("alice")
+    keys.check(text)
+    first = keys.all()[0].last_used_at
+    clock.time += timedelta(seconds=59)
+    keys.check(text)
+    assert keys.all()[0].last_used_at == first
+    clock.time += timedelta(seconds=1)
+    keys.check(text)
+    assert keys.all()[0].last_used_at > first
+    keys.close()
+
+
+def test_a_scope_narrows_a_key(client: TestClient, keys: Any) -> None:
+    headers = keys("robot", scopes=[Scope.VERIFY])
+    line = {"answer": "The sky is blue.", "sources": ["The sky is blue."]}
+    assert client.post("/v1/verify", json=line, headers=headers).status_code == 200
+    for address in ("/v1/documents", "/v1/audit"):
+        assert client.get(address, headers=headers).status_code == 403
+    assert client.post("/v1/ask", json=QUESTION, headers=headers).status_code == 403
+
+
+def test_a_role_opens_what_it_should(client: TestClient, keys: Any) -> None:
+    asker, curator, auditor = keys("a"), keys("c", Role.CURATOR), keys("u", Role.AUDITOR)
+    note = {"file": ("note.md", b"# Note\n\nThe ferry leaves at nine.\n")}
+    assert client.post("/v1/documents", files=note, headers=asker).status_code == 403
+    assert client.post("/v1/documents", files=note, headers=curator).status_code == 200
+    assert client.get("/metrics", headers=asker).status_code == 403
+    assert client.get("/metrics", headers=auditor).status_code == 200
+
+
+def test_guessing_is_slowed_down(client: TestClient, keys: Any) -> None:
+    keys("alice")
+    tries = [
+        client.get("/v1/documents", headers={"Authorization": f"Bearer cw_{n:012x}_{'x' * 43}"}).status_code
+        for n in range(40)
+    ]
+    assert set(tries) == {401, 429}
+
+
+# --- browsers -----------------------------------------------------------------------------------------
+
+
+def signed_in(client: TestClient, key: str) -> str:
+    """Signs in as a page would; the token for its forms."""
+    app: Any = client.app
+
+    def login(request: Request) -> Response:
+        response = Response()
+        if identity.sign_in(request, response, key) is None:
+            response.status_code = 401
+        return response
+
+    def form(request: Request) -> Response:
+        return Response(identity.csrf_token(request))
+
+    app.add_api_route("/test/login", login, methods=["POST"], response_model=None)
+    app.add_api_route("/test/form", form, response_model=None)
+    answer = client.post("/test/login")
+    if answer.status_code == 200:
+        cookie = answer.headers["set-cookie"].lower()
+        assert "httponly" in cookie
+        assert "samesite=strict" in cookie
+        assert key.lower() not in cookie
+    return client.get("/test/form").text
+
+
+def test_a_session_needs_the_forms_token_to_act(client: TestClient, keys: Any) -> None:
+    key = keys("alice")["Authorization"].removeprefix("Bearer ")
+    token = signed_in(client, key)
+    assert client.get("/v1/documents").status_code == 200
+    assert client.post("/v1/ask", json=QUESTION).status_code == 403
+    assert client.post("/v1/ask", json=QUESTION, headers={"X-CSRF-Token": "x"}).status_code == 403
+    assert client.post("/v1/ask", json=QUESTION, headers={"X-CSRF-Token": token}).status_code == 200
+    keys.store.revoke(keys.store.all()[0].key_id)
+    assert client.get("/v1/documents").status_code == 401
+
+
+def test_a_changed_or_foreign_cookie_is_nobody(client: TestClient, keys: Any) -> None:
+    signed_in(client, keys("alice")["Authorization"].removeprefix("Bearer "))
+    cookie = client.cookies["citewell_session"]
+    for forged in (cookie[:-2] + "AA", cookie.split(".")[0] + ".", "x.y", "." + cookie):
+        client.cookies.clear()
+        assert (
+            client.get("/v1/documents", headers={"Cookie": f"citewell_session={forged}"}).status_code == 401
+        )
+
+
+def test_a_key_for_programs_opens_no_session(client: TestClient, keys: Any) -> None:
+    signed_in(client, keys("robot", scopes=[Scope.ASK])["Authorization"].removeprefix("Bearer "))
+    assert "citewell_session" not in client.cookies
+
+
+# --- how much -----------------------------------------------------------------------------------------
+
+
+def test_a_caller_who_comes_too_often_is_told_when_to_come_again(home: Path) -> None:
+    with serving(home, rate_per_minute=60, burst=3) as client:
+        codes = [client.get("/v1/models").status_code for _ in range(4)]
+        assert codes == [200, 200, 200, 429]
+        assert client.get("/v1/models").headers["retry-after"] == "1"
+        assert client.get("/healthz").status_code == 200
+
+
+@given(st.lists(st.floats(0, 30), min_size=1, max_size=60))
+def test_a_bucket_never_gives_more_than_its_rate(gaps: list[float]) -> None:
+    now, taken = 0.0, 0
+    buckets = Buckets(60, 5, clock=lambda: now)
+    for gap in gaps:
+        now += gap
+        taken += buckets.take("x") == 0.0
+    assert taken <= 5 + now + 1e-6
+    assert buckets.take("somebody else") == 0.0
+
+
+def test_no_rate_is_no_limit() -> None:
+    assert {Buckets(0, 1).take("x") for _ in range(50)} == {0.0}
+
+
+def test_what_waits_is_bounded() -> None:
+    import threading
+
+    gate, work = threading.Event(), Work(1, 2)
+    accepted = [work.submit(gate.wait) for _ in range(3)]
+    with pytest.raises(Busy):
+        work.submit(gate.wait)
+    gate.set()
+    assert all(future.result() for future in accepted)
+    work.close()
+    assert work.waiting == 0
+
+
+def test_a_full_queue_is_503_with_a_time(home: Path) -> None:
+    with serving(home, threads=1, queue=0) as client:
+        site: Any = client.app.state.site  # type: ignore[attr-defined]
+        site.work.waiting = 1
+        for body in (QUESTION, {**QUESTION, "stream": True}):
+            response = client.post("/v1/ask", json=body)
+            assert response.status_code == 503
+            assert response.headers["retry-after"] == "5"
+            assert response.json()["retryable"] is True
+
+
+def test_a_body_is_bounded_whether_it_says_its_length_or_not(home: Path) -> None:
+    with serving(home, max_body_kb=1, max_upload_mb=1) as client:
+        assert client.post("/v1/verify", content=b"x" * 2000).status_code == 413
+        assert client.post("/v1/verify", content=iter([b"x" * 600] * 4)).status_code == 413
+        big = {"file": ("a.txt", b"x" * (1 << 20))}
+        assert client.post("/v1/documents", files=big).status_code == 413
+
+
+def test_ready_only_when_the_models_are(client: TestClient) -> None:
+    site: Any = client.app.state.site  # type: ignore[attr-defined]
+    assert site.ready.wait(10)
+    assert client.get("/readyz").json() == {"status": "ready"}
+    site.ready.clear()
+    assert client.get("/readyz").status_code == 503
+    site.failed = "ModelError: weights of alice"
+    assert "alice" not in client.get("/readyz").text

@@ -7,6 +7,7 @@ application and are added last. Knows nothing about sockets: :mod:`citewell.serv
 from __future__ import annotations
 
 import importlib
+import logging
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,11 +24,15 @@ from citewell.environment import environment
 from citewell.knowledge import KnowledgeBase
 from citewell.server.guards import LOOPBACK_NAMES, Guards
 from citewell.server.limits import Busy
+from citewell.server.logs import NAME
+from citewell.server.oidc import IssuerError
 from citewell.server.problems import Problem, problem_of, response_of
 from citewell.server.routes import ROUTERS
 from citewell.server.shapes import described
 from citewell.server.site import Site
 from citewell.server.watching import Watching
+
+log = logging.getLogger(NAME)
 
 PAGES = "citewell.server.pages"
 UPLOADS = ("/v1/documents", "/documents")
@@ -61,6 +66,7 @@ def create_app(kb: KnowledgeBase, *, local: bool = True) -> FastAPI:
     app.add_middleware(
         Guards,
         hosts=(*LOOPBACK_NAMES, *settings.hosts) if local or settings.hosts else (),
+        named=settings.hosts,
         max_body=settings.max_body_kb << 10,
         max_upload=settings.max_upload_mb << 20,
         uploads=UPLOADS,
@@ -88,6 +94,9 @@ def _document(app: FastAPI) -> dict[str, Any]:
 async def _failed(request: Request, error: Exception) -> Response:
     """A problem for programs; for browsers, a page that says the same."""
     problem = _problem(error)
+    if problem.details.status >= 500 and not isinstance(error, Busy):
+        request.app.state.site.metrics.failed(type(error).__name__)
+        log.error("a request failed", exc_info=error)
     wants = request.headers.get("accept", "")
     if "text/html" in wants and not request.url.path.startswith("/v1/") and find_spec(PAGES) is not None:
         if problem.details.status == 401:
@@ -106,6 +115,8 @@ def _problem(error: Exception) -> Problem:
             return Problem(
                 503, "the server is busy", hint="try again soon", retryable=True, headers={"Retry-After": "5"}
             )
+        case IssuerError():
+            return Problem(503, "the issuer's keys cannot be had", hint=error.hint, retryable=True)
         case HTTPException():
             return Problem(error.status_code, str(error.detail), headers=error.headers)
         case RequestValidationError():

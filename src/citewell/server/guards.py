@@ -44,18 +44,20 @@ def is_loopback(host: str) -> bool:
 
 class Guards:
     """``hosts`` empty lets every name in: where nobody is let in without a key, a borrowed name gains
-    nothing. ``uploads`` are the paths that take whole files."""
+    nothing. ``named`` are the names that pages of ours may come under when a proxy changed the ``Host``.
+    ``uploads`` are the paths that take whole files."""
 
     def __init__(
         self,
         app: ASGIApp,
         *,
         hosts: Collection[str],
+        named: Collection[str] = (),
         max_body: int,
         max_upload: int,
         uploads: Collection[str],
     ) -> None:
-        self.app, self.hosts = app, frozenset(hosts)
+        self.app, self.hosts, self.named = app, frozenset(hosts), frozenset(named)
         self.max_body, self.max_upload, self.uploads = max_body, max_upload, frozenset(uploads)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -83,7 +85,8 @@ class Guards:
             return None
         origin = headers.get("origin")
         site = headers.get("sec-fetch-site", "same-origin")
-        ours = origin is None or urlsplit(origin).netloc == host or _name_of_origin(origin) in self.hosts
+        # Of this machine's own names the port must fit too: other programs serve pages here.
+        ours = origin is None or _place(origin) == host.lower() or _name(_place(origin)) in self.named
         if not ours or (origin is None and site not in {"same-origin", "none"}):
             return Problem(403, "another site's page may not act here", hint="use this server's own pages")
         return None
@@ -135,8 +138,9 @@ def _name(host: str) -> str:
         return ""
 
 
-def _name_of_origin(origin: str) -> str:
+def _place(origin: str) -> str:
+    """``name:port`` of an origin, "" for none (``null``)."""
     try:
-        return (urlsplit(origin).hostname or "").lower()
+        return urlsplit(origin).netloc.lower()
     except ValueError:
         return ""

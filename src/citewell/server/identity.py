@@ -18,6 +18,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
 from citewell.access import Caller, Role
+from citewell.identity import hash_value
 from citewell.server import sessions
 from citewell.server.keys import PREFIX, ApiKey, Scope
 from citewell.server.limits import Buckets
@@ -137,8 +138,10 @@ def _bearer(request: Request, here: Site, credential: str) -> Known:
         key: ApiKey | None = here.keys.check(credential)
         if key is not None:
             return Known(caller=key.caller, credential=key.key_id, scopes=key.scopes)
+    elif here.issuer is not None and (holder := here.issuer.caller(credential)) is not None:
+        return Known(caller=holder, credential=f"oidc:{hash_value(holder.user).partition(':')[2][:12]}")
     _slowly(here.strangers, _address(request))
-    raise _nobody("the key is unknown, expired or revoked")
+    raise _nobody("the key or token is unknown, expired, revoked, or not for this server")
 
 
 def _session(request: HTTPConnection, here: Site) -> sessions.Session | None:

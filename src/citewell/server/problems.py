@@ -72,7 +72,9 @@ def problem_of(error: Exception) -> Problem:
         return error
     for kind, status in STATUS:
         if isinstance(error, kind):
-            return Problem(status, error.args[0], hint=error.hint, retryable=error.retryable)
+            # Words about the request are the asker's; those about our parts may hold a provider's secrets.
+            title = error.args[0] if status < 500 else f"the server failed ({type(error).__name__})"
+            return Problem(status, title, hint=error.hint, retryable=error.retryable)
     hint = "the server's log names the error; `citewell doctor` tries every part"
     return Problem(500, f"the server failed ({type(error).__name__})", hint=hint)
 

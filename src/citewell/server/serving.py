@@ -15,6 +15,7 @@ from citewell.assembly import load_config
 from citewell.config import Config
 from citewell.errors import ConfigError
 from citewell.knowledge import open
+from citewell.server import logs
 from citewell.server.app import create_app
 from citewell.server.guards import is_loopback
 from citewell.server.keys import ApiKeys
@@ -49,6 +50,7 @@ def serve(home: Path, config: Config) -> None:
         "port": settings.port,
         "access_log": False,  # addresses hold ids of documents: server.logs writes routes instead
         "server_header": False,
+        "log_config": None,
         "proxy_headers": bool(settings.proxies),
         "forwarded_allow_ips": list(settings.proxies),
         "timeout_graceful_shutdown": GRACE_S,
@@ -73,4 +75,5 @@ def worker() -> FastAPI:
 
 
 def application(home: Path, config: Config) -> FastAPI:
+    logs.start()
     return create_app(open(home, config=config), local=is_loopback(config.server.host))

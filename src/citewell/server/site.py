@@ -17,6 +17,7 @@ from citewell.knowledge import KnowledgeBase
 from citewell.server.keys import ApiKeys
 from citewell.server.limits import Buckets, Work
 from citewell.server.metrics import Metrics
+from citewell.server.oidc import Issuer
 from citewell.server.pictures import Pictures
 from citewell.server.streams import Streams
 from citewell.server.telemetry import Telemetry, telemetry
@@ -35,6 +36,7 @@ class Site:
     strangers: Buckets
     streams: Streams
     telemetry: Telemetry
+    issuer: Issuer | None
     pictures: Pictures
     metrics: Metrics = field(init=False)
     ingesting: threading.Lock = field(default_factory=threading.Lock)
@@ -55,6 +57,7 @@ class Site:
             strangers=Buckets(60, 30),
             streams=Streams(settings.stream_keep_s),
             telemetry=telemetry(documents=settings.otel_documents),
+            issuer=Issuer(settings) if settings.oidc_issuer else None,
             pictures=Pictures(kb.config.documents),
             local=local,
         )

@@ -1,0 +1,172 @@
+"""Bearer tokens of one OpenID Connect issuer: whose they are, by its keys and nobody else's.
+
+In: a token (RFC 9068, RFC 7519), the settings. Out: a Caller, or None for a token that proves nothing. The
+issuer's keys are fetched from the issuer's own host or the address that the configuration names, and never
+from an address that a token names. Only RS256 and ES256: a token cannot choose ``none``, nor have a public
+key taken for a shared secret. Knows nothing about requests.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import jwt
+
+from citewell.access import Caller, Role
+from citewell.config import Server
+from citewell.errors import CitewellError, ConfigError
+from citewell.server.guards import is_loopback
+
+ALGORITHMS = ("RS256", "ES256")
+LEEWAY_S = 30
+_FRESH_S, _AGAIN_S, _TIMEOUT_S, _MAX_BYTES = 600.0, 30.0, 5.0, 1 << 20
+
+
+class IssuerError(CitewellError):
+    """The issuer's keys cannot be had."""
+
+    retryable = True
+
+
+class Issuer:
+    """Made once; fetches keys when they are first needed, every ten minutes, and for a key it does not
+    know (at most twice a minute, so that forged tokens cannot make us knock)."""
+
+    def __init__(
+        self,
+        settings: Server,
+        *,
+        fetch: Callable[[str], bytes] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if not settings.oidc_audience:
+            raise ConfigError("server.oidc_audience is empty", hint="name whom the issuer's tokens are for")
+        self._settings, self._fetch, self._clock = settings, fetch or _get, clock
+        for address in filter(None, (settings.oidc_issuer, settings.oidc_jwks)):
+            _refuse_plain(address)
+        self._lock = threading.Lock()
+        self._keys: dict[str, jwt.PyJWK] = {}
+        self._fetched_at = -1e9
+
+    def caller(self, token: str) -> Caller | None:
+        """None for a token that is forged, expired, or for somebody else. Raises IssuerError."""
+        settings = self._settings
+        try:
+            head = jwt.get_unverified_header(token)
+            key = self._key(str(head.get("kid", "")))
+            # The key's own algorithm must fit too: PyJWK was made for one.
+            if key is None or head.get("alg") not in ALGORITHMS or key.algorithm_name != head["alg"]:
+                return None
+            claims = jwt.decode(
+                token,
+                key,
+                algorithms=list(ALGORITHMS),
+                audience=settings.oidc_audience,
+                issuer=settings.oidc_issuer,
+                leeway=LEEWAY_S,
+                options={"require": ["exp", "iss", "aud", "sub"]},
+            )
+        except jwt.PyJWTError:
+            return None
+        return self._of(claims)
+
+    def _of(self, claims: Mapping[str, Any]) -> Caller | None:
+        settings = self._settings
+        user = claim(claims, settings.oidc_user)
+        known = {role.value for role in Role}
+        roles = [name for name in _words(claim(claims, settings.oidc_roles)) if name in known]
+        roles = roles or [name for name in (settings.oidc_role,) if name]
+        if not isinstance(user, str) or not user or not roles:
+            return None
+        groups = tuple(dict.fromkeys(_words(claim(claims, settings.oidc_groups))))
+        return Caller(user=user, groups=groups, roles=tuple(Role(name) for name in roles))
+
+    def _key(self, name: str) -> jwt.PyJWK | None:
+        with self._lock:
+            age = self._clock() - self._fetched_at
+            if age > _FRESH_S or (name not in self._keys and age > _AGAIN_S):
+                self._keys = self._load()
+                self._fetched_at = self._clock()
+            return self._keys.get(name)
+
+    def _load(self) -> dict[str, jwt.PyJWK]:
+        address = self._settings.oidc_jwks or self._discovered()
+        found: dict[str, jwt.PyJWK] = {}
+        for item in _members(self._json(address).get("keys")):
+            try:
+                key = jwt.PyJWK(item)
+            except jwt.PyJWTError:
+                continue  # of a kind that we do not use
+            if key.algorithm_name in ALGORITHMS and item.get("use", "sig") == "sig":
+                found[str(item.get("kid", ""))] = key
+        return found
+
+    def _discovered(self) -> str:
+        """OpenID Connect Discovery 1.0, section 4."""
+        issuer = self._settings.oidc_issuer
+        about = self._json(issuer.rstrip("/") + "/.well-known/openid-configuration")
+        address = str(about.get("jwks_uri", ""))
+        if about.get("issuer") != issuer or urlsplit(address).netloc != urlsplit(issuer).netloc:
+            raise IssuerError(
+                f"{issuer} names keys at {address[:200]!r}",
+                hint="if that is right, set server.oidc_jwks to it",
+            )
+        _refuse_plain(address)
+        return address
+
+    def _json(self, address: str) -> dict[str, Any]:
+        try:
+            found = json.loads(self._fetch(address))
+        except (OSError, ValueError) as error:
+            raise IssuerError(f"the issuer's keys cannot be had ({error})", hint="try again soon") from error
+        return found if isinstance(found, dict) else {}
+
+
+def claim(claims: Mapping[str, Any], path: str) -> Any:
+    """The claim of that name; a dot goes inside (``realm_access.roles``) where none has it in its name."""
+    if path in claims:
+        return claims[path]
+    first, dot, rest = path.partition(".")
+    inner = claims.get(first)
+    return claim(inner, rest) if dot and isinstance(inner, Mapping) else None
+
+
+def _words(value: Any) -> list[str]:
+    """A list of texts; a single text stands for itself."""
+    if isinstance(value, str):
+        return [value] if value else []
+    return [item for item in value if isinstance(item, str)] if isinstance(value, Sequence) else []
+
+
+def _members(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _refuse_plain(address: str) -> None:
+    """Keys that came over an open line are whoever's sat on it."""
+    parts = urlsplit(address)
+    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
+        raise ConfigError(f"{address} is not https", hint="give the issuer's https address")
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """Keys are where we were told, or nowhere."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+def _get(address: str) -> bytes:
+    opener = urllib.request.build_opener(_Stay)
+    with opener.open(address, timeout=_TIMEOUT_S) as response:
+        body: bytes = response.read(_MAX_BYTES + 1)
+    if len(body) > _MAX_BYTES:
+        raise ValueError("the answer is too large")
+    return body
