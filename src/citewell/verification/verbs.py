@@ -72,6 +72,14 @@ _DOUBTFUL = frozenset(
 )
 
 
+_BASE_OF = {form(base): base for base in _BASES for form in (_third, _past)}
+
+
+def base_of(word: str) -> str | None:
+    """The base of a regular form this table knows: "opened" and "opens" give "open"."""
+    return _BASE_OF.get(word)
+
+
 def is_finite(word: str) -> bool:
     """``word`` (lower case) can be the finite verb of a clause."""
     return word in AUXILIARIES or word in THIRD or word in PAST

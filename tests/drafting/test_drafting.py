@@ -1,0 +1,151 @@
+"""Drafts ask what their span answers, and say there is no answer only where there is none."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from citewell.documents.reading import read_bytes
+from citewell.evaluation.drafting import draft_cases
+from citewell.records import Case, Document
+
+MANUAL = """# Pump manual
+
+## Warranty
+
+The pump warranty covers all parts. It does not cover misuse. An extended warranty is a contract for the
+time after the first two years. A claim is refused when the seal was opened before. Spare parts are
+delivered by Hansen Logistics.
+
+## History
+
+The Malmo factory was opened in 1987 by Astrid Berg. Engineers visited the plant often. The Malmo
+factory employs 240 workers. The workshop was closed because the roof had fallen in.
+
+| setting | default | meaning |
+|---|---|---|
+| pump.speed | 40 | turns of the wheel in a second |
+| pump.pressure | 3 bar | pressure behind the valve |
+| pump.noise_limit | 60 | loudest hour, decibels |
+| alarm.delay_s | 15 | seconds until the alarm |
+
+| Item | 2021 | 2022 |
+|---|---|---|
+| Net sales | 1,204 | 1,377 |
+| Research costs | 88 | 91 |
+"""
+
+
+def read(text: str, name: str = "manuals/pump.md") -> Document:
+    return read_bytes(text.encode(), document_id=name)
+
+
+@pytest.fixture(scope="module")
+def cases() -> tuple[Case, ...]:
+    return draft_cases([read(MANUAL)], n=100)
+
+
+def of(cases: tuple[Case, ...], kind: str) -> dict[str, Case]:
+    return {case.question: case for case in cases if case.tags[0] == kind}
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is an extended warranty?", "a contract for the time after the first two years"),
+        ("When is a claim refused?", "when the seal was opened before"),
+        ("What are spare parts delivered by?", "Hansen Logistics"),
+        ("When was the Malmo factory opened by Astrid Berg?", "1987"),
+        ("How many workers does the Malmo factory employ?", "240"),
+        ("What does the pump warranty cover?", "all parts"),
+        ("What is the default of pump.pressure?", "3 bar"),
+        ("What does alarm.delay_s mean?", "seconds until the alarm"),
+        ("What were net sales in 2022?", "1,377"),
+    ],
+)
+def test_a_statement_becomes_the_question_it_answers(
+    cases: tuple[Case, ...], question: str, expected: str
+) -> None:
+    case = of(cases, "answerable")[question]
+    assert case.expected == expected
+    (span,) = case.spans
+    assert span.document == "manuals/pump.md"
+    assert expected in span.quote
+    assert span.quote in read(MANUAL).text
+
+
+def test_what_leans_on_other_sentences_is_left_alone(cases: tuple[Case, ...]) -> None:
+    asked = " ".join(of(cases, "answerable"))
+    assert "misuse" not in asked
+    assert not re.search(r"\b(?:it|this|they)\b", asked, flags=re.IGNORECASE)
+
+
+def test_no_draft_is_reviewed_and_each_says_its_kind_and_recipe(cases: tuple[Case, ...]) -> None:
+    for case in cases:
+        assert not case.reviewed
+        assert case.tags[0] in {"answerable", "unanswerable", "near-miss"}
+        assert case.tags[1].startswith("recipe:")
+        assert bool(case.spans) == bool(case.expected) == (not case.abstain)
+    assert len({case.id for case in cases}) == len(cases)
+    assert len({case.question for case in cases}) == len(cases)
+
+
+def test_unanswerable_twins_ask_for_what_stands_nowhere(cases: tuple[Case, ...]) -> None:
+    twins = of(cases, "unanswerable")
+    assert any(
+        re.fullmatch(r"What were (?:net sales|research costs) in 20(?:2[5-9])\?", twin) for twin in twins
+    )
+    for twin in twins:
+        for year in re.findall(r"\b20\d\d\b", twin):
+            assert year not in MANUAL
+        for setting in re.findall(r"\w+\.\w+", twin):
+            assert setting not in MANUAL
+
+
+def test_a_near_miss_is_not_asked_where_the_text_answers_it() -> None:
+    told = "# Seals\n\nSeals are checked by hand.\n"
+    why = "Why are seals checked by hand?"
+    assert why in of(draft_cases([read(told)], n=50), "near-miss")
+    answered = told + "\nSeals are checked by hand because machines break them.\n"
+    assert why not in of(draft_cases([read(answered)], n=50), "near-miss")
+
+
+def test_a_question_with_two_answers_is_not_drafted() -> None:
+    one, other = "A seal is a ring of rubber.", "A seal is a sea animal with flippers."
+    assert "What is a seal?" in of(draft_cases([read(one)]), "answerable")
+    assert "What is a seal?" not in of(draft_cases([read(one), read(other, "b.md")]), "answerable")
+
+
+def test_the_same_documents_give_the_same_drafts_and_another_seed_others(cases: tuple[Case, ...]) -> None:
+    assert draft_cases([read(MANUAL)], n=100) == cases
+    few = [draft_cases([read(MANUAL)], n=6, seed=seed) for seed in (0, 1, 2)]
+    assert len(set(few)) > 1
+    assert all(len(drawn) <= 6 for drawn in few)
+
+
+def test_nothing_to_ask_gives_nothing() -> None:
+    assert draft_cases([read("Hello\n")]) == ()
+    assert draft_cases([]) == ()
+
+
+lines = st.lists(
+    st.lists(
+        st.sampled_from(
+            ["The", "a", "pump", "is", "opened", "when", "1987", "two", "in", "by", "a.b", "\t", "of", "{}"]
+        )
+    )
+    .map(" ".join)
+    .map(lambda line: line + "."),
+    max_size=8,
+)
+
+
+@settings(deadline=None)
+@given(lines)
+def test_any_text_can_be_drafted_from_and_every_span_stands_in_it(text: list[str]) -> None:
+    document = read("\n\n".join(["Some words", *text]), "a.txt")
+    for case in draft_cases([document]):
+        assert all(span.quote in document.text for span in case.spans)
