@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 # extras: what needs torch.
-.PHONY: setup demo test extras check lint bench train export clean
+.PHONY: setup demo test extras check lint bench canary train export clean
 
 setup: .venv/ready
 
@@ -37,6 +37,11 @@ check: lint test extras
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+# what the evaluation says of the answers to questions about this documentation
+canary: setup
+	$(BIN)/citewell ingest docs --home build/canary
+	$(BIN)/citewell eval run evaluation/canary.jsonl --home build/canary --out build/canary.json --html build/canary.html
 
 train: setup
 	$(BIN)/python -m pip install --quiet torch==2.13.0

@@ -36,6 +36,7 @@ def run(
         Path | None, typer.Option(metavar="FILE", help="Recorded answers to judge, instead of asking.")
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result file here.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the page here.")] = None,
     runs: Runs = 1,
     top_k: Annotated[
         int | None, typer.Option("--top-k", min=1, max=10, help="Passages handed on. [default: 5]")
@@ -49,6 +50,10 @@ def run(
         from citewell.evaluation.results import write_run
 
         write_run(made, out)
+    if html is not None:
+        from citewell.evaluation.page import write_page
+
+        write_page(made, html)
     if json:
         say_json(made)
     else:
