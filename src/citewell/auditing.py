@@ -8,7 +8,7 @@ not see does not exist in it (:mod:`citewell.seeing`). Knows nothing about termi
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ from citewell.environment import environment
 from citewell.errors import UsageError
 from citewell.finding import BROADENED
 from citewell.identity import plain
-from citewell.records import AuditRecord, Record
+from citewell.records import AuditRecord, Citation, Record
 from citewell.revisiting import (
     JUDGED,
     RETRIEVED,
@@ -37,6 +37,7 @@ from citewell.revisiting import (
     Replay,
     Resolution,
     Revisiting,
+    Today,
     drafted,
     replay,
     result_of,
@@ -190,6 +191,12 @@ class Auditing:
                 }
                 self._parts.log.note(EntryKind.RECHECK, body)
             yield found
+
+    def resolve(self, citations: Sequence[Citation]) -> tuple[Today, ...]:
+        """Where the words of located citations stand today, in their order; no claim is judged anew, and
+        nothing of a record is read."""
+        revisiting = self._revisiting()
+        return tuple(revisiting.today(citation) for citation in citations)
 
     def recall(self, document_id: str, *, reason: str = "", reader: str = "") -> Iterator[Notice]:
         """Every past answer that leaned on a document, with a notice for whoever got it; each is an entry.

@@ -126,6 +126,10 @@ class Revisiting:
             claims=claims,
         )
 
+    def today(self, citation: Citation) -> Today:
+        """Where the words of one located citation stand now; nothing is judged anew."""
+        return self._today(citation, "")
+
     def _claim(self, record: AuditRecord, claim: Claim, without: str) -> ClaimToday:
         cited = tuple(self._today(c, without) for c in claim.citations if c.start >= 0)
         told = ClaimToday(text=claim.text, then=claim.verdict.status, holds=None, citations=cited)
