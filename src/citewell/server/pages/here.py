@@ -1,0 +1,49 @@
+"""What a page's handler is given: the home as its caller may see it, and a form that was ours.
+
+In: a request. Out: who calls and their KnowledgeBase; Problems for strangers and foreign forms. Knows nothing
+about templates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Form, Request
+
+from citewell.access import Caller, Role
+from citewell.knowledge import KnowledgeBase
+from citewell.server.identity import caller, check_csrf
+from citewell.server.problems import Problem
+from citewell.server.site import site
+
+
+@dataclass(frozen=True, kw_only=True)
+class Here:
+    """One request's."""
+
+    request: Request
+    caller: Caller
+    kb: KnowledgeBase
+
+    def need(self, *roles: Role) -> None:
+        """Raises the Problem of somebody who holds none of ``roles``."""
+        if not self.caller.has(*roles):
+            names = " or ".join(role.value for role in roles)
+            raise Problem(403, "this page is not for your role", hint=f"it takes the role {names}")
+
+
+def here(request: Request) -> Here:
+    """Raises Problem 401 for nobody known."""
+    who = caller(request)
+    return Here(request=request, caller=who, kb=site(request).kb_for(who))
+
+
+def posted(request: Request, csrf: Annotated[str, Form()] = "") -> Here:
+    """As :func:`here`, for a form: one that none of our pages made is refused."""
+    check_csrf(request, csrf)
+    return here(request)
+
+
+Reading = Annotated[Here, Depends(here)]
+Posting = Annotated[Here, Depends(posted)]

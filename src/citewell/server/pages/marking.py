@@ -1,0 +1,185 @@
+"""A stretch of canonical text as blocks to show: headings, paragraphs and tables, with spans marked.
+
+In: a Document, a range, spans with the numbers of the claims that cite them. Out: values for a template;
+every character stays text. Knows nothing about HTML, answers or pages of a browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby, pairwise
+
+from citewell.records import Document, Record, Row, Table
+
+AROUND = 260
+"""Characters of a long paragraph shown on either side of a span."""
+WINDOW = 12_000
+"""Characters of an unpaged document shown at a time."""
+
+
+class Span(Record, frozen=True, kw_only=True):
+    """``claims`` are the numbers of the claims, from 1, that rest on ``[start, end)``."""
+
+    start: int
+    end: int
+    claims: tuple[int, ...] = ()
+
+
+class Piece(Record, frozen=True, kw_only=True):
+    """``marked`` where a span covers it; ``first`` are the claims whose first marked words these are,
+    ``here`` says that they are the first marked words of all."""
+
+    text: str
+    marked: bool = False
+    claims: tuple[int, ...] = ()
+    first: tuple[int, ...] = ()
+    here: bool = False
+
+
+class Line(Record, frozen=True, kw_only=True):
+    """A paragraph has one cell; a table row its label and values."""
+
+    cells: tuple[tuple[Piece, ...], ...]
+
+
+class Block(Record, frozen=True, kw_only=True):
+    """``kind`` is ``heading``, ``text``, ``table`` or ``gap`` (something is left out here). A table has
+    ``caption`` and the ``heads`` of its columns as far as they are known."""
+
+    kind: str
+    lines: tuple[Line, ...] = ()
+    caption: str = ""
+    heads: tuple[str, ...] = ()
+
+
+def blocks(document: Document, start: int, end: int, spans: Sequence[Span] = ()) -> list[Block]:
+    """``document.text[start:end]``, whole lines where the range falls on them."""
+    marker = _Marker(document.text, spans)
+    headings = {section.start for section in document.sections}
+    rows = {row.start: (table, row) for table in document.tables for row in table.rows}
+    made: list[tuple[str, int, Line]] = []
+    for at, stop in _lines(document.text, start, end):
+        kind = "heading" if at in headings else "table" if "\t" in document.text[at:stop] else "text"
+        made.append((kind, at, marker.line(at, stop, cells=kind == "table")))
+    found: list[Block] = []
+    for kind, group in groupby(made, key=lambda item: item[0]):
+        items = list(group)
+        if kind == "table":
+            found += _tables([(at, line) for _, at, line in items], rows)
+        else:
+            found += [Block(kind=kind, lines=(line,)) for _, _, line in items]
+    return found
+
+
+def excerpts(document: Document, spans: Sequence[Span]) -> list[Block]:
+    """The lines that ``spans`` stand in, long ones cut around them, with a gap between distant ones."""
+    found: list[Block] = []
+    last = -1
+    for start, end in _merged(_around(document.text, span) for span in spans):
+        if last >= 0 and start > last + 1:
+            found.append(Block(kind="gap"))
+        found += blocks(document, start, end, spans)
+        last = end
+    return found
+
+
+def window(document: Document, at: int) -> tuple[int, int]:
+    """The range to show around ``at``: its page, or whole lines of about ``WINDOW`` characters."""
+    for page in document.pages:
+        if page.start <= at < page.end:
+            return page.start, page.end
+    text = document.text
+    start = max(0, min(at, len(text)) - WINDOW // 3)
+    start = text.rfind("\n", 0, start) + 1
+    end = text.find("\n", min(len(text), start + WINDOW))
+    return start, len(text) if end < 0 else end
+
+
+def section_at(document: Document, at: int) -> tuple[str, ...]:
+    """The path of the innermost section that holds ``at``."""
+    holding = [section for section in document.sections if section.start <= at < section.end]
+    return max(holding, key=lambda section: section.start).path if holding else ()
+
+
+class _Marker:
+    def __init__(self, text: str, spans: Sequence[Span]) -> None:
+        self._text = text
+        self._spans = [span for span in spans if 0 <= span.start < span.end]
+        self._seen: set[int] = set()
+        self._marked = False
+
+    def line(self, start: int, end: int, *, cells: bool) -> Line:
+        borders = [start]
+        if cells:
+            borders += [at + 1 for at in range(start, end) if self._text[at] == "\t"]
+        stops = [at - 1 for at in borders[1:]] + [end]
+        return Line(cells=tuple(self._pieces(*ends) for ends in zip(borders, stops, strict=True)))
+
+    def _pieces(self, start: int, end: int) -> tuple[Piece, ...]:
+        near = [span for span in self._spans if span.start < end and span.end > start]
+        cuts = sorted({start, end, *(min(max(at, start), end) for s in near for at in (s.start, s.end))})
+        return tuple(self._piece(a, b, near) for a, b in pairwise(cuts))
+
+    def _piece(self, start: int, end: int, near: Iterable[Span]) -> Piece:
+        over = [span for span in near if span.start <= start and span.end >= end]
+        claims = tuple(sorted({number for span in over for number in span.claims}))
+        first = tuple(number for number in claims if number not in self._seen)
+        self._seen.update(first)
+        here = bool(over) and not self._marked
+        self._marked = self._marked or here
+        return Piece(text=self._text[start:end], marked=bool(over), claims=claims, first=first, here=here)
+
+
+def _tables(rows: Sequence[tuple[int, Line]], known: dict[int, tuple[Table, Row]]) -> list[Block]:
+    """Neighbouring rows, a block for each table of the document they belong to."""
+    found = []
+    for _, group in groupby(rows, key=lambda item: known[item[0]][0].start if item[0] in known else -1):
+        items = list(group)
+        table = known[items[0][0]][0] if items[0][0] in known else None
+        heads = _heads([known[at][1] for at, _ in items if at in known])
+        caption = " · ".join(part for part in (table.title, table.units) if part) if table else ""
+        lines = tuple(line for _, line in items)
+        found.append(Block(kind="table", lines=lines, caption=caption, heads=heads))
+    return found
+
+
+def _heads(rows: Sequence[Row]) -> tuple[str, ...]:
+    """The heads of the row with the most columns that all have one; none when heads do not agree."""
+    named = [tuple(cell.head for cell in row.cells) for row in rows if any(cell.head for cell in row.cells)]
+    widths = {len(row.cells) for row in rows if row.cells}
+    return ("", *named[0]) if named and len(set(named)) == 1 and len(widths) == 1 else ()
+
+
+def _lines(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
+    at = start
+    while at < end:
+        stop = text.find("\n", at, end)
+        stop = end if stop < 0 else stop
+        if stop > at:
+            yield at, stop
+        at = stop + 1
+
+
+def _around(text: str, span: Span) -> tuple[int, int]:
+    """The lines of a span; a long one from the blank nearest to ``AROUND`` characters before and after."""
+    start = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", span.end)
+    end = len(text) if end < 0 else end
+    if "\t" in text[start:end]:
+        return start, end
+    if span.start - start > AROUND:
+        start = text.find(" ", span.start - AROUND, span.start) + 1 or span.start
+    if end - span.end > AROUND:
+        cut = text.rfind(" ", span.end, span.end + AROUND)
+        end = cut if cut >= 0 else span.end
+    return start, end
+
+
+def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if found and start <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found

@@ -1,0 +1,178 @@
+"""What the pages say of claims, numbers and decisions: one table each, so that words never drift apart.
+
+In: values of the domain. Out: a state or a sentence. Each state has words, a colour (its CSS class) and a
+shape (its symbol in ``static/shapes.svg``). Knows nothing about HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from citewell.records import Claim, ConfidenceReport, Decision, Kind, Measure, Proof, Record, Status, Verdict
+
+
+class State(Record, frozen=True, kw_only=True):
+    """``name`` is class and symbol; ``meaning`` is for whoever asks what the words mean."""
+
+    name: str
+    words: str
+    meaning: str
+
+
+STATES: Mapping[str, State] = {
+    state.name: state
+    for state in (
+        State(
+            name="verbatim",
+            words="Verified verbatim",
+            meaning="The words stand in the source, character by character.",
+        ),
+        State(
+            name="entailed",
+            words="Verified by entailment",
+            meaning="A separate model judged that the cited passage says this.",
+        ),
+        State(
+            name="numeric",
+            words="Verified by numbers",
+            meaning="Each number, unit and date of it stands in the cited row or sentence.",
+        ),
+        State(name="human", words="Verified by a person", meaning="Somebody looked and confirmed it."),
+        State(
+            name="inference",
+            words="Inference",
+            meaning="A conclusion drawn from the sources; no passage says it in these words.",
+        ),
+        State(
+            name="unsupported",
+            words="No supporting passage found",
+            meaning="Nothing that was retrieved says this. It may be true; it is not shown to be.",
+        ),
+        State(
+            name="contradicted",
+            words="Contradicted",
+            meaning="A source says otherwise. It is not part of the answer.",
+        ),
+        State(
+            name="broken",
+            words="Broken citation",
+            meaning="What it quotes does not stand in the source it names.",
+        ),
+        State(
+            name="withdrawn", words="Withdrawn", meaning="Shown while the answer was made, then taken back."
+        ),
+        State(
+            name="unchecked",
+            words="Unchecked",
+            meaning="It could not be checked; the reason stands beside it. That is not a pass.",
+        ),
+        State(name="provisional", words="Being checked", meaning="Written, and not yet verified."),
+    )
+}
+
+_FAILED = {
+    Status.UNSUPPORTED: "unsupported",
+    Status.CONTRADICTED: "contradicted",
+    Status.BROKEN: "broken",
+    Status.UNCHECKED: "unchecked",
+}
+_PROVEN = {
+    Proof.VERBATIM: "verbatim",
+    Proof.ENTAILED: "entailed",
+    Proof.NUMERIC: "numeric",
+    Proof.HUMAN: "human",
+}
+PROOFS = {
+    Proof.VERBATIM: "verbatim",
+    Proof.ENTAILED: "by entailment",
+    Proof.NUMERIC: "by numbers",
+    Proof.HUMAN: "by a person",
+}
+
+
+def state_of(claim: Claim) -> State:
+    """An inference is called one even when what it rests on entails it."""
+    if claim.verdict.status is Status.VERIFIED and claim.kind is Kind.INFERENCE:
+        return STATES["inference"]
+    return state_of_verdict(claim.verdict)
+
+
+def state_of_verdict(verdict: Verdict) -> State:
+    if verdict.status is not Status.VERIFIED:
+        return STATES[_FAILED[verdict.status]]
+    return STATES[_PROVEN[verdict.proof] if verdict.proof is not None else "entailed"]
+
+
+DECISIONS: Mapping[str, tuple[str, str]] = {
+    Decision.ANSWER.value: ("Answered", "Every claim is verified and the question is covered."),
+    Decision.PARTIAL.value: ("Answered in part", "What is missing or open is named."),
+    Decision.ABSTAIN.value: ("Not answered", "The documents do not carry an answer that could be shown."),
+    "ERROR": ("Failed", "The request ended in an error, which is on record."),
+}
+"""In plain words: what was decided, and what that means."""
+
+RESOLUTIONS: Mapping[str, tuple[str, str]] = {
+    "SAME": ("Unchanged", "The newest version has these words in this place."),
+    "MOVED": ("Moved since", "The newest version has these words in another place."),
+    "CHANGED": ("Changed since", "The newest version says something else here."),
+    "GONE": ("Gone since", "The document was withdrawn or erased, or the passage is in it no more."),
+}
+
+
+class Bar(Record, frozen=True, kw_only=True):
+    """One component of confidence, with its weight in the overall number (None: took no part)."""
+
+    name: str
+    meaning: str
+    measure: Measure
+    weight: float | None
+
+
+_COMPONENTS = (
+    ("Retrieval", "retrieval", "How relevant the passages are that were used."),
+    ("Coverage", "coverage", "How much of what was asked the answer covers."),
+    ("Entailment", "entailment", "How well the cited passages support the claims."),
+    ("Consistency", "consistency", "How far further drafts of the answer agree with it."),
+)
+
+
+def bars(report: ConfidenceReport) -> tuple[Bar, ...]:
+    """The four components in their order."""
+    return tuple(
+        Bar(
+            name=name,
+            meaning=meaning,
+            measure=getattr(report, f"{key}_score"),
+            weight=report.weights.get(key),
+        )
+        for name, key, meaning in _COMPONENTS
+    )
+
+
+STAGES: Mapping[str, str] = {
+    "retrieval": "retrieval",
+    "gate": "the gate",
+    "generation": "the writer",
+    "verification": "verification",
+}
+
+CAUSES: Mapping[str, str] = {
+    "thumbs_down": "Somebody said it is wrong",
+    "thumbs_up": "Somebody said it is right",
+    "rephrased_query": "Asked again in other words",
+    "follow_up_correction": "A later turn implies that it was wrong",
+    "no_engagement": "Nobody looked at it",
+    "citation_opened": "A citation was opened",
+    "copied": "It was copied",
+    "relevance_gate_failed": "No relevant passage was found",
+    "hallucination_detected": "A claim was not supported",
+    "contradiction_detected": "A source contradicts a claim",
+    "citation_broken": "A citation was broken",
+    "generator_failed": "The writer failed",
+    "answer_judge_failed": "The judge did not pass it",
+}
+
+
+def cause(name: str) -> str:
+    """In words where they are known; a new cause by its own name."""
+    return CAUSES.get(name, name.replace("_", " ").capitalize())
