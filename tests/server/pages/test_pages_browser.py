@@ -1,0 +1,262 @@
+"""The pages in a real browser: what a reader sees, does with the keyboard, and is kept safe from."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+from citewell.knowledge import KnowledgeBase
+from citewell.records import Draft, DraftClaim, Maker, Quote
+
+pytestmark = [pytest.mark.slow, pytest.mark.enable_socket]
+
+QUESTION = "When did the bridge open?"
+SENTENCE = "The bridge opened in 1932."
+
+
+def test_a_claim_lights_its_words_and_opens_them_in_their_document(browser: Any) -> None:
+    answer = browser.ask(QUESTION)
+    claim = browser.find(".text .claim")
+    assert claim.text == SENTENCE
+    assert "Verified verbatim" in answer.text
+    assert "is-verbatim" in claim.get_attribute("class")
+    assert browser.path.startswith("/answers/req_")
+    ActionChains(browser.driver).move_to_element(claim).perform()
+    browser.until(lambda: browser.all("mark.span.lit"))
+    assert browser.find("mark.span.lit").text.startswith(SENTENCE)
+    claim.click()
+    browser.until(lambda: browser.path.startswith("/documents/view"))
+    assert browser.find("mark.span").text == SENTENCE
+    assert browser.find("mark.span").get_attribute("id") == "here"
+    assert browser.errors() == []
+
+
+def test_the_words_lie_under_a_rectangle_of_the_printed_page(
+    browser: Any, kb: KnowledgeBase, paper: Callable[..., Path]
+) -> None:
+    kb.ingest(paper([(72, 700, "About this tower"), (72, 640, "The tower was finished in 1889.")]))
+    browser.ask("When was the tower finished?")
+    browser.find(".text .claim").click()
+    image = browser.wait(".sheet img")
+    browser.until(lambda: browser.run("return arguments[0].naturalWidth", image))
+    rectangles = browser.all(".over rect")
+    assert len(rectangles) == 1
+    for width in (1280, 700):
+        browser.driver.set_window_size(width, 900)
+        sheet, drawn = browser.find(".sheet img").rect, rectangles[0].rect
+        scale = sheet["height"] / 792
+        top, bottom = drawn["y"] - sheet["y"], drawn["y"] + drawn["height"] - sheet["y"]
+        # Its baseline stands 640 points above the bottom of 792, its letters at most 12 points higher.
+        assert (792 - 640 - 14) * scale <= top < (792 - 640) * scale <= bottom + scale
+        assert bottom <= (792 - 640 + 6) * scale
+        assert (72 - 4) * scale <= drawn["x"] - sheet["x"] <= 72 * scale
+        assert 140 * scale < drawn["width"] < 200 * scale
+    assert browser.errors() == []
+
+
+class Changeable:
+    """Shows a claim of its own invention, waits until it was seen, and takes it back."""
+
+    maker = Maker(name="fake/changeable", hash="sha256:changeable", prompt_hash="sha256:p")
+
+    def __init__(self) -> None:
+        self.seen = threading.Event()
+
+    def stream(self, request: Any, hear: Any) -> Draft:
+        hear(self._draft(request, "The bridge was made of glass."))
+        self.seen.wait(30)
+        draft = self._draft(request, SENTENCE)
+        hear(draft)
+        return draft
+
+    def generate(self, request: Any) -> Draft:
+        return self._draft(request, SENTENCE)
+
+    def _draft(self, request: Any, text: str) -> Draft:
+        quotes = (Quote(source=request.passages[0].chunk.chunk_id, text=SENTENCE),)
+        claim = DraftClaim(text=text, start=0, end=len(text), quotes=quotes, aspect=request.aspects[0])
+        return Draft(text=text, raw=text, claims=(claim,), maker=self.maker)
+
+
+def test_a_claim_that_is_withdrawn_disappears(browser: Any, kb: KnowledgeBase) -> None:
+    writer = Changeable()
+    kb._parts.__dict__["generator"] = writer
+    kb._parts.__dict__.pop("answering", None)
+    browser.open("/")
+    browser.find("#question").send_keys(QUESTION, Keys.ENTER)
+    shown = browser.wait("#live .claims li")
+    assert "The bridge was made of glass." in shown.text
+    writer.seen.set()
+    browser.wait("#answer")
+    assert SENTENCE in browser.text("#answer .text")
+    assert "glass" not in browser.text("main")
+    assert browser.errors() == []
+
+
+def test_without_scripts_the_form_asks_and_leads_to_the_answer(browser: Any) -> None:
+    browser.scripts(on=False)
+    browser.open("/")
+    browser.find("#question").send_keys(QUESTION)
+    browser.find("#ask button.main").click()
+    browser.wait("#answer")
+    assert SENTENCE in browser.text("#answer .text")
+    assert browser.path.startswith("/answers/req_")
+
+
+def test_an_abstention_says_what_is_missing(browser: Any) -> None:
+    answer = browser.ask("What colour is the submarine?")
+    assert "Not answered" in answer.text
+    assert "What colour is the submarine?" in browser.text(".missing")
+    assert "not measured" in browser.text(".confidence")
+
+
+def test_the_keyboard_alone_asks_and_checks(browser: Any) -> None:
+    def press(*keys: str) -> Any:
+        ActionChains(browser.driver).send_keys(*keys).perform()
+        return browser.driver.switch_to.active_element
+
+    browser.open("/documents")
+    assert press(Keys.TAB).get_attribute("class") == "skip"
+    assert press(Keys.ENTER).get_attribute("id") == "main"
+    browser.open("/")
+    assert browser.driver.switch_to.active_element.get_attribute("id") == "question"
+    press(QUESTION, Keys.ENTER)
+    browser.wait("#answer")
+    browser.until(lambda: browser.driver.switch_to.active_element.tag_name == "h1")
+    for _ in range(5):
+        if "claim" in (press(Keys.TAB).get_attribute("class") or "").split():
+            break
+    assert browser.find("mark.span.lit").text.startswith(SENTENCE)
+    press(Keys.ENTER)
+    browser.until(lambda: browser.path.startswith("/documents/view"))
+    assert browser.find("#here").text == SENTENCE
+
+
+def test_a_judgement_is_kept_with_its_reason(browser: Any, kb: KnowledgeBase) -> None:
+    browser.ask(QUESTION)
+    claim = browser.find("#claim-1")
+    browser.run("arguments[0].querySelector('.feedback details').open = true", claim)
+    browser.wait("#claim-1 textarea").send_keys("it was 1931")
+    browser.wait("#claim-1 .feedback details button").click()
+    browser.until(lambda: "Thank you" in browser.text("#told"))
+    request_id = browser.path.rpartition("/")[2]
+    said = kb._parts.feedback.of(request_id)
+    assert [(one.signal.value, one.claim, one.meta) for one in said if one.meta] == [
+        ("thumbs_down", 1, {"reason": "it was 1931"})
+    ]
+
+
+def test_words_that_changed_since_are_said_to_have(browser: Any, kb: KnowledgeBase, tmp_path: Path) -> None:
+    browser.ask(QUESTION)
+    place = browser.path
+    (tmp_path / "docs" / "bridge.md").write_text("# The bridge\n\nThe bridge opened in 1933. No toll.\n")
+    kb.ingest(tmp_path / "docs" / "bridge.md")
+    browser.open(place)
+    assert "Changed since" in browser.text(".sources")
+    browser.find(".text .claim").click()
+    browser.until(lambda: browser.path.startswith("/documents/view"))
+    assert "Changed since" in browser.text(".notice")
+    assert "1933" in browser.text(".notice")
+    assert browser.find("mark.span").text == SENTENCE
+
+
+def test_filters_make_an_address_that_shows_the_same_again(browser: Any) -> None:
+    browser.ask(QUESTION)
+    browser.ask("What colour is the submarine?")
+    browser.open("/audit")
+    assert len(browser.all(".list tbody tr")) == 2
+    browser.find('select[name="decision"] option[value="ABSTAIN"]').click()
+    browser.find('form[role="search"] button.main').click()
+    browser.until(lambda: len(browser.all(".list tbody tr")) == 1)
+    assert "submarine" in browser.text(".list tbody")
+    assert "decision=ABSTAIN" in browser.path
+    assert "=&" not in browser.path
+    shared = browser.path
+    browser.open("/")
+    browser.open(shared)
+    assert "submarine" in browser.text(".list tbody")
+    browser.find(".list tbody a").click()
+    browser.wait(".chain")
+    for word in ("Asked", "Retrieved", "Gate", "Raw output", "Claims and verdicts", "Decision", "Time"):
+        assert word in browser.text(".chain")
+
+
+def test_a_replay_says_what_came_out_and_what_is_not_as_it_was(browser: Any) -> None:
+    """The stand-ins of this home are not the models that a replay makes anew: it must say so."""
+    browser.ask(QUESTION)
+    browser.open("/audit/records/" + browser.path.rpartition("/")[2])
+    browser.find(".replay button").click()
+    browser.wait('.notice[role="status"]')
+    assert "It came out differently." in browser.text(".notice")
+    assert "fake/word-ranker" in browser.text(".notice")
+
+
+def test_the_log_is_checked_on_its_page(browser: Any) -> None:
+    browser.ask(QUESTION)
+    browser.open("/audit/integrity")
+    assert "citewell" in browser.text("pre")
+    browser.find("main button.main").click()
+    browser.until(lambda: browser.all(".notice"))
+    assert "The log holds" in browser.text(".notice")
+
+
+ATTACK = "<img src=x onerror=hacked=1>"
+
+
+def test_nothing_in_a_document_runs(browser: Any, kb: KnowledgeBase, tmp_path: Path) -> None:
+    hostile = tmp_path / f"{ATTACK}\"'.txt"
+    said = f"</mark></script><script>hacked=1</script>{ATTACK}"
+    hostile.write_text(f"{said}\n\nThe ferry {said} sails at noon {{{{7*7}}}}.\n")
+    report = kb.ingest(hostile, tags=[ATTACK])
+    assert not report.failed
+    answer = browser.ask(f"When sails the ferry {said}?")
+    assert ATTACK in answer.text
+    places = [browser.path, "/", "/documents", f"/documents?q={ATTACK}", "/audit", f"/audit?user={ATTACK}"]
+    browser.open("/documents")
+    places += [
+        link.get_attribute("href").removeprefix(browser.base)
+        for link in browser.all("main a")
+        if "/documents/" in (link.get_attribute("href") or "")
+    ]
+    browser.open(places[0])
+    places += [browser.find(".sources h2 a").get_attribute("href").removeprefix(browser.base)]
+    places += ["/audit/records/" + places[0].rpartition("/")[2]]
+    for place in places:
+        browser.open(place)
+        assert browser.run("return window.hacked === undefined"), place
+        assert browser.run("return document.querySelectorAll('img[src=x], body script').length") == 0, place
+        assert browser.errors() == [], place
+
+
+def test_the_theme_is_the_system_s_until_it_is_turned(browser: Any) -> None:
+    browser.theme("dark")
+    browser.open("/")
+    colour = "return getComputedStyle(document.documentElement).backgroundColor"
+    dark = browser.run(colour)
+    browser.wait("#theme").click()
+    light = browser.run(colour)
+    assert dark != light
+    browser.open("/documents")
+    assert browser.run(colour) == light
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_no_page_is_wider_than_its_window(browser: Any, width: int) -> None:
+    browser.ask(QUESTION)
+    place = browser.path
+    browser.driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False},
+    )
+    try:
+        for path in (place, "/", "/documents", "/audit", place.replace("answers", "audit/records")):
+            browser.open(path)
+            assert browser.run("return document.documentElement.scrollWidth") <= width, path
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
