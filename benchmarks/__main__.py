@@ -14,6 +14,7 @@ from pathlib import Path
 PLAIN = (
     "verification", "model_speed", "ranker", "reader", "poison", "pdf_reading",
     "llm_writers", "injections", "retrieval_beir", "prose_answers", "ingest", "pass_latency", "audit_queries",
+    "turns",
 )  # fmt: skip
 OVER_FILINGS = ("retrieval_financebench", "financebench_answers")
 

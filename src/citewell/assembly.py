@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from citewell.index import LanceIndex
     from citewell.listening import Listening
     from citewell.models.onnx.reading import Reads
+    from citewell.noticing import Noticing
     from citewell.ports import (
         AnswerJudge,
         Clock,
@@ -179,6 +180,14 @@ class Assembly:
         from citewell.listening import Listening
 
         return Listening(log=self.log, traces=self.traces, store=self.feedback, clock=self.clock)
+
+    @cached_property
+    def noticing(self) -> Noticing:
+        from citewell.noticing import Noticing
+
+        return Noticing(
+            listening=self.listening, settings=self.config.feedback, embedder=lambda: self.embedder
+        )
 
     # --- models -----------------------------------------------------------------------------------
 

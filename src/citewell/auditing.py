@@ -113,25 +113,25 @@ class Auditing:
     def query(self, query: AuditQuery, *, reader: str = "") -> Page:
         """A page of records, newest first, read on record."""
         page = self._asked.page(query)
-        self._note_read({"query": self._without_names(query)}, reader, len(page.records))
+        self.note_read({"query": self._without_names(query)}, reader, len(page.records))
         return page
 
     def every(self, query: AuditQuery, *, reader: str = "") -> Iterator[AuditRecord]:
         """All that fits, newest first, for an export; the read is on record before the first is shown."""
         count = self._asked.counts(query).total
-        self._note_read({"query": self._without_names(query), "export": "all"}, reader, count)
+        self.note_read({"query": self._without_names(query), "export": "all"}, reader, count)
         yield from self._asked.every(query)
 
     def counts(self, query: AuditQuery, *, by: str = "day", of: str = "decision", reader: str = "") -> Counts:
         """Counts and rates over time, read on record: narrow ones tell of people too."""
         counts = self._asked.counts(query, by=by, of=of)
-        self._note_read({"counts": self._without_names(query)}, reader, counts.total)
+        self.note_read({"counts": self._without_names(query)}, reader, counts.total)
         return counts
 
     def record(self, request_id: str, *, reader: str = "") -> AuditRecord:
         """The record of one request, read on record. Raises UsageError when there is none."""
         record = self.seeing.request(request_id)
-        self._note_read({"show": request_id}, reader, 1)
+        self.note_read({"show": request_id}, reader, 1)
         return record
 
     def export(self, folder: str | Path, *, reader: str = "") -> int:
@@ -142,7 +142,7 @@ class Auditing:
         from citewell.audit.export import export
 
         self._caller.must(Role.ADMIN, to="export the log")
-        self._note_read({"export": "all"}, reader, self._parts.log.size())
+        self.note_read({"export": "all"}, reader, self._parts.log.size())
         return export(self._parts.log, Path(folder))
 
     # --- receipts ---------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ class Auditing:
             hashes_only=hashes_only,
             checkpoint=checkpoint,
         )
-        self._note_read({"receipt": request_id}, reader, 1)
+        self.note_read({"receipt": request_id}, reader, 1)
         return receipt
 
     # --- looking again ----------------------------------------------------------------------------
@@ -178,7 +178,7 @@ class Auditing:
         did is an entry."""
         only = [self.seeing.request(request_id)] if request_id else []
         count = len(only) or self._asked.counts(AuditQuery()).total
-        self._note_read({"recheck": request_id or "all"}, reader, count)
+        self.note_read({"recheck": request_id or "all"}, reader, count)
         records = only or self._asked.every(AuditQuery())
         revisiting = self._revisiting()
         for record in records:
@@ -210,7 +210,7 @@ class Auditing:
         count = self._asked.counts(query).total
         if not count:
             raise UsageError(f"no answer cites {document_id!r}", hint="see `citewell documents list`")
-        self._note_read({"recall": document_id}, reader, count)
+        self.note_read({"recall": document_id}, reader, count)
         revisiting = self._revisiting()
         readers = self._readers()
         newest = self._parts.evidence.versions(document_id)[-1:]
@@ -234,7 +234,7 @@ class Auditing:
         retrieval and verdicts are made anew. Raises UsageError when the index version is no longer kept.
         """
         record = self.seeing.request(request_id)
-        self._note_read({"replay": request_id}, reader, 1)
+        self.note_read({"replay": request_id}, reader, 1)
         whole = self._writes_again(record)
         made: list[AuditRecord] = []
 
@@ -271,17 +271,20 @@ class Auditing:
         outcome = expire(parts.log, self._postings, days, parts.clock.now(), dry_run=dry_run)
         if not dry_run:
             parts.traces.forget(outcome.requests)
+            parts.feedback.drop(outcome.feedback, outcome.requests)
         return outcome
 
     def erase(self, person: str, *, reason: str = "") -> Erasure:
         """Forgets a user, or the session of somebody without a name; see
         :func:`citewell.audit.erasure.erase`."""
-        from citewell.forgetting import ForgetSuppliedTexts, ForgetTraces
+        from citewell.forgetting import ForgetCases, ForgetFeedback, ForgetSuppliedTexts, ForgetTraces
 
         self._caller.must(Role.ADMIN, to="erase a person")
         parts = self._parts
         stores = (
             ForgetTraces(parts.traces),
+            ForgetFeedback(parts.feedback),
+            ForgetCases(parts.feedback),
             ForgetSuppliedTexts(parts.evidence, parts.log, self.queries),
         )
         return erase(parts.log, person, reason=reason, stores=stores)
@@ -410,7 +413,8 @@ class Auditing:
         asked["session"] = keys.blind(query.session) if query.session else ""
         return dict(asked)
 
-    def _note_read(self, what: Mapping[str, Any], reader: str, shown: int) -> None:
+    def note_read(self, what: Mapping[str, Any], reader: str, shown: int) -> None:
+        """Somebody was shown other people's records; also for what reads them through :attr:`queries`."""
         # Who is known by name reads under it.
         reader = reader if self._caller.everything else self._caller.user
         body = {**what, "reader": reader, "records": shown}

@@ -186,6 +186,17 @@ class Server(Record, frozen=True, kw_only=True):
     otel_documents: bool = False
 
 
+class Feedback(Record, frozen=True, kw_only=True):
+    """What is noticed of a conversation: windows in seconds (0 notices nothing), the least cosine of two
+    questions and the least share of content words that one asked again has with the first."""
+
+    rephrase_window_s: float = 120.0
+    rephrase_cosine: float = 0.8
+    rephrase_overlap: float = 0.2
+    correction_window_s: float = 600.0
+    engagement_window_s: float = 300.0
+
+
 class Config(Record, frozen=True, kw_only=True):
     """``generator``, ``entailer``, ``ranker``, ``extractor`` and ``embedder`` name implementations."""
 
@@ -206,12 +217,13 @@ class Config(Record, frozen=True, kw_only=True):
     confidence: Confidence = Confidence()
     audit: Audit = Audit()
     retention: Retention = Retention()
+    feedback: Feedback = Feedback()
     server: Server = Server()
 
     @property
     def sealed(self) -> dict[str, Any]:
-        """What answers can depend on, for the log: all but how the server listens."""
-        return {name: value for name, value in plain(self).items() if name != "server"}
+        """What answers can depend on, for the log: not how the server listens, nor what is noticed later."""
+        return {name: value for name, value in plain(self).items() if name not in ("server", "feedback")}
 
     @property
     def hash(self) -> str:

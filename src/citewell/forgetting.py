@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from citewell.audit.log import Log
     from citewell.audit.pages import Queries
     from citewell.evidence.sqlite import SqliteEvidence
+    from citewell.feedback import FeedbackStore
     from citewell.traces import SqliteTraces
 
 
@@ -28,6 +29,30 @@ class ForgetTraces:
 
     def forget(self, person: str, requests: Collection[str]) -> int:
         return self._traces.forget(requests)
+
+
+class ForgetFeedback:
+    """What they said of answers, and what anybody said of theirs; the signals stay, so counts do."""
+
+    name = "feedback"
+
+    def __init__(self, store: FeedbackStore) -> None:
+        self._store = store
+
+    def forget(self, person: str, requests: Collection[str]) -> int:
+        return self._store.forget(person, requests)
+
+
+class ForgetCases:
+    """Cases that reviewers made of their questions; ``citewell review --to FILE`` takes them out of FILE."""
+
+    name = "cases"
+
+    def __init__(self, store: FeedbackStore) -> None:
+        self._store = store
+
+    def forget(self, person: str, requests: Collection[str]) -> int:
+        return self._store.forget_cases(requests)
 
 
 class ForgetSuppliedTexts:

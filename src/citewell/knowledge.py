@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from citewell.ingesting import IngestReport, Progress
     from citewell.ports import Clock, Embedder, Entailer
     from citewell.records import AuditRecord
+    from citewell.reviewing import Reviewing
     from citewell.seeing import Seeing
     from citewell.streaming import Event, Tell
     from citewell.verifying import Source, VerifyReport
@@ -221,6 +222,8 @@ class KnowledgeBase:
         answer = self._answering(ask).ask(ask, tell)
         # Whoever got the answer may have its receipt, also without a name.
         answer.__dict__[ISSUE] = partial(self._opened.audit.receipt, reader=self.caller.user)
+        if ask.session_id:
+            self._parts.noticing.turn(answer.session_id, answer.request_id, ask.user)
         return answer
 
     def search(
@@ -488,6 +491,13 @@ class KnowledgeBase:
         ask = Ask(question=question, filters=self._filters(groups, None, None, None))
         refuse(ask)
         return self._parts.answering.rehearse(ask)
+
+    @property
+    def review(self) -> Reviewing:
+        """What went wrong, for people to look at: the queue, its patterns, cases made of it."""
+        from citewell.reviewing import Reviewing
+
+        return Reviewing(self._parts, self.audit, self.caller)
 
     def now(self) -> datetime:
         """By the clock that stamps the records."""

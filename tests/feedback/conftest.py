@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from tests.audit_uses.records import some_record
+from tests.audit_uses.records import TEXT, some_record
 
 from citewell.audit.database import Database
 from citewell.audit.log import SqliteLog
 from citewell.audit.pages import Queries
 from citewell.audit.postings import Postings
 from citewell.audit.sqlite import SqliteDatabase
+from citewell.clock import written
+from citewell.config import Config
+from citewell.documents.text import caller_document
 from citewell.feedback import FeedbackStore
+from citewell.knowledge import open as open_home
 from citewell.listening import Listening
+from citewell.models.fake import HashEmbedder
 from citewell.records import AuditRecord, Trace
 from citewell.traces import SqliteTraces
 
@@ -46,7 +53,7 @@ class Desk:
         self.store = FeedbackStore(database)
         self.listening = Listening(log=self.log, traces=self.traces, store=self.store, clock=self.clock)
 
-    def answered(self, number: int, **more: Any) -> AuditRecord:
+    def answered(self, number: int, answer: str = "An answer.", **more: Any) -> AuditRecord:
         """An answer in the log and its trace."""
         record = some_record(number, **more)
         self.log.append(record)
@@ -56,7 +63,7 @@ class Desk:
                 request_id=record.request_id,
                 timestamp=record.timestamp,
                 query=record.user_query,
-                final_returned=record.shown_response or "text",
+                final_returned=answer,
             )
         )
         return record
@@ -78,3 +85,39 @@ class Desk:
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path, SqliteDatabase(tmp_path / "feedback.sqlite"))
+
+
+class Room(Desk):
+    """An open home without models: answers are sealed as if they had been given."""
+
+    def __init__(self, folder: Path, config: Config | None = None) -> None:
+        folder.mkdir(exist_ok=True)
+        self.folder = folder
+        self.clock = Clock()
+        self.kb = open_home(folder, config=config or Config(), clock=self.clock)
+        parts = self.kb._parts
+        self.parts = parts
+        self.log, self.traces, self.store = parts.log, parts.traces, parts.feedback
+        self.listening = parts.listening
+        self.queries = self.kb.audit.queries
+        parts.__dict__["embedder"] = HashEmbedder()
+
+    def document(self, document_id: str = "filings/a.pdf", text: str = TEXT) -> str:
+        """Stores a document; its version, to be cited."""
+        document = msgspec.structs.replace(caller_document(document_id, text), caller_supplied=False)
+        self.parts.evidence.put(document)
+        return document.version
+
+    def turn(self, number: int, question: str, answer: str = "An answer.", **more: Any) -> AuditRecord:
+        """One turn of the session ``ses_1`` at this time, and what is noticed of it."""
+        more.setdefault("timestamp", written(self.clock.now()))
+        record = self.answered(number, question=question, answer=answer, **more)
+        self.parts.noticing.turn(record.session_id, record.request_id, record.user)
+        return record
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Room]:
+    made = Room(tmp_path / "home")
+    yield made
+    made.kb.close()

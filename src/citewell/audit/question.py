@@ -29,6 +29,8 @@ CONFIDENCES = (*(name for _, name in reversed(BANDS)), NOT_MEASURED)
 DECISIONS = (*(decision.value for decision in Decision), ERROR)
 PROOFS = tuple(proof.value for proof in Proof)
 MAX_PAGE = 1000
+ANY = "any"
+"""As a failure: whatever failed."""
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -38,8 +40,8 @@ class AuditQuery(Record, frozen=True, kw_only=True):
     ``document`` is a document id that a citation names, ``version`` one version of it, ``chunk`` a chunk id;
     ``status`` a key of ``STATUSES``; ``proof`` how a claim was proven; ``confidence`` a band; ``decision``
     also ``ERROR``; ``model`` the name of anyone who made a part of the record; ``prompt`` a prompt's hash;
-    ``failure`` the stage that failed, as ``failure_reason`` has it; ``flag`` what a user signalled later;
-    ``limit`` from 1 to 1000; ``cursor`` as a Page gave it.
+    ``failure`` the stage that failed, as ``failure_reason`` has it, or ``any``; ``flag`` what users
+    signalled later; ``limit`` from 1 to 1000; ``cursor`` as a Page gave it.
     """
 
     since: str = ""
@@ -110,8 +112,12 @@ def profile_fits(query: AuditQuery, profile: Profile) -> bool:
         and (not query.decision or query.decision == profile.decision)
         and (not query.model or query.model in profile.models)
         and (not query.prompt or query.prompt in profile.prompts)
-        and (not query.failure or query.failure == profile.failure)
+        and (not query.failure or query.failure == profile.failure or _any_failure(query, profile))
     )
+
+
+def _any_failure(query: AuditQuery, profile: Profile) -> bool:
+    return query.failure == ANY and bool(profile.failure)
 
 
 def span_of(query: AuditQuery) -> tuple[int, int]:

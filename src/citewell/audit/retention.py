@@ -40,11 +40,13 @@ _BATCH = 1_000
 
 
 class Expiry(Record, frozen=True, kw_only=True):
-    """``expired`` entries by class, ``requests`` whose records went, ``held`` entries that a hold kept."""
+    """``expired`` entries by class, ``requests`` whose records went, ``feedback`` the ids of signals and
+    reviews that went, ``held`` entries that a hold kept."""
 
     expired: dict[str, int]
     requests: tuple[str, ...]
     held: int
+    feedback: tuple[str, ...] = ()
     dry_run: bool = False
 
 
@@ -67,6 +69,7 @@ def expire(
     holds = holds_in_force(log)
     expired: dict[str, int] = {}
     requests: list[str] = []
+    feedback: list[str] = []
     held = 0
     for name, kept in days.items():
         if kept <= 0:
@@ -79,12 +82,19 @@ def expire(
             held += len(rows) - len(going)
             expired[name] = expired.get(name, 0) + len(going)
             requests += [row.body["request_id"] for row in going if row.kind in RECORDS]
+            feedback += [str(row.body["feedback_id"]) for row in going if "feedback_id" in row.body]
             if going and not dry_run:
                 _take_out(log, postings, name, before, going)
     if any(expired.values()) and not dry_run:
         log.database.overwrite()
         postings.database.overwrite()
-    return Expiry(expired=expired, requests=tuple(requests), held=held, dry_run=dry_run)
+    return Expiry(
+        expired=expired,
+        requests=tuple(requests),
+        held=held,
+        feedback=tuple(feedback),
+        dry_run=dry_run,
+    )
 
 
 def _due(log: Log, kinds: Sequence[EntryKind], before: str, after: int) -> list[_Row]:

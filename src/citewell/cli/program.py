@@ -22,6 +22,7 @@ from citewell.cli import (
     feedback,
     ingest,
     printing,
+    review,
     serve,
     setup,
     verify,
@@ -103,7 +104,7 @@ def _root(
     """Options that hold for every command."""
 
 
-for group in (setup, ingest, documents, ask, verify, audit, feedback, evaluate, serve, calibrate):
+for group in (setup, ingest, documents, ask, verify, audit, feedback, review, evaluate, serve, calibrate):
     group.register(app)
 
 

@@ -18,6 +18,8 @@ from citewell.feedback.signals import Feedback, Signal
 from citewell.records import Case, Record
 
 ACCEPTED, DISMISSED = "accepted", "dismissed"
+SOMEBODY = "[erased]"
+"""Who reviewed a case, once they are erased."""
 
 Step = tuple[str, ...]
 _FIRST: Step = (
@@ -127,6 +129,19 @@ class FeedbackStore:
             ).fetchall()
         return tuple(map(_feedback, found))
 
+    def of_each(self, requests: Sequence[str]) -> dict[str, tuple[Feedback, ...]]:
+        """The same for many answers; those nobody said anything of are left out."""
+        found: dict[str, list[Feedback]] = {}
+        with self.database.reading() as rows:
+            for start in range(0, len(requests), 500):
+                some = requests[start : start + 500]
+                among = ", ".join("?" * len(some))
+                for row in rows.execute(
+                    f"SELECT {_COLUMNS} FROM feedback WHERE request_id IN ({among}) ORDER BY number", some
+                ).fetchall():
+                    found.setdefault(row[1], []).append(_feedback(row))
+        return {request: tuple(said) for request, said in found.items()}
+
     def counts(self, *, since: str = "") -> dict[str, dict[str, int]]:
         """How many of each signal, by day (``2026-11-21``), oldest first."""
         with self.database.reading() as rows:
@@ -233,7 +248,13 @@ class FeedbackStore:
                 [(number,) for number in sorted(numbers)],
             )
             rows.execute("DELETE FROM shown WHERE session_id = ?", (person,))
-            rows.execute("UPDATE reviews SET reviewer = '' WHERE reviewer = ?", (person,))
+            for request, body in rows.execute(
+                "SELECT request_id, body FROM reviews WHERE reviewer = ?", (person,)
+            ).fetchall():
+                rows.execute(
+                    "UPDATE reviews SET reviewer = '', body = ? WHERE request_id = ?",
+                    (_without_reviewer(body), request),
+                )
         self.database.overwrite()
         return len(numbers)
 
@@ -287,6 +308,13 @@ class FeedbackStore:
         if "schema_steps" not in self.database.tables(rows):
             return 0
         return int(rows.execute("SELECT max(step) FROM schema_steps").fetchone()[0] or 0)
+
+
+def _without_reviewer(body: str) -> str:
+    """The case stays reviewed; by whom is forgotten."""
+    if not body:
+        return body
+    return _json(msgspec.structs.replace(msgspec.json.decode(body, type=Case), reviewed=SOMEBODY))
 
 
 def _json(value: Any) -> str:

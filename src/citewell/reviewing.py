@@ -1,0 +1,398 @@
+"""From what went wrong to what is tested: the review queue, and what people decide about it.
+
+In: records that failed or that somebody flagged. Out: a queue, its patterns, and cases that a person
+accepted, corrected or dismissed; every decision is an entry of the log. The queue is read from the log each
+time: what expired or was erased is in none. Nothing here is read by retrieval, gate or writer: a decision
+changes what is tested, never by itself what is answered.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from citewell.access import OWNER, Caller, Role
+from citewell.audit import AuditQuery, EntryKind
+from citewell.audit.bodies import ERASED
+from citewell.audit.question import ANY
+from citewell.clock import stamp
+from citewell.errors import EvidenceError, UsageError
+from citewell.feedback import Feedback, Review, documents_of
+from citewell.feedback.queue import BY, OPEN, Group, QueueItem, grouped, item_of, topics_in
+from citewell.feedback.signals import TROUBLE
+from citewell.feedback.store import ACCEPTED, DISMISSED
+from citewell.identity import plain
+from citewell.records import AuditRecord, Case, CaseSpan, Record, Status
+
+if TYPE_CHECKING:
+    from citewell.assembly import Assembly
+    from citewell.auditing import Auditing
+
+MOST = 1_000
+"""Answers that are looked at, newest first; more than people can review."""
+STATES = (OPEN, ACCEPTED, DISMISSED)
+ALL = "all"
+EVALUATION = "evaluation"
+"""Who asks when a case file is run: its failures are in its report and not in the queue."""
+_PAGE = 100
+
+
+class QueuePage(Record, frozen=True, kw_only=True):
+    """``total`` items fit; ``next`` is "" on the last page. ``complete`` is False when only the newest
+    thousand answers were looked at."""
+
+    items: tuple[QueueItem, ...]
+    total: int
+    next: str = ""
+    complete: bool = True
+
+
+class Shown(Record, frozen=True, kw_only=True):
+    """One answer with all that is known of it; ``case`` is what a reviewer made of it."""
+
+    item: QueueItem
+    record: AuditRecord
+    case: Case | None = None
+
+
+class Written(Record, frozen=True, kw_only=True):
+    """What became of a case file: lines ``added``, cases ``already`` there, lines ``removed`` because their
+    case was dismissed since or its asker erased."""
+
+    path: str
+    added: int
+    already: int
+    removed: int
+
+
+class Reviewing:
+    """Made by :attr:`citewell.knowledge.KnowledgeBase.review`.
+
+    For curators and auditors, who see the answers all of whose documents they may see: another one does not
+    exist for them. They read and decide under their own name. Raises AccessError for anybody else.
+    """
+
+    def __init__(self, parts: Assembly, auditing: Auditing, caller: Caller = OWNER) -> None:
+        self._parts, self._auditing, self._caller = parts, auditing, caller
+        self._seeing = auditing.seeing
+
+    # --- looking ----------------------------------------------------------------------------------
+
+    def queue(
+        self,
+        *,
+        state: str = OPEN,
+        cause: str = "",
+        topic: str = "",
+        document: str = "",
+        since: str = "",
+        limit: int = 50,
+        cursor: str = "",
+        reader: str = "",
+    ) -> QueuePage:
+        """A page of answers to look at, newest first; on record as a read.
+
+        ``cause`` is a signal or a failure, ``since`` as the log writes times. Raises UsageError for a state
+        there is none of.
+        """
+        self._refuse()
+        if not 1 <= limit <= MOST:
+            raise UsageError(f"a page of {limit} items", hint=f"from 1 to {MOST}")
+        items, complete = self._items(state, since)
+        fitting = [
+            item
+            for item in items
+            if (not cause or cause in item.causes)
+            and (not topic or topic == item.topic)
+            and (not document or document in item.documents)
+        ]
+        places = {item.request_id: place for place, item in enumerate(fitting)}
+        if cursor and cursor not in places:
+            raise UsageError(f"{cursor!r} is no cursor", hint="pass `next` of the page before, as it was")
+        start = places[cursor] + 1 if cursor else 0
+        page = fitting[start : start + limit]
+        more = bool(page) and start + limit < len(fitting)
+        self._auditing.note_read({"review": "queue", "state": state}, reader, len(page))
+        return QueuePage(
+            items=tuple(page),
+            total=len(fitting),
+            next=page[-1].request_id if more else "",
+            complete=complete,
+        )
+
+    def groups(
+        self, *, by: str = "cause", state: str = OPEN, since: str = "", reader: str = ""
+    ) -> tuple[Group, ...]:
+        """The patterns of the queue, largest first; on record as a read."""
+        self._refuse()
+        if by not in BY:
+            raise UsageError(f"no groups by {by!r}", hint=f"one of {', '.join(BY)}")
+        items, _ = self._items(state, since)
+        self._auditing.note_read({"review": f"groups by {by}", "state": state}, reader, len(items))
+        return grouped(items, by)
+
+    def show(self, request_id: str, *, reader: str = "") -> Shown:
+        """One answer, flagged or not; on record as a read. Raises UsageError when there is none."""
+        record = self._record(request_id)
+        self._auditing.note_read({"show": request_id}, reader, 1)
+        review = self._parts.feedback.reviews().get(request_id)
+        item = item_of(record, self._parts.feedback.of(request_id), review)
+        return Shown(item=item, record=record, case=review.case if review else None)
+
+    def detect(self) -> tuple[Feedback, ...]:
+        """Signals that have become due since, on answers that the caller may see: nobody looked at them."""
+        self._refuse()
+        return tuple(said for said in self._parts.noticing.due() if self._may(said.request_id))
+
+    # --- deciding ---------------------------------------------------------------------------------
+
+    def accept(
+        self,
+        request_id: str,
+        *,
+        reviewer: str = "",
+        question: str = "",
+        expected: str = "",
+        spans: Sequence[CaseSpan] = (),
+        abstain: str = "",
+        tags: Sequence[str] = (),
+    ) -> Case:
+        """Makes a reviewed case of an answer and seals that; one decided before is decided anew.
+
+        Without ``spans`` and ``abstain`` the spans are those that the answer cites for its verified claims.
+        ``spans`` must stand in the document versions that were cited, or in the newest: what is kept is the
+        document's own text. ``question`` says it anew where it cannot stand alone. Raises UsageError.
+        """
+        reviewer = self._named(reviewer)
+        record = self._decidable(request_id, reviewer)
+        if abstain and spans:
+            raise UsageError("a case has spans or abstains", hint="leave one of them out")
+        if spans:
+            found = tuple(self._located(span, record) for span in spans)
+        else:
+            found = () if abstain else _cited(record)
+        if not (found or abstain or expected):
+            raise UsageError(
+                f"{request_id} cites nothing that is verified", hint="say spans, abstain or expected"
+            )
+        said = self._parts.feedback.of(request_id)
+        case = Case(
+            id=request_id,
+            question=question or record.user_query,
+            expected=expected,
+            spans=tuple(dict.fromkeys(found)),
+            abstain=abstain,
+            tags=tuple(tags) or item_of(record, said, None).causes,
+            groups=tuple(record.parameters.get("filters", {}).get("groups", ())),
+            reviewed=reviewer,
+        )
+        self._decide(record, reviewer, ACCEPTED, case=case)
+        return case
+
+    def dismiss(self, request_id: str, *, reviewer: str = "", reason: str) -> None:
+        """Nothing to learn from it, and why; sealed. Raises UsageError without a reason."""
+        if not reason.strip():
+            raise UsageError("a dismissal has a reason", hint="say what is right about the answer")
+        reviewer = self._named(reviewer)
+        self._decide(self._decidable(request_id, reviewer), reviewer, DISMISSED, reason=reason)
+
+    def cases(self) -> tuple[Case, ...]:
+        """Those accepted, oldest decision first; none whose asker was erased."""
+        self._refuse()
+        cases = (one.case for one in self._parts.feedback.reviews().values() if one.case is not None)
+        return tuple(case for case in cases if self._may(case.id))
+
+    def write(self, path: str | Path) -> Written:
+        """Adds the accepted cases to a case file, each once, and takes out those that are none any more.
+
+        Lines of others are left as they are. Raises UsageError for a file whose lines are no cases,
+        AccessError for anybody but an admin: it is a file of the machine.
+        """
+        self._caller.must(Role.ADMIN, to="write case files")
+        path = Path(path)
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{path} cannot be read: {error}", hint="name a file of JSON lines") from error
+        ids = [_case_id(line, number, path) for number, line in enumerate(lines, 1)]
+        reviews = self._parts.feedback.reviews()
+        cases = {one.id: one for one in self.cases()}
+        gone = {request for request in reviews if request not in cases}
+        kept = [line for line, case in zip(lines, ids, strict=True) if case not in gone]
+        fresh = [case for case in cases.values() if case.id not in ids]
+        if fresh or len(kept) < len(lines):
+            text = "".join(f"{line}\n" for line in [*kept, *(msgspec.json.encode(c).decode() for c in fresh)])
+            beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+            try:
+                beside.write_text(text, encoding="utf-8")
+                os.replace(beside, path)
+            except OSError as error:
+                raise UsageError(f"{path} cannot be written: {error}", hint="name another file") from error
+        return Written(
+            path=str(path),
+            added=len(fresh),
+            already=len(cases) - len(fresh),
+            removed=len(lines) - len(kept),
+        )
+
+    # --- inside -----------------------------------------------------------------------------------
+
+    def _items(self, state: str, since: str) -> tuple[list[QueueItem], bool]:
+        """Everything in ``state`` with its topic, newest first; and whether nothing older was left out."""
+        if state not in (*STATES, ALL):
+            raise UsageError(f"unknown state {state!r}", hint=f"one of {', '.join((*STATES, ALL))}")
+        self._parts.noticing.due()
+        records = list(islice(self._records(since), MOST + 1))
+        store = self._parts.feedback
+        said = store.of_each([record.request_id for record in records])
+        reviews = store.reviews()
+        items = []
+        for record in records[:MOST]:
+            signals = said.get(record.request_id, ())
+            item = item_of(record, signals, reviews.get(record.request_id))
+            if item.causes and state in (item.state, ALL) and (record.user != EVALUATION or signals):
+                items.append(item)
+        topics = topics_in(items)
+        told = [msgspec.structs.replace(item, topic=topic) for item, topic in zip(items, topics, strict=True)]
+        return told, len(records) <= MOST
+
+    def _records(self, since: str) -> Iterator[AuditRecord]:
+        """Each record that failed or was flagged, once, newest first."""
+        asked = [AuditQuery(failure=ANY), *(AuditQuery(flag=signal.value) for signal in TROUBLE)]
+        walks = [self._walk(msgspec.structs.replace(query, since=since, limit=_PAGE)) for query in asked]
+        seen: set[str] = set()
+        for record in heapq.merge(*walks, key=lambda record: record.timestamp, reverse=True):
+            if record.request_id not in seen and record.user_query != ERASED:
+                seen.add(record.request_id)
+                if self._seeing.review(record):
+                    yield record
+
+    def _walk(self, query: AuditQuery) -> Iterator[AuditRecord]:
+        while True:
+            page = self._auditing.queries.page(query)
+            yield from page.records
+            if not page.next:
+                return
+            query = msgspec.structs.replace(query, cursor=page.next)
+
+    def _named(self, reviewer: str) -> str:
+        """Who is known by name decides under it."""
+        return reviewer if self._caller.everything else self._caller.user
+
+    def _refuse(self) -> None:
+        self._caller.must(Role.CURATOR, Role.AUDITOR, to="review answers")
+
+    def _record(self, request_id: str) -> AuditRecord:
+        """Raises UsageError where there is none that the caller may see."""
+        self._refuse()
+        log = self._parts.log
+        if self._caller.unrestricted:
+            return log.record(request_id)
+        try:
+            record = log.record(request_id)
+        except UsageError:
+            record = None
+        if record is None or not self._seeing.review(record):
+            raise log.absent(request_id)
+        return record
+
+    def _may(self, request_id: str) -> bool:
+        if self._caller.unrestricted:
+            return True
+        try:
+            self._record(request_id)
+        except UsageError:
+            return False
+        return True
+
+    def _decidable(self, request_id: str, reviewer: str) -> AuditRecord:
+        record = self._record(request_id)
+        if not reviewer.strip():
+            raise UsageError("nobody decides", hint="say who reviews: --reviewer")
+        if record.user_query == ERASED:
+            raise UsageError(f"whoever asked {request_id} was erased", hint="no case can be made of it")
+        return record
+
+    def _decide(
+        self, record: AuditRecord, reviewer: str, outcome: str, *, reason: str = "", case: Case | None = None
+    ) -> None:
+        parts = self._parts
+        review = Review(
+            review_id="fb_" + secrets.token_hex(12),
+            request_id=record.request_id,
+            timestamp=stamp(parts.clock),
+            reviewer=reviewer,
+            outcome=outcome,
+            reason=reason,
+            case=case,
+        )
+        documents = {*documents_of(record), *(span.document for span in (case.spans if case else ()))}
+        body: dict[str, Any] = {
+            "feedback_id": review.review_id,
+            "request_id": record.request_id,
+            "outcome": outcome,
+            "flags": [outcome],
+            # By pseudonym, as the entry is about whoever asked: a reviewer who is erased is nobody in it.
+            "reviewer": parts.log.keys.subject(reviewer).id,
+            "reason": reason,
+            "documents": [{"document_id": document} for document in sorted(documents)],
+        }
+        if case is not None:
+            body["case"] = plain(msgspec.structs.replace(case, reviewed=""))
+        parts.log.note(EntryKind.FEEDBACK, body, subject=record.user or record.session_id)
+        parts.feedback.decide(review)
+
+    def _located(self, span: CaseSpan, record: AuditRecord) -> CaseSpan:
+        """The document's own words for a quote that may differ in its blanks."""
+        evidence = self._parts.evidence
+        cited = [
+            citation.document_version
+            for claim in record.claims
+            for citation in claim.citations
+            if citation.document_id == span.document
+        ]
+        versions = dict.fromkeys([*cited, *evidence.versions(span.document)[::-1]])
+        if not versions or not self._seeing.document(span.document):
+            raise UsageError(f"no document {span.document!r}", hint="`citewell documents list` names them")
+        wanted = re.compile(r"\s+".join(map(re.escape, span.quote.split())))
+        for version in versions:
+            try:
+                text = evidence.get(version, span.document).text
+            except EvidenceError:
+                continue  # erased: another version may have it
+            found = wanted.search(text) if span.quote.strip() else None
+            if found is not None:
+                return CaseSpan(document=span.document, quote=found[0])
+        raise UsageError(
+            f"{span.document} does not say {span.quote[:80]!r}",
+            hint="copy the words from `citewell documents show`",
+        )
+
+
+def _cited(record: AuditRecord) -> tuple[CaseSpan, ...]:
+    """The spans of verified claims, each once, in the order of the answer."""
+    return tuple(
+        CaseSpan(document=citation.document_id, quote=citation.quote)
+        for claim in record.claims
+        if claim.shown and claim.verdict.status is Status.VERIFIED
+        for citation in claim.citations
+        if citation.start >= 0 and (citation.verdict is None or citation.verdict.status is Status.VERIFIED)
+    )
+
+
+def _case_id(line: str, number: int, path: Path) -> str:
+    try:
+        return str(json.loads(line)["id"]) if line.strip() else ""
+    except (ValueError, TypeError, KeyError) as error:
+        raise UsageError(
+            f"{path}, line {number} is no case", hint="name a file of JSON lines with an id each"
+        ) from error

@@ -1,0 +1,119 @@
+"""Erasure, retention and holds reach what people said, what was decided, and the cases made of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.feedback.conftest import Room
+
+from citewell.audit import AuditQuery
+from citewell.config import Config, Retention
+from citewell.errors import UsageError
+from citewell.feedback import Signal
+
+QUESTION, BECAUSE, OPINION = "the merger with Borealis?", "Borealis is misspelt", "Zephyrus knows better"
+
+
+@pytest.fixture
+def told(room: Room) -> Room:
+    """Alice asked, Alice and Bob spoke, Carol made a case and dismissed another."""
+    version = room.document()
+    first = room.answered(1, version=version, question=QUESTION)
+    second = room.answered(2, version=version, question=QUESTION)
+    room.answered(3, version=version, user="bob", session="ses_b", failure="citation_broken")
+    room.kb.feedback(first.request_id, "thumbs_down", user="alice", meta={"because": BECAUSE})
+    room.kb.feedback(first.request_id, "thumbs_down", user="bob", meta={"because": OPINION})
+    room.kb.feedback(f"req_{3:024d}", "thumbs_down", user="alice", meta={"because": BECAUSE})
+    room.kb.engaged(second.request_id, "shown")
+    room.kb.review.accept(first.request_id, reviewer="carol", expected=BECAUSE)
+    room.kb.review.dismiss(second.request_id, reviewer="carol", reason=BECAUSE)
+    return room
+
+
+def test_an_erased_person_s_words_stand_nowhere(told: Room, tmp_path: Path) -> None:
+    file = tmp_path / "cases.jsonl"
+    told.kb.review.write(file)
+    before = told.kb.audit.counts(AuditQuery(flag="thumbs_down")).total
+    outcome = told.kb.audit.erase("alice", reason="case 7")
+    assert outcome.forgotten["feedback"] == 3
+    assert outcome.forgotten["cases"] == 1
+    for words in ("Borealis", "alice"):
+        assert told.holds_bytes(words) == []
+    assert told.log.check().ok
+    assert told.kb.audit.counts(AuditQuery(flag="thumbs_down")).total == before
+    assert told.store.counts() == {"2026-11-21": {"thumbs_down": 3}}
+    assert told.kb.review.cases() == ()
+    assert [item.user for item in told.kb.review.queue(state="all").items] == ["bob"]
+    assert "Borealis" in file.read_text()
+    assert told.kb.review.write(file).removed == 1
+    assert file.read_text() == ""
+
+
+def test_nothing_more_can_be_said_of_theirs(told: Room) -> None:
+    told.kb.audit.erase("alice", reason="case 7")
+    request = f"req_{1:024d}"
+    for act in (
+        lambda: told.kb.feedback(request, "thumbs_up"),
+        lambda: told.kb.engaged(request, "shown"),
+        lambda: told.kb.review.accept(request, reviewer="carol", expected="x"),
+    ):
+        with pytest.raises(UsageError, match="erased"):
+            act()
+
+
+def test_a_reviewer_who_is_erased_is_nobody_in_what_they_decided(told: Room) -> None:
+    told.kb.audit.erase("carol", reason="case 8")
+    assert told.holds_bytes("carol") == []
+    (case,) = told.kb.review.cases()
+    assert (case.question, case.reviewed) == (QUESTION, "[erased]")
+
+
+def test_what_bob_said_is_bob_s(told: Room) -> None:
+    told.kb.audit.erase("bob", reason="case 9")
+    assert told.holds_bytes("Zephyrus") == []
+    mine, his = told.store.of(f"req_{1:024d}")
+    assert (mine.meta, mine.user) == ({"because": BECAUSE}, "alice")
+    assert (his.meta, his.user, his.signal) == ({}, "", Signal.THUMBS_DOWN)
+
+
+def test_feedback_expires_with_its_class(told: Room) -> None:
+    told.clock.forward(40 * 86_400)
+    config = msgspec.structs.replace(Config(), retention=Retention(feedback_days=30))
+    told.parts.__dict__["config"] = config
+    assert told.kb.audit.expire(dry_run=True).expired == {"feedback": 5}
+    assert len(told.store.of(f"req_{1:024d}")) == 2
+    outcome = told.kb.audit.expire()
+    assert outcome.expired == {"feedback": 5}
+    assert len(outcome.feedback) == 5
+    assert told.store.of(f"req_{1:024d}") == ()
+    assert told.kb.review.cases() == ()
+    assert told.holds_bytes(BECAUSE) == []
+    assert told.log.check().ok
+
+
+def test_an_answer_that_expired_is_in_no_queue(told: Room) -> None:
+    told.clock.forward(400 * 86_400)
+    told.parts.__dict__["config"] = msgspec.structs.replace(Config(), retention=Retention(answers_days=30))
+    told.kb.audit.expire()
+    assert told.kb.review.queue(state="all").items == ()
+    assert told.kb.review.detect() == ()
+
+
+@pytest.mark.parametrize(
+    ("about", "kept"),
+    [
+        ({"user": "alice"}, 4),
+        ({"request_id": f"req_{1:024d}"}, 3),
+        ({"document": "filings/a.pdf"}, 5),
+        ({}, 5),
+    ],
+)
+def test_a_hold_keeps_what_was_said(told: Room, about: dict[str, str], kept: int) -> None:
+    told.clock.forward(40 * 86_400)
+    told.parts.__dict__["config"] = msgspec.structs.replace(Config(), retention=Retention(feedback_days=30))
+    told.kb.audit.hold("case 12", reason="proceedings", **about)
+    outcome = told.kb.audit.expire()
+    assert outcome.held == kept
+    assert len(outcome.feedback) == 5 - kept
