@@ -1,4 +1,4 @@
-"""A running server and a real browser: Debian's Chromium, headless. Skipped with a reason where there is none."""
+"""A running server and a real browser, Debian's Chromium without a window; skipped where there is none."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def live(kb: KnowledgeBase) -> Iterator[str]:
 
 
 class Paper:
-    """One page of a PDF, written by hand, so that a test knows where its lines stand: points from the bottom."""
+    """One page of a PDF by hand, so that a test knows where its lines stand: points from the bottom left."""
 
     WIDTH, HEIGHT = 612, 792
 
@@ -169,7 +169,8 @@ class Paper:
             body += f"{number} 0 obj\n{text}\nendobj\n"
         table = "".join(f"{place:010d} 00000 n \n" for place in places)
         size = len(objects) + 1
-        end = f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n<< /Size {size} /Root 1 0 R /Info 6 0 R >>\n"
+        end = f"xref\n0 {size}\n0000000000 65535 f \n{table}"
+        end += f"trailer\n<< /Size {size} /Root 1 0 R /Info 6 0 R >>\n"
         return f"{body}{end}startxref\n{len(body)}\n%%EOF\n".encode("ascii")
 
 
