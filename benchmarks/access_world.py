@@ -118,10 +118,19 @@ class World:
         self.kb.close()
 
 
-def make_world(folder: Path, seed: int, *, documents: int, people: int, asked: int, sealed: int) -> World:
+def make_world(
+    folder: Path,
+    seed: int,
+    *,
+    documents: int,
+    people: int,
+    asked: int,
+    sealed: int,
+    isolation: str = "shared",
+) -> World:
     """``asked`` questions go through the whole pass; ``sealed`` records are put into the log as they are."""
     chance = random.Random(seed)
-    settings = Config(retrieval=Retrieval(relevance_threshold=0.2))
+    settings = Config(retrieval=Retrieval(relevance_threshold=0.2, isolation=isolation))
     world = World(kb=KnowledgeBase(_fake_parts(folder, settings)), chance=chance)
     folder.mkdir(parents=True, exist_ok=True)
     _add(world, documents)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from citewell.checking import Checker
     from citewell.evidence.sqlite import SqliteEvidence
     from citewell.feedback import FeedbackStore
-    from citewell.index import LanceIndex
+    from citewell.index import ChunkIndex
     from citewell.listening import Listening
     from citewell.models.onnx.reading import Reads
     from citewell.noticing import Noticing
@@ -119,10 +119,12 @@ class Assembly:
         return SqliteEvidence(self.home / "evidence.sqlite")
 
     @cached_property
-    def index(self) -> LanceIndex:
-        from citewell.index import LanceIndex
+    def index(self) -> ChunkIndex:
+        from citewell.index import IsolatedIndex, LanceIndex
 
-        return LanceIndex(self.home / "index", self.embedder, hash_value(self.config.chunking))
+        kinds: dict[str, Callable[..., ChunkIndex]] = {"shared": LanceIndex, "strict": IsolatedIndex}
+        kind = _chosen("retrieval.isolation", self.config.retrieval.isolation, kinds)
+        return kind(self.home / "index", self.embedder, hash_value(self.config.chunking))
 
     @cached_property
     def log(self) -> Log:

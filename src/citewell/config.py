@@ -47,7 +47,8 @@ class Chunking(Record, frozen=True, kw_only=True):
 class Retrieval(Record, frozen=True, kw_only=True):
     """Weights of the ranked lists in the fusion; ``rrf_k`` as in Cormack et al. 2009. ``weight_tables``
     is of the ranking by table rows; ``weight_elsewhere`` the share of its weight that each list keeps for
-    other documents when the question names some; ``weight_ranker`` and
+    other documents when the question names some; ``isolation`` is "shared" (one table) or "strict" (one for
+    each access list, so that what somebody may not see moves no score of theirs); ``weight_ranker`` and
     ``weight_similarity`` of the ranker's order and of the dense views' beside the pool's, which weighs 1."""
 
     pool: int = 50
@@ -65,6 +66,7 @@ class Retrieval(Record, frozen=True, kw_only=True):
     max_per_document: int = 5
     near_duplicate: float = 0.9
     broadened_pool: int = 150
+    isolation: str = "shared"
 
 
 class Gate(Record, frozen=True, kw_only=True):

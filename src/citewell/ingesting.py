@@ -30,7 +30,7 @@ from citewell.errors import CitewellError, DocumentError, UnreadableError, Usage
 from citewell.evidence.catalogue import STORED, WITHDRAWN, CatalogueEntry, absent
 from citewell.evidence.sqlite import SqliteEvidence
 from citewell.identity import hash_file
-from citewell.index import LanceIndex
+from citewell.index import ChunkIndex
 from citewell.ports import Clock
 from citewell.records import Chunk, Document, Record
 
@@ -75,7 +75,7 @@ def ingest(
     *,
     worker: ParsingWorker,
     evidence: SqliteEvidence,
-    index: LanceIndex,
+    index: ChunkIndex,
     chunking: Chunking,
     acl: Sequence[str] = (),
     tags: Sequence[str] = (),
@@ -109,7 +109,7 @@ def ingest(
         return IngestReport(files=tuple(writing.outcomes), index_version=index.publish())
 
 
-def _reconcile(evidence: SqliteEvidence, index: LanceIndex) -> None:
+def _reconcile(evidence: SqliteEvidence, index: ChunkIndex) -> None:
     """Says in each store what an interruption left unsaid: chunks came in or a document went."""
     stored = index.stored()
     entries = evidence.catalogue()
@@ -124,7 +124,7 @@ def _reconcile(evidence: SqliteEvidence, index: LanceIndex) -> None:
     index.remove(set(stored) - {entry.document_id for entry in entries if entry.state != WITHDRAWN})
 
 
-def withdraw(document_id: str, *, evidence: SqliteEvidence, index: LanceIndex, reason: str) -> str:
+def withdraw(document_id: str, *, evidence: SqliteEvidence, index: ChunkIndex, reason: str) -> str:
     """Keeps the document as evidence and retrieves it no more; the new index version's name.
 
     It stays withdrawn when its folder is ingested again; ingesting the file by its own path restores it.
@@ -136,7 +136,7 @@ def withdraw(document_id: str, *, evidence: SqliteEvidence, index: LanceIndex, r
         return index.publish()
 
 
-def share(document_id: str, acl: Sequence[str], *, evidence: SqliteEvidence, index: LanceIndex) -> str:
+def share(document_id: str, acl: Sequence[str], *, evidence: SqliteEvidence, index: ChunkIndex) -> str:
     """Replaces who may see the document; the new index version's name. Nothing is read or embedded again.
 
     Retrieval obeys first: an interruption leaves it as asked for, and the next ingest brings it back in line
@@ -166,7 +166,7 @@ class _Plan:
     def __init__(
         self,
         evidence: SqliteEvidence,
-        index: LanceIndex,
+        index: ChunkIndex,
         acl: tuple[str, ...],
         tags: tuple[str, ...],
         now: str,
@@ -219,7 +219,7 @@ class _Plan:
 class _Writing:
     """Takes what was read, in order: evidence at once, chunks in batches of whole documents."""
 
-    def __init__(self, evidence: SqliteEvidence, index: LanceIndex, progress: Progress | None) -> None:
+    def __init__(self, evidence: SqliteEvidence, index: ChunkIndex, progress: Progress | None) -> None:
         self._evidence, self._index, self._progress = evidence, index, progress
         self._waiting: list[tuple[_Parsed, list[Any]]] = []
         self._rows = 0

@@ -32,7 +32,7 @@ class Index:
     def __init__(self) -> None:
         self.inner = Snapshot()
 
-    def snapshot(self) -> Any:
+    def snapshot(self, groups: Any = None) -> Any:
         return self.inner
 
 

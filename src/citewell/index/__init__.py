@@ -1,7 +1,11 @@
 """Versioned, searchable chunks."""
 
+from citewell.index.isolated import IsolatedIndex
 from citewell.index.lance import LanceIndex
 from citewell.index.snapshot import BM25, Snapshot
 from citewell.index.views import VIEWS, VIEWS_VERSION
 
-__all__ = ["BM25", "VIEWS", "VIEWS_VERSION", "LanceIndex", "Snapshot"]
+ChunkIndex = LanceIndex | IsolatedIndex
+"""One table for everybody, or one for each access list."""
+
+__all__ = ["BM25", "VIEWS", "VIEWS_VERSION", "ChunkIndex", "IsolatedIndex", "LanceIndex", "Snapshot"]

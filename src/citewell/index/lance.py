@@ -25,6 +25,8 @@ from citewell.ports import Embedder, Hit, Vectors
 from citewell.records import Chunk, Record
 
 TABLE = "chunks"
+SETS = "sets"
+"""A folder of this name holds tables by access list: :mod:`citewell.index.isolated`."""
 FORMAT = "1"
 _PUBLISHED, _PREVIOUS, _PINNED = "published", "previous", "record-"
 # Compaction rewrites the table, which doubles what pinned versions hold: only when scans suffer.
@@ -56,6 +58,11 @@ class LanceIndex:
         self._embedder = embedder
         if "://" not in self.path:
             Path(self.path).mkdir(parents=True, exist_ok=True)
+            if Path(self.path, SETS).exists():
+                raise IndexMismatchError(
+                    f"the index at {self.path} has a table for each access list",
+                    hint='set retrieval.isolation = "strict", or move that folder away and ingest again',
+                )
         self._database = lancedb.connect(self.path)
         wanted = {
             "format": FORMAT,
@@ -79,8 +86,9 @@ class LanceIndex:
         """The published version's name."""
         return self._name(self._table.tags.get_version(_PUBLISHED))
 
-    def snapshot(self) -> Snapshot:
-        """The published version, opened; the same object until another is published."""
+    def snapshot(self, groups: Sequence[str] | None = None) -> Snapshot:
+        """The published version, opened, whoever looks: filters say what of it they see. The same object
+        until another is published."""
         name = self.version()
         current = self._snapshot
         if current is None or current.version() != name:
@@ -187,6 +195,11 @@ class LanceIndex:
             .when_not_matched_by_source_delete(inside)
             .execute(table)
         )
+
+    def rows_of(self, document_id: str) -> Any:
+        """What is written of a document, vectors and all, as :meth:`write` takes it."""
+        self._table.checkout_latest()
+        return self._table.search().where(one_of("document_id", [document_id])).limit(None).to_arrow()
 
     def add(self, chunks: Sequence[Chunk]) -> None:
         """Embeds and writes whole documents in one commit."""

@@ -7,7 +7,7 @@ compared. Knows nothing about writing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -36,7 +36,7 @@ class Snapshot:
     def version(self) -> str:
         return self._version
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self, groups: Sequence[str] | None = None) -> Snapshot:
         """Itself: whatever reads an index can be given one version of it."""
         return self
 

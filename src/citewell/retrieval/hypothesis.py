@@ -7,7 +7,7 @@ nothing about who wrote it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ from citewell.records import Chunk
 
 
 class Readable(Protocol):
-    def snapshot(self) -> IndexSnapshot: ...
+    def snapshot(self, groups: Sequence[str] | None = None) -> IndexSnapshot: ...
 
 
 class Beside:
@@ -26,8 +26,8 @@ class Beside:
     def __init__(self, index: Readable, hypothesis: str) -> None:
         self._index, self._hypothesis = index, hypothesis
 
-    def snapshot(self) -> IndexSnapshot:
-        return _Snapshot(self._index.snapshot(), self._hypothesis)
+    def snapshot(self, groups: Sequence[str] | None = None) -> IndexSnapshot:
+        return _Snapshot(self._index.snapshot(groups), self._hypothesis)
 
 
 class _Snapshot:

@@ -42,7 +42,9 @@ _WIDENED, _WIDE_CHARS = 15, 2_500
 class Readable(Protocol):
     """The index, or one version of it."""
 
-    def snapshot(self) -> IndexSnapshot: ...
+    def snapshot(self, groups: Sequence[str] | None = None) -> IndexSnapshot:
+        """What there is to read for somebody of these groups; None is for whoever may see everything."""
+        ...
 
 
 class Retrieved(Record, frozen=True, kw_only=True):
@@ -104,7 +106,7 @@ class Retriever:
             raise UsageError(f"top_k is {top_k}", hint=f"choose 1 to {MAX_TOP_K}")
         filters = filters or Filters()
         latencies: dict[str, float] = {}
-        snapshot = self._index.snapshot()
+        snapshot = self._index.snapshot(filters.groups)
         wording = reword(word(question)) if broaden else word(question)
         with _timed(latencies, "search"):
             found = self.pool(wording, snapshot, filters, pool)

@@ -136,7 +136,7 @@ class EditedIndex:
     def __init__(self, snapshot: IndexSnapshot, edit: Edit) -> None:
         self._snapshot, self._edit, self.views = snapshot, edit, snapshot.views
 
-    def snapshot(self) -> EditedIndex:
+    def snapshot(self, groups: Sequence[str] | None = None) -> EditedIndex:
         return self
 
     def version(self) -> str:
