@@ -30,8 +30,9 @@ def test_a_run_its_comparison_and_its_gate(run: Run, home: Path, cases: Path, tm
     assert [case["id"] for case in said["cases"]] == ["who", "moon"]
     assert said == json.loads((tmp_path / "a.json").read_text())
 
-    second = run("--home", home, "eval", "run", cases, "--out", "b.json")
+    second = run("--home", home, "eval", "run", cases, "--out", "b.json", "--html", "b.html")
     assert second.exit_code == 0
+    assert "Who founded Nike?" in (tmp_path / "b.html").read_text()
     assert "right_outcome" in second.stdout
     assert "not measured: " in second.stdout
     files = [json.loads((tmp_path / name).read_text()) for name in ("a.json", "b.json")]

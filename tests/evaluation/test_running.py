@@ -156,7 +156,7 @@ def test_a_failing_case_is_unscored_and_the_others_go_on(kb: KnowledgeBase) -> N
 
 def test_nobody_is_called_about_a_question_that_nobody_asked(kb: KnowledgeBase, tmp_path: Path) -> None:
     called = tmp_path / "called"
-    with citewell.open(kb.home, config=Config(escalate=f"touch {called}")) as calling:
+    with citewell.open(kb.home, config=Config(escalate=f"sh -c 'touch {called}'")) as calling:
         evaluate_home(calling, CASES[2:3])
         assert not called.exists()
         calling.ask(CASES[2].question)

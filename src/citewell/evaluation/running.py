@@ -49,7 +49,7 @@ CODE = "citewell-evaluation/1"
 Progress = Callable[[int, int, str], None]
 """(cases done, cases in all, the id of the one that comes next)."""
 
-__all__ = ["CODE", "Progress", "Run", "evaluate_home", "evaluate_recorded", "run"]
+__all__ = ["CODE", "Progress", "Run", "evaluate_home", "evaluate_recorded", "run", "verifier_of"]
 
 
 def run(
@@ -120,7 +120,7 @@ def evaluate_home(
 ) -> Run:
     """Asks ``kb`` every case and seals what came of it in its log. Raises LogError."""
     pipeline = HomePipeline(kb, runs=runs, top_k=top_k)
-    made = run(pipeline, cases, _verifier(kb.parts), kb.parts.clock, progress=progress)
+    made = run(pipeline, cases, verifier_of(kb.parts), kb.parts.clock, progress=progress)
     return _sealed(kb, made)
 
 
@@ -135,11 +135,11 @@ def evaluate_recorded(
 ) -> Run:
     """Judges answers from a file whose hash is ``digest``; sealed where there is a home."""
     pipeline = RecordedPipeline(recorded, digest, assembly, kb)
-    made = run(pipeline, cases, _verifier(assembly), assembly.clock, progress=progress)
+    made = run(pipeline, cases, verifier_of(assembly), assembly.clock, progress=progress)
     return made if kb is None else _sealed(kb, made)
 
 
-def _verifier(assembly: Assembly) -> Verifier:
+def verifier_of(assembly: Assembly) -> Verifier:
     """The configured one, with a memory: a passage is read alone, with others and without."""
     return Verifier(RememberingEntailer(assembly.entailer), assembly.config.verification)
 
