@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from citewell.cli.home import HomeOption, home_of
+from citewell.cli.home import HomeOption, home_of, open_home
 from citewell.cli.printing import ERROR, OK, aside, escaped
 from citewell.errors import UsageError
 
+_FORMATS = ("beir", "financebench", "ragtruth", "alce", "ragas", "deepeval")
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Where the cases go; else standard output.")]
 
 
 def register(group: typer.Typer) -> None:
     group.command("draft")(draft)
+    group.command("import")(read)
 
 
 def draft(
@@ -63,3 +66,88 @@ def draft(
     aside(f"{len(cases)} drafts from {len(documents)} documents ({told}), none of them reviewed")
     if code:
         raise typer.Exit(code)
+
+
+def read(
+    context: typer.Context,
+    form: Annotated[str, typer.Argument(metavar="FORMAT", help=", ".join(_FORMATS))],
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="Its file, folder or zip.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the cases go.")],
+    answers: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where its answers go, for `eval run --answers`.")
+    ] = None,
+    documents: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A new folder for its documents, to ingest.")
+    ] = None,
+    document_id: Annotated[
+        str,
+        typer.Option(
+            "--document-id", metavar="TEMPLATE", help="How its documents are named here: 'pdfs/{}.pdf'."
+        ),
+    ] = "",
+    home: HomeOption = None,
+) -> None:
+    """Cases, and answers where it has them, out of somebody else's data set."""
+    from citewell.evaluation.cases import write_cases
+    from citewell.evaluation.importing import read_format
+
+    template = document_id or (f"{documents.resolve().name}/{{}}.txt" if documents else "")
+    found = read_format(form, path, document=template, texts=_texts(context, home))
+    if documents is not None and not found.documents:
+        raise UsageError(f"{form} holds no documents", hint="leave --documents out")
+    if answers is not None and not found.answers:
+        raise UsageError(f"{path} holds no answers", hint="leave --answers out")
+    if documents is not None:
+        _write_documents(documents, found.documents)
+    write_cases(found.cases, out)
+    if answers is not None:
+        _write_lines(answers, found.answers)
+    located = sum(bool(case.spans) for case in found.cases)
+    aside(
+        f"{len(found.cases)} cases ({located} with spans), {len(found.answers)} answers,"
+        f" {len(found.documents)} documents"
+    )
+    for note in found.notes:
+        aside(f"note: {note}")
+    if found.answers and answers is None:
+        aside("note: the answers were left out; --answers FILE writes them")
+
+
+def _texts(context: typer.Context, home: str | None) -> Callable[[str], str | None]:
+    """Documents of the home, where there is one: quotes have to be the words as they stand there."""
+    from citewell.errors import CitewellError
+
+    if not home_of(context, home).is_dir():
+        return lambda name: None
+    kb = open_home(context, home)
+    known = {entry.document_id for entry in kb.documents()}
+
+    def text(name: str) -> str | None:
+        if name not in known:
+            return None
+        try:
+            return kb.document(name).text
+        except CitewellError:
+            return None
+
+    return text
+
+
+def _write_documents(folder: Path, documents: dict[str, str]) -> None:
+    if folder.exists() and any(folder.iterdir()):
+        raise UsageError(f"{folder} is not empty", hint="name a new folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in documents.items():
+            (folder / Path(name).name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written ({error.strerror})", hint="check the folder") from error
+
+
+def _write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> None:
+    import msgspec
+
+    try:
+        path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written ({error.strerror})", hint="check the folder") from error

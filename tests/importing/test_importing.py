@@ -1,0 +1,289 @@
+"""Other people's data sets become cases and answers that our own commands read."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from citewell.documents.reading import read_bytes
+from citewell.errors import UsageError
+from citewell.evaluation.cases import load_cases
+from citewell.evaluation.importing import FORMATS, read_format
+from citewell.evaluation.importing.locating import Places, located
+from citewell.evaluation.recorded import load_answers
+
+RAGAS = [
+    {
+        "user_input": "Who built the bridge?",
+        "retrieved_contexts": ["Ann Lee built the bridge.", "It opened in 1901."],
+        "response": "Ann Lee [1].",
+        "reference": "Ann Lee",
+    },
+    {"user_input": "When did it open?", "reference": "1901"},
+]
+DEEPEVAL = [
+    {
+        "input": "Who built the bridge?",
+        "actual_output": "Ann Lee.",
+        "expected_output": "Ann Lee",
+        "retrieval_context": ["Ann Lee built the bridge."],
+    }
+]
+ALCE = {
+    "args": {"model": "a model"},
+    "data": [
+        {
+            "sample_id": "7",
+            "question": "Who built the bridge?",
+            "answer": "Ann Lee built it.",
+            "docs": [{"id": "3", "title": "Bridges", "text": "Ann Lee built the bridge."}],
+            "output": "Ann Lee built it [1].",
+        }
+    ],
+}
+FINANCEBENCH = {
+    "financebench_id": "fb_1",
+    "question": "What was capex?",
+    "answer": "$1,577",
+    "question_type": "metrics-generated",
+    "company": "Acme",
+    "doc_name": "ACME_2022_10K",
+    "evidence": [
+        {
+            "doc_name": "ACME_2022_10K",
+            "evidence_text": "Purchases of plant and equipment .... $\n1,577\n1,373\n",
+        }
+    ],
+}
+
+
+def lines(path: Path, records: list[Any]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def beir(folder: Path) -> Path:
+    lines(
+        folder / "corpus.jsonl",
+        [
+            {"_id": "d/1", "title": "Bridges", "text": "Ann Lee built the bridge.\nIt opened in 1901."},
+            {"_id": "d2", "title": "", "text": "Ferries are slow."},
+        ],
+    )
+    lines(folder / "queries.jsonl", [{"_id": "q1", "text": "Who built it?"}, {"_id": "q2", "text": "Why?"}])
+    (folder / "qrels").mkdir()
+    (folder / "qrels" / "test.tsv").write_text(
+        "query-id\tcorpus-id\tscore\nq1\td/1\t2\nq1\td2\t0\nq2\td2\t0\n"
+    )
+    return folder
+
+
+def ragtruth(folder: Path) -> Path:
+    info = {
+        "question": "Who built it?",
+        "passages": "passage 1:Ann Lee did.\n\npassage 2:It opened in 1901.\n",
+    }
+    lines(
+        folder / "source_info.jsonl",
+        [
+            {"source_id": "s1", "task_type": "QA", "source_info": info},
+            {"source_id": "s2", "task_type": "Data2txt", "source_info": {"name": "Cafe"}},
+        ],
+    )
+    lines(
+        folder / "response.jsonl",
+        [
+            {
+                "id": "1",
+                "source_id": "s1",
+                "model": "m",
+                "labels": [],
+                "split": "test",
+                "response": "Ann Lee.",
+            },
+            {"id": "2", "source_id": "s2", "model": "m", "labels": [{"text": "bar"}], "response": "A bar."},
+        ],
+    )
+    return folder
+
+
+def write(tmp_path: Path, name: str) -> Path:
+    made = {
+        "beir": lambda: beir(tmp_path / "set"),
+        "ragtruth": lambda: ragtruth(tmp_path / "set"),
+        "ragas": lambda: lines(tmp_path / "ragas.jsonl", RAGAS),
+        "financebench": lambda: lines(tmp_path / "questions.jsonl", [FINANCEBENCH]),
+    }
+    if name in made:
+        return made[name]()
+    path = tmp_path / f"{name}.json"
+    path.write_text(json.dumps({"alce": ALCE, "deepeval": DEEPEVAL}[name]))
+    return path
+
+
+def test_beir_judges_whole_documents_under_the_ids_that_ingest_gives(tmp_path: Path) -> None:
+    found = read_format("beir", write(tmp_path, "beir"), document="bridges/{}.txt")
+    (case,) = found.cases
+    assert (case.id, case.question) == ("q1", "Who built it?")
+    (span,) = case.spans
+    assert span.document == "bridges/d_1.txt"
+    text = read_bytes(found.documents[span.document].encode(), document_id=span.document).text
+    assert span.quote == text
+    assert set(found.documents) == {"bridges/d_1.txt", "bridges/d2.txt"}
+
+
+def test_a_gzipped_set_and_a_zipped_one_read_alike(tmp_path: Path) -> None:
+    plain = beir(tmp_path / "plain")
+    packed = tmp_path / "packed"
+    (packed / "qrels").mkdir(parents=True)
+    for name in ("corpus.jsonl", "queries.jsonl"):
+        (packed / f"{name}.gz").write_bytes(gzip.compress((plain / name).read_bytes()))
+    (packed / "qrels" / "test.tsv").write_bytes((plain / "qrels" / "test.tsv").read_bytes())
+    with zipfile.ZipFile(tmp_path / "set.zip", "w") as file:
+        for path in plain.rglob("*"):
+            file.write(path, Path("set") / path.relative_to(plain))
+    assert (
+        read_format("beir", plain) == read_format("beir", packed) == read_format("beir", tmp_path / "set.zip")
+    )
+
+
+def test_ragtruth_brings_answers_with_their_sources_and_what_people_said(tmp_path: Path) -> None:
+    found = read_format("ragtruth", write(tmp_path, "ragtruth"))
+    first, second = found.answers
+    assert first == {
+        "id": "1",
+        "question": "Who built it?",
+        "answer": "Ann Lee.",
+        "sources": [{"id": "1", "text": "Ann Lee did."}, {"id": "2", "text": "It opened in 1901."}],
+        "supported": True,
+    }
+    assert second["supported"] is False
+    assert "Cafe" in second["sources"][0]["text"]
+    assert found.cases[0].tags == ("QA", "m", "test")
+
+
+def test_alce_ragas_and_deepeval_bring_answers_where_there_are_any(tmp_path: Path) -> None:
+    alce = read_format("alce", write(tmp_path, "alce"))
+    assert alce.cases[0].id == alce.answers[0]["id"] == "7"
+    assert alce.answers[0]["sources"] == [{"id": "1", "text": "Bridges\n\nAnn Lee built the bridge."}]
+    assert alce.documents == {"alce/3.txt": "Bridges\n\nAnn Lee built the bridge.\n"}
+    ragas = read_format("ragas", write(tmp_path, "ragas"))
+    assert [case.expected for case in ragas.cases] == ["Ann Lee", "1901"]
+    assert len(ragas.answers) == 1
+    deepeval = read_format("deepeval", write(tmp_path, "deepeval"))
+    assert deepeval.cases[0].question == "Who built the bridge?"
+    assert deepeval.answers[0]["answer"] == "Ann Lee."
+
+
+def test_financebench_evidence_is_quoted_in_our_words_or_left_out(tmp_path: Path) -> None:
+    path = write(tmp_path, "financebench")
+    text = "Cash flows\nPurchases of plant and equipment\t$ 1,577\t1,373\nOther\t1\t2\n"
+    there = {"filings/ACME_2022_10K.pdf": text}
+    (case,) = read_format("financebench", path, document="filings/{}.pdf", texts=there.get).cases
+    assert [span.quote for span in case.spans] == ["Purchases of plant and equipment\t$ 1,577\t1,373"]
+    assert case.expected == "$1,577"
+    without = read_format("financebench", path)
+    assert without.cases[0].spans == ()
+    assert "1 cases have no spans" in without.notes[0]
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_what_is_written_is_what_our_commands_read(tmp_path: Path, name: str) -> None:
+    from citewell.cli import app
+
+    path, out, answers = write(tmp_path, name), tmp_path / "cases.jsonl", tmp_path / "answers.jsonl"
+    has_answers = bool(read_format(name, path).answers)
+    options = ["--answers", str(answers)] if has_answers else []
+    made = CliRunner().invoke(
+        app,
+        ["eval", "import", name, str(path), "--out", str(out), "--home", str(tmp_path / "none"), *options],
+    )
+    assert made.exit_code == 0, made.output
+    cases = load_cases(out)
+    assert len(cases) >= 1
+    if has_answers:
+        recorded, _ = load_answers(answers, cases)
+        assert not any(one.problem for one in recorded.values())
+        assert set(recorded) <= {case.id for case in cases}
+
+
+def test_documents_are_written_under_the_ids_of_the_spans(tmp_path: Path) -> None:
+    from citewell.cli import app
+
+    out, folder = tmp_path / "cases.jsonl", tmp_path / "bridges"
+    command = [
+        "eval",
+        "import",
+        "beir",
+        str(write(tmp_path, "beir")),
+        "--out",
+        str(out),
+        "--documents",
+        str(folder),
+    ]
+    assert CliRunner().invoke(app, [*command, "--home", str(tmp_path / "none")]).exit_code == 0
+    for case in load_cases(out):
+        for span in case.spans:
+            assert (tmp_path / span.document).is_file()
+    again = CliRunner().invoke(app, [*command, "--home", str(tmp_path / "none")])
+    assert again.exit_code == 2
+    assert "not empty" in again.output
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("ragas", json.dumps(DEEPEVAL), "it looks like deepeval"),
+        ("deepeval", json.dumps(ALCE), "has no 'input'.*it looks like alce"),
+        ("financebench", "not json", "is not JSON"),
+        ("ragas", "[]", "holds no objects"),
+        ("ragas", '[{"user_input": [{"content": "hi"}]}]', "is a conversation"),
+        ("ragas", '[{"user_input": "a", "response": "b", "retrieved_contexts": [1]}]', "no list of texts"),
+        ("alce", '[{"question": "a", "docs": "b"}]', "no list of 'docs'"),
+        ("beir", "{}", "has not all of corpus.jsonl"),
+        ("nonsense", "{}", "one of beir, financebench"),
+    ],
+)
+def test_a_wrong_file_is_one_error_that_says_what_it_should_be(
+    tmp_path: Path, name: str, content: str, said: str
+) -> None:
+    path = tmp_path / "file.json"
+    path.write_text(content)
+    with pytest.raises(UsageError, match=said):
+        read_format(name, path)
+
+
+def test_two_records_of_one_id_are_refused(tmp_path: Path) -> None:
+    path = lines(tmp_path / "r.jsonl", [{"id": "1", "user_input": "a"}, {"id": "1", "user_input": "b"}])
+    with pytest.raises(UsageError, match="more than one record '1'"):
+        read_format("ragas", path)
+
+
+def test_a_name_of_the_set_cannot_leave_its_folder(tmp_path: Path) -> None:
+    folder = beir(tmp_path / "set")
+    lines(folder / "corpus.jsonl", [{"_id": "../../etc/x", "text": "Bad."}, {"_id": "d/1", "text": "Good."}])
+    assert set(read_format("beir", folder).documents) == {"beir/_.._etc_x.txt", "beir/d_1.txt"}
+
+
+@settings(deadline=None)
+@given(st.text(), st.text(min_size=1), st.text())
+def test_located_words_are_always_the_texts_own(before: str, words: str, after: str) -> None:
+    text = before + words + after
+    for quote in located(words, Places(text)):
+        assert quote in text
+
+
+@pytest.mark.data
+def test_the_real_financebench_file_is_read(data: Path) -> None:
+    found = read_format("financebench", data / "financebench")
+    assert len(found.cases) == 66
+    assert all(case.expected and case.question for case in found.cases)
