@@ -260,3 +260,81 @@ def test_no_page_is_wider_than_its_window(browser: Any, width: int) -> None:
             assert browser.run("return document.documentElement.scrollWidth") <= width, path
     finally:
         browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_a_flagged_answer_becomes_a_canary_case_with_the_right_words(browser: Any, kb: KnowledgeBase) -> None:
+    browser.ask("When was the toll abolished, and who asked?")
+    request_id = browser.path.rpartition("/")[2]
+    kb.feedback(request_id, "thumbs_down", meta={"reason": "nobody asked"})
+    browser.open("/review")
+    assert "Somebody said it is wrong" in browser.text(".groups")
+    browser.find(".groups a").click()
+    browser.wait(".flagged a").click()
+    browser.wait("#accept")
+    assert "nobody asked" in browser.text(".said")
+    for box in browser.all("#spans textarea"):
+        box.clear()
+    # Words are selected in the source, as with the mouse.
+    browser.run(
+        "const all = [...document.querySelectorAll('.excerpt p')];"
+        "const p = all.find((one) => one.textContent.includes('toll'));"
+        "getSelection().selectAllChildren(p)"
+    )
+    browser.wait("#take").click()
+    assert "abolished in 1958" in browser.find("#spans textarea").get_attribute("value")
+    browser.find('#accept input[name="expected"]').send_keys("1958")
+    browser.find("#accept button.main").click()
+    browser.until(lambda: "canary case" in browser.text(".notice"))
+    (case,) = kb.review.cases()
+    assert case.expected == "1958"
+    assert [span.document for span in case.spans] == ["bridge.md"]
+    assert "The toll was abolished in 1958." in case.spans[0].quote
+    browser.open("/review")
+    assert request_id not in browser.driver.page_source
+    assert browser.errors() == []
+
+
+def test_a_dismissal_needs_its_reason(browser: Any, kb: KnowledgeBase) -> None:
+    browser.ask("What colour is the submarine?")
+    request_id = browser.path.rpartition("/")[2]
+    browser.open(f"/review/{request_id}")
+    browser.find('form[action$="/dismiss"] input[name="reason"]').send_keys("there is no submarine")
+    browser.find('form[action$="/dismiss"] button').click()
+    browser.until(lambda: browser.path == "/review")
+    assert kb.review.show(request_id).item.state == "dismissed"
+
+
+def test_a_spot_check_shows_claim_and_words_and_no_verdict(browser: Any) -> None:
+    browser.ask(QUESTION)
+    browser.open("/spot-check")
+    browser.find("main button.main").click()
+    browser.wait(".judge")
+    assert SENTENCE in browser.text(".claim-said")
+    assert "erified" not in browser.text("article")
+    browser.find('.judge button[value="supported"]').click()
+    browser.until(lambda: "All 1 are judged" in browser.text("main"))
+
+
+def test_a_key_opens_the_door_and_its_role_decides_what_is_behind(
+    browser: Any, keys: Any, kb: KnowledgeBase
+) -> None:
+    secret = keys("alice")["Authorization"].removeprefix("Bearer ")
+    browser.open("/documents")
+    browser.until(lambda: browser.path.startswith("/login"))
+    browser.find('input[name="key"]').send_keys("wrong", Keys.ENTER)
+    browser.until(lambda: "unknown" in browser.text("#wrong"))
+    browser.find('input[name="key"]').send_keys(secret, Keys.ENTER)
+    browser.until(lambda: browser.path == "/documents")
+    assert "The bridge" in browser.text("main")
+    assert "The merger" not in browser.driver.page_source
+    assert [tab.text for tab in browser.all("nav li")] == ["Ask", "Documents"]
+    for place in ("/audit", "/review", "/audit/integrity"):
+        browser.open(place)
+        assert "role" in browser.text("main")
+        assert browser.text("h1")
+    browser.open("/documents/about?id=merger.md")
+    assert "nothing here that you may see" in browser.text("h1")
+    browser.find(".self form button").click()
+    browser.until(lambda: browser.path.startswith("/login"))
+    browser.open("/")
+    browser.until(lambda: browser.path.startswith("/login"))

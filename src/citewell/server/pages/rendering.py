@@ -46,6 +46,7 @@ TABS = (
     Tab(name="Ask", href="/"),
     Tab(name="Documents", href="/documents"),
     Tab(name="Audit", href="/audit", roles=(Role.AUDITOR,)),
+    Tab(name="Review", href="/review", roles=REVIEWING),
 )
 
 
@@ -143,6 +144,8 @@ def _tabs(caller: Caller, path: str) -> list[Tab]:
 def _within(path: str, href: str) -> bool:
     if href == "/":
         return path == "/" or path.startswith("/answers/")
+    if href == "/review" and path.startswith("/spot-check"):
+        return True
     return path == href or path.startswith(f"{href}/")
 
 
