@@ -7,7 +7,9 @@ from pathlib import Path
 from tests.audit_uses.conftest import database, postgres_url  # noqa: F401 - fixtures
 from tests.feedback.conftest import Desk
 
+from citewell.audit import AuditQuery, Queries
 from citewell.audit.database import Database
+from citewell.audit.postings import Postings
 from citewell.feedback import FeedbackStore, Review
 from citewell.feedback.store import ACCEPTED, Waiting
 from citewell.records import Case
@@ -15,6 +17,7 @@ from citewell.records import Case
 
 def test_signals_flags_and_counts(database: Database, tmp_path: Path) -> None:  # noqa: F811
     desk = Desk(tmp_path, database)
+    desk.queries = Queries(desk.log, Postings(database))
     record = desk.answered(1)
     down = desk.listening.feedback(
         record.request_id, "thumbs_down", user="bob", claim=1, meta={"because": "no 'quotes' ✓"}
@@ -23,6 +26,10 @@ def test_signals_flags_and_counts(database: Database, tmp_path: Path) -> None:  
     assert FeedbackStore(database).of(record.request_id) == (down, copied)
     assert desk.store.counts() == {"2026-11-21": {"copied": 1, "thumbs_down": 1}}
     assert desk.store.counts(since="2026-11-22") == {}
+    assert desk.store.of_each([record.request_id, "req_none"]) == {record.request_id: (down, copied)}
+    for flag in ("thumbs_down", "failing:verification", "copied"):
+        (found,) = desk.queries.page(AuditQuery(flag=flag)).records
+        assert found.request_id == record.request_id
     assert desk.store.forget("bob", ()) == 1
     words, _ = desk.store.of(record.request_id)
     assert (words.user, words.meta, words.session_id) == ("", {}, "")
