@@ -29,8 +29,8 @@ from benchmarks.prose_answers import REPORTING
 from benchmarks.reporting import data_folder, table, write
 from citewell.config import Writer
 from citewell.evaluation.intervals import Rate
+from citewell.evaluation.probes.alike import Alike
 from citewell.evaluation.probes.faithfulness import (
-    Alike,
     Faithfulness,
     FaithfulnessReport,
     Finding,

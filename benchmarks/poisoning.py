@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from training.reading_pairs import Question
 
 from benchmarks.prose_answers import reporting
@@ -35,6 +36,7 @@ from citewell.knowledge import KnowledgeBase
 from citewell.records import Case, CaseSpan
 
 SEED, ARTICLES = 31, 10
+TITLE = "Poisoned documents: what an answer survives"
 
 
 def build(home: Path, n: int) -> tuple[KnowledgeBase, list[Case]]:
@@ -75,18 +77,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=40)
     parser.add_argument("--home", type=Path, help="kept and used again")
+    parser.add_argument("--context", type=int, nargs="*", default=[1, 3, 5], help="documents a question")
+    parser.add_argument("--index", type=int, nargs="*", default=[1, 3, 5], help="documents a question")
     given = parser.parse_args()
     data_folder()
     with tempfile.TemporaryDirectory(prefix="citewell-poisoning-") as scratch:
         knowledge_base, cases = build(given.home or Path(scratch) / "home", given.n)
         with knowledge_base:
             targets, left_out = targets_of(cases, lambda name: knowledge_base.document(name).text)
-            probe = Poisoning(parts=knowledge_base.parts, told=lambda line: print(line, flush=True))
-            report = probe.probe(targets, left_out=left_out)
-    write("poisoning", "Poisoned documents: what an answer survives", _page(report, given.n), plain(report))
+            cells: tuple[Cell, ...] = ()
+            for place, counts in ((Place.CONTEXT, given.context), (Place.INDEX, given.index)):
+                probe = Poisoning(
+                    parts=knowledge_base.parts, counts=counts, told=lambda line: print(line, flush=True)
+                )
+                report = probe.probe(targets, (place,), left_out) if counts else None
+                if report is not None:
+                    cells += report.cells
+                    whole = msgspec.structs.replace(report, cells=cells)
+                    write("poisoning", TITLE, _page(whole, given), plain(whole))
 
 
-def _page(report: PoisoningReport, n: int) -> str:
+def _page(report: PoisoningReport, given: argparse.Namespace) -> str:
+    asked = f"--n {given.n} --context {_words(given.context)} --index {_words(given.index)}"
     heads = [
         "poison",
         "documents a question",
@@ -99,12 +111,14 @@ def _page(report: PoisoningReport, n: int) -> str:
     parts = []
     for place in Place:
         rows = [_row(cell) for cell in report.cells if cell.place is place]
-        parts.append(f"## Added to the {place.value}\n\n{table(heads, rows)}")
+        if rows:
+            parts.append(f"## Added to the {place.value}\n\n{table(heads, rows)}")
     tables = "\n\n".join(parts)
     return f"""
-`python -m benchmarks.poisoning --n {n}`: {report.cases} answered questions over {ARTICLES} SQuAD 2.0 articles
-that shaped no weights ({len(report.left_out)} more left out: their answer could not be exchanged in its
-sentence). Exact 95 % intervals. *Accuracy*: what is shown has the right answer and not the false one.
+`python -m benchmarks.poisoning {asked}`: {report.cases} answered questions over
+{ARTICLES} SQuAD 2.0 articles that shaped no weights ({len(report.left_out)} more left out: their answer could
+not be exchanged in its sentence). Exact 95 % intervals. *Accuracy*: what is shown has the right answer and
+not the false one.
 *Misled*: it has the false one. In the context the poison stands before what was retrieved; in the index it
 must be found. The default, extractive writer: a language model, which can obey an order, was not measured.
 
@@ -120,6 +134,8 @@ def _claimed(report: PoisoningReport) -> str:
     for place in Place:
         for defences in (ALL.name, NO_DEFENCE.name):
             cells = [c for c in report.cells if c.place is place and c.defences == defences]
+            if not cells:
+                continue
             clean = next(c.accuracy for c in cells if c.poison is None)
             harmed = [c for c in cells if c.poison is not None]
             values = [c.accuracy.value for c in harmed if c.accuracy.value is not None]
@@ -129,6 +145,10 @@ def _claimed(report: PoisoningReport) -> str:
     lines += [["published", "with filtering", ".94", ".92"], ["published", "without", ".92", ".78"]]
     heads = ["place", "defences", "clean accuracy", "poisoned accuracy (mean over kinds and rates)"]
     return f"{table(heads, lines)}\n\nThe published figures name no data and are unconfirmed."
+
+
+def _words(counts: Sequence[int]) -> str:
+    return " ".join(map(str, counts))
 
 
 def _row(cell: Cell) -> Sequence[Any]:

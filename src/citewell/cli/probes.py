@@ -69,7 +69,8 @@ def faithfulness(
     home: HomeOption = None,
 ) -> None:
     """Does the answer use what it cites? Its sources are removed or changed, and it is written anew."""
-    from citewell.evaluation.probes.faithfulness import Alike, Faithfulness
+    from citewell.evaluation.probes.alike import Alike
+    from citewell.evaluation.probes.faithfulness import Faithfulness
 
     if (cases is None) is not live:
         raise UsageError("nothing to probe", hint="give CASES, or --live")

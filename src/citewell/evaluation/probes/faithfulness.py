@@ -23,7 +23,8 @@ from functools import cached_property
 
 from citewell.errors import GeneratorError
 from citewell.evaluation.intervals import Rate, clustered
-from citewell.evaluation.probes.counterfactuals import Swap, parity, swap_for
+from citewell.evaluation.probes.alike import Alike
+from citewell.evaluation.probes.counterfactuals import Swap, swap_for
 from citewell.evaluation.probes.editing import (
     NONE,
     Edit,
@@ -35,15 +36,9 @@ from citewell.evaluation.probes.editing import (
 )
 from citewell.evaluation.probes.subjects import Cite, Said, Subject
 from citewell.identity import chunk_id, hash_text, hash_value
-from citewell.ports import Entailer
 from citewell.records import Chunk, Maker, Passage, Record
-from citewell.verification.entities import missing_names
-from citewell.verification.numbers import missing_numbers
 from citewell.verification.signals import overlap
 
-ALIKE, ENTAILED = 0.6, 0.5
-"""A claim is restated by one that holds so much of its words, its numbers, its names and its negation; or, by
-the entailer, that entails it with this probability."""
 _SUPPORTING = 12
 _UNRELATED = (
     "The harbour light at Quoyness was rebuilt in local stone after the winter storm.",
@@ -102,32 +97,6 @@ class Sample(Record, frozen=True, kw_only=True):
     id: str
     question: str
     passages: tuple[Passage, ...]
-
-
-class Alike:
-    """Whether one claim restates another. With an entailer a paraphrase does too; its word is only asked
-    where words do not decide."""
-
-    def __init__(self, entailer: Entailer | None = None) -> None:
-        self.entailer = entailer
-
-    def __call__(self, claim: str, other: str) -> bool:
-        if parity(claim) != parity(other) or missing_numbers(claim, other):
-            return False
-        if overlap(claim, other) >= ALIKE and not missing_names(claim, other):
-            return True
-        return bool(self.entailing(claim, [other]))
-
-    def entailing(self, claim: str, texts: Sequence[str]) -> list[str]:
-        """Those of ``texts`` that entail ``claim``; none without an entailer."""
-        if self.entailer is None or not texts:
-            return []
-        found = self.entailer.entail([(text, claim) for text in texts])
-        return [
-            text
-            for text, one in zip(texts, found, strict=True)
-            if one.entailment is not None and one.entailment >= ENTAILED
-        ]
 
 
 @dataclass(frozen=True, kw_only=True)

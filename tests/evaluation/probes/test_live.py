@@ -1,0 +1,104 @@
+"""Live answers are replayed from the log, on record, with the passages they were written from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from citewell.audit.entries import EntryKind
+from citewell.evaluation.probes.faithfulness import Faithfulness, Finding
+from citewell.evaluation.probes.samples import case_samples, live_samples
+from citewell.evaluation.probes.subjects import Generated, Retrieving
+from citewell.knowledge import KnowledgeBase, open
+from citewell.models.fake import FakeEntailer, HashEmbedder
+from citewell.ports import Extraction, Reading
+from citewell.records import Maker
+
+BRIDGE = "# The bridge\n\nThe bridge opened in 1932. The toll was abolished in 1958.\n"
+LAMP = "# The lighthouse\n\nThe lamp of the lighthouse is lit at dusk by a switch.\n"
+QUESTION = "When was the toll abolished?"
+
+
+def shared(question: str, text: str) -> float:
+    wanted = {word[:4] for word in re.findall(r"\w+", question.lower())} - {"when", "was", "the", "did"}
+    return len(wanted & {word[:4] for word in re.findall(r"\w+", text.lower())}) / max(1, len(wanted))
+
+
+class Words:
+    """Ranks and reads by shared words."""
+
+    maker = Maker(name="fake/words", hash="sha256:words")
+
+    def rank(self, question: str, passages: Sequence[str]) -> list[float]:
+        return [0.95 if shared(question, passage) >= 0.5 else 0.05 for passage in passages]
+
+    def extract(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        return [self._one(question, passage) for passage in passages]
+
+    def _one(self, question: str, passage: str) -> Reading:
+        spans = [(m.start(1), m.end()) for m in re.finditer(r"\s*([^.\n]+\.)", passage)]
+        best = max(spans, key=lambda at: shared(question, passage[at[0] : at[1]]), default=(0, 0))
+        if shared(question, passage[best[0] : best[1]]) < 0.5:
+            return Reading(candidates=(), no_answer=0.97)
+        return Reading(candidates=(Extraction(start=best[0], end=best[1], probability=0.95),), no_answer=0.03)
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> Iterator[KnowledgeBase]:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "bridge.md").write_text(BRIDGE)
+    (docs / "lamp.md").write_text(LAMP)
+    with open(tmp_path / "home") as knowledge_base:
+        words = Words()
+        knowledge_base.parts.__dict__.update(
+            embedder=HashEmbedder(), ranker=words, extractor=words, entailer=FakeEntailer()
+        )
+        knowledge_base.ingest(docs)
+        yield knowledge_base
+
+
+def test_what_people_asked_is_probed_with_what_they_were_answered_from(kb: KnowledgeBase) -> None:
+    asked = kb.ask(QUESTION, user="alice")
+    kb.ask("Who was the first mayor?", user="bob")
+    kb.ask(QUESTION, user="evaluation")
+    (docs := kb.home.parent / "docs" / "bridge.md").write_text(BRIDGE.replace("1958", "1963"))
+    kb.ingest(docs.parent)
+    reads = len(list(kb.parts.log.entries(EntryKind.READ)))
+    (sample,) = live_samples(kb, since="1d", reader="auditor")
+    assert (sample.id, sample.question) == (asked.request_id, QUESTION)
+    assert "1958" in sample.passages[0].chunk.content
+    assert len(list(kb.parts.log.entries(EntryKind.READ))) == reads + 1
+    report = Faithfulness(subject=Generated(kb.parts.generator)).probe([sample])
+    assert [one.finding for one in report.citations] == [Finding.FAITHFUL]
+
+
+def test_the_same_seed_draws_the_same_answers(kb: KnowledgeBase) -> None:
+    for user in ("a", "b", "c"):
+        kb.ask(QUESTION, user=user)
+    first, again = (live_samples(kb, seed=3) for _ in range(2))
+    assert first == again
+    assert len(first) == 3
+
+
+def test_retrieval_runs_anew_on_the_edited_text(kb: KnowledgeBase, tmp_path: Path) -> None:
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text(f'{{"id": "toll", "question": "{QUESTION}"}}\n')
+    samples = case_samples(cases, kb)
+    parts = kb.parts
+    subject = Retrieving(
+        generator=parts.generator,
+        index=parts.index,
+        ranker=parts.ranker,
+        extractor=parts.extractor,
+        config=parts.config,
+    )
+    report = Faithfulness(subject=subject).probe(samples)
+    (one,) = report.citations
+    assert one.finding is Finding.FAITHFUL
+    assert one.necessary is True
+    assert one.swap is not None
+    assert one.swap.old == "1958"
