@@ -21,6 +21,7 @@ from citewell.cli import (
     evaluate,
     feedback,
     ingest,
+    mcp,
     printing,
     review,
     serve,
@@ -104,7 +105,20 @@ def _root(
     """Options that hold for every command."""
 
 
-for group in (setup, ingest, documents, ask, verify, audit, feedback, review, evaluate, serve, calibrate):
+for group in (
+    setup,
+    ingest,
+    documents,
+    ask,
+    verify,
+    audit,
+    feedback,
+    review,
+    evaluate,
+    serve,
+    calibrate,
+    mcp,
+):
     group.register(app)
 
 

@@ -1,0 +1,193 @@
+"""An agent on this machine uses the home through a real MCP client, over a pipe."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+
+from citewell.access import Caller, Role
+from citewell.audit.receipt_check import check_receipt
+from citewell.identity import canonical_json
+from citewell.knowledge import KnowledgeBase
+from citewell.server.mcp import make_server
+
+SERVER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+from conftest import with_stand_ins
+from citewell.cli import app
+import citewell.knowledge
+
+opened = citewell.knowledge.open
+citewell.knowledge.open = lambda *given, **named: with_stand_ins(opened(*given, **named))
+app(["--home", {home!r}, "mcp", *{options!r}], prog_name="citewell")
+"""
+
+Talk = Callable[..., Any]
+
+
+@pytest.fixture
+def talk(kb: KnowledgeBase) -> Talk:
+    """``talk(calls, user=..., ...)``: the tools, and what a client gets for each call."""
+
+    def talk(
+        *calls: tuple[str, dict[str, Any]],
+        user: str = "owner",
+        groups: tuple[str, ...] = (),
+        roles: tuple[Role, ...] = (Role.ADMIN,),
+        writes: bool = False,
+    ) -> list[Any]:
+        caller = Caller(user=user, groups=groups, roles=roles)
+        return anyio.run(_talked, make_server(kb.as_(caller), allow_writes=writes), calls)
+
+    return talk
+
+
+async def _talked(server: Any, calls: tuple[tuple[str, dict[str, Any]], ...]) -> list[Any]:
+    async with Client(server) as client:
+        tools = await client.list_tools()
+        return [tools.tools] + [await client.call_tool(name, given) for name, given in calls]
+
+
+def test_the_tools_and_what_they_say_of_themselves(talk: Talk) -> None:
+    (tools,) = talk()
+    named = {tool.name: tool for tool in tools}
+    assert set(named) == {"search", "ask", "verify_citation", "audit_query", "get_receipt"}
+    assert all(tool.description and tool.output_schema for tool in tools)
+    assert [tool.name for tool in tools if not tool.annotations.read_only_hint] == ["ask"]
+    (tools,) = talk(writes=True)
+    assert {"ingest", "withdraw"} <= {tool.name for tool in tools}
+
+
+def test_an_answer_its_citation_and_its_receipt(talk: Talk, kb: KnowledgeBase) -> None:
+    _, searched, asked = talk(
+        ("search", {"query": "When did the bridge open?"}),
+        ("ask", {"question": "When did the bridge open?"}),
+    )
+    found = searched.structured_content["passages"][0]
+    assert "1932" in found["document_text"]
+    answer = asked.structured_content
+    assert answer["decision"] in {"ANSWER", "PARTIAL"}
+    claim = answer["claims"][0]
+    assert claim["status"] == "VERIFIED"
+    cited = claim["citations"][0]
+    place = cited["place"]
+    text = kb.document(place["document_id"], place["document_version"]).text
+    assert text[place["start"] : place["end"]] == cited["quote"]
+
+    _, good, broken, other, past, receipt = talk(
+        (
+            "verify_citation",
+            {"claim": claim["text"], "quote": cited["quote"], "document_id": place["document_id"]},
+        ),
+        (
+            "verify_citation",
+            {"claim": "It opened.", "quote": "opened in 1933", "document_id": place["document_id"]},
+        ),
+        (
+            "verify_citation",
+            {
+                "claim": "The bridge opened in 1941.",
+                "quote": cited["quote"],
+                "document_id": place["document_id"],
+            },
+        ),
+        ("audit_query", {"limit": 5, "since": "1d"}),
+        ("get_receipt", {"request_id": answer["request_id"]}),
+    )
+    assert (good.structured_content["found"], good.structured_content["status"]) == (True, "VERIFIED")
+    assert good.structured_content["places"][0]["start"] == place["start"]
+    assert (broken.structured_content["found"], broken.structured_content["status"]) == (False, "BROKEN")
+    assert broken.structured_content["failure"] in {"fabricated", "spliced"}
+    assert other.structured_content["found"]
+    assert other.structured_content["status"] != "VERIFIED"
+    assert answer["request_id"] in {one["request_id"] for one in past.structured_content["records"]}
+    assert check_receipt(canonical_json(receipt.structured_content["receipt"])).ok
+
+
+def test_an_agent_sees_what_its_user_may_see(talk: Talk, kb: KnowledgeBase) -> None:
+    secret = next(entry.document_id for entry in kb.documents() if entry.acl)
+    groups = kb.document(secret).acl
+    question = "When will the merger with Acme be announced?"
+    stranger = {"user": "mallory", "roles": (Role.ASKER,)}
+    _, searched, asked, checked, past = talk(
+        ("search", {"query": question}),
+        ("ask", {"question": question}),
+        ("verify_citation", {"claim": "x", "quote": "March", "document_id": secret}),
+        ("audit_query", {"user": "owner"}),
+        **stranger,
+    )
+    assert "Acme" not in str(searched.structured_content)
+    assert asked.structured_content["decision"] == "ABSTAIN"
+    assert checked.is_error
+    assert "March" not in str(checked.content)
+    assert past.structured_content == {"records": [], "next": ""}
+    _, insider = talk(("ask", {"question": question}), user="ivy", groups=groups, roles=(Role.ASKER,))
+    assert "March" in insider.structured_content["answer"]
+    request = insider.structured_content["request_id"]
+    _, hidden, never = talk(
+        ("get_receipt", {"request_id": request}),
+        ("get_receipt", {"request_id": "req_" + "0" * 24}),
+        **stranger,
+    )
+    assert hidden.is_error
+    assert str(hidden.content[0].text).replace(request, "ID") == str(never.content[0].text).replace(
+        "req_" + "0" * 24, "ID"
+    )
+
+
+def test_mistakes_are_told_with_their_remedy(talk: Talk) -> None:
+    _, many, empty, status = talk(
+        ("search", {"query": "bridge", "top_k": 50}),
+        ("ask", {"question": "?"}),
+        ("audit_query", {"status": "wrong"}),
+    )
+    for result, words in ((many, "choose 1 to 10"), (empty, "ask in words"), (status, "one of")):
+        assert result.is_error
+        assert words in result.content[0].text
+
+
+def test_documents_change_only_where_that_was_allowed(talk: Talk, tmp_path: Path) -> None:
+    (tmp_path / "tower.md").write_text("# The tower\n\nThe tower was built in 1805.\n")
+    _, refused = talk(("ingest", {"path": str(tmp_path / "tower.md")}))
+    assert refused.is_error
+    _, taken, answer, withdrawn = talk(
+        ("ingest", {"path": str(tmp_path / "tower.md")}),
+        ("ask", {"question": "When was the tower built?"}),
+        ("withdraw", {"document_id": "tower.md", "reason": "a test"}),
+        writes=True,
+    )
+    assert taken.structured_content["files"][0]["status"] == "added"
+    assert "1805" in answer.structured_content["answer"]
+    assert not withdrawn.is_error
+
+
+def test_the_command_serves_its_home_over_a_pipe(home: Path) -> None:
+    options = ["--user", "ivy", "--group", "board"]
+    code = SERVER.format(tests=str(Path(__file__).parent), home=str(home), options=options)
+    process = StdioServerParameters(command=sys.executable, args=["-c", code], env=dict(os.environ))
+    question = "When will the merger with Acme be announced?"
+    calls = (
+        ("ask", {"question": question}),
+        ("audit_query", {}),
+        ("search", {"query": "merger", "top_k": 0}),
+    )
+    tools, answer, past, refused = anyio.run(_talked, process, calls)
+    assert len(tools) == 5
+    assert "March" in answer.structured_content["answer"]
+    assert [one["user"] for one in past.structured_content["records"]] == ["ivy"]
+    assert refused.is_error
+
+
+def test_the_callers_roles_hold_here_too(kb: KnowledgeBase) -> None:
+    server = make_server(kb.as_(Caller(user="ann", roles=(Role.ASKER,))), allow_writes=True)
+    with pytest.raises(Exception, match="no right to change documents"):
+        anyio.run(server.call_tool, "ingest", {"path": "/nowhere"})
