@@ -134,7 +134,7 @@ def made_run(word: str = "") -> Run:
                 name="alce_recall" + word, value=0.5, n=2, unscored=1, low=0.2, high=0.8, maker="e" + word
             ),
             Result(name="consistency", value=None, n=0, unscored=4),
-            Result(name="tokens", value=1234.5, n=2, low=1000.0, high=1500.0, maker="tokenizer" + word),
+            Result(name="tokens_total", value=1234.5, n=2, low=1000.0, high=1500.0, maker="tokenizer" + word),
         ),
         curves=Curves(
             risk_coverage=(RiskPoint(coverage=0.5, risk=0.0), RiskPoint(coverage=1.0, risk=0.5)),

@@ -113,15 +113,15 @@ def beside(name: str) -> Markup:
     return tag("text", name, x=10, y=middle, text_anchor="middle", transform=turned) if name else Markup()
 
 
-def table(heads: Sequence[str], rows: Iterable[Markup], *, plot: int | None = None) -> Markup:
-    cells = (
-        tag("th", head, scope="col", class_="plot")
-        if index == plot
-        else tag("th", head, scope="col")
-        if head
-        else tag("td")
-        for index, head in enumerate(heads)
-    )
+def table(
+    heads: Sequence[Markup | str], rows: Iterable[Markup], *, plot: int | None = None, words: int = 0
+) -> Markup:
+    """``plot`` is the column of drawings; the last ``words`` columns hold words, not numbers."""
+    cells = []
+    for index, head in enumerate(heads):
+        kind = "plot" if index == plot else "word" if index >= len(heads) - words else ""
+        classes = {"class_": kind} if kind else {}
+        cells.append(tag("th", head, scope="col", **classes) if head else tag("td"))
     table = tag("table", tag("thead", tag("tr", *cells)), tag("tbody", *rows))
     return tag("div", table, class_="scroll", tabindex="0")
 

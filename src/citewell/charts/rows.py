@@ -75,7 +75,9 @@ def bars(
             )
         )
     ends = tag("span", tag("span", said(ticks[0], unit)), tag("span", said(ticks[-1], unit)), class_="ends")
-    return figure(title, table(("", ends, "value", "interval", "n", *further), rows, plot=1), note)
+    return figure(
+        title, table(("", ends, "value", "interval", "n", *further), rows, plot=1, words=len(further)), note
+    )
 
 
 def shares(title: str, kinds: Sequence[str], rows: Sequence[Share], *, note: str = "") -> Markup:

@@ -26,13 +26,19 @@ def register(group: typer.Typer) -> None:
 def compare(
     before: Annotated[Path, typer.Argument(metavar="A", help="A result file of `eval run`.")],
     after: Annotated[Path, typer.Argument(metavar="B", help="A later one.")],
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the page here.")] = None,
     json: JsonOption = False,
 ) -> None:
     """What became better or worse from A to B, case by case, and which cases flipped."""
     from citewell.evaluation.comparing import compare as compared
     from citewell.evaluation.results import read_run
 
-    found = compared(read_run(before), read_run(after))
+    earlier, later = read_run(before), read_run(after)
+    found = compared(earlier, later)
+    if html is not None:
+        from citewell.evaluation.page import write_comparison
+
+        write_comparison(earlier, later, html)
     if json:
         return say_json(found)
     measured = [one for one in found.measures if one.difference is not None]

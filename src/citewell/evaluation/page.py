@@ -20,11 +20,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from citewell import charts
-from citewell.charts import Point, Share
 from citewell.errors import UsageError
-from citewell.evaluation.intervals import clopper_pearson
-from citewell.evaluation.results import Bin, CaseTiming, Found, Outcome, Result, Run
-from citewell.records import Decision, Maker, Record, Status
+from citewell.evaluation.comparing import compare
+from citewell.evaluation.plots import EFFORT, better, differences_of, plots_of, shares
+from citewell.evaluation.results import CaseTiming, Found, Outcome, Run
+from citewell.records import Decision, Maker, Record
 
 MOST_PASSAGES = 6
 """A case shows this many, those that matter first; the result file has all."""
@@ -69,13 +69,33 @@ def report(run: Run) -> str:
     return render(
         "report.html",
         run=run,
-        plots=_plots(run, seen),
+        plots=plots_of(run),
         cases=sorted(seen, key=lambda one: (_OUTCOMES.index(one.outcome), one.number)),
-        others=[result for result in run.measures if not _share(result)],
+        others=[result for result in run.measures if result not in shares(run.measures)],
+        better=better,
         decisions=Counter(one.decision for one in seen),
         counts={outcome: sum(one.outcome == outcome for one in seen) for outcome in _OUTCOMES},
         tags=tags,
         said=_SAID,
+    )
+
+
+def write_comparison(before: Run, after: Run, path: Path) -> None:
+    """What changed from one run to the other, as a page. Raises UsageError when it cannot be written."""
+    write_html(comparison(before, after), path)
+
+
+def comparison(before: Run, after: Run) -> str:
+    """Differences with their intervals, and each case that flipped with both answers."""
+    found = compare(before, after)
+    sides = [{case.id: case for case in run.cases} for run in (before, after)]
+    measured = [one for one in found.measures if one.difference is not None]
+    return render(
+        "compare.html",
+        found=found,
+        differences=differences_of(measured),
+        others=[one for one in measured if one.name in EFFORT],
+        flips=[(flip, *(side.get(flip.id) for side in sides)) for flip in found.flips],
     )
 
 
@@ -125,87 +145,6 @@ def maker(one: Maker) -> str:
     """Who made a number, in a line."""
     parts = [one.name, one.hash[:19], f"threshold {one.threshold:g}" if one.threshold is not None else ""]
     return " · ".join(part for part in (*parts, f"card {one.card}" if one.card else "") if part)
-
-
-# --- what is plotted ------------------------------------------------------------------------------
-
-
-def _plots(run: Run, seen: Sequence[Seen]) -> dict[str, Markup]:
-    return {
-        "measures": _measures("Shares", [result for result in run.measures if _share(result)]),
-        "times": _measures("Latency", run.timings.measures, unit="ms") if run.timings.measures else Markup(),
-        "decisions": charts.shares(
-            "Decisions by kind of case", [*Decision, "no decision"], _decisions(run.cases)
-        ),
-        "verdicts": charts.shares("Verdicts of claims", list(Status), _verdicts(run.cases)),
-        "risk": charts.risk_coverage(
-            "Risk against coverage",
-            {"answered, surest first": [(p.coverage, p.risk) for p in run.curves.risk_coverage]}
-            if run.curves.risk_coverage
-            else {},
-            note="Coverage: the share of cases, surest first. Risk: the share of those that came out wrong."
-            " Refusing everything cannot win.",
-        ),
-        "reliability": Markup().join(
-            charts.reliability(
-                f"Reliability of {name}",
-                [_bin(b) for b in bins if b.n and b.predicted is not None and b.observed is not None],
-                note="On the dashed line, what was said came true. Exact 95 % intervals.",
-            )
-            for name, bins in run.curves.reliability.items()
-        ),
-    }
-
-
-def _measures(title: str, results: Sequence[Result], *, unit: str = "") -> Markup:
-    return charts.bars(
-        title,
-        [Point(r.name, r.value, r.low, r.high, r.n) for r in results],
-        unit=unit,
-        more={"unscored": [str(r.unscored) for r in results], "judged by": [r.maker for r in results]},
-    )
-
-
-def _share(result: Result) -> bool:
-    return result.value is None or 0 <= result.value <= 1
-
-
-def _bin(one: Bin) -> charts.Bin:
-    low, high = clopper_pearson(round((one.observed or 0) * one.n), one.n)
-    return charts.Bin(one.predicted or 0.0, one.observed or 0.0, low, high, one.n)
-
-
-def _decisions(cases: Iterable[Outcome]) -> list[Share]:
-    counted: dict[str, Counter[str]] = {}
-    for case in cases:
-        decision = case.decision if case.decision in set(Decision) else ""
-        counted.setdefault(_kind(case), Counter())[decision] += 1
-    return [
-        Share(kind, tuple(counted[kind][decision] for decision in [*Decision, ""]))
-        for kind in ("answerable", "near miss", "unanswerable")
-        if kind in counted
-    ]
-
-
-def _kind(case: Outcome) -> str:
-    if not case.abstain:
-        return "answerable"
-    return "near miss" if "near-miss" in case.tags else "unanswerable"
-
-
-def _verdicts(cases: Iterable[Outcome]) -> list[Share]:
-    counted = {
-        shown: Counter(
-            claim.verdict.status for case in cases for claim in case.claims if claim.shown is shown
-        )
-        for shown in (True, False)
-    }
-    names = {True: "shown", False: "withheld"}
-    return [
-        Share(names[shown], tuple(counts[status] for status in Status))
-        for shown, counts in counted.items()
-        if counts
-    ]
 
 
 # --- a case ---------------------------------------------------------------------------------------
