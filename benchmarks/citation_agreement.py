@@ -260,6 +260,10 @@ How people's labels are read, which is part of the figure:
   sentence supports which part of the answer, nor that a sentence that was not selected does not support it:
   both make kappa lower.
 - **BEGIN**: a reply that annotators call fully attributable is a yes.
+
+WiCE is where the verifier is far stricter than people: its claims lean on the article around them ("This
+further decreased"), which annotators saw and the verifier did not, and web pages say things in words of their
+own. A citation measure judged by it is then a lower bound, not an estimate.
 """
 
 
