@@ -128,6 +128,31 @@ class Auditing:
         self.note_read({"counts": self._without_names(query)}, reader, counts.total)
         return counts
 
+    def bodies(
+        self, query: AuditQuery, *, words: bool = False, reader: str | None = ""
+    ) -> Iterator[tuple[Entry | None, dict[str, Any]]]:
+        """The bodies of all that fits, newest first: with the personal texts sealed unless ``words`` are
+        asked for or the caller may see only a part (then there is no entry with it). On record as a read,
+        unless ``reader`` is None: for counters that show no group."""
+        if words or not self._caller.unrestricted:
+            for record in self.every(query, reader=reader or ""):
+                yield None, plain(record)
+            return
+        if reader is not None:
+            self._note_read({"numbers": self._without_names(query)}, reader, self.queries.counts(query).total)
+        for entry in self.queries.entries(query):
+            if entry.body is not None:
+                yield entry, msgspec.json.decode(entry.body)
+
+    def signals(self, since: str = "") -> Iterator[tuple[str, str]]:
+        """Request and signal of what users did since then (as ``clock.written`` has it)."""
+        log = self._parts.log
+        for entry in log.entries(EntryKind.FEEDBACK):
+            if entry.body is not None and entry.timestamp >= since:
+                body = msgspec.json.decode(entry.body)
+                if isinstance(body.get("request_id"), str) and isinstance(body.get("signal"), str):
+                    yield body["request_id"], body["signal"]
+
     def record(self, request_id: str, *, reader: str = "") -> AuditRecord:
         """The record of one request, read on record. Raises UsageError when there is none."""
         record = self.seeing.request(request_id)
@@ -320,10 +345,10 @@ class Auditing:
             if entry.body is not None and (body := log.body(entry)).get("measure") == measure:
                 yield entry, body
 
-    def is_subject(self, entry: Entry, name: str) -> bool:
-        """Whether the entry is about the person of that name."""
+    def pseudonym(self, name: str) -> str:
+        """As whose entries those about the person of that name stand; "" for nobody."""
         known = self._parts.log.keys.find(name) if name else None
-        return known.id == entry.subject if known is not None else not entry.subject
+        return known.id if known is not None else ""
 
     def close(self) -> None:
         if "_postings" in self.__dict__:

@@ -19,7 +19,7 @@ from citewell.errors import ConfigError
 from citewell.identity import hash_value, plain
 from citewell.records import Record
 
-LISTS = {"audit.witnesses", "server.hosts", "server.proxies"}
+LISTS = {"audit.witnesses", "server.hosts", "server.proxies", "alerts.rules"}
 RESERVED = {"CITEWELL_HOME", "CITEWELL_DATA", "CITEWELL_CONFIG"} | {
     f"CITEWELL_{name}" for name in ("ENCODER", "CHECKPOINTS", "THREADS", "STEPS", "PASSES", "HELD_LAYERS")
 }
@@ -199,6 +199,17 @@ class Feedback(Record, frozen=True, kw_only=True):
     engagement_window_s: float = 300.0
 
 
+class Alerts(Record, frozen=True, kw_only=True):
+    """``rules`` as :mod:`citewell.evaluation.alerts` reads them (without blanks in a variable); ``least``
+    records a rule needs; what fires is told again after ``repeat_hours``."""
+
+    rules: tuple[str, ...] = ()
+    command: str = ""
+    webhook: str = ""
+    least: int = 20
+    repeat_hours: float = 24.0
+
+
 class Config(Record, frozen=True, kw_only=True):
     """``generator``, ``entailer``, ``ranker``, ``extractor`` and ``embedder`` name implementations."""
 
@@ -221,11 +232,14 @@ class Config(Record, frozen=True, kw_only=True):
     retention: Retention = Retention()
     feedback: Feedback = Feedback()
     server: Server = Server()
+    alerts: Alerts = Alerts()
 
     @property
     def sealed(self) -> dict[str, Any]:
-        """What answers can depend on, for the log: not how the server listens, nor what is noticed later."""
-        return {name: value for name, value in plain(self).items() if name not in ("server", "feedback")}
+        """What answers can depend on, for the log: not how the server listens, what is noticed later, nor who
+        is alerted."""
+        later = ("server", "feedback", "alerts")
+        return {name: value for name, value in plain(self).items() if name not in later}
 
     @property
     def hash(self) -> str:

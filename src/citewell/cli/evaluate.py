@@ -9,10 +9,10 @@ from types import ModuleType
 
 import typer
 
-from citewell.cli import casefiles, eval_run, eval_runs, probes, spotcheck
+from citewell.cli import casefiles, drift, eval_run, eval_runs, probes, spotcheck
 
 group = typer.Typer(help="How good the answers are.", no_args_is_help=True, rich_markup_mode=None)
-FILES: tuple[ModuleType, ...] = (eval_run, eval_runs, casefiles, probes, spotcheck)
+FILES: tuple[ModuleType, ...] = (eval_run, eval_runs, casefiles, probes, spotcheck, drift)
 
 
 def register(app: typer.Typer) -> None:

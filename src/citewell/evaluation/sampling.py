@@ -201,10 +201,11 @@ def _opened(
     population: int,
     left_out: int,
 ) -> Sample:
+    me = kb.audit.pseudonym(kb.caller.user)
     said = {
         f"{body['request_id']}.{body['claim']}": body["outcome"]
         for entry, body in kb.audit.evaluations(LABEL)
-        if body["sample"] == sample_id and kb.audit.is_subject(entry, kb.caller.user)
+        if body["sample"] == sample_id and entry.subject == me
     }
     items = []
     for one in chosen:

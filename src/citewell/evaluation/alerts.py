@@ -1,0 +1,134 @@
+"""Alert rules: one line each, looked at over a window, told to a command or a webhook.
+
+In: rules of the configuration, values of a window. Out: :class:`Alert` values; what became of telling them.
+``abstention > 0.3 @ 7d`` fires when more than .3 of the records of the last seven days abstained, and there
+were enough of them. Knows nothing about logs.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from citewell.config import Alerts
+from citewell.errors import ConfigError
+from citewell.records import Record
+
+_RULE = re.compile(r"\s*([a-z_]+)\s*([<>])\s*(\d+(?:\.\d+)?)\s*@\s*(\d{1,4}[hdw])\s*")
+TIMEOUT_S = 10.0
+
+
+class Rule(Record, frozen=True, kw_only=True):
+    """``window`` as ``--since`` takes it."""
+
+    line: str
+    measure: str
+    above: bool
+    threshold: float
+    window: str
+
+
+class Alert(Record, frozen=True, kw_only=True):
+    """A rule and what it saw. ``state`` is ``firing``, ``quiet``, or ``not measured`` (too few records)."""
+
+    rule: str
+    measure: str
+    window: str
+    state: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    text: str
+
+
+def rules_of(settings: Alerts, known: Sequence[str]) -> tuple[Rule, ...]:
+    """Raises ConfigError for a line that is no rule."""
+    found = []
+    for line in settings.rules:
+        match = _RULE.fullmatch(line)
+        if match is None:
+            raise ConfigError(f"alerts.rules: {line!r} is no rule", hint='as in "abstention > 0.3 @ 7d"')
+        measure, direction, threshold, window = match.groups()
+        if measure not in known:
+            raise ConfigError(f"alerts.rules: unknown measure {measure!r}", hint=f"one of {', '.join(known)}")
+        found.append(
+            Rule(
+                line=" ".join(line.split()),
+                measure=measure,
+                above=direction == ">",
+                threshold=float(threshold),
+                window=window,
+            )
+        )
+    return tuple(found)
+
+
+def judged(
+    rule: Rule, value: float | None, low: float | None, high: float | None, n: int, least: int
+) -> Alert:
+    """Fires on the value itself; its interval is told beside it."""
+    if value is None or n < least:
+        state, words = "not measured", f"{n} records, {least} are needed"
+    else:
+        beyond = value > rule.threshold if rule.above else value < rule.threshold
+        state, words = "firing" if beyond else "quiet", f"{value:.3g} over {n} records"
+    return Alert(
+        rule=rule.line,
+        measure=rule.measure,
+        window=rule.window,
+        state=state,
+        value=value,
+        low=low,
+        high=high,
+        n=n,
+        text=f"{rule.line}: {words}",
+    )
+
+
+def sinks_of(settings: Alerts) -> dict[str, Callable[[Alert], str]]:
+    """Each configured one by its name; told an alert, it returns what went wrong, or ""."""
+    found: dict[str, Callable[[Alert], str]] = {}
+    if settings.command:
+        found["command"] = lambda alert: _run(settings.command, alert)
+    if settings.webhook:
+        found["webhook"] = lambda alert: _post(settings.webhook, alert)
+    return found
+
+
+def _run(command: str, alert: Alert) -> str:
+    """The alert's text is the last argument, its JSON the standard input."""
+    words = [*shlex.split(command), alert.text]
+    try:
+        done = subprocess.run(
+            words,
+            input=msgspec.json.encode(alert),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{type(error).__name__}: {error}"
+    if done.returncode:
+        return f"{words[0]} ended with {done.returncode}: {done.stderr.decode(errors='replace')[-300:]}"
+    return ""
+
+
+def _post(url: str, alert: Alert) -> str:
+    if not url.startswith(("https://", "http://")):
+        return f"{url} is no http address"
+    request = urllib.request.Request(  # noqa: S310 - the owner's own address, of the kinds checked above
+        url, data=msgspec.json.encode(alert), headers={"Content-Type": "application/json"}, method="POST"
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S):  # noqa: S310 - see above
+            return ""
+    except (OSError, urllib.error.URLError, ValueError) as error:
+        return f"{type(error).__name__}: {error}"
