@@ -139,7 +139,7 @@ class Auditing:
                 yield None, plain(record)
             return
         if reader is not None:
-            self._note_read({"numbers": self._without_names(query)}, reader, self.queries.counts(query).total)
+            self.note_read({"numbers": self._without_names(query)}, reader, self.queries.counts(query).total)
         for entry in self.queries.entries(query):
             if entry.body is not None:
                 yield entry, msgspec.json.decode(entry.body)
