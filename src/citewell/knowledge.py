@@ -27,7 +27,7 @@ from citewell.config import Config, Verification
 from citewell.environment import environment
 from citewell.errors import AccessError, ConfigError, EvidenceError, UsageError
 from citewell.records import ISSUE, Answer, AuditRecord, Document, Passage, Trace
-from citewell.sealing import prompts_to_check, seal_configuration, seal_ingest
+from citewell.sealing import failures, prompts_to_check, seal_configuration, seal_ingest
 
 if TYPE_CHECKING:
     from citewell.answering import Answering
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from citewell.evidence.catalogue import CatalogueEntry
     from citewell.evidence.sqlite import SqliteEvidence
     from citewell.feedback import Feedback
-    from citewell.ingesting import IngestReport, Progress
+    from citewell.ingesting import FileOutcome, IngestReport, Progress
     from citewell.ports import Clock, Embedder, Entailer
     from citewell.records import AuditRecord
     from citewell.reviewing import Reviewing
@@ -271,6 +271,13 @@ class KnowledgeBase:
         """Every version of a document, oldest first."""
         self._must_be_there()
         return self._parts.evidence.versions(document_id) if self.seeing.document(document_id) else []
+
+    def failures(self) -> tuple[FileOutcome, ...]:
+        """Files that could not be read when they were last offered, with the remedy; for admins alone, as a
+        file that became no document has no access list."""
+        self.caller.must(Role.ADMIN, to="see which files failed")
+        self._must_be_there()
+        return failures(self._parts.log)
 
     def withdraw(self, document_id: str, *, reason: str = "", user: str = "") -> None:
         """Keeps a document as evidence and retrieves it no more. Raises EvidenceError for an unknown one."""

@@ -19,7 +19,7 @@ from citewell.identity import canonical_json, hash_text
 if TYPE_CHECKING:
     from citewell.audit import Log
     from citewell.evidence.sqlite import SqliteEvidence
-    from citewell.ingesting import IngestReport
+    from citewell.ingesting import FileOutcome, IngestReport
 
 
 def seal_configuration(log: Log, config: Config) -> None:
@@ -64,6 +64,7 @@ def seal_ingest(
             "document_id": outcome.document_id,
             "status": outcome.status,
             "message": _told(outcome.message),
+            "hint": _told(outcome.hint),
         }
         for outcome in changed
     ]
@@ -74,6 +75,27 @@ def seal_ingest(
         "outcomes": outcomes,
     }
     log.note(EntryKind.INGEST, body)
+
+
+def failures(log: Log) -> tuple[FileOutcome, ...]:
+    """Files that could not be read when they were last offered, the newest first."""
+    from citewell.ingesting import FAILED, FileOutcome
+
+    found: dict[str, FileOutcome] = {}
+    for entry in log.entries(EntryKind.INGEST):
+        outcomes = log.body(entry)["outcomes"] if entry.body is not None else ()
+        for outcome in outcomes:
+            name = outcome["document_id"] or outcome["path"]
+            found.pop(name, None)
+            if outcome["status"] == FAILED:
+                found[name] = FileOutcome(
+                    path=outcome["path"],
+                    document_id=outcome["document_id"],
+                    status=FAILED,
+                    message=outcome["message"],
+                    hint=outcome.get("hint", ""),
+                )
+    return tuple(reversed(found.values()))
 
 
 def prompts_to_check(log: Log) -> dict[str, str] | None:

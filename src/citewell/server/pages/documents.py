@@ -47,14 +47,10 @@ def about(reading: Reading, id: str, sure: str = "") -> Response:
         document=reading.kb.document(id),
         versions=versions,
         cited=reading.kb.audit.counts(AuditQuery(document=id), by="month", of="status"),
-        failures=FAILURES,
         may_change=reading.caller.has(Role.CURATOR),
         may_audit=reading.caller.has(Role.AUDITOR),
         sure=bool(sure),
     )
-
-
-FAILURES = ("UNSUPPORTED", "CONTRADICTED", "any broken", "UNCHECKED")
 
 
 class Version(Record, frozen=True, kw_only=True):
@@ -159,6 +155,9 @@ def withdraw(
 def _list(reading: Here, q: str, state: str, start: int, outcomes: tuple[FileOutcome, ...] = ()) -> Response:
     entries = reading.kb.documents() if reading.kb.home.is_dir() else []
     found = [entry for entry in entries if _fits(entry, q, state)]
+    told = {outcome.document_id for outcome in outcomes}
+    ours = reading.caller.unrestricted and reading.kb.home.is_dir()
+    failures = [one for one in reading.kb.failures() if one.document_id not in told] if ours else []
     return page(
         reading.request,
         "documents.html",
@@ -171,7 +170,7 @@ def _list(reading: Here, q: str, state: str, start: int, outcomes: tuple[FileOut
         q=q,
         state=state,
         outcomes=outcomes,
-        failures=(),
+        failures=failures,
         may_change=reading.caller.has(Role.CURATOR),
     )
 
