@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter, FastAPI
 from starlette.responses import Response
 
-from citewell.server.pages import asking, auditing, documents, door, reviewing
+from citewell.server.pages import asking, auditing, documents, door, health, reviewing
 from citewell.server.pages.rendering import file
 from citewell.server.problems import absent
 
-ROUTERS = (asking.router, documents.router, auditing.router, reviewing.router, door.router)
+ROUTERS = (asking.router, documents.router, auditing.router, reviewing.router, health.router, door.router)
 
 static = APIRouter(include_in_schema=False)
 

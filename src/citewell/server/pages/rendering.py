@@ -47,6 +47,7 @@ TABS = (
     Tab(name="Documents", href="/documents"),
     Tab(name="Audit", href="/audit", roles=(Role.AUDITOR,)),
     Tab(name="Review", href="/review", roles=REVIEWING),
+    Tab(name="Health", href="/health", roles=(Role.AUDITOR,)),
 )
 
 

@@ -1,0 +1,164 @@
+"""Pages without a browser: uploads and their failures, withdrawal, what strangers are told, words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from citewell.knowledge import KnowledgeBase
+from citewell.records import Claim, Kind, Maker, Proof, Status, Verdict
+from citewell.server.pages.rendering import FOLDER, templates
+from citewell.server.pages.words import STATES, state_of
+
+HTML = {"accept": "text/html"}
+
+
+def form(client: TestClient, path: str, data: dict[str, str] | None = None, **more: Any) -> Any:
+    token = re.search(r'name="csrf" content="([^"]+)"', client.get("/", headers=HTML).text)
+    assert token is not None
+    return client.post(path, data={**(data or {}), "csrf": token[1]}, headers=HTML, **more)
+
+
+def test_a_file_that_cannot_be_read_is_shown_with_its_remedy_until_it_can(
+    client: TestClient, paper: Callable[..., Path]
+) -> None:
+    broken = {"files": ("report.pdf", b"%PDF-1.7\nnothing", "application/pdf")}
+    said = form(client, "/documents", files=broken).text
+    assert "report.pdf" in said
+    assert "What to do:" in said
+    listed = client.get("/documents", headers=HTML).text
+    assert "1 could not be read" in listed
+    assert "What to do:" in listed
+    mended = paper([(72, 700, "The report says seven.")]).read_bytes()
+    form(client, "/documents", files={"files": ("report.pdf", mended, "application/pdf")})
+    listed = client.get("/documents", headers=HTML).text
+    assert "could not be read" not in listed
+    assert "uploads/report.pdf" in listed
+
+
+def test_a_withdrawn_document_is_read_and_asked_no_more(client: TestClient, kb: KnowledgeBase) -> None:
+    about = "/documents/about?id=bridge.md"
+    assert "Withdraw this document" in client.get(about, headers=HTML).text
+    form(client, "/documents/withdraw", {"id": "bridge.md", "reason": "replaced"})
+    shown = client.get(about, headers=HTML).text
+    assert "Withdrawn: replaced" in shown
+    assert "Withdraw this document" not in shown
+    assert kb.ask("When did the bridge open?").decision.value == "ABSTAIN"
+
+
+POSTED = ("/", "/documents", "/documents/withdraw", "/answers/req_1/feedback", "/audit/integrity")
+
+
+def test_a_form_of_nobody_s_page_is_refused(client: TestClient) -> None:
+    for path in POSTED:
+        said = {"id": "bridge.md", "signal": "thumbs_up", "question": "x"}
+        assert client.post(path, data=said, headers=HTML).status_code in (403, 422), path
+
+
+ABSENT = (
+    "/answers/req_000000000000000000000000",
+    "/audit/records/nothing",
+    "/documents/view?id=nothing",
+    "/documents/about?id=nothing",
+    "/review/nothing",
+    "/static/nothing.js",
+    "/nowhere",
+)
+MEANINGLESS = ("since=soon", "status=x", "confidence=x", "version=v", "of=x", "cursor=x")
+NO_PLACES = ("start=5&end=2", "start=-3&end=9999999", "start=0&end=5&also=1-2%20x-y%209-", "at=-5")
+
+
+def test_what_cannot_be_shown_is_a_page_that_says_so(client: TestClient) -> None:
+    for path in ABSENT:
+        answer = client.get(path, headers=HTML)
+        assert (answer.status_code, "<h1>" in answer.text) == (404, True), path
+    for query in MEANINGLESS:
+        answer = client.get(f"/audit?{query}", headers=HTML)
+        assert (answer.status_code, "<h1>" in answer.text) == (400, True), query
+    for query in ("since=soon", "by=x", "of=x"):
+        assert client.get(f"/health?{query}", headers=HTML).status_code == 400, query
+
+
+def test_a_place_that_is_none_marks_nothing_and_shows_the_document(client: TestClient) -> None:
+    for query in NO_PLACES:
+        answer = client.get(f"/documents/view?id=bridge.md&{query}", headers=HTML)
+        assert (answer.status_code, "The bridge" in answer.text) == (200, True), query
+
+
+def test_signing_in_never_leads_away(client: TestClient) -> None:
+    for address in ("//evil.example", "https://evil.example", "/\\evil.example", "x"):
+        shown = client.get("/login", params={"next": address}, headers=HTML).text
+        assert 'name="next" value="/"' in shown, address
+
+
+def test_every_page_is_under_the_policy_and_no_template_steps_out_of_it(client: TestClient) -> None:
+    policy = client.get("/", headers=HTML).headers["content-security-policy"]
+    assert "script-src 'self'" in policy
+    assert "unsafe" not in policy
+    for path in sorted((FOLDER / "templates").glob("*.html")):
+        text = path.read_text()
+        assert not re.search(r"<script(?! src=)|<style|\sstyle=|\son\w+=|javascript:|\|\s*safe", text), (
+            path.name
+        )
+    script = (FOLDER / "static" / "citewell.js").read_text()
+    assert not re.search(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|https?://(?!www\.w3)", script
+    )
+    assert templates().autoescape is True
+
+
+def test_static_files_are_kept_for_ever_under_an_address_of_their_content(client: TestClient) -> None:
+    sheet = re.search(r"/static/citewell\.css\?\w+", client.get("/", headers=HTML).text)
+    assert sheet is not None
+    assert "immutable" in client.get(sheet[0]).headers["cache-control"]
+
+
+def verdict(status: Status, proof: Proof | None = None) -> Verdict:
+    return Verdict(status=status, reason="", maker=Maker(name="m"), proof=proof)
+
+
+@pytest.mark.parametrize(
+    ("status", "proof", "kind", "words"),
+    [
+        (Status.VERIFIED, Proof.VERBATIM, Kind.CITED, "Verified verbatim"),
+        (Status.VERIFIED, Proof.ENTAILED, Kind.CITED, "Verified by entailment"),
+        (Status.VERIFIED, Proof.NUMERIC, Kind.CITED, "Verified by numbers"),
+        (Status.VERIFIED, Proof.ENTAILED, Kind.INFERENCE, "Inference"),
+        (Status.UNSUPPORTED, None, Kind.UNSUPPORTED, "No supporting passage found"),
+        (Status.UNSUPPORTED, None, Kind.INFERENCE, "No supporting passage found"),
+        (Status.CONTRADICTED, None, Kind.CITED, "Contradicted"),
+        (Status.BROKEN, None, Kind.CITED, "Broken citation"),
+        (Status.UNCHECKED, None, Kind.CITED, "Unchecked"),
+    ],
+)
+def test_a_claim_has_its_state_in_words(status: Status, proof: Proof | None, kind: Kind, words: str) -> None:
+    claim = Claim(text="t", kind=kind, answer_start=0, answer_end=1, verdict=verdict(status, proof))
+    assert state_of(claim).words == words
+
+
+def test_script_shapes_and_server_know_the_same_states() -> None:
+    script = (FOLDER / "static" / "citewell.js").read_text()
+    table = dict(re.findall(r'^  (\w+): "([^"]+)",$', script.split("const WORDS")[1].split("};")[0], re.M))
+    assert table == {name: state.words for name, state in STATES.items()}
+    shapes = (FOLDER / "static" / "shapes.svg").read_text()
+    style = (FOLDER / "static" / "citewell.css").read_text()
+    for name in STATES:
+        assert f'id="{name}"' in shapes
+        assert f".is-{name}" in style
+    drawn = re.findall(r"<symbol[^>]*>(.*?)</symbol>", shapes)
+    assert len(set(drawn)) == len(drawn) == shapes.count("<symbol")
+
+
+def test_the_pages_are_in_the_folder_that_the_wheel_takes() -> None:
+    assert Path(FOLDER).parts[-3:] == ("citewell", "server", "pages")
+    assert {path.name for path in (FOLDER / "static").iterdir()} == {
+        "citewell.css",
+        "citewell.js",
+        "icon.svg",
+        "shapes.svg",
+    }
