@@ -142,7 +142,7 @@ def poisoning(
             ),
         ]
     )
-    return say(f"{report.cases} cases; {len(left_out)} left out: nothing in them can be exchanged")
+    return say(f"cases: {report.cases}; left out, with nothing to exchange: {len(left_out)}")
 
 
 def detectors(

@@ -95,7 +95,7 @@ def _has(kind: str, claim: str, evidence: str) -> bool:
 
 def content_words(text: str) -> list[str]:
     """Lower-case stems of the words that carry content, in order."""
-    return [_stem(word) for word in _words(text) if word not in STOP]
+    return [stem(word) for word in words_of(text) if word not in STOP]
 
 
 def overlap(claim: str, evidence: str) -> float:
@@ -115,11 +115,11 @@ def nearest_sentence(claim: str, evidence: str) -> str:
     return best if best_share >= ENOUGH else ""
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
     return [match.group().lower().replace("\u2019", "'") for match in _WORD.finditer(text)]
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
     word = word.removesuffix("'s")
     for suffix, least in (("ies", 5), ("ing", 6), ("ed", 5), ("es", 5), ("s", 4)):
         if word.endswith(suffix) and len(word) >= least and not word.endswith("ss"):
@@ -128,7 +128,7 @@ def _stem(word: str) -> str:
 
 
 def _negated(text: str) -> list[str]:
-    words = _words(text)
+    words = words_of(text)
     return [
         word for index, word in enumerate(words)
         if (word in NEGATIONS or word.endswith("n't"))
@@ -142,7 +142,7 @@ def _negation(claim: str, sentence: str) -> Signal | None:
     ours, theirs = _negated(claim), _negated(sentence)
     if len(ours) % 2 == len(theirs) % 2 or (ours and theirs):
         return None
-    if not ours and len(_words(sentence)) > 3 * len(_words(claim)) + 6:
+    if not ours and len(words_of(sentence)) > 3 * len(words_of(claim)) + 6:
         return None  # a long sentence negates something else as likely as this
     return Signal(kind="negation", claim=" ".join(ours), evidence=" ".join(theirs))
 
@@ -156,19 +156,19 @@ def _hedge(claim: str, sentence: str) -> Signal | None:
 
 def _hedges(text: str) -> list[str]:
     """ "May" with a capital is a month more often than a hedge."""
-    return [word for word in _words(text.replace("May ", " ")) if word in HEDGES]
+    return [word for word in words_of(text.replace("May ", " ")) if word in HEDGES]
 
 
 def _quantifier(claim: str, sentence: str) -> Signal | None:
-    ours = [word for word in _words(claim) if word in UNIVERSAL]
-    theirs = [word for word in _words(sentence) if word in PARTIAL]
-    if ours and theirs and not any(word in UNIVERSAL for word in _words(sentence)):
+    ours = [word for word in words_of(claim) if word in UNIVERSAL]
+    theirs = [word for word in words_of(sentence) if word in PARTIAL]
+    if ours and theirs and not any(word in UNIVERSAL for word in words_of(sentence)):
         return Signal(kind="quantifier", claim=ours[0], evidence=theirs[0])
     return None
 
 
 def _opposites(claim: str, sentence: str) -> list[Signal]:
-    ours, theirs = _words(claim), _words(sentence)
+    ours, theirs = words_of(claim), words_of(sentence)
     found = []
     for pair in OPPOSITES:
         for left, right in (pair, pair[::-1]):
@@ -269,5 +269,5 @@ def cut_off(before: str, after: str) -> str:
         for side in sides:
             if found := pattern.search(side):
                 return f"{kind} ({found.group().strip()!r})"
-    hedged = [word for word in _words(before) if word in HEDGES or word in NEGATIONS or word.endswith("n't")]
+    hedged = [word for word in words_of(before) if word in HEDGES or word in NEGATIONS or word.endswith("n't")]
     return f"hedge ({hedged[-1]!r})" if hedged else ""

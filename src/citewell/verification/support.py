@@ -3,8 +3,9 @@
 In: premise, claim and the entailer's three probabilities. Out: Support, a probability calibrated at
 equal priors, so that 0.5 is its border, and what each feature added to it. A small logistic model, one
 intercept and one slope a kind of source (sentence, text, table), whose coefficients stand in
-support.json with where they come from. A number of the claim that the premise denies holds the
-probability under 0.5 whatever the model says. Knows no entailer by name.
+support.json with where they come from. A number of the claim that the premise denies, two
+names in each other's place, or a "some" that became "all" hold the probability under 0.5 whatever the model
+says. Knows no entailer by name.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from citewell.sentences import sentence_spans
 from citewell.verification.entities import missing_names
 from citewell.verification.exchange import exchanged_names, substituted_name
 from citewell.verification.numbers import Match, check_numbers
+from citewell.verification.overstating import overstated
 from citewell.verification.signals import nearest_sentence, overlap, signals
 
 COEFFICIENTS = Path(__file__).with_name("support.json")
@@ -33,13 +35,15 @@ _EDGE = 1e-4  # log odds are cut here: what lies beyond is the model's confidenc
 
 
 class Support(Record, frozen=True, kw_only=True):
-    """``added`` is each feature's part of the log odds; ``denied`` the numbers that the premise denies."""
+    """``added`` is each feature's part of the log odds; ``denied`` the numbers that the premise denies;
+    ``overstated`` what the claim says beyond it."""
 
     probability: float
     kind: str
     added: dict[str, float]
     denied: tuple[str, ...] = ()
     exchanged: tuple[str, ...] = ()
+    overstated: str = ""
 
 
 def support(premise: str, claim: str, entailment: Entailment, *, context: str = "") -> Support:
@@ -56,9 +60,12 @@ def support(premise: str, claim: str, entailment: Entailment, *, context: str = 
     probability = 1.0 / (1.0 + math.exp(-sum(added.values())))
     denied = denied_numbers(premise, claim, context)
     exchanged = _misplaced_names(premise, claim, context) if kind != "table" else ()
-    if denied or exchanged:
+    beyond = overstated(claim, premise) if kind != "table" else ""
+    if denied or exchanged or beyond:
         probability = min(probability, DENIED_CEILING)
-    return Support(probability=probability, kind=kind, added=added, denied=denied, exchanged=exchanged)
+    return Support(
+        probability=probability, kind=kind, added=added, denied=denied, exchanged=exchanged, overstated=beyond
+    )
 
 
 def features(premise: str, claim: str, entailment: Entailment, *, context: str = "") -> dict[str, float]:

@@ -31,6 +31,7 @@ from citewell.verification.language import not_english
 from citewell.verification.numbers import check_numbers
 from citewell.verification.opposing import speaks_of
 from citewell.verification.quantities import Form, extract_quantities
+from citewell.verification.overstating import overstated
 from citewell.verification.signals import cut_off, denied_by, overlap, signals
 from citewell.verification.support import DENIED_CEILING
 from citewell.verification.verbatim import find_all
@@ -387,6 +388,8 @@ def _lacks(question: Question, judged: Sequence[_Read], best: _Read) -> str:
     missing = missing_names(question.claim, f"{everything}\n{around}\n{question.asked}")
     if missing:
         return f"the source does not name {_list(missing)}"
+    if beyond := overstated(question.claim, best.premise.text):
+        return beyond
     for signal in signals(question.claim, best.premise.text):
         return _SIGNALS[signal.kind].format(claim=signal.claim, evidence=signal.evidence)
     return "no passage says this"

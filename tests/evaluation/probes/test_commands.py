@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from benchmarks.llm_server import Asked, Reply, Said, serving
 from typer.testing import CliRunner
 
 from citewell.cli.program import app
@@ -69,3 +70,28 @@ def test_sets_stay_under_the_data_folder(tmp_path: Path, monkeypatch: pytest.Mon
     code, _, told = run("eval", "probe", "detectors", "--home", str(tmp_path))
     assert code == 2
     assert "give FILE, or --data NAME" in told
+
+
+@pytest.mark.enable_socket
+@pytest.mark.parametrize("memory", [False, True])
+def test_a_model_behind_a_server_is_probed_by_one_option(
+    tmp_path: Path, cases: Path, monkeypatch: pytest.MonkeyPatch, memory: bool
+) -> None:
+    """The scripted model says what its source says, or what it remembers."""
+
+    def play(asked: Asked, before: int) -> Reply:
+        sentence = asked.sources[0].split(". ")[0].rstrip(".") + "."
+        claim = "The Lisbon office opened in 2014." if memory else sentence
+        return Reply([Said(1, sentence, claim)])
+
+    with serving(play) as server:
+        for name, value in server.environment().items():
+            monkeypatch.setenv(name, value)
+        words = ("eval", "probe", "faithfulness", str(cases), "--writer", "openai:scripted", "--budget", "9")
+        code, told, _ = run(*words, "--home", str(tmp_path / "none"), "--json")
+        calls = len(server.asked)
+    assert code == 0
+    report = json.loads(told)
+    assert report["calls"] == calls <= 9
+    findings = {one["finding"] for one in report["citations"]}
+    assert findings == {"post-rationalised" if memory else "faithful"}

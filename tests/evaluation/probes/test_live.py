@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from citewell.audit.entries import EntryKind
-from citewell.evaluation.probes.faithfulness import Faithfulness, Finding
+from citewell.evaluation.probes.faithfulness import Faithfulness, Finding, Outcome, Sample
 from citewell.evaluation.probes.samples import case_samples, live_samples
 from citewell.evaluation.probes.subjects import Generated, Retrieving
+from citewell.generation import ExtractiveGenerator
 from citewell.knowledge import KnowledgeBase, open
 from citewell.models.fake import FakeEntailer, HashEmbedder
 from citewell.ports import Extraction, Reading
@@ -102,3 +104,23 @@ def test_retrieval_runs_anew_on_the_edited_text(kb: KnowledgeBase, tmp_path: Pat
     assert one.necessary is True
     assert one.swap is not None
     assert one.swap.old == "1958"
+
+
+def test_a_cell_of_a_table_is_followed_when_its_figure_changes(pages: Any) -> None:
+    table = pages.table(
+        [
+            ("Purchases of property, plant and equipment", ("758", "695")),
+            ("Net revenues", ("46,710", "44,538")),
+        ],
+        ("2022", "2021"),
+    )
+    question = "What was Acme's capital expenditure in FY2022?"
+    writer = ExtractiveGenerator(Words())
+    report = Faithfulness(subject=Generated(writer)).probe(
+        [Sample(id="capex", question=question, passages=(table,))]
+    )
+    (one,) = report.citations
+    assert (one.finding, one.outcome) == (Finding.FAITHFUL, Outcome.CHANGED)
+    assert one.swap is not None
+    assert one.swap.old == "758"
+    assert one.necessary is True

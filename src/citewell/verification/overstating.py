@@ -1,0 +1,179 @@
+"""Does a claim say more than the sentence it is taken from: of all, for certain, the most, the cause?
+
+In: claim and evidence. Out: how, in words, or "". The claim is compared with the sentence of the evidence
+nearest in words. What is found holds the claim's support under its border: "may" is no "does" and "some" no
+"all", however alike the rest. Words that people drop without changing what they mean ("probably", "could"
+for "was able to", "every" in loose speech) are left to the entailer: docs/log.md has the counts by which
+words were taken or left. Knows nothing about probabilities.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from citewell.sentences import sentence_spans
+from citewell.verification.lexicon import (
+    HEDGES,
+    PARTIAL,
+    STOP,
+    UNDONE,
+    UNIVERSAL,
+    UNKNOWN,
+    WIDE,
+    WIDENERS,
+)
+from citewell.verification.signals import ENOUGH, nearest_sentence, overlap, stem, words_of
+
+REACH = 4  # words between a hedge and the word it hedges
+CLOSE = 0.7  # share of the claim's words in one sentence of a long text; in a short one ENOUGH will do
+LONG = 3  # sentences
+_BETWEEN = frozenset(
+    "to be been being have has had that it they he she we will would the a an also only soon still even then "
+    "well more most not".split()
+)
+_HEDGED = HEDGES | frozenset(
+    "if can hoped hoping planning expecting expectation considered chance prospect forecast forecasts target "
+    "targets projected projects".split()
+)
+_AHEAD = frozenset("will would going shall".split())
+_LOOSE = re.compile(
+    r"\b(?:(?:at|after|above|in|first of|best of|most of) all|all (?:along|over|right|but|of a sudden)|"
+    r"all (?:the )?(?:same|way|while|more)|never ?mind)\b",
+    re.IGNORECASE,
+)
+_ONE_AMONG = re.compile(
+    r"\b(?:among (?:the|its|their)|(?:one|some|two|three|four|five|many|several) of "
+    r"(?:the|its|his|her|their|our))((?: [\w-]+){1,4})",
+    re.IGNORECASE,
+)
+_MOST = re.compile(r"\b(?:most [\w-]+|\w{2,}est|best|worst|first|only)\b", re.IGNORECASE)
+_NUMBER = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{1,3}(?!\d))"
+_SHARE = re.compile(
+    rf"\b{_NUMBER}(?: out)? of (?:the |its |their |our |those |these )?{_NUMBER}\b((?: [\w-]+){{1,3}})",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    rf"\b(?:{_NUMBER}|some|half|part|most|few|several|many|majority|certain|partly|another|an?|each|any|no|none|"
+    r"others?)\b",
+    re.IGNORECASE,
+)
+_LINK = re.compile(
+    r"\b(?:(?:linked|associated|correlated|tied) (?:to|with)|(?:links?|associations?|correlations?|"
+    r"relationships?) (?:between|with|to)|risk factors?|correlates? with)\b",
+    re.IGNORECASE,
+)
+_CAUSE = re.compile(
+    r"\b(?:caus(?:e|es|ed|ing)|prov(?:e|es|ed|en|ing)|leads? to|led to|results? in|resulted in|because of|"
+    r"responsible for|due to)\b",
+    re.IGNORECASE,
+)
+_ANIMALS = re.compile(
+    r"\b(?:mice|rats?|rodents?|rabbits?|monkeys?|macaques?|ferrets?|hamsters?|in vitro|cell cultures?|"
+    r"cultured cells|zebrafish|animal (?:models?|studies|experiments?|trials?))\b",
+    re.IGNORECASE,
+)
+_PEOPLE = re.compile(r"\b(?:people|patients?|humans?|adults?|children|men|women|persons?)\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=4096)
+def overstated(claim: str, evidence: str) -> str:
+    """What ``claim`` says beyond the sentence of ``evidence`` that it resembles, as a reason; "" for nothing."""
+    sentence = nearest_sentence(claim, evidence)
+    if not sentence or claim.strip() in sentence:
+        return ""
+    if overlap(claim, sentence) < CLOSE and len(sentence_spans(evidence)) > LONG:
+        return ""
+    return next((said for check in _CHECKS if (said := check(claim, sentence, evidence))), "")
+
+
+def _of_all(claim: str, sentence: str, evidence: str) -> str:
+    ours, theirs = words_of(claim), words_of(sentence)
+    wide = next((word for word in ours if word in UNIVERSAL), "")
+    part = next((word for word in theirs if word in PARTIAL), "")
+    if wide and part and not any(word in UNIVERSAL for word in theirs):
+        return f"the claim says “{wide}”, the source “{part}”"
+    wide = next((word for word in words_of(_LOOSE.sub(" ", claim)) if word in WIDENERS), "")
+    alike = (evidence[a:b] for a, b in sentence_spans(evidence))
+    if not wide or any(_says_of_all(text) for text in alike if overlap(claim, text) >= ENOUGH):
+        return ""
+    return f"the claim says “{wide}”, the source does not"
+
+
+def _says_of_all(text: str) -> bool:
+    return any(word in WIDE or word.endswith("n't") for word in words_of(text))
+
+
+def _for_certain(claim: str, sentence: str, _: str) -> str:
+    """A hedge stands before a word that the claim states plainly, and that stands nowhere else."""
+    ours = words_of(claim)
+    if any(word in _HEDGED for word in ours):
+        return ""
+    stated = {stem(word) for word in ours if word not in STOP}
+    # With a capital it is a month more often than a hedge.
+    theirs = words_of(sentence.replace("May ", " "))
+    stems = [stem(word) for word in theirs]
+    ahead = any(word in _AHEAD for word in ours)
+    for place, hedge in enumerate(theirs):
+        undone = hedge in UNDONE and theirs[place + 1 : place + 2] == ["to"] and not ahead
+        if hedge not in UNKNOWN and not undone:
+            continue
+        about = next(
+            (
+                stems[at]
+                for at in range(place + 1, min(place + 1 + REACH, len(theirs)))
+                if theirs[at] not in _BETWEEN and theirs[at] not in HEDGES and not theirs[at].endswith("ly")
+            ),
+            "",
+        )
+        if about in stated and stems.count(about) == 1:
+            return f"the source only says “{hedge}”"
+    return ""
+
+
+def _the_most(claim: str, sentence: str, _: str) -> str:
+    """ "Among the longest" is not "the longest"."""
+    if _ONE_AMONG.search(claim):
+        return ""
+    for one in _ONE_AMONG.finditer(sentence):
+        for most in _MOST.findall(one.group(1)):
+            whole, among = f"the {most.lower()}", one.group().lower().count(most.lower())
+            if f"{whole} " in claim.lower() and sentence.lower().count(most.lower()) == among == 1:
+                return f"the claim says “{whole}”, the source “{one.group().strip()}”"
+    return ""
+
+
+def _the_whole(claim: str, sentence: str, _: str) -> str:
+    """ "One of the three reactors" is not "the reactors"."""
+    if _COUNTED.search(claim):
+        return ""
+    ours = set(words_of(claim))
+    for share in _SHARE.finditer(sentence):
+        if any(word in ours and word.endswith("s") for word in words_of(share.group(1))[:2]):
+            return f"the source only says it of “{share.group().strip()}”"
+    return ""
+
+
+def _the_cause(claim: str, sentence: str, _: str) -> str:
+    ours, theirs = _CAUSE.search(claim), _LINK.search(sentence)
+    if ours and theirs and not _LINK.search(claim) and not _CAUSE.search(sentence):
+        return f"the claim says “{ours.group()}”, the source only “{theirs.group()}”"
+    return ""
+
+
+def _of_people(claim: str, sentence: str, _: str) -> str:
+    ours, theirs = _PEOPLE.search(claim), _ANIMALS.search(sentence)
+    if ours and theirs and not _ANIMALS.search(claim) and not _PEOPLE.search(sentence):
+        return f"the claim speaks of {ours.group()}, the source of {theirs.group()}"
+    return ""
+
+
+_CHECKS: tuple[Callable[[str, str, str], str], ...] = (
+    _of_all,
+    _for_certain,
+    _the_most,
+    _the_whole,
+    _the_cause,
+    _of_people,
+)

@@ -1,0 +1,49 @@
+"""Claims that say more than their source."""
+
+from __future__ import annotations
+
+import pytest
+
+from citewell.verification.overstating import overstated
+from citewell.verification.signals import content_words
+
+MORE = [
+    ("Some users like it.", "All users like it.", "“some”"),
+    ("The branches in Bergen lend skis.", "All branches lend skis.", "“all”"),
+    ("The pump ran in the tests.", "The pump never failed in the tests.", "“never”"),
+    ("Fasting may lower blood sugar.", "Fasting lowers blood sugar.", "“may”"),
+    ("The group intends to lease two ships.", "The group leases two ships.", "“intend"),
+    ("Lake Vik is among the deepest of the region.", "Lake Vik is the deepest of the region.", "“the deepest”"),
+    ("It is one of the oldest mills in Sweden.", "It is the oldest mill in Sweden.", "“the oldest”"),
+    ("Two of the five pumps broke down.", "The pumps broke down.", "“Two of the five pumps"),
+    ("Coffee is associated with longer life.", "Coffee causes longer life.", "“associated with”"),
+    ("The compound shrank tumours in mice.", "The compound shrank tumours in patients.", "mice"),
+]
+NO_MORE = [
+    ("Every user likes it.", "All users like it."),
+    ("The pump did not fail.", "The pump never failed."),
+    ("She was a pilot.", "She was a pilot after all."),
+    ("Fasting may lower blood sugar.", "Fasting may lower blood sugar in adults."),
+    ("The mill, which may be sold, is in Lund.", "The mill is in Lund."),
+    ("In May 2019 the mill closed.", "The mill closed in May 2019."),
+    ("It is one of the oldest mills and the oldest mill in Lund.", "It is the oldest mill in Lund."),
+    ("Two of the five pumps broke down.", "Two pumps broke down."),
+    ("Smoking causes cancer and is linked to stroke.", "Smoking causes cancer."),
+    ("In mice and in patients it shrank tumours.", "It shrank tumours in patients."),
+    ("", "All users like it."),
+]
+
+
+@pytest.mark.parametrize(("evidence", "claim", "named"), MORE)
+def test_what_a_claim_says_beyond_its_source_is_named(evidence: str, claim: str, named: str) -> None:
+    assert named in overstated(claim, evidence)
+
+
+@pytest.mark.parametrize(("evidence", "claim"), NO_MORE)
+def test_the_same_in_other_words_is_no_more(evidence: str, claim: str) -> None:
+    assert overstated(claim, evidence) == ""
+
+
+@pytest.mark.parametrize("evidence", [row[0] for row in (*MORE, *NO_MORE) if content_words(row[0])])
+def test_no_sentence_says_more_than_itself(evidence: str) -> None:
+    assert overstated(evidence, evidence) == ""
