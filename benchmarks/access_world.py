@@ -131,7 +131,7 @@ def make_world(
     """``asked`` questions go through the whole pass; ``sealed`` records are put into the log as they are."""
     chance = random.Random(seed)
     settings = Config(retrieval=Retrieval(relevance_threshold=0.2, isolation=isolation))
-    world = World(kb=KnowledgeBase(_fake_parts(folder, settings)), chance=chance)
+    world = World(kb=KnowledgeBase(fake_parts(folder, settings)), chance=chance)
     folder.mkdir(parents=True, exist_ok=True)
     _add(world, documents)
     for number in range(people):
@@ -225,7 +225,7 @@ def _pages(kb: KnowledgeBase, query: AuditQuery) -> Iterator[Any]:
         query = msgspec.structs.replace(query, cursor=page.next)
 
 
-def _fake_parts(folder: Path, settings: Config) -> Assembly:
+def fake_parts(folder: Path, settings: Config) -> Assembly:
     parts = Assembly(folder, settings)
     parts.__dict__ |= {
         "embedder": HashEmbedder(),

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     )
     from citewell.questioning import Questioner
     from citewell.retrieval import Retriever
-    from citewell.traces import SqliteTraces
+    from citewell.traces import SharedTraces, SqliteTraces
 
 Make = TypeVar("Make", bound=Callable[..., object])
 
@@ -160,9 +160,13 @@ class Assembly:
         return Publisher(log, witnesses, self.clock, every_s=settings.publish_every_s)
 
     @cached_property
-    def traces(self) -> SqliteTraces:
-        from citewell.traces import SqliteTraces
+    def traces(self) -> SqliteTraces | SharedTraces:
+        from citewell.traces import SharedTraces, SqliteTraces
 
+        if self.config.audit.database:
+            from citewell.audit.postgres import PostgresDatabase
+
+            return SharedTraces(PostgresDatabase(self.config.audit.database, schema="citewell_traces"))
         return SqliteTraces(self.home / "traces.sqlite")
 
     @cached_property

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from citewell.audit.pages import Queries
     from citewell.evidence.sqlite import SqliteEvidence
     from citewell.feedback import FeedbackStore
-    from citewell.traces import SqliteTraces
+    from citewell.traces import SharedTraces, SqliteTraces
 
 
 class ForgetTraces:
@@ -24,7 +24,7 @@ class ForgetTraces:
 
     name = "traces"
 
-    def __init__(self, traces: SqliteTraces) -> None:
+    def __init__(self, traces: SqliteTraces | SharedTraces) -> None:
         self._traces = traces
 
     def forget(self, person: str, requests: Collection[str]) -> int:

@@ -1,16 +1,22 @@
-"""Traces come back by session, in order, from any process."""
+"""Traces come back by session, in order, from any process; on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.audit_uses.conftest import postgres_url  # noqa: F401 - a fixture
 
 from citewell.errors import CitewellError
+from citewell.ports import TraceStore
 from citewell.records import Stage, Trace
-from citewell.traces import SqliteTraces
+from citewell.traces import SharedTraces, SqliteTraces
+
+_SCHEMAS = itertools.count()
 
 
 def trace(number: int, session: str = "ses_1", **more: object) -> Trace:
@@ -24,23 +30,74 @@ def trace(number: int, session: str = "ses_1", **more: object) -> Trace:
     )
 
 
-def test_a_session_comes_back_in_order(tmp_path: Path) -> None:
-    traces = SqliteTraces(tmp_path / "traces.sqlite")
+Store = Callable[[], TraceStore]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """``store()`` opens the same store, as another process would."""
+    opened: list[SqliteTraces | SharedTraces] = []
+    url = request.getfixturevalue("postgres_url") if request.param == "postgresql" else ""
+    schema = f"traces{next(_SCHEMAS)}"
+
+    def store() -> TraceStore:
+        if url:
+            from citewell.audit.postgres import PostgresDatabase
+
+            opened.append(SharedTraces(PostgresDatabase(url, schema=schema)))
+        else:
+            opened.append(SqliteTraces(tmp_path / "traces.sqlite"))
+        return opened[-1]
+
+    yield store
+    for one in opened:
+        one.close()
+
+
+def test_a_session_comes_back_in_order(store: Store) -> None:
+    traces = store()
     for number, session in ((1, "a"), (2, "b"), (3, "a")):
         traces.put(trace(number, session))
-    assert SqliteTraces(tmp_path / "traces.sqlite").session("a") == [trace(1, "a"), trace(3, "a")]
+    assert store().session("a") == [trace(1, "a"), trace(3, "a")]
     assert traces.session("none") == []
 
 
-def test_a_request_has_one_trace(tmp_path: Path) -> None:
-    traces = SqliteTraces(tmp_path / "traces.sqlite")
+def test_a_request_has_one_trace(store: Store) -> None:
+    traces = store()
     traces.put(trace(1))
     traces.put(trace(1, failure_reason="record_failed"))
     assert [found.failure_reason for found in traces.session("ses_1")] == ["record_failed"]
 
 
-def test_threads_share_a_store(tmp_path: Path) -> None:
-    traces = SqliteTraces(tmp_path / "traces.sqlite")
+def test_flags_are_set_and_seen_by_others(store: Store) -> None:
+    traces = store()
+    traces.put(trace(1))
+    assert traces.flag("req_1", ("thumbs_down",))
+    assert not traces.flag("req_9", ("thumbs_down",))
+    found = store().get("req_1")
+    assert found is not None
+    assert found.flags == ("thumbs_down",)
+    assert traces.get("req_9") is None
+
+
+def test_what_is_forgotten_is_gone_and_the_rest_stays(store: Store) -> None:
+    traces = store()
+    for number in range(1, 5):
+        traces.put(trace(number))
+    assert traces.forget(["req_1", "req_3", "req_9"]) == 2  # type: ignore[attr-defined]
+    assert [found.request_id for found in store().session("ses_1")] == ["req_2", "req_4"]
+    assert traces.forget([]) == 0  # type: ignore[attr-defined]
+
+
+def test_words_that_are_hard_to_keep(store: Store) -> None:
+    traces = store()
+    odd = trace(1, "nul\x00 % ? 'quote' ☕", final_returned="\x00 100% ? 'x' \u2028")
+    traces.put(odd)
+    assert traces.session("nul\x00 % ? 'quote' ☕") == [odd]
+
+
+def test_threads_share_a_store(store: Store) -> None:
+    traces = store()
     threads = [threading.Thread(target=traces.put, args=(trace(number),)) for number in range(20)]
     for thread in threads:
         thread.start()
@@ -61,3 +118,15 @@ def test_a_store_of_a_newer_citewell_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(CitewellError, match="writable"):
         SqliteTraces(tmp_path / "none" / "traces.sqlite")
+
+
+def test_a_server_with_a_newer_schema_is_refused(postgres_url: str) -> None:  # noqa: F811
+    from citewell.audit.postgres import PostgresDatabase
+
+    database = PostgresDatabase(postgres_url, schema=f"traces{next(_SCHEMAS)}")
+    SharedTraces(database)
+    with database.writing() as rows:
+        rows.execute("INSERT INTO schema_version(number) VALUES(99)")
+    with pytest.raises(CitewellError, match="newer"):
+        SharedTraces(database)
+    database.close()

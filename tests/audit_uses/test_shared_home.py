@@ -1,0 +1,115 @@
+"""A home whose log, traces and signals are on a PostgreSQL server: people are forgotten there, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from benchmarks.access_world import fake_parts
+
+from citewell.audit.question import AuditQuery
+from citewell.config import Audit, Config, Retrieval
+from citewell.errors import UsageError
+from citewell.knowledge import KnowledgeBase
+
+SCHEMAS = ("citewell", "citewell_index", "citewell_traces", "citewell_feedback")
+SECRET = "Borealis"
+QUESTION = f"What did {SECRET} pay for the bridge?"
+
+
+def open_home(folder: Path, url: str) -> KnowledgeBase:
+    retrieval = Retrieval(relevance_threshold=0.2)
+    return KnowledgeBase(fake_parts(folder, Config(audit=Audit(database=url), retrieval=retrieval)))
+
+
+@pytest.fixture
+def home(tmp_path: Path, postgres_url: str) -> Iterator[KnowledgeBase]:
+    with psycopg.connect(postgres_url, autocommit=True) as server:
+        for schema in SCHEMAS:
+            server.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE".encode())
+    (tmp_path / "bridge.md").write_text("# Bridges\n\nThe bridge was paid for by the town.\n")
+    kb = open_home(tmp_path / "home", postgres_url)
+    kb.ingest(tmp_path / "bridge.md")
+    yield kb
+    kb.close()
+
+
+def rows_that_say(url: str, word: str) -> list[str]:
+    """The tables in which the word stands, in the clear."""
+    found = []
+    with psycopg.connect(url) as server:
+        tables = server.execute(
+            "SELECT schemaname, tablename FROM pg_tables WHERE schemaname = ANY(%s)", (list(SCHEMAS),)
+        ).fetchall()
+        for schema, table in tables:
+            for (row,) in server.execute(f"SELECT t::text FROM {schema}.{table} AS t".encode()):
+                if word in row:
+                    found.append(f"{schema}.{table}")
+    return sorted(set(found))
+
+
+def files_that_say(url: str, word: str) -> list[str]:
+    """The server's table files in which the word stands; its write-ahead log is the operator's to bound."""
+    socket = Path(url.partition("host=")[2])
+    base = socket.parent / "data" / "base"
+    return [str(p) for p in base.rglob("*") if p.is_file() and word.encode() in p.read_bytes()]
+
+
+def test_a_person_is_forgotten_on_the_server(home: KnowledgeBase, postgres_url: str) -> None:
+    mine = home.ask(QUESTION, user="alice", session_id="s1")
+    home.feedback(mine.request_id, "thumbs_down", user="alice", meta={"because": f"{SECRET} paid more"})
+    other = home.ask("Who paid for the bridge?", user="bob", session_id="s2")
+    assert "citewell_traces.traces" in rows_that_say(postgres_url, SECRET)
+
+    outcome = home.audit.erase("alice", reason="case 7")
+    assert outcome.subject
+    assert rows_that_say(postgres_url, SECRET) == []
+    assert files_that_say(postgres_url, SECRET) == []
+    assert home.trace("s1") == []
+    assert [trace.request_id for trace in home.trace("s2")] == [other.request_id]
+    assert home.audit.record(mine.request_id).user_query == "[erased]"
+    assert home.audit.record(other.request_id).user_query == "Who paid for the bridge?"
+    report = home.audit_check()
+    assert report.ok, report.findings
+    assert home.audit.counts(AuditQuery()).total == 2
+    with pytest.raises(UsageError):
+        home.audit.erase("alice", reason="case 7")
+
+
+def test_two_workers_share_everything(home: KnowledgeBase, postgres_url: str, tmp_path: Path) -> None:
+    with open_home(tmp_path / "home", postgres_url) as worker:
+        first = home.ask("Who paid for the bridge?", user="alice", session_id="s1")
+        second = worker.ask("What was paid for by the town?", user="alice", session_id="s1")
+        for kb in (home, worker):
+            assert [t.request_id for t in kb.trace("s1")] == [first.request_id, second.request_id]
+            assert {r.request_id for r in kb.audit.query(AuditQuery()).records} >= {
+                first.request_id,
+                second.request_id,
+            }
+        worker.feedback(first.request_id, "thumbs_up", user="alice")
+        assert home.trace("s1")[0].flags
+    assert home.audit_check().ok
+
+
+def test_expired_answers_take_their_traces_along(home: KnowledgeBase, postgres_url: str) -> None:
+    import msgspec
+
+    asked = home.ask(QUESTION, user="alice", session_id="s1")
+    record = msgspec.structs.replace(
+        home.audit.record(asked.request_id),
+        request_id="req_" + "1" * 24,
+        timestamp="2020-01-01T00:00:00.000000Z",
+    )
+    home.parts.log.append(record)
+    home.parts.traces.put(msgspec.structs.replace(home.trace("s1")[0], request_id=record.request_id))
+    kept = Config(
+        audit=home.config.audit,
+        retrieval=home.config.retrieval,
+        retention=msgspec.structs.replace(home.config.retention, answers_days=30),
+    )
+    with KnowledgeBase(fake_parts(home.home, kept)) as kb:
+        assert kb.audit.expire().requests == (record.request_id,)
+        assert [trace.request_id for trace in kb.trace("s1")] == [asked.request_id]
+        assert kb.audit_check().ok
