@@ -17,16 +17,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from citewell import config as configuration
 from citewell.clock import SystemClock
-from citewell.confidence.cards import (
-    NO_CARD,
-    CardState,
-    Today,
-    card_of_config,
-    conduct_of,
-    corpus_of,
-    laid_over,
-    state_of,
-)
 from citewell.config import Config
 from citewell.environment import environment
 from citewell.errors import ConfigError, SameModelError
@@ -39,6 +29,7 @@ if TYPE_CHECKING:
     from citewell.audit.keys import FolderKeys
     from citewell.audit.publishing import Publisher
     from citewell.checking import Checker
+    from citewell.confidence.cards import Card, CardState, Today
     from citewell.evidence.sqlite import SqliteEvidence
     from citewell.feedback import FeedbackStore
     from citewell.index import ChunkIndex
@@ -102,8 +93,11 @@ class Assembly:
     """The parts of one home. Raises ConfigError for a name that stands for nothing here."""
 
     def __init__(self, home: Path, config: Config, clock: Clock | None = None) -> None:
-        self.card = card_of_config(config, home)
-        if self.card is not None:
+        self.card: Card | None = None
+        if config.confidence.card:
+            from citewell.confidence.cards import laid_over, read_card
+
+            self.card = read_card(home / config.confidence.card)
             config = laid_over(config, self.card.settings)
         self.home, self.config, self.clock = home, config, clock or SystemClock()
         self.publisher: Publisher | None = None
@@ -346,6 +340,8 @@ class Assembly:
 
     def card_state(self) -> CardState:
         """The calibration card in use, and whether what it was made for is what is in use."""
+        from citewell.confidence.cards import NO_CARD, state_of
+
         if self.card is None:
             return NO_CARD
         version = self.index.version()
@@ -356,6 +352,7 @@ class Assembly:
 
     def today(self) -> Today:
         """What a calibration card made now would depend on."""
+        from citewell.confidence.cards import conduct_of, corpus_of
         from citewell.evidence.catalogue import INDEXED
         from citewell.sealing import prompt_hashes
         from citewell.verification.joining import card_of

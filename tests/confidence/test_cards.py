@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from citewell.assembly import Assembly
 from citewell.confidence.cards import (
     CONDUCT,
     FORMAT,
@@ -14,7 +15,6 @@ from citewell.confidence.cards import (
     Card,
     Corpus,
     Today,
-    card_of_config,
     conduct_of,
     corpus_of,
     laid_over,
@@ -93,10 +93,10 @@ def test_a_card_that_would_set_something_else_is_refused(tmp_path: Path) -> None
         read_card(tmp_path / "card.json")
 
 
-def test_a_missing_card_is_refused_and_no_card_is_none(tmp_path: Path) -> None:
-    assert card_of_config(Config(), tmp_path) is None
+def test_a_missing_card_is_refused_when_the_home_is_opened(tmp_path: Path) -> None:
+    assert Assembly(tmp_path, Config()).card_state().state == "none"
     with pytest.raises(ConfigError, match="cannot be read"):
-        card_of_config(Config(confidence=Confidence(card="card.json")), tmp_path)
+        Assembly(tmp_path, Config(confidence=Confidence(card="card.json")))
 
 
 def test_a_cards_values_are_laid_over_the_configuration() -> None:

@@ -201,11 +201,6 @@ def read_card(path: Path) -> Card:
     return card
 
 
-def card_of_config(config: Config, home: Path) -> Card | None:
-    """The card that ``confidence.card`` names (relative to the home), None when it names none."""
-    return read_card(home / config.confidence.card) if config.confidence.card else None
-
-
 def laid_over(config: Config, settings: Mapping[str, float]) -> Config:
     """``config`` with a card's values in the place of its own."""
     sections: dict[str, dict[str, float]] = {}
