@@ -26,7 +26,7 @@ from citewell.audit.retention import Expiry, expire
 from citewell.audit.visible import VisibleQueries
 from citewell.environment import environment
 from citewell.errors import UsageError
-from citewell.finding import BROADENED
+from citewell.finding import BROADENED, SEARCHED_ALSO, SEARCHED_AS, unknown
 from citewell.identity import plain
 from citewell.records import AuditRecord, Citation, Record
 from citewell.revisiting import (
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from citewell.audit.database import Database
     from citewell.audit.entries import Entry
     from citewell.audit.receipts import Receipt
+    from citewell.retrieval import Retrieved
 
 INDEX_FILE = "audit-index.sqlite"
 
@@ -255,8 +256,9 @@ class Auditing:
     def replay(self, request_id: str, *, reader: str = "") -> Replay:
         """The record made anew on its index version, compared bit by bit.
 
-        With the extractive writer all of it; what a language model wrote is taken from the record, and its
-        retrieval and verdicts are made anew. Raises UsageError when the index version is no longer kept.
+        With the extractive writer all of it; what a language model wrote, or made of the question, is taken
+        from the record, and retrieval and verdicts are made anew. A search that the record does not hold is
+        named under ``elsewhere``. Raises UsageError when the index version is no longer kept.
         """
         record = self.seeing.request(request_id)
         self.note_read({"replay": request_id}, reader, 1)
@@ -365,7 +367,9 @@ class Auditing:
         )
 
     def _writes_again(self, record: AuditRecord) -> bool:
-        """Whether the writer of the record is here and says the same again."""
+        """Whether the writer of the record is here and says the same again, to the question as it was put."""
+        if SEARCHED_AS in record.parameters:
+            return False
         names = {maker.name for maker in record.makers}
         return self._parts.config.generator == "extractive" and self._parts.generator.maker.name in names
 
@@ -377,22 +381,27 @@ class Auditing:
         """Retrieval anew; each claim as it was written, bound and judged anew."""
         answering = self._pass_at(record)
         asked = _ask_of(record)
-        found = answering.retriever.retrieve(
-            record.parameters.get("searched_as", asked.question),
-            filters=asked.filters,
-            top_k=asked.top_k,
-            pool=asked.pool,
-            broaden=BROADENED in record.latency_ms,
-        )
+
+        def search(words: str, *, broaden: bool) -> Retrieved:
+            found: Retrieved = answering.retriever.retrieve(
+                words, filters=asked.filters, top_k=asked.top_k, pool=asked.pool, broaden=broaden
+            )
+            return found
+
+        words = record.parameters.get(SEARCHED_AS, asked.question)
+        found = search(words, broaden=BROADENED in record.latency_ms)
+        passages = list(found.passages)
+        for aspect in record.parameters.get(SEARCHED_ALSO, ()):
+            passages += unknown(search(aspect, broaden=True), {p.chunk.chunk_id for p in passages})
         then = record.retrieval_results
         used = {(one.document_id, one.chunk_id) for one in then if one.was_used_in_generation}
-        checked = answering.checker.check(asked.question, (), drafted(record), found.passages)
+        checked = answering.checker.check(asked.question, (), drafted(record), passages)
         return msgspec.structs.replace(
             record,
             index_version=found.index_version,
             retrieval_results=tuple(
                 result_of(passage, used=(passage.chunk.document_id, passage.chunk.chunk_id) in used)
-                for passage in found.passages
+                for passage in passages
             ),
             claims=checked.claims,
             makers=answering.makers,

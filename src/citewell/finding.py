@@ -7,7 +7,7 @@ that an attacker's passage cannot open it. Knows nothing about drafts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from citewell.asking import Ask
@@ -18,9 +18,13 @@ from citewell.poison import set_poison_aside
 from citewell.ports import Extractor, GateJudge
 from citewell.questioning import Questioner
 from citewell.records import Passage
-from citewell.retrieval import Retriever
+from citewell.retrieval import Retrieved, Retriever
 
 BROADENED = "broadened retrieval"
+MORE = "retrieval for missing aspects"
+SEARCHED_AS, SEARCHED_ALSO = "searched_as", "searched_also"
+"""In a record's parameters: the question as a language model left it, and the aspects that were searched for
+by themselves, in their order."""
 
 Aside = Callable[[str, Sequence[Passage]], Sequence[Passage]]
 """Question and passages -> the same passages, some set aside."""
@@ -50,7 +54,7 @@ class Finding:
             if hypothesis := self.questioner.hypothesis(question, journal):
                 retriever = retriever.beside(hypothesis)
             question = self.questioner.reformulate(question, journal) if broaden else question
-            journal.parameters["searched_as"] = question
+            journal.parameters[SEARCHED_AS] = question
         with journal.stage(BROADENED if broaden else "retrieval") as notes:
             found = retriever.retrieve(
                 question, filters=ask.filters, top_k=ask.top_k, pool=ask.pool, broaden=broaden
@@ -73,7 +77,8 @@ class Finding:
 
     def find_more(self, ask: Ask, lacking: Sequence[str], journal: Journal) -> bool:
         """One broader search for each aspect that lacks evidence; whether it found any passage to use."""
-        with journal.stage("retrieval for missing aspects") as notes:
+        journal.parameters[SEARCHED_ALSO] = list(lacking)
+        with journal.stage(MORE) as notes:
             known = {passage.chunk.chunk_id for passage in journal.passages}
             before = len(journal.passages)
             for aspect in lacking:
@@ -84,7 +89,7 @@ class Finding:
                     notes.append(f"{aspect}: the index has moved on, its passages are not mixed in")
                     continue
                 journal.looked_into(found.documents)
-                fresh = [p for p in found.passages if p.relevant and p.chunk.chunk_id not in known]
+                fresh = unknown(found, known)
                 known |= {passage.chunk.chunk_id for passage in fresh}
                 journal.passages += tuple(fresh)
                 notes.append(f"{aspect}: {len(fresh)} more passages")
@@ -92,3 +97,8 @@ class Finding:
             more = journal.passages[before:]
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in more if p.set_aside]
         return any(not passage.set_aside for passage in more)
+
+
+def unknown(found: Retrieved, known: Collection[str]) -> list[Passage]:
+    """What a further search adds: relevant passages that were not found before."""
+    return [p for p in found.passages if p.relevant and p.chunk.chunk_id not in known]

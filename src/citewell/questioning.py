@@ -35,6 +35,9 @@ _BLOCK = re.compile(r"<\s*/?\s*(question|conversation)\s*>", re.IGNORECASE)
 _OBJECT = re.compile(r"\A\s*(?:```\w*\s*)?(\{.*\})\s*(?:```)?\s*\Z", re.DOTALL)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
+HYPOTHESISED, WITHOUT = "hypothesis", "searched without one"
+"""The stage of it, and what it notes when the model said nothing."""
+
 
 class _Reworded(msgspec.Struct, forbid_unknown_fields=True):
     question: str
@@ -97,9 +100,9 @@ class Questioner:
         """Words to embed beside the question, "" for none. They reach no reader and no record."""
         if not self._settings.hypothesis:
             return ""
-        with journal.stage("hypothesis") as notes:
+        with journal.stage(HYPOTHESISED) as notes:
             said = self._ask(HYPOTHESIS, None, journal, notes, question=question)
-            notes.append(f"{len(said.split())} words are searched with" if said else "searched without one")
+            notes.append(f"{len(said.split())} words are searched with" if said else WITHOUT)
         return said
 
     def reformulate(self, question: str, journal: Journal) -> str:

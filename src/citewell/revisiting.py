@@ -17,7 +17,9 @@ import msgspec
 
 from citewell.config import Config
 from citewell.errors import EvidenceError
+from citewell.finding import MORE, SEARCHED_ALSO
 from citewell.identity import plain
+from citewell.questioning import HYPOTHESISED, WITHOUT
 from citewell.records import (
     AuditRecord,
     Citation,
@@ -283,6 +285,16 @@ WHOLE = (
 """What a writer that says the same again lets be compared."""
 
 
+def _not_held(record: AuditRecord) -> list[str]:
+    """Searches that the record does not hold, so that nobody can repeat them."""
+    reasons = []
+    if HYPOTHESISED in record.latency_ms and f"{HYPOTHESISED}: {WITHOUT}" not in record.notes:
+        reasons.append("it was searched with words of a language model, which no record holds")
+    if MORE in record.latency_ms and SEARCHED_ALSO not in record.parameters:
+        reasons.append("it was searched for missing aspects, which this record does not hold")
+    return reasons
+
+
 def replay(
     record: AuditRecord,
     again: Callable[[AuditRecord], AuditRecord],
@@ -310,6 +322,7 @@ def replay(
         for maker in record.makers
         if maker not in other.makers
     ]
+    elsewhere += _not_held(record)
     return Replay(
         request_id=record.request_id,
         index_version=record.index_version,
