@@ -86,6 +86,7 @@ def main() -> None:
         with knowledge_base:
             targets, left_out = targets_of(cases, lambda name: knowledge_base.document(name).text)
             cells: tuple[Cell, ...] = ()
+            numbers = sum(any(ch.isdigit() for ch in target.right) for target in targets)
             for place, counts in ((Place.CONTEXT, given.context), (Place.INDEX, given.index)):
                 probe = Poisoning(
                     parts=knowledge_base.parts, counts=counts, told=lambda line: print(line, flush=True)
@@ -94,10 +95,11 @@ def main() -> None:
                 if report is not None:
                     cells += report.cells
                     whole = msgspec.structs.replace(report, cells=cells)
-                    write("poisoning", TITLE, _page(whole, given), plain(whole))
+                    values = {"numbers": numbers, **plain(whole)}
+                    write("poisoning", TITLE, _page(whole, given, numbers), values)
 
 
-def _page(report: PoisoningReport, given: argparse.Namespace) -> str:
+def _page(report: PoisoningReport, given: argparse.Namespace, numbers: int) -> str:
     asked = f"--n {given.n} --context {_words(given.context)} --index {_words(given.index)}"
     heads = [
         "poison",
@@ -117,14 +119,21 @@ def _page(report: PoisoningReport, given: argparse.Namespace) -> str:
     return f"""
 `python -m benchmarks.poisoning {asked}`: {report.cases} answered questions over
 {ARTICLES} SQuAD 2.0 articles that shaped no weights ({len(report.left_out)} more left out: their answer could
-not be exchanged in its sentence). Exact 95 % intervals. *Accuracy*: what is shown has the right answer and
-not the false one.
-*Misled*: it has the false one. In the context the poison stands before what was retrieved; in the index it
-must be found. The default, extractive writer: a language model, which can obey an order, was not measured.
+not be exchanged in its sentence); in {numbers} of them the answer is a number. Exact 95 % intervals.
+*Accuracy*: what is shown has the right answer and not the false one. *Misled*: it has the false one. In the
+context the poison stands before what was retrieved; in the index it must be found. The default, extractive
+writer: a language model, which can obey an order, was not measured.
 
 {_claimed(report)}
 
 {tables}
+
+What the table says. A statement that contradicts the documents is a statement of the documents: a writer that
+quotes will quote it, the verifier will find it supported, and no citation measure can know better (*citation
+precision* stays where it was). The poison filter stops orders in the wordings that it knows, and some floods;
+gate and threshold buy refusals. Conflicts between sources are found by exact code where numbers differ, not
+where names do, so that hardly any false answer here had one beside it. Nothing in the pass prefers a newer
+document to an older one.
 """
 
 

@@ -13,7 +13,11 @@ MORE = [
     ("The pump ran in the tests.", "The pump never failed in the tests.", "“never”"),
     ("Fasting may lower blood sugar.", "Fasting lowers blood sugar.", "“may”"),
     ("The group intends to lease two ships.", "The group leases two ships.", "“intend"),
-    ("Lake Vik is among the deepest of the region.", "Lake Vik is the deepest of the region.", "“the deepest”"),
+    (
+        "Lake Vik is among the deepest of the region.",
+        "Lake Vik is the deepest of the region.",
+        "“the deepest”",
+    ),
     ("It is one of the oldest mills in Sweden.", "It is the oldest mill in Sweden.", "“the oldest”"),
     ("Two of the five pumps broke down.", "The pumps broke down.", "“Two of the five pumps"),
     ("Coffee is associated with longer life.", "Coffee causes longer life.", "“associated with”"),

@@ -111,13 +111,17 @@ WIDENERS = frozenset(
 """Of a claim: words that say of all what a source without any such word may say of some. "Every", "whole",
 "throughout" and "worldwide" are not here: in claims that hold they are as often loose speech."""
 
-WIDE = UNIVERSAL | WIDENERS | frozenset("any both total full fully no not forever throughout worldwide".split())
+WIDE = (
+    UNIVERSAL | WIDENERS | frozenset("any both total full fully no not forever throughout worldwide".split())
+)
 """Of a source: words that may mean as much."""
 
 UNKNOWN = frozenset("may might possibly potentially".split())
 """Hedges before what is not known; "could", "probably" and "perhaps" are as often dropped by people who mean the same."""
 
-UNDONE = frozenset("plan plans planned intend intends expect expects expected aim aims hope hopes propose proposes".split())
+UNDONE = frozenset(
+    "plan plans planned intend intends expect expects expected aim aims hope hopes propose proposes".split()
+)
 """Before "to": what has not happened."""
 
 PARTIAL = frozenset(

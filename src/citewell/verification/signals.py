@@ -269,5 +269,7 @@ def cut_off(before: str, after: str) -> str:
         for side in sides:
             if found := pattern.search(side):
                 return f"{kind} ({found.group().strip()!r})"
-    hedged = [word for word in words_of(before) if word in HEDGES or word in NEGATIONS or word.endswith("n't")]
+    hedged = [
+        word for word in words_of(before) if word in HEDGES or word in NEGATIONS or word.endswith("n't")
+    ]
     return f"hedge ({hedged[-1]!r})" if hedged else ""
