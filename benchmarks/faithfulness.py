@@ -254,9 +254,9 @@ no verb to negate, it passes for faithful. The scripts were written by who wrote
 subtler, and none was measured. The last row is the default writer over {quoting["of"]} SQuAD questions with
 three passages of one article: it can only quote, so anything but 0 would be the probe's own error.
 
-The writer that drops claims at random measures too low: a claim that is dropped in the run that tests it looks
-as if it had gone with its source, and two controls catch only some of that. More controls (`--controls 4`)
-catch more; the share of unstable citations says how much noise there is.
+The writer that drops claims at random measures too low: a claim that is dropped in the run that tests it
+looks as if it had gone with its source, and two controls catch only some of that. More controls
+(`--controls 4`) catch more; the share of unstable citations says how much noise there is.
 """
 
 
