@@ -14,7 +14,7 @@ from pathlib import Path
 PLAIN = (
     "verification", "model_speed", "ranker", "reader", "poison", "pdf_reading",
     "llm_writers", "injections", "retrieval_beir", "prose_answers", "ingest", "pass_latency", "audit_queries",
-    "turns",
+    "turns", "card_promise",
     "faithfulness", "poisoning", "detectors", "citations", "citation_agreement",
 )  # fmt: skip
 OVER_FILINGS = ("retrieval_financebench", "financebench_answers")

@@ -303,9 +303,9 @@ def test_metrics_leave_no_entry(home: Path) -> None:
         size = SqliteLog(home / "audit.sqlite").size()
         found = {(m.name, m.labels.get("measure", "")): m.value for m in drift_metrics(kb)}
         assert SqliteLog(home / "audit.sqlite").size() == size
-    assert found["citewell_drift", "abstention"] == pytest.approx(2 / 3)
-    assert found["citewell_drift_records", "abstention"] == 30
-    assert found["citewell_alert_firing", ""] == 1.0
+    assert found["drift", "abstention"] == pytest.approx(2 / 3)
+    assert found["drift_records", "abstention"] == 30
+    assert found["alert_firing", ""] == 1.0
 
 
 # --- the canary, the command ----------------------------------------------------------------------

@@ -64,12 +64,12 @@ class Drift(Record, frozen=True, kw_only=True):
 
 
 class Metric(Record, frozen=True, kw_only=True):
-    """One gauge of a scrape."""
+    """One gauge of a scrape, without the prefix of the product; None where too little was seen."""
 
     name: str
     help: str
     labels: dict[str, str]
-    value: float
+    value: float | None
 
 
 class Canary(Record, frozen=True, kw_only=True):
@@ -138,16 +138,14 @@ def drift_metrics(kb: KnowledgeBase) -> tuple[Metric, ...]:
     for (measure, _, window), numbers in sorted(values.items()):
         labels = {"measure": measure, "window": window}
         for name, help_, number in (
-            ("citewell_drift", "Quality by the audit log", _summed(measure, numbers).value),
-            ("citewell_drift_records", "Records behind it", float(len(numbers))),
+            ("drift", "Quality by the audit log", _summed(measure, numbers).value),
+            ("drift_records", "Records behind it", float(len(numbers))),
         ):
             found.append(Metric(name=name, help=help_, labels=labels, value=number))
     for alert in _alerts(kb, rules, told):
-        state = {"firing": 1.0, "quiet": 0.0}.get(alert.state, math.nan)
-        help_ = "1 while an alert rule fires, NaN while there are too few records"
-        found.append(
-            Metric(name="citewell_alert_firing", help=help_, labels={"rule": alert.rule}, value=state)
-        )
+        state = {"firing": 1.0, "quiet": 0.0}.get(alert.state)
+        help_ = "1 while an alert rule fires"
+        found.append(Metric(name="alert_firing", help=help_, labels={"rule": alert.rule}, value=state))
     return tuple(found)
 
 

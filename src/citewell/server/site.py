@@ -6,8 +6,10 @@ In: a home. Out: a :class:`Site`, found again from any request by :func:`site`. 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from starlette.requests import HTTPConnection
 
@@ -21,6 +23,11 @@ from citewell.server.oidc import Issuer
 from citewell.server.pictures import Pictures
 from citewell.server.streams import Streams
 from citewell.server.telemetry import Telemetry, telemetry
+
+if TYPE_CHECKING:
+    from citewell.evaluation.drift import Metric
+
+DRIFT_KEPT_S = 60.0
 
 
 @dataclass(kw_only=True)
@@ -43,6 +50,9 @@ class Site:
     local: bool = True
     ready: threading.Event = field(default_factory=threading.Event)
     failed: str = ""
+    _looking: threading.Lock = field(default_factory=threading.Lock)
+    _look_again: float = 0.0
+    _seen: tuple[Metric, ...] = ()
 
     @classmethod
     def of(cls, kb: KnowledgeBase, *, local: bool) -> Site:
@@ -94,6 +104,18 @@ class Site:
         yield "queue", "Questions accepted and not finished", {}, float(self.work.waiting)
         yield "ready", "Whether the models are loaded", {}, float(self.ready.is_set())
         yield "log_entries", "Entries in the audit log", {}, float(self.kb.log_size())
+        for metric in self._moved():
+            yield metric.name, metric.help, metric.labels, metric.value
+
+    def _moved(self) -> tuple[Metric, ...]:
+        """Quality over the last week, and which alerts fire; kept for a minute, for it reads the log."""
+        from citewell.evaluation.drift import drift_metrics
+
+        with self._looking:
+            if time.monotonic() >= self._look_again:
+                self._seen = drift_metrics(self.kb)
+                self._look_again = time.monotonic() + DRIFT_KEPT_S
+            return self._seen
 
 
 def site(request: HTTPConnection) -> Site:

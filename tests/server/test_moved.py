@@ -1,0 +1,19 @@
+"""What ``/metrics`` says of quality: read from the log, kept for a minute, and no entry for it."""
+
+from __future__ import annotations
+
+from fastapi.testclient import TestClient
+from tests.server.conftest import QUESTION
+
+
+def test_metrics_tell_how_quality_moves(client: TestClient) -> None:
+    text = client.get("/metrics").text
+    assert "citewell_drift{" not in text  # nobody asked: nothing is measured, and nothing is said
+    assert client.post("/v1/ask", json={"question": QUESTION}).status_code == 200
+    assert "citewell_drift{" not in client.get("/metrics").text  # still what was read a moment ago
+    site = client.app.state.site  # type: ignore[attr-defined]
+    site._look_again = 0.0
+    before = site.kb.log_size()
+    text = client.get("/metrics").text
+    assert 'citewell_drift_records{measure="abstention",window="7d"} 1.0' in text
+    assert site.kb.log_size() == before
