@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+import shutil
+import threading
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import uvicorn
 from fastapi.testclient import TestClient
 
 from citewell.access import Role
@@ -106,9 +111,15 @@ def filled(folder: Path) -> Path:
     return folder / "home"
 
 
+@pytest.fixture(scope="session")
+def pattern(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Read in once; every test gets a copy."""
+    return filled(tmp_path_factory.mktemp("pattern"))
+
+
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return filled(tmp_path)
+def home(pattern: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(pattern, tmp_path / "home")
 
 
 @pytest.fixture
@@ -121,6 +132,29 @@ def kb(home: Path) -> Iterator[KnowledgeBase]:
 def client(kb: KnowledgeBase) -> Iterator[TestClient]:
     """As the owner's browser or program would: over loopback, with no key ever made."""
     with TestClient(create_app(kb), base_url=LOOPBACK, raise_server_exceptions=False) as found:
+        yield found
+
+
+@contextmanager
+def listening(kb: KnowledgeBase) -> Iterator[str]:
+    """The address of a real server on loopback; give the test ``enable_socket``."""
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(kb), port=0, log_config=None, access_log=False, timeout_graceful_shutdown=5)
+    )
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    deadline = time.monotonic() + 30
+    while not server.started and time.monotonic() < deadline:
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join(30)
+
+
+@pytest.fixture
+def address(kb: KnowledgeBase) -> Iterator[str]:
+    with listening(kb) as found:
         yield found
 
 

@@ -21,6 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from citewell.environment import environment
+from citewell.errors import CitewellError
 from citewell.knowledge import KnowledgeBase
 from citewell.server.guards import LOOPBACK_NAMES, Guards
 from citewell.server.limits import Busy
@@ -56,11 +57,13 @@ def create_app(kb: KnowledgeBase, *, local: bool = True) -> FastAPI:
         lifespan=running,
         docs_url=None,  # its page would load scripts from somebody else's server
         redoc_url=None,
+        telemetry={"tracing": False, "metrics": False},  # its spans hold addresses, and those hold contents
     )
     app.state.site, app.state.kb = here, kb
     for router in ROUTERS:
         app.include_router(router)
-    for kind in (Exception, Problem, Busy, HTTPException, RequestValidationError):
+    # What is caught as Exception is raised again behind the response, for the server's own log.
+    for kind in (Problem, CitewellError, Busy, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(kind, _failed)
     settings = here.settings
     app.add_middleware(

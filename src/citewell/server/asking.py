@@ -27,12 +27,12 @@ Word = Annotated[str, msgspec.Meta(max_length=1000)]
 
 
 class AskRequest(Record, frozen=True, kw_only=True):
-    """A question. ``groups`` narrows the caller's own; ``session_id`` continues a conversation; with
-    ``stream`` the response is events, as with ``Accept: text/event-stream``."""
+    """A question. ``groups`` narrows the caller's own, all of them when it is left out; ``session_id``
+    continues a conversation; with ``stream`` the response is events, as with that ``Accept``."""
 
     question: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_QUESTION)]
     session_id: Annotated[str, msgspec.Meta(max_length=100)] = ""
-    groups: Annotated[tuple[Word, ...], msgspec.Meta(max_length=100)] = ()
+    groups: Annotated[tuple[Word, ...], msgspec.Meta(max_length=100)] | None = None
     top_k: Annotated[int, msgspec.Meta(ge=1, le=10)] | None = None
     pool: Annotated[int, msgspec.Meta(ge=1, le=1000)] | None = None
     runs: Annotated[int, msgspec.Meta(ge=1, le=20)] = 1

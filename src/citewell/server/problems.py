@@ -56,6 +56,7 @@ def absent() -> Problem:
 # The first that fits; what stands in none is the server's own fault, and its words stay in the server.
 STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
     (errors.UsageError, 400),
+    (errors.AccessError, 403),
     (errors.EvidenceError, 500),
     (errors.LimitError, 413),
     (errors.DocumentError, 422),

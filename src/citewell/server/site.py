@@ -77,8 +77,7 @@ class Site:
 
     def kb_for(self, caller: Caller) -> KnowledgeBase:
         """The home as far as ``caller`` may see and use it."""
-        limit = getattr(self.kb, "as_", None)
-        return limit(caller) if limit else self.kb
+        return self.kb.as_(caller)
 
     @property
     def open(self) -> bool:

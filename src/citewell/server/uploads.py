@@ -17,7 +17,8 @@ from citewell.ingesting import IngestReport
 from citewell.knowledge import KnowledgeBase
 
 FOLDER = "uploads"
-_KEPT_CHARS = 120
+_KEPT_BYTES = 180
+"""Of a name before its ending: a file system takes some 255."""
 
 
 def upload(
@@ -53,5 +54,9 @@ def tame(name: str) -> str:
     last = re.split(r"[/\\]", name)[-1]
     clean = re.sub(r"[\x00-\x1f\x7f-\x9f<>:\"|?*]", "", last).strip(". ")
     stem, dot, ending = clean.rpartition(".")
-    whole = f"{stem[:_KEPT_CHARS]}{dot}{ending[:20]}" if stem else clean[:_KEPT_CHARS]
-    return whole.encode("utf-8", "ignore").decode() or "document"
+    whole = f"{_cut(stem, _KEPT_BYTES)}{dot}{_cut(ending, 20)}" if stem else _cut(clean, _KEPT_BYTES)
+    return whole or "document"
+
+
+def _cut(text: str, size: int) -> str:
+    return text.encode("utf-8", "ignore")[:size].decode("utf-8", "ignore")

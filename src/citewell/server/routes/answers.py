@@ -95,7 +95,7 @@ def feedback(
     """What somebody did with an answer that they may see."""
     kb = here.kb_for(caller)
     with looking_up():
-        kb.seeing.request(said.request_id) if hasattr(kb, "seeing") else None
+        kb.seeing.request(said.request_id)
     if said.signal in BEACONS:
         kb.engaged(said.request_id, said.signal)
         return Response(status_code=204)
