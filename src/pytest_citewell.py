@@ -109,11 +109,11 @@ def _citewell_asking(citewell_home: KnowledgeBase) -> Any:
 @pytest.fixture
 def citewell_outcome(citewell_case: Case, _citewell_asking: Any) -> Outcome:
     """The case's :class:`citewell.evaluation.results.Outcome`; ``error`` is set where asking failed."""
-    from citewell.evaluation.outcomes import observe, outcome_of
+    from citewell.evaluation.outcomes import evaluate
 
     pipeline, verifier = _citewell_asking
-    judged, error = observe(pipeline, citewell_case, verifier)
-    return outcome_of(citewell_case, judged, error)
+    outcome, _ = evaluate(pipeline, citewell_case, verifier)
+    return outcome
 
 
 def _cases(file: Path) -> tuple[Case, ...]:

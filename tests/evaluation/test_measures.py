@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.evaluation import correctness
-from citewell.evaluation.measures import ALL, BY_NAME, latency
+from citewell.evaluation.measures import ALL, BY_NAME, Latency, latencies
 from citewell.evaluation.measures.abstention import aurc, balance, excess_aurc, risk_coverage
 from citewell.evaluation.measures.calibration import bins, brier, expected_calibration_error
 from citewell.evaluation.observed import Judged
@@ -253,15 +253,17 @@ def test_effort_is_measured_where_somebody_counted() -> None:
 
 
 def test_latency_by_stage_is_a_nearest_rank() -> None:
-    def took(*ms: float) -> Judged:
-        stages = tuple(Stage(name="gate", latency_ms=one) for one in ms)
-        return judged(seen=observed(timing=CaseTiming(total_ms=sum(ms), stages=stages)))
+    def took(*ms: float) -> CaseTiming:
+        return CaseTiming(total_ms=9.0, stages=tuple(Stage(name="gate", latency_ms=one) for one in ms))
 
-    p50, p95 = latency("gate")
-    scores = [[measure.of(took(*ms)) for ms in ([1, 1], [3], [4], [])] for measure in (p50, p95)]
-    assert [summed(m, s, "clock").value for m, s in zip((p50, p95), scores, strict=True)] == [3.0, 4.0]
-    assert summed(p50, scores[0], "clock").n == 3
-    assert repr(latency("poison filter")[1]) == "latency_ms_p95@poison_filter"
+    timings = [took(1, 1), took(3), took(4), took(), CaseTiming()]
+    found = {
+        measure.name: summed(measure, [measure.of(timing) for timing in timings], "clock")
+        for measure in latencies(["gate"])
+    }
+    assert [(result.value, result.n) for result in found.values()] == [(9.0, 4), (9.0, 4), (3.0, 3), (4.0, 3)]
+    assert list(found)[2:] == ["latency_ms_p50@gate", "latency_ms_p95@gate"]
+    assert repr(Latency(95, "poison filter")) == "latency_ms_p95@poison_filter"
 
 
 # --- right ------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from citewell.assembly import Assembly
 from citewell.audit import EntryKind
 from citewell.config import Config
 from citewell.errors import UsageError
+from citewell.evaluation.keeping import Keeper
 from citewell.evaluation.recorded import load_answers
 from citewell.evaluation.results import Run, read_run, write_run
 from citewell.evaluation.running import evaluate_home, evaluate_recorded
@@ -95,13 +96,13 @@ def test_a_run_says_how_good_the_answers_are(made: Run) -> None:
     assert value(made, "ece_support") == (None, 0, 0)
 
 
-def test_every_figure_names_its_maker_and_its_n(made: Run) -> None:
+def test_every_figure_names_its_maker_and_its_n(kb: KnowledgeBase, made: Run) -> None:
     for result in made.measures:
         assert result.maker
         assert (result.n == 0) == (result.value is None)
     assert "citewell-verifier/1 + citewell-entailer-1" in {result.maker for result in made.measures}
     assert made.key.model.startswith("citewell-extractive")
-    assert made.key.index
+    assert made.key.index == kb.parts.index.version()
     assert any(maker.hash for maker in made.makers)
 
 
@@ -161,6 +162,38 @@ def test_nobody_is_called_about_a_question_that_nobody_asked(kb: KnowledgeBase, 
         assert not called.exists()
         calling.ask(CASES[2].question)
     assert called.exists()
+
+
+# --- going on ---------------------------------------------------------------------------------------
+
+
+def test_an_interrupted_run_goes_on_where_it_was(kb: KnowledgeBase, made: Run, tmp_path: Path) -> None:
+    def interrupted(done: int, total: int, name: str) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate_home(kb, CASES, progress=interrupted, keeper=Keeper(tmp_path / "run.json"))
+    partial = tmp_path / "run.json.partial"
+    partial.write_bytes(partial.read_bytes() + b'{"torn')
+    keeper = Keeper(tmp_path / "run.json")
+    asked = len(list(kb.parts.log.entries(EntryKind.ANSWER)))
+    again = evaluate_home(kb, CASES, keeper=keeper)
+    assert keeper.found == 2
+    assert len(list(kb.parts.log.entries(EntryKind.ANSWER))) == asked + len(CASES) - 2
+    assert untimed(again) == untimed(made)
+    keeper.finish()
+    assert not partial.exists()
+
+
+def test_what_was_kept_for_other_cases_is_dropped(kb: KnowledgeBase, tmp_path: Path) -> None:
+    evaluate_home(kb, CASES[:1], keeper=Keeper(tmp_path / "run.json"))
+    keeper = Keeper(tmp_path / "run.json")
+    evaluate_home(kb, CASES[2:3], keeper=keeper)
+    assert keeper.found == 0
+    same = Keeper(tmp_path / "run.json")
+    evaluate_home(kb, CASES[2:3], keeper=same)
+    assert same.found == 1
 
 
 # --- recorded answers -------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
 from citewell.cli.printing import ERROR, aside, columns, say, say_json, visible
 
 if TYPE_CHECKING:
+    from citewell.evaluation.keeping import Keeper
     from citewell.evaluation.results import Result, Run
     from citewell.evaluation.running import Progress
     from citewell.records import Case
@@ -45,11 +46,7 @@ def run(
     home: HomeOption = None,
 ) -> None:
     """Measure answers against cases: each figure with its n, its interval and who made it."""
-    made = evaluate(context, home, cases, answers=answers, runs=runs, top_k=top_k)
-    if out is not None:
-        from citewell.evaluation.results import write_run
-
-        write_run(made, out)
+    made = evaluate(context, home, cases, answers=answers, runs=runs, top_k=top_k, out=out)
     if html is not None:
         from citewell.evaluation.page import write_page
 
@@ -73,21 +70,38 @@ def evaluate(
     answers: Path | None = None,
     runs: int = 1,
     top_k: int | None = None,
+    out: Path | None = None,
 ) -> Run:
-    """The cases of ``path`` through the home, or against recorded answers; sealed where there is a home."""
+    """The cases of ``path`` through the home, or against recorded answers; sealed where there is a home.
+    With ``out``, what an interrupted run of the same had done is not done again."""
     from citewell.evaluation.cases import load_cases
+    from citewell.evaluation.keeping import Keeper
+    from citewell.evaluation.results import write_run
+    from citewell.evaluation.running import evaluate_home
 
     cases = load_cases(path)
+    keeper = Keeper(out) if out is not None else None
     with progress_bar() as progress:
         if answers is not None:
-            return _judge_recorded(context, home, cases, answers, progress)
-        from citewell.evaluation.running import evaluate_home
-
-        return evaluate_home(open_home(context, home), cases, runs=runs, top_k=top_k, progress=progress)
+            made = _judge_recorded(context, home, cases, answers, progress, keeper)
+        else:
+            kb = open_home(context, home)
+            made = evaluate_home(kb, cases, runs=runs, top_k=top_k, progress=progress, keeper=keeper)
+    if out is not None and keeper is not None:
+        if keeper.found:
+            aside(f"note: {keeper.found} cases are from a run that was interrupted")
+        write_run(made, out)
+        keeper.finish()
+    return made
 
 
 def _judge_recorded(
-    context: typer.Context, home: str | None, cases: Sequence[Case], answers: Path, progress: Progress
+    context: typer.Context,
+    home: str | None,
+    cases: Sequence[Case],
+    answers: Path,
+    progress: Progress,
+    keeper: Keeper | None,
 ) -> Run:
     """With the home where there is one, for its configuration, its documents and its log."""
     from citewell.assembly import Assembly, load_config
@@ -99,11 +113,9 @@ def _judge_recorded(
     if unknown:
         aside(f"note: {len(unknown)} recorded answers are to no case of this file, {unknown[0]!r} for one")
     folder = home_of(context, home)
-    if folder.is_dir():
-        kb = open_home(context, home)
-        return evaluate_recorded(recorded, digest, cases, kb.parts, kb, progress=progress)
-    assembly = Assembly(folder, load_config(folder))
-    return evaluate_recorded(recorded, digest, cases, assembly, None, progress=progress)
+    kb = open_home(context, home) if folder.is_dir() else None
+    assembly = kb.parts if kb is not None else Assembly(folder, load_config(folder))
+    return evaluate_recorded(recorded, digest, cases, assembly, kb, progress=progress, keeper=keeper)
 
 
 def tell(run: Run) -> None:

@@ -59,18 +59,18 @@ def gate(
     answers: Annotated[
         Path | None, typer.Option(metavar="FILE", help="With CASES: recorded answers to judge.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result file here.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With CASES: also write the result file here.")
+    ] = None,
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
     """Are the thresholds kept? 0 when every one is, else 5; what was not measured is not kept."""
     from citewell.evaluation.gating import check, load_rules
-    from citewell.evaluation.results import is_run, read_run, write_run
+    from citewell.evaluation.results import is_run, read_run
 
     rules = load_rules(thresholds)
-    made = read_run(run) if is_run(run) else evaluate(context, home, run, answers=answers)
-    if out is not None:
-        write_run(made, out)
+    made = read_run(run) if is_run(run) else evaluate(context, home, run, answers=answers, out=out)
     report = check(made, rules)
     if json:
         say_json(report)

@@ -62,7 +62,7 @@ def compare(before: Run, after: Run) -> Comparison:
     old, new = plain(before.key), plain(after.key)
     return Comparison(
         changed={name: (str(old[name]), str(new[name])) for name in old if old[name] != new[name]},
-        measures=tuple(_difference(measure, pairs) for measure in ALL if not measure.timed),
+        measures=tuple(_difference(measure, pairs) for measure in ALL),
         flips=tuple(sorted((flip for pair in pairs if (flip := _flip(*pair))), key=_order)),
         cases=len(pairs),
         left_out=tuple(name for name in dict.fromkeys((*earlier, *later)) if name not in both),

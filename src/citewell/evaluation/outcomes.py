@@ -7,6 +7,7 @@ result file. Knows nothing about averages or files.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from citewell.errors import CitewellError
 from citewell.evaluation.correctness import says
@@ -16,18 +17,20 @@ from citewell.evaluation.measures.answers import units_of, words_of
 from citewell.evaluation.observed import Judged, Observed
 from citewell.evaluation.pipelines import Pipeline
 from citewell.evaluation.relevance import Located, cites, hits, locate
-from citewell.evaluation.results import Found, Outcome, Score
+from citewell.evaluation.results import CaseTiming, Found, Outcome, Score
 from citewell.records import Case, Passage
 from citewell.verification.verifier import Verifier
 
 
-def observe(pipeline: Pipeline, case: Case, verifier: Verifier) -> tuple[Judged | None, str]:
+def evaluate(pipeline: Pipeline, case: Case, verifier: Verifier) -> tuple[Outcome, CaseTiming]:
+    """What became of ``case``; never raises for what the pipeline does."""
     try:
-        return _judged(pipeline, case, pipeline.observe(case), verifier), ""
+        judged = _judged(pipeline, case, pipeline.observe(case), verifier)
     except CitewellError as error:
-        return None, f"{type(error).__name__}: {error}"
+        return _failed(case, f"{type(error).__name__}: {error}"), CaseTiming()
     except Exception as error:  # noqa: BLE001 - whatever a pipeline raises is that case's outcome
-        return None, f"unexpected {type(error).__name__}: {error}"
+        return _failed(case, f"unexpected {type(error).__name__}: {error}"), CaseTiming()
+    return _outcome(judged), judged.observed.timing
 
 
 def _judged(pipeline: Pipeline, case: Case, observed: Observed, verifier: Verifier) -> Judged:
@@ -77,15 +80,19 @@ def _right(case: Case, observed: Observed, located: Located) -> tuple[bool | Non
     return held, "it cites an expected span" if held else "it cites no expected span"
 
 
-def outcome_of(case: Case, judged: Judged | None, error: str) -> Outcome:
-    labels = {name: getattr(case, name) for name in case.__struct_fields__ if name != "reviewed"}
-    wanted = [measure for measure in ALL if not measure.timed]
-    if judged is None:
-        lost = Score(unscored=1, reason=error)
-        return Outcome(**labels, error=error, scores={measure.name: lost for measure in wanted})
+def _failed(case: Case, error: str) -> Outcome:
+    lost = Score(unscored=1, reason=error)
+    return Outcome(**_labels(case), error=error, scores={measure.name: lost for measure in ALL})
+
+
+def _labels(case: Case) -> dict[str, Any]:
+    return {name: getattr(case, name) for name in case.__struct_fields__ if name != "reviewed"}
+
+
+def _outcome(judged: Judged) -> Outcome:
     seen = judged.observed
     return Outcome(
-        **labels,
+        **_labels(judged.case),
         decision=seen.decision,
         answered=seen.answered,
         right=judged.right,
@@ -100,8 +107,10 @@ def outcome_of(case: Case, judged: Judged | None, error: str) -> Outcome:
         failure_reason=seen.failure_reason,
         usage=seen.usage,
         cost=seen.cost,
+        index=seen.index,
+        prompt=seen.prompt,
         notes=(judged.unlocated,) if judged.unlocated else (),
-        scores={measure.name: measure.of(judged) for measure in wanted},
+        scores={measure.name: measure.of(judged) for measure in ALL},
     )
 
 

@@ -23,14 +23,18 @@ if TYPE_CHECKING:
 
 
 class Pipeline(Protocol):
-    """``whole``: a span that stands in none of its texts is a slip of the case; without it the texts are all
-    that was retrieved, and such a span was missed. ``makers`` are asked for when all is done."""
+    """``index`` is the version that is asked, "" for recorded answers; ``top_k`` is 0 where the configuration
+    says how many passages. ``whole``: a span that stands in none of its texts is a slip of the case; without
+    it the texts are all that was retrieved, and such a span was missed. ``makers`` are asked for when all is
+    done."""
 
     whole: bool
     config: str
     model: str
+    index: str
     answers: str
     runs: int
+    top_k: int
 
     def observe(self, case: Case) -> Observed:
         """Raises what the pipeline raises: the case is then unscored, with that as its reason."""
@@ -54,14 +58,15 @@ class HomePipeline:
 
         # Nobody is called about a question that nobody asked.
         self._asked = KnowledgeBase(kb.parts.without_escalation())
-        self._kb, self.runs, self._top_k = kb, runs, top_k
+        self._kb, self.runs, self.top_k = kb, runs, top_k or 0
         self.config = kb.config.hash
+        self.index = kb.parts.index.version()
         self.model = kb.parts.generator.maker.name
 
     def observe(self, case: Case) -> Observed:
         began = time.perf_counter()
         answer = self._asked.ask(
-            case.question, user=ASKER, groups=case.groups, runs=self.runs, top_k=self._top_k
+            case.question, user=ASKER, groups=case.groups, runs=self.runs, top_k=self.top_k or None
         )
         took = (time.perf_counter() - began) * 1000
         record = self._kb.parts.log.record(answer.request_id)
@@ -87,8 +92,8 @@ class RecordedPipeline:
     """Answers by the id of their case. ``kb`` is where spans are looked up for answers that came of a home;
     ``assembly`` makes the verifier that checks the others."""
 
-    config = model = ""
-    runs = 1
+    model = index = ""
+    runs, top_k = 1, 0
 
     def __init__(
         self,

@@ -67,7 +67,8 @@ class Outcome(Record, frozen=True, kw_only=True):
     """One case and what became of it. ``error`` is why there is no outcome; the measures are unscored then.
 
     ``decision`` is "" where the answer came without one; ``right`` is None where nobody can tell, ``why``
-    says by what it was told. ``scores`` holds what the case brings to each measure, by its name.
+    says by what it was told. ``scores`` holds what the case brings to each measure, by its name. ``index``
+    and ``prompt`` are the index version and the hash of the prompt that it was answered with.
     """
 
     id: str
@@ -92,6 +93,8 @@ class Outcome(Record, frozen=True, kw_only=True):
     failure_reason: str = ""
     usage: TokenUsage | None = None
     cost: float | None = None
+    index: str = ""
+    prompt: str = ""
     notes: tuple[str, ...] = ()
     scores: dict[str, Score] = {}
 
@@ -100,7 +103,8 @@ class Key(Record, frozen=True, kw_only=True):
     """What a run's figures hold for; another value of any of these is another experiment.
 
     ``model`` and ``prompt_hash`` are the writer's, "" where it is not known (recorded answers); ``answers``
-    is the hash of the file of recorded answers, "" for answers made in the run.
+    is the hash of the file of recorded answers, "" for answers made in the run. ``top_k`` is 0 where the
+    configuration said how many passages are handed on.
     """
 
     cases: str
@@ -110,6 +114,7 @@ class Key(Record, frozen=True, kw_only=True):
     index: str = ""
     answers: str = ""
     runs: int = 1
+    top_k: int = 0
     citewell: str = ""
 
 

@@ -17,14 +17,15 @@ from citewell.clock import written
 from citewell.environment import environment
 from citewell.evaluation.bootstrap import interval
 from citewell.evaluation.cases import hash_cases
-from citewell.evaluation.measures import ALL, Judge, Measure, latency
+from citewell.evaluation.keeping import Keeper
+from citewell.evaluation.measures import ALL, Judge, Latency, Measure, latencies
 from citewell.evaluation.measures.abstention import RISK, risk_coverage
 from citewell.evaluation.measures.calibration import CONFIDENCE, SUPPORT, bins
-from citewell.evaluation.observed import Judged
-from citewell.evaluation.outcomes import observe, outcome_of
+from citewell.evaluation.outcomes import evaluate
 from citewell.evaluation.pipelines import HomePipeline, Pipeline, RecordedPipeline
 from citewell.evaluation.recorded import Recorded
 from citewell.evaluation.results import (
+    CaseTiming,
     Curves,
     Key,
     Outcome,
@@ -59,53 +60,55 @@ def run(
     clock: Clock,
     *,
     progress: Progress | None = None,
+    keeper: Keeper | None = None,
 ) -> Run:
     """Raises KeyboardInterrupt and what says that nothing works at all; a failing case is in the run."""
     started, began = written(clock.now()), time.perf_counter()
-    judged: list[Judged | None] = []
-    outcomes: list[Outcome] = []
+    key = Key(
+        cases=hash_cases(cases),
+        config=pipeline.config,
+        model=pipeline.model,
+        index=pipeline.index,
+        answers=pipeline.answers,
+        runs=pipeline.runs,
+        top_k=pipeline.top_k,
+        citewell=environment()["citewell"],
+    )
+    if keeper is not None:
+        keeper.begin(key)
+    done: list[tuple[Outcome, CaseTiming]] = []
     for number, case in enumerate(cases):
         if progress is not None:
             progress(number, len(cases), case.id)
-        found, error = observe(pipeline, case, verifier)
-        judged.append(found)
-        outcomes.append(outcome_of(case, found, error))
-    stages = {stage.name for found in judged if found for stage in found.observed.timing.stages}
-    timed = [measure for stage in sorted(stages) for measure in latency(stage)]
-    makers = {Judge.CODE: CODE, Judge.VERIFIER: verifier.maker.name, Judge.PASS: _pass_maker(judged)}
-    seen = [found.observed for found in judged if found is not None]
+        kept = keeper.done(case.id) if keeper is not None else None
+        if kept is not None:
+            done.append((kept.outcome, kept.timing))
+            continue
+        done.append(evaluate(pipeline, case, verifier))
+        if keeper is not None:
+            keeper.keep(*done[-1])
+    outcomes = [outcome for outcome, _ in done]
+    timings = {outcome.id: timing for outcome, timing in done if not outcome.error}
+    makers = {Judge.CODE: CODE, Judge.VERIFIER: verifier.maker.name, Judge.PASS: _pass_maker(outcomes)}
     return Run(
-        key=Key(
-            cases=hash_cases(cases),
-            config=pipeline.config,
-            model=pipeline.model,
-            prompt=_distinct(one.prompt for one in seen),
-            index=_distinct(one.index for one in seen),
-            answers=pipeline.answers,
-            runs=pipeline.runs,
-            citewell=environment()["citewell"],
+        key=msgspec.structs.replace(
+            key,
+            prompt=_distinct(outcome.prompt for outcome in outcomes),
+            index=_distinct(outcome.index for outcome in outcomes) or key.index,
         ),
         makers=tuple(dict.fromkeys((Maker(name=CODE), verifier.maker, *pipeline.makers()))),
         environment=environment(),
         measures=tuple(
             summed(measure, [outcome.scores[measure.name] for outcome in outcomes], makers[measure.judge])
             for measure in ALL
-            if not measure.timed
         ),
         curves=_curves(outcomes),
         cases=tuple(outcomes),
         timings=Timings(
             started=started,
             took_ms=round((time.perf_counter() - began) * 1000, 3),
-            measures=tuple(
-                summed(measure, [measure.of(found) for found in judged if found is not None], "clock")
-                for measure in (*(measure for measure in ALL if measure.timed), *timed)
-            ),
-            cases={
-                outcome.id: found.observed.timing
-                for outcome, found in zip(outcomes, judged, strict=True)
-                if found is not None
-            },
+            measures=_latencies(list(timings.values())),
+            cases=timings,
         ),
     )
 
@@ -117,10 +120,11 @@ def evaluate_home(
     runs: int = 1,
     top_k: int | None = None,
     progress: Progress | None = None,
+    keeper: Keeper | None = None,
 ) -> Run:
     """Asks ``kb`` every case and seals what came of it in its log. Raises LogError."""
     pipeline = HomePipeline(kb, runs=runs, top_k=top_k)
-    made = run(pipeline, cases, verifier_of(kb.parts), kb.parts.clock, progress=progress)
+    made = run(pipeline, cases, verifier_of(kb.parts), kb.parts.clock, progress=progress, keeper=keeper)
     return _sealed(kb, made)
 
 
@@ -132,10 +136,11 @@ def evaluate_recorded(
     kb: KnowledgeBase | None = None,
     *,
     progress: Progress | None = None,
+    keeper: Keeper | None = None,
 ) -> Run:
     """Judges answers from a file whose hash is ``digest``; sealed where there is a home."""
     pipeline = RecordedPipeline(recorded, digest, assembly, kb)
-    made = run(pipeline, cases, verifier_of(assembly), assembly.clock, progress=progress)
+    made = run(pipeline, cases, verifier_of(assembly), assembly.clock, progress=progress, keeper=keeper)
     return made if kb is None else _sealed(kb, made)
 
 
@@ -149,7 +154,7 @@ def _sealed(kb: KnowledgeBase, made: Run) -> Run:
     return msgspec.structs.replace(made, timings=msgspec.structs.replace(made.timings, entry=entry))
 
 
-def summed(measure: Measure, scores: Sequence[Score], maker: str) -> Result:
+def summed(measure: Measure | Latency, scores: Sequence[Score], maker: str) -> Result:
     """Value, n and interval of one measure from what each case brought."""
     points = [point for score in scores for point in score.points]
     value = measure.over(points)
@@ -180,10 +185,17 @@ def _curves(outcomes: Sequence[Outcome]) -> Curves:
     )
 
 
-def _pass_maker(judged: Sequence[Judged | None]) -> str:
+def _latencies(timings: Sequence[CaseTiming]) -> tuple[Result, ...]:
+    stages = sorted({stage.name for timing in timings for stage in timing.stages})
+    return tuple(
+        summed(measure, [measure.of(timing) for timing in timings], "clock") for measure in latencies(stages)
+    )
+
+
+def _pass_maker(outcomes: Sequence[Outcome]) -> str:
     """Who judged the claims of the answers themselves."""
-    names = (found.observed.gap.maker for found in judged if found is not None)
-    return _distinct(names) or "citewell-verifier/1"
+    reports = (outcome.confidence for outcome in outcomes)
+    return _distinct(report.hallucination_gap.maker for report in reports if report) or "citewell-verifier/1"
 
 
 def _distinct(names: Iterable[str]) -> str:

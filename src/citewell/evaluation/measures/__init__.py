@@ -1,7 +1,7 @@
 """Every measure, in the order in which they are reported; a name a line in docs/evaluation.md."""
 
 from citewell.evaluation.measures import abstention, answers, calibration, citations, effort, retrieval
-from citewell.evaluation.measures.effort import latency
+from citewell.evaluation.measures.effort import Latency, latencies
 from citewell.evaluation.measures.measure import Judge, Measure
 
 ALL: tuple[Measure, ...] = tuple(
@@ -11,4 +11,4 @@ ALL: tuple[Measure, ...] = tuple(
 )
 BY_NAME = {measure.name: measure for measure in ALL}
 
-__all__ = ["ALL", "BY_NAME", "Judge", "Measure", "latency"]
+__all__ = ["ALL", "BY_NAME", "Judge", "Latency", "Measure", "latencies"]

@@ -6,12 +6,13 @@ In: judged answers. Out: measures, a point a case; nothing is measured where nob
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from citewell.evaluation.bootstrap import Point, Statistic
 from citewell.evaluation.measures.measure import NOT_ASKED, Judge, Measure, one
 from citewell.evaluation.observed import Judged
-from citewell.evaluation.results import Score
+from citewell.evaluation.results import CaseTiming, Score
 
 TOTAL = "total"
 
@@ -45,31 +46,46 @@ def percentile(share: float) -> Statistic:
     return value
 
 
-def latency(stage: str) -> tuple[Measure, ...]:
-    """p50 and p95 of one stage in milliseconds, over the cases in which it ran; ``total`` is wall time."""
+@dataclass(frozen=True, repr=False)
+class Latency:
+    """Milliseconds that ``rank`` in 100 answers took at most, in one stage; ``total`` is wall time.
 
-    def score(judged: Judged) -> Score:
-        timing = judged.observed.timing
-        if stage == TOTAL:
+    Of the cases in which the stage ran. Two runs may differ in it, so it is no :class:`Measure`.
+    """
+
+    rank: int
+    stage: str = TOTAL
+    counts = "cases"
+    bounded = False
+
+    @property
+    def name(self) -> str:
+        return f"latency_ms_p{self.rank}@{self.stage.replace(' ', '_')}"
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def of(self, timing: CaseTiming) -> Score:
+        if self.stage == TOTAL:
             return NOT_ASKED if timing.total_ms is None else one(timing.total_ms)
-        took = [one.latency_ms for one in timing.stages if one.name == stage]
+        took = [stage.latency_ms for stage in timing.stages if stage.name == self.stage]
         return one(sum(took)) if took else NOT_ASKED
 
-    name = stage.replace(" ", "_")
-    return tuple(
-        Measure(
-            name=f"latency_ms_p{rank}@{name}", of=score, better=-1, timed=True, over=percentile(rank / 100)
-        )
-        for rank in (50, 95)
-    )
+    @property
+    def over(self) -> Statistic:
+        return percentile(self.rank / 100)
+
+
+def latencies(stages: Iterable[str]) -> list[Latency]:
+    """The whole first, then each stage."""
+    return [Latency(rank, stage) for stage in (TOTAL, *stages) for rank in (50, 95)]
 
 
 MEASURES: tuple[Measure, ...] = (
-    Measure(name="consistency", of=consistency, judge=Judge.PASS),
+    Measure(name="consistency", of=consistency, judge=Judge.PASS, bounded=True),
     *(
         Measure(name=f"tokens_{kind}", of=_tokens(kind), better=-1)
         for kind in ("prompt", "completion", "total")
     ),
     Measure(name="cost", of=cost, better=-1),
-    *latency(TOTAL),
 )

@@ -32,7 +32,7 @@ class Measure:
     """``of`` gives what one case brings, ``over`` the value of all points (their mean unless it says).
 
     ``counts`` says of what ``n`` is a number; ``better`` which way is up: 1, -1, or 0 for neither;
-    ``bounded``: it is a mean of values in [0, 1]; ``timed``: two runs may differ in it.
+    ``bounded``: it is a mean of values in [0, 1].
     """
 
     name: str
@@ -42,7 +42,6 @@ class Measure:
     judge: Judge = Judge.CODE
     better: int = 1
     bounded: bool = False
-    timed: bool = False
 
     def __repr__(self) -> str:
         return self.name
