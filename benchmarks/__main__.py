@@ -15,7 +15,7 @@ PLAIN = (
     "verification", "model_speed", "ranker", "reader", "poison", "pdf_reading",
     "llm_writers", "injections", "retrieval_beir", "prose_answers", "ingest", "pass_latency", "audit_queries",
     "turns", "card_promise",
-    "faithfulness", "poisoning", "detectors", "citations", "citation_agreement",
+    "faithfulness", "poisoning", "detectors", "citations", "citation_agreement", "canary",
 )  # fmt: skip
 OVER_FILINGS = ("retrieval_financebench", "financebench_answers")
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 from citewell.evaluation.drafting.drafts import Draft
@@ -41,6 +40,9 @@ _SMALL = frozenset(
 )
 
 
+_Found = Sequence[tuple[Document, Draft]]
+
+
 class _Chosen(NamedTuple):
     case: Case
     recipe: str
@@ -52,21 +54,21 @@ class _Corpus:
     """All texts, for the question whether something stands in them."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
-        self.documents = documents
-        self.lines = [
-            line.lower() for document in documents for line in document.text.split("\n") if line.strip()
-        ]
-
-    @cached_property
-    def whole(self) -> str:
-        return "\n".join(self.lines)
+        lines = [line.lower() for document in documents for line in document.text.split("\n") if line.strip()]
+        self.whole = "\n".join(lines)
+        self._lines = lines
+        self._at: dict[str, set[int]] = {}
+        for index, line in enumerate(lines):
+            for word in _words(line):
+                self._at.setdefault(word, set()).add(index)
 
     def together(self, words: Collection[str], others: Iterable[str], *, years: bool) -> bool:
-        """Whether some line holds most of ``words``, and it or one next to it one of ``others``."""
+        """Whether a line holds most of ``words``, and it or one next to it one of ``others``, or a year."""
         most = -(-2 * len(words) // 3)
-        for index, line in enumerate(self.lines):
-            if sum(word in line for word in words) >= most:
-                near = " ".join(self.lines[max(index - 1, 0) : index + 2])
+        held = Counter(index for word in words for index in self._at.get(word, ()))
+        for index, count in held.items():
+            if count >= most:
+                near = " ".join(self._lines[max(index - 1, 0) : index + 2])
                 if any(word in near for word in others) or (years and YEAR.search(near)):
                     return True
         return False
@@ -75,47 +77,64 @@ class _Corpus:
 def draft_cases(documents: Sequence[Document], *, n: int = DEFAULT_N, seed: int = 0) -> tuple[Case, ...]:
     """At most ``n`` cases, as many of each kind as :data:`SHARES` says where the documents give so many."""
     corpus = _Corpus(documents)
-    answerable = list(_answerable(documents))
+    found = [
+        (document, draft)
+        for document in documents
+        for draft in (*from_prose(document), *from_tables(document))
+    ]
     chosen: list[Case] = []
-    for kind, candidates in (
-        (ANSWERABLE, answerable),
-        (UNANSWERABLE, list(_twins(corpus, documents))),
-        (NEAR_MISS, list(_near_misses(corpus, documents))),
+    for kind, drafted in (
+        (ANSWERABLE, _answerable(found)),
+        (UNANSWERABLE, _twins(corpus, found)),
+        (NEAR_MISS, _near_misses(corpus, found)),
     ):
-        chosen += _spread(candidates, round(n * SHARES[kind]), seed)
+        chosen += _spread(list(drafted), round(n * SHARES[kind]), seed)
     return tuple(chosen)
 
 
-def _found(documents: Sequence[Document]) -> Iterator[tuple[Document, Draft]]:
-    for document in documents:
-        for draft in (*from_prose(document), *from_tables(document)):
-            yield document, draft
-
-
-def _answerable(documents: Sequence[Document]) -> Iterator[_Chosen]:
+def _answerable(found: _Found) -> Iterator[_Chosen]:
     """A question that two places give is left out: it would have two answers."""
-    found = list(_found(documents))
-    asked = Counter(draft.question.lower() for _, draft in found)
+    whose = _whose(found)
+    asked = Counter(whose(document, draft, draft.question).lower() for document, draft in found)
     for document, draft in found:
-        if asked[draft.question.lower()] == 1:
+        question = whose(document, draft, draft.question)
+        if asked[question.lower()] == 1:
             span = CaseSpan(document=document.document_id, quote=document.text[draft.start : draft.end])
-            yield _made(ANSWERABLE, document, draft, draft.question, expected=draft.expected, spans=(span,))
+            yield _made(ANSWERABLE, document, draft, question, expected=draft.expected, spans=(span,))
 
 
-def _twins(corpus: _Corpus, documents: Sequence[Document]) -> Iterator[_Chosen]:
+def _whose(found: _Found) -> Callable[[Document, Draft, str], str]:
+    """Where several documents have figures of a period, a question for one says whose."""
+    holders = {document.document_id for document, draft in found if draft.recipe == "table-period"}
+
+    def named(document: Document, draft: Draft, question: str) -> str:
+        if draft.recipe != "table-period" or len(holders) < 2:
+            return question
+        title = document.title.value if document.title else ""
+        stem = re.sub(r"_+", " ", document.document_id.rpartition("/")[2].rsplit(".", 1)[0])
+        name = title if title and len(title) <= 60 else stem
+        return f"According to {name}, {question[:1].lower()}{question[1:]}"
+
+    return named
+
+
+def _twins(corpus: _Corpus, found: _Found) -> Iterator[_Chosen]:
     """The same question of a year, a setting or a name that it does not stand of."""
-    found = list(_found(documents))
+    whose = _whose(found)
     names = sorted(
         {draft.subject for _, draft in found if _NAME.fullmatch(draft.subject) and not draft.plural}
     )
+    settings: dict[str, list[str]] = {}
+    for document, draft in found:
+        settings.setdefault(document.document_id, []).append(draft.subject)
     latest = max((int(year) for year in YEAR.findall(corpus.whole)), default=2000)
     for document, draft in found:
         lot = int(hash_value(draft.question)[-6:], 16)
         if draft.recipe == "table-period":
             year = str(latest + 3 + lot % 5)
-            question, reason = draft.template.format(year), f"no document speaks of {year}"
+            question, reason = draft.template.replace("{}", year), f"no document speaks of {year}"
         elif draft.recipe == "table":
-            setting = _another_setting(draft.subject, [d.subject for of, d in found if of is document], lot)
+            setting = _another_setting(draft.subject, settings[document.document_id], lot)
             if not setting or setting in corpus.whole:
                 continue
             question, reason = draft.template.format(setting), f"no document has {setting}"
@@ -130,11 +149,24 @@ def _twins(corpus: _Corpus, documents: Sequence[Document]) -> Iterator[_Chosen]:
             if draft.template.count("{}") != 1 or not _NAME.fullmatch(draft.subject) or name == draft.subject:
                 continue
             words = _words(draft.template) | _words(draft.expected)
-            if draft.recipe == "definition" or corpus.together([name.lower()], words, years=False):
+            if draft.recipe == "definition" or corpus.together(_words(name), words, years=False):
                 continue
             question = draft.template.format(name)
             reason = f"the documents say this of {draft.subject}, not of {name}"
-        yield _made(UNANSWERABLE, document, draft, question, abstain=reason)
+        yield _made(UNANSWERABLE, document, draft, whose(document, draft, question), abstain=reason)
+
+
+def _near_misses(corpus: _Corpus, found: _Found) -> Iterator[_Chosen]:
+    """Why, who or when, of a fact that the documents only state."""
+    whose = _whose(found)
+    for document, draft in found:
+        for question in draft.aside:
+            word = question.split()[0]
+            words = _words(draft.subject if word in {"Who", "In"} else question)
+            if words and not corpus.together(words, _ANSWERS[word], years=word in {"On", "In"}):
+                reason = f"the documents speak of {draft.subject}; this they do not say"
+                yield _made(NEAR_MISS, document, draft, whose(document, draft, question), abstain=reason)
+                break
 
 
 def _another_setting(name: str, names: Sequence[str], lot: int) -> str:
@@ -146,18 +178,6 @@ def _another_setting(name: str, names: Sequence[str], lot: int) -> str:
     if not ending or len(siblings) < 3 or not others:
         return ""
     return f"{section}.{others[lot % len(others)].partition('.')[2]}"
-
-
-def _near_misses(corpus: _Corpus, documents: Sequence[Document]) -> Iterator[_Chosen]:
-    """Why, who or when, of a fact that the documents only state."""
-    for document, draft in _found(documents):
-        for question in draft.aside:
-            word = question.split()[0]
-            words = _words(draft.subject if word in {"Who", "In"} else question)
-            if words and not corpus.together(words, _ANSWERS[word], years=word in {"On", "In"}):
-                reason = f"the documents speak of {draft.subject}; this they do not say"
-                yield _made(NEAR_MISS, document, draft, question, abstain=reason)
-                break
 
 
 def _made(

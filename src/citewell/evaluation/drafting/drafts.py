@@ -9,6 +9,8 @@ import re
 
 from citewell.records import Record
 
+MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
+
 
 class Draft(Record, frozen=True, kw_only=True):
     """``[start, end)`` of the document's text holds the answer; ``subject`` is what is asked about, as it

@@ -12,14 +12,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from citewell.evaluation.drafting.drafts import Draft, inside
+from citewell.evaluation.drafting.drafts import MONTH, Draft, inside
 from citewell.records import Document
 from citewell.sentences import sentence_spans
 from citewell.verification.verbs import base_of, is_doubtful
 
 _NUMBER = r"\d[\d,.]*\d|\d|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-_MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
-_DATE = rf"(?:\d{{1,2}} )?(?:(?:{_MONTH}) )?(?:\d{{1,2}}, )?(?:19|20)\d\d"
+_DATE = rf"(?:\d{{1,2}} )?(?:(?:{MONTH}) )?(?:\d{{1,2}}, )?(?:19|20)\d\d"
 _BE = {"is", "are", "was", "were"}
 _MODAL = {"can", "may", "must", "will", "should", "could", "might"}
 _HAVE = {"has", "have"}
@@ -127,7 +126,7 @@ def _clause(sentence: str, text: str) -> Clause | None:
         return None
     # What stands behind a colon or semicolon is another statement, or an explanation of this one.
     words = re.split(r"[;:](?= )", sentence[:-1])[0].split(" ")
-    if not 4 <= len(words) <= 28 or words.count("(") != words.count(")"):
+    if not 4 <= len(words) <= 28 or sum(w.count("(") - w.count(")") for w in words) != 0:
         return None
     for index in range(1, min(8, len(words) - 1)):
         word, following = words[index], words[index + 1].lower()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from citewell.evaluation.drafting.drafts import Draft, inside
+from citewell.evaluation.drafting.drafts import MONTH, Draft, inside
 from citewell.records import Cell, Document, Row
 from citewell.verification.verbs import is_finite
 
@@ -27,6 +27,15 @@ _NO_HEAD = re.compile(
     r"over|under|per|by|to|for|from|with|[a-z]+ed"
 )
 _NO_LABEL = re.compile(r"all|totals?|mean|sum|others?|average|overall|none|rest")
+_NO_PERIOD = re.compile(r"change|percent|%|amount|vs|versus|increase|decrease|growth", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"default|price|cost|fee|rate|size|limit|weight|speed|length|height|width|depth|capacity|port|code|duration|"
+    r"maximum|minimum|year|date|age|count|phone|deadline|temperature|pressure|power|voltage|range|area|population"
+)
+# What is no words, a year, the mark of a footnote, or only half a phrase.
+_NO_LABEL_WITH = re.compile(
+    r"[?:{}¹²³⁴-⁹]|\d{4}|[a-z)]\d+(?:,\d+)*$|^(?:of|by|in|on|at|for|to|from|with|that|who|[a-z]+ed) "
+)
 _LEANING = re.compile(r"\b(?:the same|ditto|as above|see above|likewise)\b", re.IGNORECASE)
 
 
@@ -44,14 +53,14 @@ def _of_cell(text: str, row: Row, cell: Cell) -> Iterator[Draft]:
     if value.lower() in _NO_VALUE or len(value.split()) > 16 or _LEANING.search(value):
         return
     recipe, subject, template = "table", row.label, ""
-    if YEAR.search(head) and len(head.split()) <= 5:
-        if re.search(r"\d", value):
+    if YEAR.search(head) and len(head.split()) <= 6:
+        if re.search(r"\d", value) and not _NO_PERIOD.search(head):
             recipe, subject = "table-period", inside(row.label, text)
             was = "were" if re.search(r"[^s]s$", subject) else "was"
-            template = YEAR.sub("{}", f"What {was} {subject} in {head}?", count=1)
+            template = YEAR.sub("{}", f"What {was} {subject} {_period(head)}?", count=1)
     elif head.lower() in _PHRASES:
         template = _PHRASES[head.lower()]
-    elif _is_noun(head) and (head.lower() == "default" or _is_name(row.label)):
+    elif _is_noun(head, value) and (head.lower() == "default" or _is_name(row.label)):
         template = f"What is the {inside(head, text)} of {{}}?"
     if template:
         filled = YEAR.findall(head)[0] if recipe == "table-period" else row.label
@@ -77,12 +86,20 @@ def _asides(recipe: str, subject: str, filled: str, head: str, value: str) -> tu
 
 def _is_label(label: str) -> bool:
     known = 1 <= len(label.split()) <= 6 and bool(re.search(r"[A-Za-z]{3}", label))
-    return known and not re.search(
-        r"[?:{}]|\d{4}|^(?:of|by|in|on|at|for|to|from|with|that|who|[a-z]+ed) ", label
-    )
+    return known and not _NO_LABEL_WITH.search(label)
 
 
-def _is_noun(head: str) -> bool:
+def _period(head: str) -> str:
+    """ "in 2022", "on January 28, 2023", "for “Six Months Ended 2023”"."""
+    if YEAR.fullmatch(head):
+        return f"in {head}"
+    return f"on {head}" if re.fullmatch(rf"(?:{MONTH}) \d{{1,2}}, \d{{4}}", head) else f"for “{head}”"
+
+
+def _is_noun(head: str, value: str) -> bool:
+    """A bare number is asked for only under what is known to have one: "medtech" is a head, too."""
+    if re.fullmatch(r"[($€£ ]*[\d.,]+[%) ]*", value) and not _NUMBERED.fullmatch(head.lower()):
+        return False
     words = head.lower().split()
     plain = all(re.fullmatch(r"[a-z][a-z-]+", word) and not _NO_HEAD.fullmatch(word) for word in words)
     noun = plain and 1 <= len(words) <= 2 and not is_finite(words[0])
