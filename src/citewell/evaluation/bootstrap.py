@@ -1,10 +1,9 @@
 """How far a figure may be off: percentile bootstrap over cases (Efron 1979), the same every time.
 
 In: what each case brings, and the statistic. Out: the bounds of the 95 % interval. Whole cases are drawn,
-with all their citations and claims, because those of one answer are not independent. Where every case says
-the same, drawing again says nothing; a mean of zeros, or of ones, then has the exact bounds of
-Clopper and Pearson over the cases.
-Knows nothing about measures.
+with all their citations and claims, because those of one answer are not independent. Where drawing again
+changes nothing it says nothing either: a mean of zeros, or of ones, then has the exact bounds of Clopper and
+Pearson over the cases, and anything else has none. Knows nothing about measures.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ Bounds = tuple[float | None, float | None]
 
 SEED, DRAWS = 20261121, 1000
 _ENDS = (2.5, 97.5)
+_NOTHING = 1e-12  # a difference that rounding alone makes
 
 
 def mean(points: Sequence[Point]) -> float | None:
@@ -36,18 +36,18 @@ def interval(
     bounded: bool = False,
     draws: int = DRAWS,
 ) -> Bounds:
-    """``cases``: the points of each case that has any. (None, None) for fewer than two of them: one case
-    says nothing about the next. ``bounded``: the statistic is a mean of values in [0, 1]."""
+    """``cases``: the points of each case that has any. (None, None) where nothing can be said: fewer than
+    two of them, or none that differs. ``bounded``: the statistic is a mean of values in [0, 1]."""
     cases = [points for points in cases if points]
     if len(cases) < 2:
         return None, None
-    if (
-        bounded
-        and len(said := {point[0] for points in cases for point in points}) == 1
-        and said <= {0.0, 1.0}
-    ):
+    said = {point[0] for points in cases for point in points} if bounded else set()
+    if said in ({0.0}, {1.0}):
         return clopper_pearson(len(cases) if said == {1.0} else 0, len(cases))
-    return _ends(_means(cases, draws) if statistic is mean else _drawn(cases, statistic, draws))
+    low, high = _ends(_means(cases, draws) if statistic is mean else _drawn(cases, statistic, draws))
+    if low is None or high is None or high - low < _NOTHING:
+        return None, None
+    return low, high
 
 
 def paired(

@@ -15,7 +15,7 @@ import msgspec
 from citewell.claims import parse_answer
 from citewell.evaluation.observed import ClaimSupport, Observed
 from citewell.records import Citation, Claim, Passage, Record, Status
-from citewell.verification.evidence import EvidenceText, TableLine, passage_evidence
+from citewell.verification.evidence import EvidenceText, TableLine, lines_of, passage_evidence
 from citewell.verification.verbatim import fold
 from citewell.verification.verifier import Question, Verifier
 
@@ -149,13 +149,15 @@ def _grouped(citations: Sequence[Citation], passages: Sequence[Passage]) -> tupl
 def _words(cited: _Cited) -> EvidenceText:
     """The cited words alone; of a table row, the cells that are cited."""
     assert cited.passage is not None  # noqa: S101 - broken ones are not asked about
-    chunk = cited.passage.chunk
+    text, rows = "\n".join(cited.quotes), cited.passage.chunk.rows
     whole = passage_evidence(cited.passage)
-    rows = zip(chunk.rows, whole.lines, strict=False)
+    lines = [
+        line for row, line in zip(rows, whole.lines, strict=False) if _touches(row.start, row.end, cited)
+    ]
     return EvidenceText(
-        text="\n".join(cited.quotes),
+        text=text,
         context=whole.context,
-        lines=tuple(_cited_cells(line, cited) for row, line in rows if _touches(row.start, row.end, cited)),
+        lines=tuple(_cited_cells(line, cited) for line in lines) if rows else lines_of(text),
         source=whole.source,
     )
 
