@@ -87,8 +87,9 @@ def split_and_test(units: Sequence[Unit], alpha: float) -> dict[str, Any]:
         outcomes[card.outcome.value] = outcomes.get(card.outcome.value, 0) + 1
         if card.outcome is not Outcome.HOLDS:
             continue
-        shown = [unit for unit in test if unit.shown(card.threshold)]
-        rate = sum(unit.wrong(card.threshold) for unit in shown) / len(shown) if shown else 0.0
+        shown = [unit for unit in test if unit.highest >= card.threshold]
+        wrong = sum(unit.highest_wrong >= card.threshold for unit in shown)
+        rate = wrong / len(shown) if shown else 0.0
         broken += rate > alpha
         thresholds.append(card.threshold)
         coverages.append(card.coverage or 0.0)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citewell.confidence.cards import Outcome, Promise
+from citewell.evaluation.intervals import clopper_pearson
 from citewell.evaluation.promises import (
     GRID,
     Unit,
@@ -79,7 +80,8 @@ def test_the_sequence_stops_at_the_first_threshold_that_fails() -> None:
 
 def test_a_unit_is_one_answer_in_error_when_anything_it_shows_is_wrong() -> None:
     mixed = Unit(scores=(0.9, 0.6), right=(True, False))
-    assert (mixed.shown(0.8), mixed.wrong(0.8), mixed.wrong(0.6)) == (True, False, True)
+    assert (mixed.highest, mixed.highest_right, mixed.highest_wrong) == (0.9, 0.9, 0.6)
+    assert unit(0.7, True).highest_wrong == unit(0.7, False).highest_right == -1.0
     long = [Unit(scores=(1.0,) * 10, right=(True,) * 10)] * 20
     assert shown(long).outcome is Outcome.TOO_SMALL
 
@@ -92,11 +94,14 @@ def test_false_positives_are_a_share_of_what_should_not_pass() -> None:
     assert passed_promise("r", "s", "u", [0.9] * 58, [], fallback=0.7).outcome is Outcome.TOO_SMALL
 
 
+@settings(deadline=None)
 @given(st.integers(0, 20), st.integers(0, 200))
-def test_kept_is_the_bound_at_most_alpha(errors: int, more: int) -> None:
+def test_the_bound_is_the_interval_of_ninety_percent_s_upper_end(errors: int, more: int) -> None:
     n = errors + more + 1
-    if abs(upper_bound(errors, n) - 0.05) > 1e-9:
-        assert kept(errors, n) == (upper_bound(errors, n) <= 0.05)
+    bound = upper_bound(errors, n)
+    assert bound == pytest.approx(clopper_pearson(errors, n, 0.9)[1], abs=1e-9)
+    if abs(bound - 0.05) > 1e-9:
+        assert kept(errors, n) == (bound <= 0.05)
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.1])

@@ -1,4 +1,4 @@
-"""What ``/metrics`` says of quality: read from the log, kept for a minute, and no entry for it."""
+"""What ``/metrics`` says of quality: read from the log, kept for a while, and no entry for it."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ before the sequence starts: see decision 060. Knows nothing about what a unit is
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 from citewell.confidence.cards import Outcome, Promise
-from citewell.evaluation.intervals import clopper_pearson
 from citewell.records import Record
 
 GRID = tuple(
@@ -22,6 +22,7 @@ GRID = tuple(
 """Thresholds, strictest first: by .02 from .50, by .005 from .90."""
 START = 4
 """The sequence starts where a quarter of the units are shown."""
+_HALVINGS = 50
 
 
 class Unit(Record, frozen=True, kw_only=True):
@@ -34,27 +35,25 @@ class Unit(Record, frozen=True, kw_only=True):
     scores: tuple[float, ...]
     right: tuple[bool, ...]
 
-    def shown(self, threshold: float) -> bool:
-        return any(score >= threshold for score in self.scores)
+    @property
+    def highest(self) -> float:
+        """It is shown up to this threshold."""
+        return max(self.scores)
 
-    def wrong(self, threshold: float) -> bool:
-        return any(
-            score >= threshold and not right for score, right in zip(self.scores, self.right, strict=True)
-        )
+    @property
+    def highest_wrong(self) -> float:
+        """It is in error up to this threshold; -1 when nothing in it is wrong."""
+        return max((s for s, right in zip(self.scores, self.right, strict=True) if not right), default=-1.0)
 
-    def reached(self, threshold: float) -> bool:
-        """Something right is shown."""
-        return any(score >= threshold and right for score, right in zip(self.scores, self.right, strict=True))
+    @property
+    def highest_right(self) -> float:
+        """Up to this threshold it shows something right; -1 when it holds nothing right."""
+        return max((s for s, right in zip(self.scores, self.right, strict=True) if right), default=-1.0)
 
 
 def unit(score: float, right: bool) -> Unit:
     """One thing that is shown or not."""
     return Unit(scores=(score,), right=(right,))
-
-
-def upper_bound(errors: int, n: int, confidence: float = 0.95) -> float:
-    """The one-sided upper bound of a share: with ``confidence`` it is not more. 1 when n is 0."""
-    return clopper_pearson(errors, n, 2 * confidence - 1)[1]
 
 
 def kept(errors: int, n: int, alpha: float = 0.05, confidence: float = 0.95) -> bool:
@@ -65,6 +64,17 @@ def kept(errors: int, n: int, alpha: float = 0.05, confidence: float = 0.95) -> 
         for k in range(errors + 1)
     )  # fmt: skip
     return math.fsum(math.exp(log) for log in logs) <= 1 - confidence
+
+
+def upper_bound(errors: int, n: int, confidence: float = 0.95) -> float:
+    """Clopper and Pearson's one-sided upper bound of a share: the least that would be kept. 1 when n is 0."""
+    if errors >= n:
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if kept(errors, n, middle, confidence) else (middle, high)
+    return high
 
 
 def units_needed(errors: int, alpha: float = 0.05, confidence: float = 0.95) -> int:
@@ -92,13 +102,12 @@ def shown_promise(
 ) -> Promise:
     """At most ``alpha`` of what is *shown* is in error. ``coverage``: of the units with something right in
     them, the share of which something right is shown."""
-    good = [u for u in units if any(u.right)]
-
-    def counted(threshold: float) -> tuple[int, int]:
-        return sum(u.shown(threshold) for u in units), sum(u.wrong(threshold) for u in units)
-
+    shown, wrong = sorted(u.highest for u in units), sorted(u.highest_wrong for u in units)
+    reached = sorted(u.highest_right for u in units)
+    good = _from(reached, 0.0)
     return _promise(
-        name, says, unit_says, len(units), counted, lambda t: _share([u.reached(t) for u in good]),
+        name, says, unit_says, len(units), lambda t: (_from(shown, t), _from(wrong, t)),
+        lambda t: _from(reached, t) / good if good else None,
         fallback=fallback, alpha=alpha, confidence=confidence, grid=grid, unscored=unscored,
         least=math.ceil(len(units) / START),
     )  # fmt: skip
@@ -119,9 +128,10 @@ def passed_promise(
 ) -> Promise:
     """At most ``alpha`` of what should *not* be let through (its scores: ``wrong``) is. ``coverage``: the
     share of ``right`` that is."""
+    bad, good = sorted(wrong), sorted(right)
     return _promise(
-        name, says, unit_says, len(wrong), lambda t: (len(wrong), sum(score >= t for score in wrong)),
-        lambda t: _share([score >= t for score in right]),
+        name, says, unit_says, len(bad), lambda t: (len(bad), _from(bad, t)),
+        lambda t: _from(good, t) / len(good) if good else None,
         fallback=fallback, alpha=alpha, confidence=confidence, grid=grid, unscored=unscored, least=0,
     )  # fmt: skip
 
@@ -192,5 +202,6 @@ def _failed(
     return Outcome.DOES_NOT_SEPARATE, told
 
 
-def _share(values: Sequence[bool]) -> float | None:
-    return sum(values) / len(values) if values else None
+def _from(ordered: Sequence[float], threshold: float) -> int:
+    """How many of them reach the threshold."""
+    return len(ordered) - bisect_left(ordered, threshold)

@@ -27,7 +27,7 @@ from citewell.server.telemetry import Telemetry, telemetry
 if TYPE_CHECKING:
     from citewell.evaluation.drift import Metric
 
-DRIFT_KEPT_S = 60.0
+DRIFT_KEPT_S = 300.0
 
 
 @dataclass(kw_only=True)
@@ -107,7 +107,7 @@ class Site:
             yield metric.name, metric.help, metric.labels, metric.value
 
     def _moved(self) -> tuple[Metric, ...]:
-        """Quality over the last week, and which alerts fire; kept for a minute, for it reads the log."""
+        """Quality over the last week, and which alerts fire; kept for five minutes, for it reads the log."""
         from citewell.evaluation.drift import drift_metrics
 
         with self._looking:

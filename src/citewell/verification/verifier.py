@@ -30,8 +30,8 @@ from citewell.verification.joining import card_of, join_support
 from citewell.verification.language import not_english
 from citewell.verification.numbers import check_numbers
 from citewell.verification.opposing import speaks_of
-from citewell.verification.quantities import Form, extract_quantities
 from citewell.verification.overstating import overstated
+from citewell.verification.quantities import Form, extract_quantities
 from citewell.verification.signals import cut_off, denied_by, overlap, signals
 from citewell.verification.support import DENIED_CEILING
 from citewell.verification.verbatim import find_all
