@@ -279,6 +279,11 @@ def test_a_file_that_is_no_answers_file_says_so(tmp_path: Path, lines: list[str]
     assert told in str(caught.value)
 
 
+def test_a_confidence_is_a_probability(tmp_path: Path) -> None:
+    run = recorded(tmp_path, CASES[:1], {"id": "who", "answer": "x", "sources": [], "confidence": 7})
+    assert "<= 1.0" in run.cases[0].error
+
+
 def test_a_line_of_another_form_costs_its_case_alone(tmp_path: Path) -> None:
     run = recorded(tmp_path, CASES[:1], {"id": "who", "answr": "x", "sources": []})
     assert "did you mean answer?" in run.cases[0].error

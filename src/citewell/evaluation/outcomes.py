@@ -59,7 +59,7 @@ def _located(pipeline: Pipeline, case: Case, observed: Observed) -> Located:
         for citation in claim.citations
         if citation.start >= 0
     ]
-    return locate(case, versions, pipeline.text, whole=pipeline.whole)
+    return locate(case, versions, pipeline.texts, whole=pipeline.whole)
 
 
 def _right(case: Case, observed: Observed, located: Located) -> tuple[bool | None, str]:

@@ -40,8 +40,8 @@ class Pipeline(Protocol):
         """Raises what the pipeline raises: the case is then unscored, with that as its reason."""
         ...
 
-    def text(self, document_id: str, version: str) -> str | None:
-        """The canonical text; of the newest version where none is named. None when there is none."""
+    def texts(self, document_id: str, version: str) -> Sequence[tuple[int, str]]:
+        """As :data:`citewell.evaluation.relevance.Texts`."""
         ...
 
     def makers(self) -> tuple[Maker, ...]: ...
@@ -81,8 +81,8 @@ class HomePipeline:
             prompt=record.generation_prompt_hash,
         )
 
-    def text(self, document_id: str, version: str) -> str | None:
-        return text_in(self._kb, document_id, version)
+    def texts(self, document_id: str, version: str) -> Sequence[tuple[int, str]]:
+        return texts_in(self._kb, document_id, version)
 
     def makers(self) -> tuple[Maker, ...]:
         return self._kb.parts.answering.makers
@@ -105,7 +105,7 @@ class RecordedPipeline:
         self._recorded, self.answers, self._assembly, self._kb = recorded, digest, assembly, kb
         self.config = assembly.config.hash
         self.whole = kb is not None and all(one.made is not None for one in recorded.values())
-        self._texts: dict[tuple[str, str], str] = {}
+        self._retrieved: dict[tuple[str, str], set[tuple[int, str]]] = {}
 
     def observe(self, case: Case) -> Observed:
         recorded = self._recorded.get(case.id)
@@ -120,11 +120,15 @@ class RecordedPipeline:
             return observed
         return self._checked(case, recorded)
 
-    def text(self, document_id: str, version: str) -> str | None:
-        if self._kb is not None and (found := text_in(self._kb, document_id, version)) is not None:
+    def texts(self, document_id: str, version: str) -> Sequence[tuple[int, str]]:
+        if self._kb is not None and (found := texts_in(self._kb, document_id, version)):
             return found
-        versions = [key for key in self._texts if key[0] == document_id and version in ("", key[1])]
-        return self._texts[versions[-1]] if versions else None
+        return [
+            stretch
+            for (name, its), stretches in self._retrieved.items()
+            if name == document_id and version in ("", its)
+            for stretch in sorted(stretches)
+        ]
 
     def makers(self) -> tuple[Maker, ...]:
         return (self._assembly.entailer.maker,)
@@ -160,12 +164,11 @@ class RecordedPipeline:
         )
 
     def _remember(self, passages: Sequence[Passage]) -> None:
-        """What can be read of the documents: the retrieved parts, each at its place."""
+        """What can be read of the documents: the retrieved parts."""
         for passage in passages:
             chunk = passage.chunk
             key = (chunk.document_id, chunk.document_version)
-            text = self._texts.get(key, "").ljust(chunk.end_offset)
-            self._texts[key] = text[: chunk.start_offset] + chunk.content + text[chunk.end_offset :]
+            self._retrieved.setdefault(key, set()).add((chunk.start_offset, chunk.content))
 
 
 def of_answer(answer: Answer, took_ms: float | None) -> Observed:
@@ -194,8 +197,8 @@ def of_answer(answer: Answer, took_ms: float | None) -> Observed:
     )
 
 
-def text_in(kb: KnowledgeBase, document_id: str, version: str) -> str | None:
+def texts_in(kb: KnowledgeBase, document_id: str, version: str) -> Sequence[tuple[int, str]]:
     try:
-        return kb.document(document_id, version).text
+        return [(0, kb.document(document_id, version).text)]
     except EvidenceError:
-        return None
+        return []

@@ -16,7 +16,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -45,7 +45,7 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
     sources: tuple[str | dict[str, str], ...]
     question: str = ""
     decision: Decision | None = None
-    confidence: float | None = None
+    confidence: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] | None = None
     supported: bool | None = None
 
 

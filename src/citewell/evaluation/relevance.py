@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from citewell.records import Case, Citation, Passage, Record
 from citewell.verification.verbatim import find_all
 
-Texts = Callable[[str, str], str | None]
-"""(document id, version or "" for the newest) -> its canonical text; None when there is none."""
+Texts = Callable[[str, str], Sequence[tuple[int, str]]]
+"""(document id, version or "" for the newest) -> what can be read of its canonical text, each stretch with
+the offset it begins at; nothing when there is no such document."""
 
 
 class Located(Record, frozen=True, kw_only=True):
@@ -40,7 +41,7 @@ def locate(case: Case, versions: Sequence[tuple[str, str]], texts: Texts, *, who
         ]
         if not found and whole:
             newest = texts(span.document, "")
-            if newest is None:
+            if not newest:
                 return Located(problem=f"there is no document {span.document!r}")
             if not _in(newest, span.quote):
                 return Located(problem=f"{span.document} does not hold “{span.quote[:80]}”")
@@ -78,9 +79,11 @@ def cites(located: Located, citations: Sequence[Citation]) -> bool:
     )
 
 
-def _in(text: str | None, quote: str) -> list[tuple[int, int]]:
+def _in(stretches: Sequence[tuple[int, str]], quote: str) -> list[tuple[int, int]]:
     """Everywhere ``quote`` stands, word for word; white space and typographic marks may differ."""
-    if text is None:
-        return []
-    start = text.find(quote)
-    return list(find_all(quote, text)) or ([(start, start + len(quote))] if start >= 0 else [])
+    found = []
+    for offset, text in stretches:
+        start = text.find(quote)
+        hits = list(find_all(quote, text)) or ([(start, start + len(quote))] if start >= 0 else [])
+        found += [(offset + first, offset + last) for first, last in hits]
+    return found
