@@ -55,3 +55,6 @@ class Caller(Record, frozen=True, kw_only=True):
 
 OWNER = Caller(roles=(Role.ADMIN,), everything=True)
 """Whoever runs commands in the home itself."""
+
+EVALUATION = "evaluation"
+"""Who asks in an evaluation, for the record: what watches live traffic leaves those requests out."""

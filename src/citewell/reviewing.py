@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.access import OWNER, Caller, Role
+from citewell.access import EVALUATION, OWNER, Caller, Role
 from citewell.audit import AuditQuery, EntryKind
 from citewell.audit.bodies import ERASED
 from citewell.audit.question import ANY
@@ -41,8 +41,6 @@ MOST = 1_000
 """Answers that are looked at, newest first; more than people can review."""
 STATES = (OPEN, ACCEPTED, DISMISSED)
 ALL = "all"
-EVALUATION = "evaluation"
-"""Who asks when a case file is run: its failures are in its report and not in the queue."""
 _PAGE = 100
 
 

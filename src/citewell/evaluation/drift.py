@@ -15,7 +15,7 @@ from datetime import date, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.access import Role
+from citewell.access import EVALUATION, Role
 from citewell.audit.question import AuditQuery, moment
 from citewell.clock import written
 from citewell.errors import UsageError
@@ -24,7 +24,6 @@ from citewell.evaluation.cases import hash_cases
 from citewell.evaluation.changes import Change, change_points
 from citewell.evaluation.intervals import clopper_pearson
 from citewell.evaluation.labelling import passage_right, places_of
-from citewell.evaluation.results import ASKER
 from citewell.evaluation.series import MEASURES, MEDIANS, SHARES, Told, Values, largest, values_of
 from citewell.knowledge import KnowledgeBase
 from citewell.records import Case, Record
@@ -157,10 +156,10 @@ def _told(kb: KnowledgeBase, since: str, *, words: bool, reader: str | None) -> 
     signals: dict[str, list[str]] = defaultdict(list)
     for request, signal in kb.audit.signals(since):
         signals[request].append(signal)
-    evaluator = kb.audit.pseudonym(ASKER)
+    evaluator = kb.audit.pseudonym(EVALUATION)
     found = []
     for entry, body in kb.audit.bodies(AuditQuery(since=since), words=words, reader=reader):
-        if body.get("user") == ASKER or (entry is not None and evaluator and entry.subject == evaluator):
+        if body.get("user") == EVALUATION or (entry is not None and evaluator and entry.subject == evaluator):
             continue
         found.append(
             Told(

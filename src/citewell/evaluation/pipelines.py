@@ -11,10 +11,11 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from citewell.access import EVALUATION
 from citewell.errors import EvidenceError, UsageError
 from citewell.evaluation.observed import Observed
 from citewell.evaluation.recorded import Recorded
-from citewell.evaluation.results import ASKER, CaseTiming
+from citewell.evaluation.results import CaseTiming
 from citewell.records import Answer, Case, Decision, Maker, Measure, Passage
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class HomePipeline:
     def observe(self, case: Case) -> Observed:
         began = time.perf_counter()
         answer = self._asked.ask(
-            case.question, user=ASKER, groups=case.groups, runs=self.runs, top_k=self.top_k or None
+            case.question, user=EVALUATION, groups=case.groups, runs=self.runs, top_k=self.top_k or None
         )
         took = (time.perf_counter() - began) * 1000
         record = self._kb.parts.log.record(answer.request_id)

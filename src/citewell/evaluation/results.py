@@ -15,8 +15,6 @@ from citewell.errors import UsageError
 from citewell.records import CaseSpan, Claim, ConfidenceReport, Conflict, Maker, Record, Stage, TokenUsage
 
 FORMAT = 1
-ASKER = "evaluation"
-"""Who asks in an evaluation, for the record: what watches live traffic can leave those requests out."""
 
 
 class Result(Record, frozen=True, kw_only=True):

@@ -14,13 +14,12 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from citewell.access import Role
+from citewell.access import EVALUATION, Role
 from citewell.audit.bodies import ERASED
 from citewell.audit.profiles import confidence_band
 from citewell.audit.question import AuditQuery, moment
 from citewell.confidence.cards import Labelled
 from citewell.errors import EvidenceError, UsageError
-from citewell.evaluation.results import ASKER
 from citewell.evaluation.scored import Scored, scored_verdict
 from citewell.identity import hash_text, hash_value
 from citewell.knowledge import KnowledgeBase
@@ -125,7 +124,7 @@ def draw(kb: KnowledgeBase, *, since: str = "30d", n: int = 50, seed: int = 0) -
     records = {
         record.request_id: record
         for record in kb.audit.every(query, reader=kb.caller.user)
-        if record.user != ASKER and not record.error and record.user_query != ERASED
+        if record.user != EVALUATION and not record.error and record.user_query != ERASED
     }
     strata: dict[str, list[_Drawn]] = defaultdict(list)
     left_out = 0

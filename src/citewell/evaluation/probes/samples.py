@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from citewell.access import EVALUATION
 from citewell.audit.question import AuditQuery, moment
 from citewell.errors import CitewellError, UsageError
 from citewell.evaluation.probes.faithfulness import Sample
@@ -24,8 +25,6 @@ from citewell.records import AuditRecord, Chunk, Passage, RetrievalResult
 if TYPE_CHECKING:
     from citewell.knowledge import KnowledgeBase
 
-EVALUATION = "evaluation"
-"""Who asks when an evaluation does: no live traffic."""
 _END = 1 << 40
 
 
