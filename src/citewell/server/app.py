@@ -97,7 +97,7 @@ def _document(app: FastAPI) -> dict[str, Any]:
 async def _failed(request: Request, error: Exception) -> Response:
     """A problem for programs; for browsers, a page that says the same."""
     problem = _problem(error)
-    if problem.details.status >= 500 and not isinstance(error, Busy):
+    if problem.details.status >= 500 and not isinstance(error, Busy | Problem):
         request.app.state.site.metrics.failed(type(error).__name__)
         log.error("a request failed", exc_info=error)
     wants = request.headers.get("accept", "")
