@@ -18,6 +18,13 @@ def test_defaults_and_their_hash_need_no_file() -> None:
     assert load(None, {"CITEWELL_RETRIEVAL_POOL": "30"}).hash != Config().hash
 
 
+def test_how_it_listens_does_not_change_the_hash() -> None:
+    listening = load(None, {"CITEWELL_SERVER_PORT": "9000", "CITEWELL_SERVER_HOSTS": "a.example b.example"})
+    assert listening.server.hosts == ("a.example", "b.example")
+    assert listening.hash == Config().hash
+    assert "server" not in listening.sealed
+
+
 def test_a_variable_overlays_the_file(tmp_path: Path) -> None:
     path = tmp_path / "citewell.toml"
     path.write_text("[retrieval]\npool = 20\ntop_k = 3\n")
