@@ -39,20 +39,19 @@ def support(judged: Judged) -> Score:
 
 def bins(points: Sequence[Point], count: int = BINS) -> tuple[Bin, ...]:
     """Of equal width over [0, 1]; 1 itself is in the last. Empty ones are there, with None."""
-    made = []
-    for number in range(count):
-        inside = [point for point in points if min(int(point[0] * count), count - 1) == number]
-        n = len(inside)
-        made.append(
-            Bin(
-                low=number / count,
-                high=(number + 1) / count,
-                n=n,
-                predicted=sum(p for p, _ in inside) / n if n else None,
-                observed=sum(label for _, label in inside) / n if n else None,
-            )
+    inside: list[list[Point]] = [[] for _ in range(count)]
+    for point in points:
+        inside[min(int(point[0] * count), count - 1)].append(point)
+    return tuple(
+        Bin(
+            low=number / count,
+            high=(number + 1) / count,
+            n=len(found),
+            predicted=sum(p for p, _ in found) / len(found) if found else None,
+            observed=sum(label for _, label in found) / len(found) if found else None,
         )
-    return tuple(made)
+        for number, found in enumerate(inside)
+    )
 
 
 def expected_calibration_error(points: Sequence[Point]) -> float | None:
