@@ -19,7 +19,7 @@ from typing import Any
 from training.sources import load
 
 from benchmarks import retrieval_beir
-from benchmarks.reporting import data_folder, table, write
+from benchmarks.reporting import RESULTS, data_folder, table, write
 from citewell.assembly import Assembly
 from citewell.config import Config
 from citewell.evaluation.results import Run
@@ -70,15 +70,18 @@ def nq_mini(n: int) -> tuple[Texts, list[Case]]:
     ]
 
 
-def financebench(n: int) -> list[Case]:
+def financebench(n: int, held: set[str]) -> list[Case]:
+    """Questions about the filings that are ``held``."""
     path = data_folder() / "financebench" / "questions.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [row for row in rows if row["doc_name"] in held]
     random.Random(SEED).shuffle(rows)
     return [
         Case(id=row["financebench_id"], question=row["question"], expected=row["answer"]) for row in rows[:n]
     ]
 
 
+FILINGS = "FinanceBench"
 SETS: dict[str, Callable[[int], tuple[Texts, list[Case]]]] = {"clapnq": clapnq, "nq_mini": nq_mini}
 
 
@@ -101,42 +104,46 @@ def measured(home: Path, texts: Texts, cases: Sequence[Case]) -> Run:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=30, help="questions of a set")
+    parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS))
     parser.add_argument("--homes", type=Path)
     parser.add_argument("--filings", type=Path)
     given = parser.parse_args()
-    runs: dict[str, tuple[Run, int, int]] = {}
     with tempfile.TemporaryDirectory(prefix="citewell-citations-") as scratch:
         homes = given.homes or Path(scratch)
         homes.mkdir(parents=True, exist_ok=True)
-        for name, make in SETS.items():
-            texts, cases = make(given.n)
-            found = measured(homes / name, texts, cases)
-            runs[name] = (found, len(cases), len(texts))
-        if given.filings:
-            cases = financebench(given.n)
-            runs["FinanceBench (shared half)"] = (measured(given.filings, {}, cases), len(cases), 36)
-    values = {name: [_plain(one) for one in run.measures] for name, (run, _, _) in runs.items()}
-    write("citations", "Citation precision and recall, and coverage", _page(runs, given.n), values)
+        for name in given.sets:
+            texts, cases = SETS[name](given.n)
+            keep(name, measured(homes / name, texts, cases), len(cases), len(texts), given.n)
+    if given.filings:
+        with KnowledgeBase(Assembly(given.filings, Config())) as knowledge_base:
+            listed = knowledge_base.documents()
+            held = {Path(entry.document_id).stem for entry in listed if entry.state == "indexed"}
+        cases = financebench(given.n, held)
+        keep(FILINGS, measured(given.filings, {}, cases), len(cases), len(held), given.n)
+
+
+def keep(name: str, run: Run, questions: int, documents: int, n: int) -> None:
+    """Into the page, beside what other runs of this command measured on other sets."""
+    path = RESULTS / "citations.json"
+    sets = json.loads(path.read_text(encoding="utf-8"))["sets"] if path.is_file() else {}
+    measures = {one.name: _plain(one) for one in run.measures}
+    sets[name] = {"n": n, "questions": questions, "documents": documents, "measures": measures}
+    write("citations", "Citation precision and recall, and coverage", _page(sets), {"sets": sets})
 
 
 def _plain(found: Any) -> dict[str, Any]:
     return {key: getattr(found, key) for key in ("name", "value", "n", "unscored", "low", "high", "maker")}
 
 
-def _page(runs: Mapping[str, tuple[Run, int, int]], n: int) -> str:
-    rows = []
-    for name in SHOWN:
-        row = [name]
-        for run, _, _ in runs.values():
-            found = next(one for one in run.measures if one.name == name)
-            row.append(_told(found))
-        rows.append(row)
-    heads = [
-        "measure",
-        *(f"{name}, {cases} questions, {size} documents" for name, (_, cases, size) in runs.items()),
+def _page(sets: Mapping[str, Any]) -> str:
+    rows = [[name, *(_told(found["measures"][name]) for found in sets.values())] for name in SHOWN]
+    heads = ["measure"]
+    heads += [
+        f"{name}: {found['questions']} questions, {found['documents']} documents (`--n {found['n']}`)"
+        for name, found in sets.items()
     ]
     return f"""
-`python -m benchmarks.citations --n {n} --filings HOME`, the defaults: extractive writer, embedded models.
+`python -m benchmarks.citations --n N --filings HOME`, the defaults: extractive writer, embedded models.
 95 % bootstrap intervals, n behind them. ALCE's measures are judged by the embedded verifier, not by the model
 that ALCE used, so they compare with each other and only roughly with the published figures: ChatGPT .74
 recall and .73 precision on ASQA, the best of several re-ranked .84 and .81; commercial answer engines .52 and
@@ -151,11 +158,11 @@ no answer in their passage, though another passage of the set may hold one.
 """
 
 
-def _told(found: Any) -> str:
-    if found.value is None:
+def _told(found: Mapping[str, Any]) -> str:
+    if found["value"] is None:
         return "not measured"
-    interval = f" [{found.low:.2f}, {found.high:.2f}]" if found.low is not None else ""
-    return f"{found.value:.2f}{interval} ({found.n})"
+    interval = f" [{found['low']:.2f}, {found['high']:.2f}]" if found["low"] is not None else ""
+    return f"{found['value']:.2f}{interval} ({found['n']})"
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from benchmarks.reporting import data_folder, table, write
 from citewell.assembly import Assembly
 from citewell.config import Config
 from citewell.evaluation.intervals import Rate
+from citewell.evaluation.probes.poison import Poison
 from citewell.evaluation.probes.poisoning import (
     ALL,
     NO_DEFENCE,
@@ -79,6 +80,7 @@ def main() -> None:
     parser.add_argument("--home", type=Path, help="kept and used again")
     parser.add_argument("--context", type=int, nargs="*", default=[1, 3, 5], help="documents a question")
     parser.add_argument("--index", type=int, nargs="*", default=[1, 3, 5], help="documents a question")
+    parser.add_argument("--kinds", nargs="*", default=[kind.value for kind in Poison])
     given = parser.parse_args()
     data_folder()
     with tempfile.TemporaryDirectory(prefix="citewell-poisoning-") as scratch:
@@ -89,7 +91,10 @@ def main() -> None:
             numbers = sum(any(ch.isdigit() for ch in target.right) for target in targets)
             for place, counts in ((Place.CONTEXT, given.context), (Place.INDEX, given.index)):
                 probe = Poisoning(
-                    parts=knowledge_base.parts, counts=counts, told=lambda line: print(line, flush=True)
+                    parts=knowledge_base.parts,
+                    kinds=[Poison(kind) for kind in given.kinds],
+                    counts=counts,
+                    told=lambda line: print(line, flush=True),
                 )
                 report = probe.probe(targets, (place,), left_out) if counts else None
                 if report is not None:

@@ -21,7 +21,9 @@ from citewell.records import Case, CaseSpan
 
 TEXT = (
     "# Offices\n\nThe Lisbon office opened in 2014 and employs 120 engineers.\n\n"
-    "The Porto office was founded by Ana Ruas in 1998.\n"
+    "The Porto office was founded by Ana Ruas in 1998.\n\n"
+    "Bicycles are to be left in the yard behind the house. "
+    "Rain is common in Porto during the winter months.\n"
 )
 CASES = (
     Case(
@@ -58,12 +60,12 @@ def test_a_case_is_poisoned_by_exchanging_its_answer_and_one_without_is_named() 
 
 @pytest.mark.parametrize("kind", list(Poison))
 def test_each_kind_is_what_it_says(kind: Poison) -> None:
-    first, second = made()
-    documents = poisoned(kind, first, [first, second], 2)
+    first, _ = made()
+    documents = poisoned(kind, first, 2)
     texts = [document.text for document in documents]
     assert len({document.document_id for document in documents}) == len(documents)
-    assert documents == poisoned(kind, first, [first, second], 2)
-    assert documents[:1] == poisoned(kind, first, [first, second], 1)[:1]
+    assert documents == poisoned(kind, first, 2)
+    assert documents[:1] == poisoned(kind, first, 1)[:1]
     assert len(documents) == (2 * COPIES if kind is Poison.FLOOD else 2)
     if kind is Poison.IRRELEVANT:
         assert all(first.wrong not in text and first.right not in text for text in texts)

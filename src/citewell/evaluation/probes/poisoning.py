@@ -172,7 +172,7 @@ class Poisoning:
                         copy,
                         target,
                         clean[target.id],
-                        poisoned(poison, target, targets, count) if poison else [],
+                        poisoned(poison, target, count) if poison else [],
                         defences,
                     )
                     for target in targets
@@ -193,7 +193,7 @@ class Poisoning:
                 documents = [
                     document
                     for target in targets
-                    for document in poisoned(poison, target, targets, count)
+                    for document in poisoned(poison, target, count)
                     if document.document_id not in there
                 ]
                 there |= {document.document_id for document in documents}
