@@ -69,6 +69,14 @@ def test_a_file_that_cannot_be_read_is_told_with_its_remedy(
     assert client.post("/v1/documents", data={"file": "text"}).status_code == 422
 
 
+def test_a_file_that_may_not_come_in_is_not_kept(client: TestClient, keys: Any, kb: KnowledgeBase) -> None:
+    curator = keys("carl", Role.CURATOR)
+    note = {"file": ("note.md", b"# Note\n\nThe ferry leaves from Oland.\n")}
+    refused = client.post("/v1/documents", files=note, data={"acl": "board"}, headers=curator)
+    assert refused.status_code == 403
+    assert [path for path in (kb.home / "uploads").rglob("*") if path.is_file()] == []
+
+
 @pytest.mark.parametrize(
     ("name", "tamed"),
     [

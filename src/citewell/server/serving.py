@@ -20,6 +20,8 @@ from citewell.server.app import create_app
 from citewell.server.guards import is_loopback
 from citewell.server.keys import ApiKeys
 
+CONNECTIONS = 2000
+"""Open at a time, per process; more are turned away before they are read."""
 GRACE_S = 30
 """What runs when the server is told to stop has so long to end; its record is sealed in any case."""
 
@@ -54,6 +56,7 @@ def serve(home: Path, config: Config) -> None:
         "proxy_headers": bool(settings.proxies),
         "forwarded_allow_ips": list(settings.proxies),
         "timeout_graceful_shutdown": GRACE_S,
+        "limit_concurrency": CONNECTIONS,
     }
     if settings.workers == 1:
         uvicorn.run(application(home, config), **options)

@@ -39,13 +39,18 @@ def upload(
         with arriving.open("xb") as kept:
             shutil.copyfileobj(file, kept)
         path = folder / hash_file(arriving).removeprefix(TAG) / tame(name)
+        known = path.exists()  # the same bytes under the same name: another document may stand on them
         path.parent.mkdir(exist_ok=True)
         arriving.replace(path)
     finally:
         arriving.unlink(missing_ok=True)
-    report = kb.ingest(path, document_id=document_id or f"{FOLDER}/{tame(name)}", acl=acl, tags=tags)
-    if report.failed:
-        path.unlink(missing_ok=True)
+    taken = known
+    try:
+        report = kb.ingest(path, document_id=document_id or f"{FOLDER}/{tame(name)}", acl=acl, tags=tags)
+        taken = taken or not report.failed
+    finally:
+        if not taken:
+            path.unlink()
     return report
 
 

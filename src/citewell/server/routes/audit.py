@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 import msgspec
 from fastapi import APIRouter, Depends
-from starlette.background import BackgroundTask
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response, StreamingResponse
 
 from citewell.access import Caller
 from citewell.audit.pages import Counts, Page
@@ -89,12 +89,11 @@ def export(
     path = Path(name)
     try:
         FORMATS[ending](kb.audit.every(wanted, reader=caller.user), path)
-    except BaseException:
-        path.unlink()
-        raise
-    return FileResponse(
-        path, media_type=MEDIA[ending], filename=f"audit{ending}", background=BackgroundTask(path.unlink)
-    )
+        file = path.open("rb")
+    finally:
+        path.unlink()  # what is open stays readable, and nothing is left behind by a client that hangs up
+    headers = {"Content-Disposition": f'attachment; filename="audit{ending}"'}
+    return StreamingResponse(_pieces(file), media_type=MEDIA[ending], headers=headers)
 
 
 @router.get("/records/{request_id}", responses=gives(AuditRecord, "The whole chain of one request"))
@@ -102,6 +101,12 @@ def record(request_id: str, caller: Auditor, here: Here) -> Response:
     """From the question to the decision."""
     with looking_up():
         return reply(here.kb_for(caller).audit.record(request_id, reader=caller.user))
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    with file:
+        while piece := file.read(1 << 16):
+            yield piece
 
 
 def _members(asked: AuditQuery) -> dict[str, Any]:
