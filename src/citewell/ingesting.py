@@ -90,13 +90,21 @@ def ingest(
     ``acl`` and ``tags`` replace a known document's; empty, they leave them as they are, so that
     ingesting again never opens what was closed. A document whose file is gone from an ingested folder
     is withdrawn. ``sees`` says of an access list whether whoever ingests may see such documents: others are
-    neither replaced nor withdrawn. Raises UsageError when another ingest is writing.
+    neither replaced nor withdrawn. Stopped by the keyboard, it publishes what is whole. Raises UsageError
+    when another ingest is writing.
     """
     with index.writer():
         plan = _Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
         writing = _Writing(evidence, index, progress)
-        for item in _ahead(_read_all(paths, document_id, worker, chunking, plan)):
-            writing.take(item)
+        try:
+            for item in _ahead(_read_all(paths, document_id, worker, chunking, plan)):
+                writing.take(item)
+        except KeyboardInterrupt:
+            # Whoever stops halfway can ask what was read so far; the next run goes on from there.
+            writing.commit()
+            _reconcile(evidence, index)
+            index.publish()
+            raise
         writing.commit()
         entries = [entry for entry in evidence.catalogue() if sees(entry.acl)]
         for entry in _gone(paths, entries, plan.met):

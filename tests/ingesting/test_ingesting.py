@@ -249,6 +249,29 @@ if __name__ == "__main__":
 """
 
 
+def test_stopped_by_the_keyboard_what_was_read_can_be_asked_and_the_next_run_goes_on(
+    home: Home, tmp_path: Path
+) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(6):
+        (folder / f"{number}.txt").write_text(f"Report {number} is about whales and their songs.\n" * 4)
+
+    def stop(files: int, pages: int, chunks: int) -> None:
+        if files == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        home.ingest(folder, progress=stop)
+    found = home.find("whales")
+    assert 3 <= len(found) < 6
+
+    before = len(home.embedded)
+    home.ingest(folder)
+    assert len(home.find("whales")) == 6
+    assert not any(f"Report {name[-5]} " in text for text in home.embedded[before:] for name in found)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("victim", "calls"),
