@@ -27,7 +27,7 @@ from benchmarks.reporting import data_folder, table, write
 from citewell.assembly import Assembly
 from citewell.config import Config
 from citewell.identity import chunk_id, hash_text
-from citewell.index import rows
+from citewell.index import LanceIndex, rows
 from citewell.index.views import VIEWS
 from citewell.knowledge import KnowledgeBase
 from citewell.records import Answer, Chunk, Document
@@ -90,7 +90,7 @@ class _Base:
         listed = self.knowledge_base.documents()
         self._documents = [self.knowledge_base.document(entry.document_id) for entry in listed]
         half = wanted // 2
-        self.questions = self.questions[:half] + _of_rows(self._documents, wanted - half)
+        self.questions = self.questions[:half] + questions_of_rows(self._documents, wanted - half)
         for question in self.questions[:2]:
             self.knowledge_base.ask(question)  # models and pages are warm before anything is measured
         self._copies = 0
@@ -107,6 +107,7 @@ class _Base:
         waiting = 0
         for document, chunks, vectors in self._shuffled(size - present):
             self.assembly.evidence.put(document)
+            assert isinstance(index, LanceIndex)
             batch.append(rows.table(chunks, vectors, index._table.schema))
             waiting += len(chunks)
             if waiting >= _BATCH:
@@ -141,7 +142,7 @@ class _Base:
                     return
 
 
-def _of_rows(documents: Sequence[Document], count: int) -> list[str]:
+def questions_of_rows(documents: Sequence[Document], count: int) -> list[str]:
     """Questions that a table row with a year in its column's head answers: passes that go all the way."""
     found: list[str] = []
     for document in documents:

@@ -26,6 +26,7 @@ from citewell.audit.retention import Expiry, expire
 from citewell.audit.visible import VisibleQueries
 from citewell.environment import environment
 from citewell.errors import UsageError
+from citewell.evidence.catalogue import absent
 from citewell.finding import BROADENED, SEARCHED_ALSO, SEARCHED_AS, unknown
 from citewell.identity import plain
 from citewell.records import AuditRecord, Citation, Record
@@ -42,7 +43,7 @@ from citewell.revisiting import (
     replay,
     result_of,
 )
-from citewell.seeing import Seeing, named_by
+from citewell.seeing import Seeing, named_by, requests_in
 
 if TYPE_CHECKING:
     from citewell.assembly import Assembly
@@ -146,13 +147,15 @@ class Auditing:
                 yield entry, msgspec.json.decode(entry.body)
 
     def signals(self, since: str = "") -> Iterator[tuple[str, str]]:
-        """Request and signal of what users did since then (as ``clock.written`` has it)."""
+        """Request and signal of what users did since then (as ``clock.written`` has it), with the answers
+        that the caller may see."""
         log = self._parts.log
         for entry in log.entries(EntryKind.FEEDBACK):
             if entry.body is not None and entry.timestamp >= since:
                 body = msgspec.json.decode(entry.body)
-                if isinstance(body.get("request_id"), str) and isinstance(body.get("signal"), str):
-                    yield body["request_id"], body["signal"]
+                request, signal = body.get("request_id"), body.get("signal")
+                if isinstance(request, str) and isinstance(signal, str) and self.seeing.all_of([request]):
+                    yield request, signal
 
     def record(self, request_id: str, *, reader: str = "") -> AuditRecord:
         """The record of one request, read on record. Raises UsageError when there is none."""
@@ -220,8 +223,11 @@ class Auditing:
 
     def resolve(self, citations: Sequence[Citation]) -> tuple[Today, ...]:
         """Where the words of located citations stand today, in their order; no claim is judged anew, and
-        nothing of a record is read."""
+        nothing of a record is read. Raises EvidenceError for a document that is not there for the caller."""
         revisiting = self._revisiting()
+        for citation in citations:
+            if not self.seeing.documents([citation.document_id]):
+                raise absent(citation.document_version, citation.document_id)
         return tuple(revisiting.today(citation) for citation in citations)
 
     def recall(self, document_id: str, *, reason: str = "", reader: str = "") -> Iterator[Notice]:
@@ -341,14 +347,17 @@ class Auditing:
 
     def evaluations(self, measure: str) -> Iterator[tuple[Entry, dict[str, Any]]]:
         """Each such entry whose ``measure`` is this one, with its body, oldest first; expired ones are left
-        out."""
+        out, and those that name an answer which the caller may not see."""
         log = self._parts.log
         for entry in log.entries(EntryKind.EVALUATION):
-            if entry.body is not None and (body := log.body(entry)).get("measure") == measure:
+            body = {} if entry.body is None else log.body(entry)
+            if body.get("measure") == measure and self.seeing.all_of(requests_in(body)):
                 yield entry, body
 
     def pseudonym(self, name: str) -> str:
         """As whose entries those about the person of that name stand; "" for nobody."""
+        if name != self._caller.user:
+            self._caller.must(Role.AUDITOR, to="look for people")
         known = self._parts.log.keys.find(name) if name else None
         return known.id if known is not None else ""
 

@@ -10,7 +10,7 @@ how anything is found.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from citewell.access import Caller, Role
 from citewell.audit.bodies import ERASED
@@ -74,9 +74,9 @@ class Seeing:
             raise self._log.absent(request_id)
         return record
 
-    def requests(self, request_ids: Iterable[str]) -> set[str]:
-        """Those of these that the caller may read."""
-        return {request_id for request_id in request_ids if self._may_read(request_id)}
+    def all_of(self, request_ids: Iterable[str]) -> bool:
+        """Whether the caller may read every one of these."""
+        return all(self._may_read(request_id) for request_id in request_ids)
 
     def traces(self, traces: Sequence[Trace]) -> list[Trace]:
         """Those of requests that the caller may read."""
@@ -121,3 +121,13 @@ def named_by(record: AuditRecord) -> set[str]:
     named |= {citation.document_id for citation in cited if citation.document_version}
     named |= set(record.parameters.get("looked_into", ()))
     return named - {"", ERASED}
+
+
+def requests_in(body: Any) -> set[str]:
+    """Every request that a body names as such, at any depth."""
+    if isinstance(body, dict):
+        own = {body["request_id"]} if isinstance(body.get("request_id"), str) else set()
+        return own.union(*(requests_in(value) for value in body.values()))
+    if isinstance(body, list | tuple):
+        return set[str]().union(*(requests_in(value) for value in body))
+    return set()

@@ -1,0 +1,351 @@
+"""``citewell serve`` under many askers at once, beside one asker alone: errors, waiting, records lost.
+
+``python -m benchmarks.serving [--home HOME] [--askers 200] [--seconds 60] [--alone 12] [--patience
+300]``, twice: without HOME over a made-up home with stand-ins for the models, which shows what the
+server, the index and the log bear; with HOME (ingested filings; a copy is served) with the embedded
+models. Each asker has a key of their own and asks again as soon as they were answered, every fourth time
+as a stream, until the time is up; what is then under way is waited for, at most ``--patience`` seconds.
+Over filings the questions are FinanceBench's and others made from table rows; each asker takes them in
+an order of their own. Afterwards the log is opened: an answer that a client holds and the log does not
+is a lost record.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from benchmarks.access_world import TOPICS, make_world
+from benchmarks.pass_latency import questions_of_rows
+from benchmarks.reporting import RESULTS as FOLDER
+from benchmarks.reporting import data_folder, table, write
+from citewell.access import Role
+from citewell.audit.question import AuditQuery
+from citewell.knowledge import open as open_home
+from citewell.server.keys import ApiKeys
+
+RESULTS = FOLDER / "serving.json"
+STAND_INS = """
+import citewell.server.serving
+from benchmarks.access_world import fake_parts
+from citewell.knowledge import KnowledgeBase
+
+citewell.server.serving.open = lambda home, config: KnowledgeBase(fake_parts(home, config))
+from citewell.cli import main
+main()
+"""
+
+
+@dataclass
+class Seen:
+    """What the clients saw: seconds to each answer, and to the first verified claim of each stream."""
+
+    answers: list[float] = field(default_factory=list)
+    first_claims: list[float] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    decisions: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--home", default="", help="with the embedded models; stand-ins without it")
+    parser.add_argument("--askers", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--alone", type=int, default=12, help="questions that one asker asks alone before")
+    parser.add_argument("--patience", type=float, default=300.0, help="seconds to wait for what is under way")
+    parser.add_argument("--threads", type=int, default=4)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="citewell-serving-") as folder:
+        home = Path(folder) / "home"
+        if arguments.home:
+            shutil.copytree(arguments.home, home)
+            questions = _questions(home)
+        else:
+            make_world(home, 1, documents=200, people=1, asked=0, sealed=0).close()
+            questions = [f"What is said of {topic}?" for topic in TOPICS]
+        store = ApiKeys(home)
+        keys = [store.create(f"asker{n}", roles=(Role.ADMIN,))[1] for n in range(arguments.askers)]
+        store.close()
+        with _Server(home, arguments.threads, stand_ins=not arguments.home) as url:
+            began = time.monotonic()
+            alone = asyncio.run(_alone(url, keys[0], questions[: arguments.alone], arguments.patience))
+            load = [round(value, 1) for value in os.getloadavg()]
+            crowd_began = time.monotonic()
+            crowd = asyncio.run(_crowd(url, keys, questions, arguments.seconds, arguments.patience))
+            took = time.monotonic() - crowd_began
+            print(f"alone {crowd_began - began:.0f} s, crowd {took:.0f} s", flush=True)
+        sealed = _sealed(home)
+    which = "embedded" if arguments.home else "stand-ins"
+    values = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    values.pop("machine", None)
+    values[which] = _measured(arguments, alone, crowd, sealed, took, load, len(questions))
+    _report(values)
+
+
+class _Server:
+    """The real command on a free port of loopback."""
+
+    def __init__(self, home: Path, threads: int, *, stand_ins: bool) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        environment = {**os.environ, "CITEWELL_SERVER_THREADS": str(threads)}
+        environment["CITEWELL_SERVER_QUEUE"] = "1000"
+        program = STAND_INS if stand_ins else "from citewell.cli import main; main()"
+        words = ["--home", str(home), "serve", "--port", str(self.port)]
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", program, *words],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def __enter__(self) -> str:
+        url = f"http://127.0.0.1:{self.port}"
+        until = time.monotonic() + 180
+        while time.monotonic() < until:
+            try:
+                if httpx.get(f"{url}/readyz", timeout=5).status_code == 200:
+                    return url
+            except httpx.HTTPError:
+                pass
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.5)
+        self.__exit__()
+        raise SystemExit("the server did not become ready")
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(120)
+
+
+async def _alone(url: str, key: str, questions: Sequence[str], patience: float) -> Seen:
+    seen = Seen()
+    async with _client(url, key, patience) as client:
+        for number, question in enumerate(questions):
+            await _ask(client, question, number % 4 == 3, seen)
+    return seen
+
+
+async def _crowd(
+    url: str, keys: Sequence[str], questions: Sequence[str], seconds: float, patience: float
+) -> Seen:
+    seen = Seen()
+    until = time.monotonic() + seconds
+
+    async def one(number: int, key: str) -> None:
+        order = list(questions)
+        random.Random(number).shuffle(order)
+        turn = 0
+        async with _client(url, key, patience) as client:
+            while time.monotonic() < until:
+                await _ask(client, order[turn % len(order)], (number + turn) % 4 == 3, seen)
+                turn += 1
+
+    await asyncio.gather(*(one(number, key) for number, key in enumerate(keys)))
+    return seen
+
+
+def _client(url: str, key: str, patience: float) -> httpx.AsyncClient:
+    headers = {"Authorization": f"Bearer {key}"}
+    return httpx.AsyncClient(base_url=url, headers=headers, timeout=httpx.Timeout(patience), trust_env=False)
+
+
+async def _ask(client: httpx.AsyncClient, question: str, stream: bool, seen: Seen) -> None:
+    began = time.monotonic()
+    try:
+        if stream:
+            await _listen(client, question, began, seen)
+            return
+        reply = await client.post("/v1/ask", json={"question": question})
+        if reply.status_code == 200:
+            _note(reply.json(), began, seen)
+            return
+        await _refused(reply.status_code, reply.headers.get("retry-after", "1"), seen)
+    except httpx.HTTPError as error:
+        seen.errors[type(error).__name__] += 1
+
+
+async def _listen(client: httpx.AsyncClient, question: str, began: float, seen: Seen) -> None:
+    first = True
+    async with client.stream("POST", "/v1/ask", json={"question": question, "stream": True}) as reply:
+        if reply.status_code != 200:
+            await reply.aread()
+            await _refused(reply.status_code, reply.headers.get("retry-after", "1"), seen)
+            return
+        async for line in reply.aiter_lines():
+            if line.startswith("data:"):
+                event = json.loads(line[5:])
+                verdict = (event.get("claim") or {}).get("verdict") or {}
+                if first and event.get("kind") == "verdict" and verdict.get("status") == "VERIFIED":
+                    seen.first_claims.append(time.monotonic() - began)
+                    first = False
+                if event.get("kind") == "done":
+                    _note(event["answer"], began, seen)
+                    return
+    seen.errors["stream without an end"] += 1
+
+
+def _note(answer: dict[str, Any], began: float, seen: Seen) -> None:
+    seen.answers.append(time.monotonic() - began)
+    seen.ids.append(answer["request_id"])
+    seen.decisions[answer["decision"]] += 1
+
+
+async def _refused(status: int, wait: str, seen: Seen) -> None:
+    """Told to come again is no error; anything else is."""
+    if status in (429, 503):
+        seen.refused[str(status)] += 1
+        await asyncio.sleep(min(float(wait), 10.0))
+    else:
+        seen.errors[str(status)] += 1
+
+
+def _questions(home: Path) -> list[str]:
+    with open_home(home) as kb:
+        listed = [entry for entry in kb.documents() if entry.state == "indexed"]
+        documents = [kb.document(entry.document_id) for entry in listed]
+    there = {Path(document.document_id).stem for document in documents}
+    lines = (data_folder() / "financebench" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    asked = [row["question"] for row in map(json.loads, lines) if row["doc_name"] in there]
+    return asked + questions_of_rows(documents, 60)
+
+
+def _sealed(home: Path) -> set[str]:
+    """Every request in the log, which must verify."""
+    with open_home(home) as kb:
+        report = kb.audit_check()
+        if not report.ok:
+            raise SystemExit(f"the log does not verify: {report.findings[:3]}")
+        return {record.request_id for record in kb.audit.every(AuditQuery())}
+
+
+def _measured(
+    arguments: argparse.Namespace,
+    alone: Seen,
+    crowd: Seen,
+    sealed: set[str],
+    took: float,
+    load: list[float],
+    questions: int,
+) -> dict[str, Any]:
+    held = set(alone.ids + crowd.ids)
+    return {
+        "askers": arguments.askers,
+        "seconds": arguments.seconds,
+        "patience_s": arguments.patience,
+        "threads": arguments.threads,
+        "questions": questions,
+        "load_before": load,
+        "took_s": round(took, 1),
+        "answers_per_s": round(len(crowd.answers) / took, 2),
+        "alone": _values(alone),
+        "crowd": _values(crowd),
+        "held": len(held),
+        "records_lost": len(held - sealed),
+        "sealed_and_not_held": len(sealed - held),
+    }
+
+
+NAMES = {
+    "stand-ins": "Stand-ins for the models: what server, index and log bear",
+    "embedded": "The embedded models over filings: what this processor bears",
+}
+HEADS = ("", "answers", "p50 s", "p95 s", "p99 s", "first verified claim p50 s", "come again", "errors")
+
+
+def _report(values: dict[str, Any]) -> None:
+    parts = []
+    for which, name in NAMES.items():
+        if which not in values:
+            continue
+        told = values[which]
+        home = " --home HOME" if which == "embedded" else ""
+        rows = [["one asker", *_row(told["alone"])], [f"{told['askers']} askers", *_row(told["crowd"])]]
+        parts.append(
+            f"""## {name}
+
+`python -m benchmarks.serving{home} --askers {told["askers"]} --seconds {told["seconds"]:.0f} --patience
+{told["patience_s"]:.0f}`: {told["threads"]} threads, {told["questions"]} different questions, load of
+the machine before {told["load_before"][0]} on {os.cpu_count()} cores. Nothing new is asked after
+{told["seconds"]:.0f} seconds; the last answer came, or the last client gave up, after {told["took_s"]:.0f}.
+
+{table(HEADS, rows)}
+
+**Records lost: {told["records_lost"]}** of {told["held"]} answers that clients hold;
+{told["sealed_and_not_held"]} more are sealed for clients that had given up; the log verifies. All askers
+together: {told["answers_per_s"]} answers a second. Errors: {_told(told["crowd"]["errors"])}."""
+        )
+    body = f"""
+`citewell serve` on loopback. Each asker has a key of their own and asks again as soon as they are
+answered, every fourth time as a stream.
+
+{chr(10).join(parts)}
+
+Questions wait for a thread in the order they came, so waiting grows with askers; a full queue says so
+(503) and is no error here. A client that gave up loses its answer, not its record.
+"""
+    write("serving", "Many askers at once", body, values)
+
+
+def _told(errors: dict[str, int]) -> str:
+    return ", ".join(f"{name} {n}" for name, n in errors.items()) or "none"
+
+
+def _row(told: dict[str, Any]) -> list[str]:
+    return [
+        str(told["answers"]),
+        *(_shown(told[name]) for name in ("p50_s", "p95_s", "p99_s", "first_claim_p50_s")),
+        str(sum(told["told_to_come_again"].values())),
+        str(sum(told["errors"].values())),
+    ]
+
+
+def _values(seen: Seen) -> dict[str, Any]:
+    return {
+        "answers": len(seen.answers),
+        "p50_s": _percentile(seen.answers, 50),
+        "p95_s": _percentile(seen.answers, 95),
+        "p99_s": _percentile(seen.answers, 99),
+        "first_claims": len(seen.first_claims),
+        "first_claim_p50_s": _percentile(seen.first_claims, 50),
+        "decisions": dict(seen.decisions),
+        "told_to_come_again": dict(seen.refused),
+        "errors": dict(seen.errors),
+    }
+
+
+def _percentile(values: Sequence[float], percent: int) -> float | None:
+    if not values:
+        return None
+    if len(values) == 1:
+        return round(values[0], 2)
+    return round(statistics.quantiles(values, n=100, method="inclusive")[percent - 1], 2)
+
+
+def _shown(value: float | None) -> str:
+    return "not measured" if value is None else f"{value:.1f}"
+
+
+if __name__ == "__main__":
+    main()
