@@ -73,9 +73,9 @@ def _world(seed: int, people: int, documents: int) -> dict[str, int]:
         )
         for turn in range(2):
             for caller in world.people:
-                for _, given, value in told(world, caller):
+                for way, given, value in told(world, caller):
                     calls += 1
-                    leaked += bool(leaks(world, caller, value, given=given))
+                    leaked += bool(leaks(world, caller, value, given=given, way=way))
                 kb, expected = world.kb.as_(caller), world.records(caller)
                 wrong += kb.audit.counts(AuditQuery()).total != len(expected)
                 wrong += {entry.document_id for entry in kb.documents()} != world.seen(caller)

@@ -143,6 +143,8 @@ def make_world(
         _ask(world, chance.choice(world.people))
     for number in range(sealed):
         _seal(world, number)
+    for request in sorted(world.named)[::4]:
+        world.kb.feedback(request, "thumbs_down", user=world.askers[request])
     return world
 
 
@@ -180,11 +182,22 @@ def told(world: World, caller: Caller) -> Iterator[tuple[str, str, Any]]:
         "recheck": lambda: list(kb.audit.recheck(request)),
         "recheck all": lambda: list(kb.audit.recheck()),
         "recall": lambda: list(kb.audit.recall(document, reason="wrong")),
+        "answer": lambda: kb.answer(request),
+        "resolve": lambda: kb.audit.resolve([_cited(world, document)]),
+        "bodies": lambda: [body for _, body in kb.audit.bodies(AuditQuery())],
+        "signals": lambda: list(kb.audit.signals()),
+        "queue": lambda: kb.review.queue(state="all"),
+        "queue of a document": lambda: kb.review.queue(state="all", document=document),
+        "groups": lambda: kb.review.groups(by="document", state="all"),
+        "case": lambda: kb.review.show(request),
+        "failures": kb.failures,
         "export": lambda: kb.audit.export(world.kb.home / "export"),
         "holds": kb.audit.holds,
         "check": kb.audit_check,
     }
-    naming = {name for name in ways if "document" in name or name in {"version", "recall"}} - {"documents"}
+    naming = {name for name in ways if "document" in name or name in {"version", "recall", "resolve"}} - {
+        "documents"
+    }
     for name, way in ways.items():
         if Role.ADMIN in caller.roles and name in {"export", "check"}:
             continue
@@ -208,11 +221,18 @@ def words(value: Any) -> str:
     return str(canonical_json(plain(value)).decode())
 
 
-def leaks(world: World, caller: Caller, value: Any, *, given: str = "") -> set[str]:
+REVIEWS = {"queue", "queue of a document", "groups", "case"}
+"""Ways on which a curator or auditor meets other people's answers, to judge them."""
+
+
+def leaks(world: World, caller: Caller, value: Any, *, given: str = "", way: str = "") -> set[str]:
     """Marks in ``value`` of documents that the caller may not see, those the caller brought along aside."""
     seen = world.seen(caller)
+    readable = world.records(caller)
+    if way in REVIEWS and set(caller.roles) & {Role.CURATOR, Role.AUDITOR}:
+        readable |= {request for request, named in world.named.items() if named <= seen}
     may = {mark for document in seen for mark in world.marks[document]} | set(MARK.findall(given))
-    may |= {mark for request in world.records(caller) for mark in MARK.findall(world.questions[request])}
+    may |= {mark for request in readable for mark in MARK.findall(world.questions[request])}
     return set(MARK.findall(words(value))) - may
 
 
@@ -280,6 +300,20 @@ def _ask(world: World, caller: Caller, *, about: str = "") -> Any:
     world.questions[answer.request_id] = question
     world.sessions.append(session)
     return answer
+
+
+def _cited(world: World, document_id: str) -> Citation:
+    """Made up by the caller, who may have guessed where something stands."""
+    return Citation(
+        chunk_id="",
+        document_id=document_id,
+        document_version=world.versions[document_id],
+        start=0,
+        end=4,
+        quote="What",
+        answer_start=0,
+        answer_end=0,
+    )
 
 
 def named_in(world: World, record: AuditRecord) -> set[str]:

@@ -13,6 +13,7 @@ from citewell.audit.entries import EntryKind
 from citewell.audit.question import AuditQuery
 from citewell.errors import AccessError, CitewellError, EvidenceError, UsageError
 from citewell.knowledge import KnowledgeBase
+from citewell.records import Citation
 
 NOBODY, NEVER = "papers/never-there.txt", "req_" + "f" * 24
 
@@ -38,7 +39,7 @@ def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def see_only_what_is_theirs(world: World) -> None:
     for caller in world.people:
         for way, given, value in told(world, caller):
-            assert not leaks(world, caller, value, given=given), (way, caller)
+            assert not leaks(world, caller, value, given=given, way=way), (way, caller)
 
 
 def test_no_secret_by_any_way(world: World) -> None:
@@ -56,6 +57,29 @@ def test_what_is_counted_is_what_may_be_seen(world: World) -> None:
         for document in world.documents[:8]:
             mine = sum(document in world.named[request] for request in records)
             assert kb.audit.counts(AuditQuery(document=document)).total <= mine
+
+
+def test_signals_are_told_with_their_answers(world: World) -> None:
+    for caller in world.people:
+        signalled = {request for request, _ in world.kb.as_(caller).audit.signals()}
+        assert signalled <= world.records(caller)
+
+
+def test_nobody_resolves_words_in_a_document_they_may_not_see(world: World) -> None:
+    caller = next(one for one in world.people if not one.unrestricted)
+    hidden = next(document for document in world.documents if document not in world.seen(caller))
+    citation = Citation(
+        chunk_id="",
+        document_id=hidden,
+        document_version=world.versions[hidden],
+        start=0,
+        end=4,
+        quote="What",
+        answer_start=0,
+        answer_end=0,
+    )
+    with pytest.raises(EvidenceError):
+        world.kb.as_(caller).audit.resolve([citation])
 
 
 def test_counts_of_a_part_are_made_like_counts_of_all(world: World) -> None:
