@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -149,3 +150,29 @@ def test_any_text_can_be_drafted_from_and_every_span_stands_in_it(text: list[str
     document = read("\n\n".join(["Some words", *text]), "a.txt")
     for case in draft_cases([document]):
         assert all(span.quote in document.text for span in case.spans)
+
+
+def test_the_command_writes_cases_that_can_be_run_and_names_what_it_could_not_read(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from citewell.cli import app
+    from citewell.evaluation.cases import load_cases
+
+    folder = tmp_path / "manuals"
+    folder.mkdir()
+    (folder / "pump.md").write_text(MANUAL)
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.7 nothing")
+    out = tmp_path / "drafts.jsonl"
+    command = ["eval", "draft", str(folder), "--n", "20", "--home", str(tmp_path / "none")]
+    made = CliRunner().invoke(app, [*command, "--out", str(out)])
+    assert made.exit_code == 1
+    assert "broken.pdf" in made.output
+    assert "none of them reviewed" in made.output
+    cases = load_cases(out)
+    assert cases
+    assert {span.document for case in cases for span in case.spans} == {"manuals/pump.md"}
+    (folder / "broken.pdf").unlink()
+    (folder / "pump.md").write_text("Hello\n")
+    nothing = CliRunner().invoke(app, command)
+    assert nothing.exit_code == 2
+    assert "no question could be read off 1 document" in nothing.output
