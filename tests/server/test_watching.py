@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from citewell.config import Config, Server
@@ -89,6 +90,7 @@ class Collector(HTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.spans: list[Any] = []
         self.bodies: list[bytes] = []
+        self.metrics: list[Any] = []
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -98,7 +100,10 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
         collector.bodies.append(body)
-        for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
+        if self.path == "/v1/metrics":
+            collector.metrics.append(ExportMetricsServiceRequest.FromString(body))
+        traces = body if self.path == "/v1/traces" else b""
+        for resource in ExportTraceServiceRequest.FromString(traces).resource_spans:
             for scope in resource.scope_spans:
                 collector.spans += scope.spans
         self.send_response(200)
@@ -135,9 +140,11 @@ def test_a_collector_gets_the_pass_its_stages_and_its_verdicts(home: Any, collec
         with_stand_ins(open(home, config=config)) as kb,
         TestClient(create_app(kb), base_url=LOOPBACK) as client,
     ):
-        answer = client.post("/v1/ask", json=QUESTION).json()
+        came_with = {"traceparent": f"00-{'a1' * 16}-{'b2' * 8}-01"}
+        answer = client.post("/v1/ask", json=QUESTION, headers=came_with).json()
     spans = {span.name: span for span in collector.spans}
     whole = spans["invoke_workflow citewell.ask"]
+    assert (whole.trace_id.hex(), whole.parent_span_id.hex()) == ("a1" * 16, "b2" * 8)
     said = attributes(whole)
     assert said["gen_ai.operation.name"] == "invoke_workflow"
     assert said["gen_ai.conversation.id"] == answer["session_id"]
@@ -151,6 +158,22 @@ def test_a_collector_gets_the_pass_its_stages_and_its_verdicts(home: Any, collec
     listed = json.loads(attributes(retrieval)["gen_ai.retrieval.documents"])
     assert listed[0]["id"] == "bridge.md"
     assert attributes(spans["chat citewell"])["citewell.stage"] == "generation"
+    told = [
+        (
+            metric.name,
+            {
+                value.value.string_value
+                for point in metric.histogram.data_points
+                for value in point.attributes
+            },
+        )
+        for sent in collector.metrics
+        for resource in sent.resource_metrics
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+    ]
+    assert [name for name, _ in told] == ["citewell.stage.duration"]
+    assert {"retrieval", "generation", "record"} <= told[0][1] | {"record"}
     assert not any(b"opened in 1932" in body or b"When did" in body for body in collector.bodies)
 
 

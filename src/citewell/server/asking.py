@@ -20,6 +20,7 @@ from citewell.server.logs import NAME
 from citewell.server.problems import problem_of
 from citewell.server.site import Site
 from citewell.server.streams import Stream
+from citewell.server.telemetry import Carrier
 
 log = logging.getLogger(NAME)
 
@@ -49,11 +50,13 @@ class AskRequest(Record, frozen=True, kw_only=True):
         return given
 
 
-async def answered(here: Site, caller: Caller, asked: AskRequest, request_id: str) -> Answer:
-    """The answer. Raises Busy, or what the pass raised."""
+async def answered(
+    here: Site, caller: Caller, asked: AskRequest, request_id: str, carrier: Carrier
+) -> Answer:
+    """The answer; ``carrier`` are the headers it was asked with. Raises Busy, or what the pass raised."""
 
     def work() -> Answer:
-        with here.telemetry.asking(asked.question, asked.session_id) as heard:
+        with here.telemetry.asking(carrier) as heard:
             answer = here.kb_for(caller).ask(asked.question, **asked.options, request_id=request_id)
             heard(answer)
         here.metrics.heard(answer)
@@ -62,14 +65,14 @@ async def answered(here: Site, caller: Caller, asked: AskRequest, request_id: st
     return await here.work.run(work)
 
 
-def streamed(here: Site, caller: Caller, asked: AskRequest) -> Stream:
+def streamed(here: Site, caller: Caller, asked: AskRequest, carrier: Carrier) -> Stream:
     """A stream whose events come while the question is worked on. Raises Busy."""
     request_id = identity.request_id()
     stream = here.streams.open(request_id, caller.user)
 
     def work() -> None:
         try:
-            with here.telemetry.asking(asked.question, asked.session_id) as heard:
+            with here.telemetry.asking(carrier) as heard:
                 answer = here.kb_for(caller).ask(
                     asked.question, **asked.options, tell=stream.tell, request_id=request_id
                 )

@@ -1,8 +1,9 @@
 """Spans for OpenTelemetry, where its standard variables ask for them; otherwise nothing.
 
-In: a question while it is asked, its Answer. Out: spans and events by the GenAI semantic conventions, sent by
-the SDK's own exporter to the address in ``OTEL_EXPORTER_OTLP_ENDPOINT``. No text of a question, a document or
-an answer is sent; ids of documents only when ``server.otel_documents`` is on.
+In: a question while it is asked, its Answer. Out: spans and events by the GenAI semantic conventions, and how
+long stages take as a metric, sent by the SDK's own exporters to the address in
+``OTEL_EXPORTER_OTLP_ENDPOINT``. No text of a question, a document or an answer is sent; ids of documents only
+when ``server.otel_documents`` is on.
 
 A pass is one span; its stages are laid end to end inside it, because a trace keeps how long each took and not
 when it began.
@@ -32,12 +33,14 @@ OPERATIONS: Mapping[str, str] = {
 """Stages that the conventions have a word for (``gen_ai.operation.name``)."""
 
 Heard = Callable[[Answer], None]
+Carrier = Mapping[str, str]
+"""The headers of the request, in which a trace may come along (W3C Trace Context)."""
 
 
 class Telemetry(Protocol):
     """What is told of each question."""
 
-    def asking(self, question: str, session_id: str) -> Any: ...
+    def asking(self, carrier: Carrier) -> Any: ...
 
     def close(self) -> None: ...
 
@@ -46,7 +49,7 @@ class Silent:
     """Nobody asked for spans."""
 
     @contextmanager
-    def asking(self, question: str, session_id: str) -> Iterator[Heard]:
+    def asking(self, carrier: Carrier) -> Iterator[Heard]:
         yield lambda answer: None
 
     def close(self) -> None:
@@ -68,28 +71,39 @@ class Spans:
     """By the SDK, in batches, from a thread of its own."""
 
     def __init__(self, *, documents: bool) -> None:
+        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.metrics import MeterProvider
+        from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
         from opentelemetry.sdk.resources import Resource
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
         name = os.environ.get("OTEL_SERVICE_NAME", "citewell")
         version = environment()["citewell"]
+        resource = Resource.create({"service.name": name, "service.version": version})
         # Not the global one: an application around this one keeps its own.
-        self._provider = TracerProvider(
-            resource=Resource.create({"service.name": name, "service.version": version})
-        )
+        self._provider = TracerProvider(resource=resource)
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         self._tracer = self._provider.get_tracer("citewell", version)
         self._documents = documents
+        self._meters = MeterProvider(
+            resource=resource, metric_readers=[PeriodicExportingMetricReader(OTLPMetricExporter())]
+        )
+        self._stage_s = self._meters.get_meter("citewell", version).create_histogram(
+            "citewell.stage.duration", unit="s", description="Time of a stage of the pass"
+        )
 
     @contextmanager
-    def asking(self, question: str, session_id: str) -> Iterator[Heard]:
-        """One span for the pass; an error marks it."""
+    def asking(self, carrier: Carrier) -> Iterator[Heard]:
+        """One span for the pass, in the trace that the request came with; an error marks it."""
+        from opentelemetry.propagate import extract
+
         began = time.time_ns()
         attributes = {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "citewell.ask"}
         with self._tracer.start_as_current_span(
             "invoke_workflow citewell.ask",
+            context=extract(carrier),
             attributes=attributes,
             start_time=began,
             record_exception=False,  # its message may hold words of the question
@@ -106,6 +120,7 @@ class Spans:
 
     def close(self) -> None:
         self._provider.shutdown()
+        self._meters.shutdown()
 
     def _tell(self, span: Any, answer: Answer, began: int) -> None:
         span.set_attribute("gen_ai.conversation.id", answer.session_id)
@@ -137,6 +152,7 @@ class Spans:
         if operation == "retrieval" and self._documents:
             attributes["gen_ai.retrieval.documents"] = _documents(answer)
         ends = began + int(stage.latency_ms * 1e6)
+        self._stage_s.record(stage.latency_ms / 1000, {"citewell.stage": stage.name})
         span = self._tracer.start_span(
             f"{operation or stage.name} citewell", attributes=attributes, start_time=began
         )

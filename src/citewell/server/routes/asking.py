@@ -50,9 +50,9 @@ async def ask(
     if resumed:  # a client that repeats its POST when the line broke means the same question
         return await _resumed(here, caller, resumed[1], int(resumed[2]))
     if asked.stream or EVENTS in request.headers.get("accept", ""):
-        return _listening(streamed(here, caller, asked))
+        return _listening(streamed(here, caller, asked, request.headers))
     request_id = identity.request_id()
-    return reply(await answered(here, caller, asked, request_id), headers={ID: request_id})
+    return reply(await answered(here, caller, asked, request_id, request.headers), headers={ID: request_id})
 
 
 class After(Record, frozen=True, kw_only=True):
