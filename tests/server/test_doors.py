@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from fastapi import Request, Response
 from fastapi.testclient import TestClient
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citewell.access import Role
@@ -172,6 +172,7 @@ def test_a_key_ends_with_its_time_or_when_it_is_revoked(tmp_path: Path) -> None:
     keys.close()
 
 
+@settings(deadline=None, max_examples=25)  # each makes a key, and waits for the disk
 @given(st.text(max_size=80))
 def test_no_other_text_is_a_key(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     keys = ApiKeys(tmp_path_factory.getbasetemp() / "doors")
