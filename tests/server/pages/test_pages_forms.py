@@ -7,11 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from fastapi.testclient import TestClient
 
+from citewell.auditing import Auditing
 from citewell.knowledge import KnowledgeBase
-from citewell.records import Claim, Kind, Maker, Proof, Status, Verdict
+from citewell.records import Claim, Conflict, Kind, Maker, Proof, Status, Verdict
 from citewell.server.pages.rendering import FOLDER, templates
 from citewell.server.pages.words import STATES, state_of
 
@@ -162,3 +164,51 @@ def test_the_pages_are_in_the_folder_that_the_wheel_takes() -> None:
         "icon.svg",
         "shapes.svg",
     }
+
+
+def test_an_answer_of_every_kind_is_shown_for_what_it_is(
+    client: TestClient, kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One record whose claims ended in every way, with a conflict, a stale card and a missing aspect."""
+    request_id = kb.ask("When did the bridge open?").request_id
+    record = kb.audit.record(request_id)
+    (claim,) = record.claims
+    citation = claim.citations[0]
+    broken = msgspec.structs.replace(
+        citation, start=-1, end=-1, quote="made of glass", verdict=verdict(Status.BROKEN)
+    )
+    others = [
+        msgspec.structs.replace(claim, text=f"Claim {status.value}.", verdict=verdict(status), shown=False)
+        for status in (Status.UNSUPPORTED, Status.CONTRADICTED, Status.UNCHECKED)
+    ]
+    failed = msgspec.structs.replace(
+        claim, text="It is glass.", verdict=verdict(Status.BROKEN), citations=(broken,), shown=False
+    )
+    conflict = Conflict(about="the year", sides=(citation, citation), dates=("1932-03-19", "1931-01-01"))
+    altered = msgspec.structs.replace(
+        record,
+        claims=(claim, *others, failed),
+        conflicts=(conflict,),
+        missing=("who built it",),
+        notes=("decision: the calibration card in use is stale (sha256:1): other prompts",),
+    )
+    monkeypatch.setattr(Auditing, "record", lambda *_, **__: altered)
+    shown = client.get(f"/answers/{request_id}", headers=HTML)
+    assert shown.status_code == 200
+    for words in (
+        "Verified verbatim",
+        "No supporting passage found",
+        "Contradicted",
+        "Unchecked",
+        "Broken citation",
+        "not part of the answer",
+        "made of glass",
+        "Sources disagree",
+        "1932-03-19",
+        "1931-01-01",
+        "who built it",
+        "calibration card in use is stale",
+        "not measured",
+    ):
+        assert words in shown.text, words
+    assert shown.text.count('<a class="claim ') == 1
