@@ -39,12 +39,14 @@ def about(reading: Reading, id: str, sure: str = "") -> Response:
     if entry is None:
         raise absent()
     versions = [_version(reading, id, version) for version in reversed(reading.kb.versions(id))]
+    with looking_up():
+        document = reading.kb.document(id)
     return page(
         reading.request,
         "about.html",
         caller=reading.caller,
         entry=entry,
-        document=reading.kb.document(id),
+        document=document,
         versions=versions,
         cited=reading.kb.audit.counts(AuditQuery(document=id), by="month", of="status"),
         may_change=reading.caller.has(Role.CURATOR),

@@ -149,13 +149,6 @@ def bars(report: ConfidenceReport) -> tuple[Bar, ...]:
     )
 
 
-STAGES: Mapping[str, str] = {
-    "retrieval": "retrieval",
-    "gate": "the gate",
-    "generation": "the writer",
-    "verification": "verification",
-}
-
 CAUSES: Mapping[str, str] = {
     "thumbs_down": "Somebody said it is wrong",
     "thumbs_up": "Somebody said it is right",
