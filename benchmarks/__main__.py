@@ -16,7 +16,7 @@ PLAIN = (
     "llm_writers", "injections", "retrieval_beir", "prose_answers", "ingest", "pass_latency", "audit_queries",
     "turns", "card_promise",
     "faithfulness", "poisoning", "detectors", "citations", "citation_agreement", "canary",
-    "access", "serving",
+    "access", "serving", "pages",
 )  # fmt: skip
 OVER_FILINGS = ("retrieval_financebench", "financebench_answers")
 
