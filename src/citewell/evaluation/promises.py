@@ -3,8 +3,8 @@
 In: units with scores and labels, a grid, the share of errors that is allowed. Out: a :class:`Promise`. From
 the strictest threshold down, "more than alpha of what is shown is in error" is tested at each one as long as
 it can be rejected (fixed-sequence testing: no correction for the size of the grid); the last one rejected is
-used. A threshold that shows too few units for any promise, or less than a quarter of them, is passed over
-before the sequence starts: see decision 060. Knows nothing about what a unit is.
+used. A threshold that shows too few units for any promise, or less than a quarter of what the loosest shows,
+is passed over before the sequence starts: see decision 060. Knows nothing about what a unit is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GRID = tuple(
 )
 """Thresholds, strictest first: by .02 from .50, by .005 from .90."""
 START = 4
-"""The sequence starts where a quarter of the units are shown."""
+"""The sequence starts where one in so many is shown of the units that the loosest threshold shows."""
 _HALVINGS = 50
 
 
@@ -109,7 +109,7 @@ def shown_promise(
         name, says, unit_says, len(units), lambda t: (_from(shown, t), _from(wrong, t)),
         lambda t: _from(reached, t) / good if good else None,
         fallback=fallback, alpha=alpha, confidence=confidence, grid=grid, unscored=unscored,
-        least=math.ceil(len(units) / START),
+        least=math.ceil(_from(shown, min(grid)) / START),
     )  # fmt: skip
 
 
