@@ -190,7 +190,7 @@ class Reviewing:
             spans=tuple(dict.fromkeys(found)),
             abstain=abstain,
             tags=tuple(tags) or item_of(record, said, None).causes,
-            groups=tuple(record.parameters.get("filters", {}).get("groups", ())),
+            groups=tuple((record.parameters.get("filters") or {}).get("groups") or ()),
             reviewed=reviewer,
         )
         self._decide(record, reviewer, ACCEPTED, case=case)
