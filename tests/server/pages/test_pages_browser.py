@@ -155,8 +155,8 @@ def test_a_judgement_is_kept_with_its_reason(browser: Any, kb: KnowledgeBase) ->
 def test_words_that_changed_since_are_said_to_have(browser: Any, kb: KnowledgeBase, tmp_path: Path) -> None:
     browser.ask(QUESTION)
     place = browser.path
-    (tmp_path / "docs" / "bridge.md").write_text("# The bridge\n\nThe bridge opened in 1933. No toll.\n")
-    kb.ingest(tmp_path / "docs" / "bridge.md")
+    (tmp_path / "bridge.md").write_text("# The bridge\n\nThe bridge opened in 1933. No toll.\n")
+    kb.ingest(tmp_path / "bridge.md")
     browser.open(place)
     assert "Changed since" in browser.text(".sources")
     browser.find(".text .claim").click()
