@@ -352,7 +352,7 @@ class Assembly:
 
     def today(self) -> Today:
         """What a calibration card made now would depend on."""
-        from citewell.confidence.cards import conduct_of, corpus_of
+        from citewell.confidence.cards import Today, conduct_of, corpus_of
         from citewell.evidence.catalogue import INDEXED
         from citewell.sealing import prompt_hashes
         from citewell.verification.joining import card_of
