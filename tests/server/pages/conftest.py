@@ -132,13 +132,16 @@ def live(kb: KnowledgeBase) -> Iterator[str]:
     """The application of ``kb`` on a port of its own."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
+        app = create_app(kb)
         server = uvicorn.Server(
-            uvicorn.Config(create_app(kb), log_level="error", ws="none", timeout_graceful_shutdown=1)
+            uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=1)
         )
         thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
         thread.start()
         while not server.started:
             time.sleep(0.01)
+        # A test may change the parts of the pass: not while they are being put together.
+        assert app.state.site.ready.wait(WAIT_S), app.state.site.failed
         yield f"http://127.0.0.1:{port}"
         server.should_exit = True
         thread.join(WAIT_S)

@@ -11,6 +11,7 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
+from citewell.audit.question import AuditQuery
 from citewell.knowledge import KnowledgeBase
 from citewell.records import Draft, DraftClaim, Maker, Quote
 
@@ -97,6 +98,25 @@ def test_a_claim_that_is_withdrawn_disappears(browser: Any, kb: KnowledgeBase) -
     assert SENTENCE in browser.text("#answer .text")
     assert "glass" not in browser.text("main")
     assert browser.errors() == []
+
+
+def test_a_line_that_breaks_is_taken_up_again(browser: Any, kb: KnowledgeBase) -> None:
+    writer = Changeable()
+    kb._parts.__dict__["generator"] = writer
+    kb._parts.__dict__.pop("answering", None)
+    browser.open("/")
+    browser.run(
+        "const real = fetch; window.line = new AbortController();"
+        "window.fetch = (to, how) => real(to, to === '/v1/ask' ? {...how, signal: line.signal} : how);"
+    )
+    browser.find("#question").send_keys(QUESTION, Keys.ENTER)
+    browser.wait("#live .claims li")
+    browser.run("line.abort()")
+    browser.until(lambda: "broke" in browser.text("#live .doing"))
+    writer.seen.set()
+    browser.wait("#answer")
+    assert SENTENCE in browser.text("#answer .text")
+    assert len(kb.audit.query(AuditQuery()).records) == 1
 
 
 def test_without_scripts_the_form_asks_and_leads_to_the_answer(browser: Any) -> None:

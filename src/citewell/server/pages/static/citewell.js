@@ -174,6 +174,7 @@ class Live {
       const count = data.passages.length;
       this.doing.textContent = `Reading ${count} ${count === 1 ? "passage" : "passages"}: ${names.slice(0, 3).join("; ")}${names.length > 3 ? "…" : ""}`;
     } else if (kind === "claim") {
+      if (this.items.has(data.number)) return;
       const item = make("li", "is-provisional");
       item.append(make("p", "verdict"), make("p", "words", data.text));
       item.firstChild.append(stateNode("provisional"));
@@ -198,7 +199,7 @@ class Live {
   }
 }
 
-// Server-sent events of a fetch: [kind, data] as they come.
+// Server-sent events of a fetch: [kind, data, id] as they come.
 async function* events(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
@@ -209,14 +210,47 @@ async function* events(body) {
     const parts = rest.split(/\r?\n\r?\n/);
     rest = parts.pop();
     for (const part of parts) {
-      let kind = "message";
-      const data = [];
+      const said = { event: "message", id: "", data: "" };
       for (const line of part.split(/\r?\n/)) {
-        if (line.startsWith("event:")) kind = line.slice(6).trim();
-        if (line.startsWith("data:")) data.push(line.slice(5).replace(/^ /, ""));
+        const at = line.indexOf(":");
+        if (at > 0) said[line.slice(0, at)] = line.slice(at + 1).replace(/^ /, "");
       }
-      if (data.length) yield [kind, JSON.parse(data.join("\n"))];
+      if (said.data) yield [said.event, JSON.parse(said.data), said.id];
     }
+  }
+}
+
+const TRIES = 6;
+const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+
+// The finished answer of a question. A line that breaks is taken up again where it broke: what was asked is
+// answered and sealed, whoever still listens.
+async function heard(body, live) {
+  const headers = { "Content-Type": "application/json", Accept: "text/event-stream", "X-CSRF-Token": csrf };
+  let reply = await fetch("/v1/ask", { method: "POST", headers, body: JSON.stringify(body) });
+  const id = reply.headers.get("X-Request-Id");
+  let last = "";
+  for (let tries = 1; ; tries += 1) {
+    try {
+      if (!reply) {
+        const after = last ? { "Last-Event-ID": last } : {};
+        reply = await fetch(`/v1/ask/${id}/events`, { headers: { Accept: "text/event-stream", ...after } });
+      }
+      if (reply.status === 401) { location.assign("/login"); return null; }
+      if (!reply.ok) throw await reply.json();
+      for await (const [kind, data, name] of events(reply.body)) {
+        if (kind === "error") throw data;
+        live.hear(kind, data);
+        if (kind === "done") return data.answer;
+        last = name || last;
+      }
+    } catch (problem) {
+      if (problem.title) throw problem;
+    }
+    if (!id || tries >= TRIES) throw { title: "The answer was cut off.", hint: "Its record is in the log; ask again to see it here." };
+    live.doing.textContent = "The connection broke. Taking it up again…";
+    reply = null;
+    await pause(1000 * tries);
   }
 }
 
@@ -242,20 +276,8 @@ async function ask(event) {
   const body = { question: fields.question, stream: true };
   for (const name of ["session_id", "document", "since", "tag"]) if (fields[name]) body[name] = fields[name];
   try {
-    const reply = await fetch("/v1/ask", {
-      method: "POST",
-      headers: { "Content-Type": "application/json", Accept: "text/event-stream", "X-CSRF-Token": csrf },
-      body: JSON.stringify(body),
-    });
-    if (reply.status === 401) { location.assign("/login"); return; }
-    if (!reply.ok) throw await reply.json();
-    let finished = null;
-    for await (const [kind, data] of events(reply.body)) {
-      if (kind === "error") throw data;
-      live.hear(kind, data);
-      if (kind === "done") finished = data.answer;
-    }
-    if (!finished) throw { title: "The answer was cut off.", hint: "Ask again; what was sealed is in the log." };
+    const finished = await heard(body, live);
+    if (!finished) return;
     await open(finished.request_id);
   } catch (problem) {
     live.box.hidden = true;
