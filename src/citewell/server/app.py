@@ -6,12 +6,10 @@ application and are added last. Knows nothing about sockets: :mod:`citewell.serv
 
 from __future__ import annotations
 
-import importlib
 import logging
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.util import find_spec
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -27,6 +25,7 @@ from citewell.server.guards import LOOPBACK_NAMES, Guards
 from citewell.server.limits import Busy
 from citewell.server.logs import NAME
 from citewell.server.oidc import IssuerError
+from citewell.server.pages import add_pages, error_page
 from citewell.server.problems import Problem, problem_of, response_of
 from citewell.server.routes import ROUTERS
 from citewell.server.shapes import described
@@ -35,7 +34,6 @@ from citewell.server.watching import Watching
 
 log = logging.getLogger(NAME)
 
-PAGES = "citewell.server.pages"
 UPLOADS = ("/v1/documents", "/documents")
 
 
@@ -76,8 +74,7 @@ def create_app(kb: KnowledgeBase, *, local: bool = True) -> FastAPI:
     )
     app.add_middleware(Watching, metrics=here.metrics)
     app.openapi = lambda: _document(app)  # type: ignore[method-assign]
-    if find_spec(PAGES) is not None:
-        importlib.import_module(PAGES).add_pages(app)
+    add_pages(app)
     return app
 
 
@@ -101,14 +98,10 @@ async def _failed(request: Request, error: Exception) -> Response:
         request.app.state.site.metrics.failed(type(error).__name__)
         log.error("a request failed", exc_info=error)
     wants = request.headers.get("accept", "")
-    if "text/html" in wants and not request.url.path.startswith("/v1/") and find_spec(PAGES) is not None:
+    if "text/html" in wants and not request.url.path.startswith("/v1/"):
         if problem.details.status == 401:
             return RedirectResponse(f"/login?next={request.url.path}", status_code=303)
-        pages = importlib.import_module(PAGES)
-        page: Response = pages.error_page(
-            request, problem.details.status, problem.details.title, problem.details.hint
-        )
-        return page
+        return error_page(request, problem.details.status, problem.details.title, problem.details.hint)
     return response_of(problem)
 
 
