@@ -177,7 +177,7 @@ def told(world: World, caller: Caller) -> Iterator[tuple[str, str, Any]]:
         "every": lambda: list(kb.audit.every(AuditQuery())),
         "record": lambda: kb.audit.record(request),
         "receipt": lambda: kb.audit.receipt(request, with_user=True),
-        "prove": lambda: kb.audit_prove(request),
+        "prove": lambda: kb.log.prove(request),
         "cursor of another": lambda: kb.audit.query(AuditQuery(cursor=request)),
         "recheck": lambda: list(kb.audit.recheck(request)),
         "recheck all": lambda: list(kb.audit.recheck()),
@@ -193,7 +193,7 @@ def told(world: World, caller: Caller) -> Iterator[tuple[str, str, Any]]:
         "failures": kb.failures,
         "export": lambda: kb.audit.export(world.kb.home / "export"),
         "holds": kb.audit.holds,
-        "check": kb.audit_check,
+        "check": kb.log.check,
     }
     naming = {name for name in ways if "document" in name or name in {"version", "recall", "resolve"}} - {
         "documents"

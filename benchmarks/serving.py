@@ -239,7 +239,7 @@ def _questions(home: Path) -> list[str]:
 def _sealed(home: Path) -> set[str]:
     """Every request in the log, which must verify."""
     with open_home(home) as kb:
-        report = kb.audit_check()
+        report = kb.log.check()
         if not report.ok:
             raise SystemExit(f"the log does not verify: {report.findings[:3]}")
         return {record.request_id for record in kb.audit.every(AuditQuery())}

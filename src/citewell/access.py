@@ -6,7 +6,7 @@ about keys, tokens or HTTP.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from citewell.errors import AccessError
@@ -46,6 +46,34 @@ class Caller(Record, frozen=True, kw_only=True):
         if not self.has(*roles):
             names = " or ".join(role.value for role in dict.fromkeys((*roles, Role.ADMIN)))
             raise AccessError(f"no right to {to}", hint=f"ask somebody who is {names}")
+
+    def name(self, user: str = "") -> str:
+        """In whose name something is done: the owner says it, everybody else has their own."""
+        if self.everything:
+            return user
+        if user not in ("", self.user):
+            raise AccessError(
+                f"no right to act as {user!r}",
+                hint="leave the user out: it is whoever the key or token names",
+            )
+        return self.user
+
+    def narrowed(self, groups: Sequence[str] | None) -> tuple[str, ...] | None:
+        """The groups to search with, when ``groups`` are asked for; None looks into everything."""
+        own = None if self.unrestricted else self.groups
+        if own is not None and groups is not None and not set(groups) <= set(own):
+            raise AccessError("no right to ask with groups that are not your own", hint="leave them out")
+        if groups is None:
+            return () if self.everything else own
+        return tuple(groups)
+
+    def must_see(self, acl: Iterable[str]) -> None:
+        """Raises AccessError for an access list that would keep a text from the caller."""
+        if not self.sees(acl):
+            raise AccessError(
+                f"you would not see a document for {', '.join(sorted(acl))}",
+                hint="name one of your own groups as well",
+            )
 
     def sees(self, acl: Iterable[str]) -> bool:
         """Whether a text with this access list may reach the caller: an empty list is for everybody."""

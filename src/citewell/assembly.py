@@ -19,7 +19,7 @@ from citewell import config as configuration
 from citewell.clock import SystemClock
 from citewell.config import Config
 from citewell.environment import environment
-from citewell.errors import ConfigError, SameModelError
+from citewell.errors import ConfigError, SameModelError, UsageError
 from citewell.identity import hash_value
 from citewell.records import Maker
 
@@ -392,6 +392,11 @@ class Assembly:
         other = copy.copy(self)
         other.__dict__["answering"] = answering
         return other
+
+    def must_be_there(self) -> None:
+        """Raises UsageError for a home that nothing has made yet."""
+        if not self.home.is_dir():
+            raise UsageError(f"no knowledge base at {self.home}", hint="make one with `citewell ingest PATH`")
 
     def close(self) -> None:
         """Closes the stores that were opened."""

@@ -8,11 +8,7 @@ read of the log's contents, leaves an entry in its audit log. What its caller ma
 from __future__ import annotations
 
 import copy
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -20,28 +16,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from citewell.access import OWNER, Caller, Role
-from citewell.assembly import AUDIT_FILE, Assembly, load_config
+from citewell.assembly import Assembly, load_config
 from citewell.audit.entries import EntryKind
 from citewell.clock import stamp
 from citewell.config import Config, Verification
 from citewell.environment import environment
-from citewell.errors import AccessError, ConfigError, EvidenceError, UsageError
+from citewell.errors import ConfigError, EvidenceError, UsageError
 from citewell.records import ISSUE, Answer, AuditRecord, Document, Passage, Trace
-from citewell.sealing import failures, prompts_to_check, seal_configuration, seal_ingest
+from citewell.sealing import failures, seal_configuration, seal_ingest
 
 if TYPE_CHECKING:
     from citewell.answering import Answering
     from citewell.asking import Ask
-    from citewell.audit import CheckReport
-    from citewell.audit.keys import FolderKeys
-    from citewell.audit.log import Proof
-    from citewell.audit.publishing import Publication
     from citewell.auditing import Auditing
     from citewell.confidence.cards import CardState, Today
     from citewell.evidence.catalogue import CatalogueEntry
-    from citewell.evidence.sqlite import SqliteEvidence
     from citewell.feedback import Feedback
     from citewell.ingesting import FileOutcome, IngestReport, Progress
+    from citewell.logkeeping import LogKeeping
     from citewell.ports import Clock, Embedder, Entailer
     from citewell.records import AuditRecord
     from citewell.reviewing import Reviewing
@@ -144,7 +136,7 @@ class KnowledgeBase:
         from citewell.ingesting import ingest
 
         self.caller.must(Role.CURATOR, to="change documents")
-        self._must_see(acl)
+        self.caller.must_see(acl)
         if not paths:
             raise UsageError("nothing to ingest", hint="name a file or a folder")
         self.home.mkdir(parents=True, exist_ok=True)
@@ -205,11 +197,11 @@ class KnowledgeBase:
         """
         from citewell.asking import Ask, refuse
 
-        self._must_be_there()
+        self._parts.must_be_there()
         filters = self._filters(groups, document, since, tag)
         ask = Ask(
             question=question,
-            user=self._name(user),
+            user=self.caller.name(user),
             session_id=session_id,
             filters=filters,
             top_k=top_k,
@@ -241,20 +233,20 @@ class KnowledgeBase:
 
         ``groups`` as in :meth:`ask`.
         """
-        self._must_be_there()
+        self._parts.must_be_there()
         filters = self._filters(groups, document, since, tag)
         return self._parts.retriever.retrieve(query, filters=filters, top_k=top_k, pool=pool).passages
 
     def documents(self) -> list[CatalogueEntry]:
         """The newest version of each document, by id."""
-        self._must_be_there()
+        self._parts.must_be_there()
         return [entry for entry in self._parts.evidence.catalogue() if self.caller.sees(entry.acl)]
 
     def document(self, document_id: str, version: str = "") -> Document:
         """One version, the newest when none is named. Raises EvidenceError when it is not there."""
         from citewell.evidence.catalogue import absent
 
-        self._must_be_there()
+        self._parts.must_be_there()
         seen = self.seeing.document(document_id)
         if version and not seen:
             raise absent(version, document_id)
@@ -269,14 +261,14 @@ class KnowledgeBase:
 
     def versions(self, document_id: str) -> list[str]:
         """Every version of a document, oldest first."""
-        self._must_be_there()
+        self._parts.must_be_there()
         return self._parts.evidence.versions(document_id) if self.seeing.document(document_id) else []
 
     def failures(self) -> tuple[FileOutcome, ...]:
         """Files that could not be read when they were last offered, with the remedy; for admins alone, as a
         file that became no document has no access list."""
         self.caller.must(Role.ADMIN, to="see which files failed")
-        self._must_be_there()
+        self._parts.must_be_there()
         return failures(self._parts.log)
 
     def withdraw(self, document_id: str, *, reason: str = "", user: str = "") -> None:
@@ -285,7 +277,7 @@ class KnowledgeBase:
 
         self.caller.must(Role.CURATOR, to="withdraw a document")
         self.document(document_id)
-        parts, user = self._parts, self._name(user)
+        parts, user = self._parts, self.caller.name(user)
         version = withdraw(document_id, evidence=parts.evidence, index=parts.index, reason=reason)
         body = {"document_id": document_id, "reason": reason, "user": user, "index_version": version}
         parts.log.note(EntryKind.WITHDRAWAL, body, subject=user)
@@ -301,8 +293,8 @@ class KnowledgeBase:
 
         self.caller.must(Role.CURATOR, to="share a document")
         self.document(document_id)
-        self._must_see(acl)
-        parts, user = self._parts, self._name(user)
+        self.caller.must_see(acl)
+        parts, user = self._parts, self.caller.name(user)
         version = share(document_id, acl, evidence=parts.evidence, index=parts.index)
         body = {"document_id": document_id, "acl": sorted(acl), "user": user, "index_version": version}
         parts.log.note(EntryKind.SHARE, body, subject=user)
@@ -321,102 +313,38 @@ class KnowledgeBase:
         ``signal`` is a :class:`citewell.feedback.Signal`; ``claim`` counts from 1; ``meta`` says more, as
         ``{"because": "..."}``. Said twice it is kept once. Raises UsageError for what is not there.
         """
-        self._must_be_there()
+        self._parts.must_be_there()
         if not self.caller.unrestricted:
             self.seeing.request(request_id)
         listening = self._parts.listening
-        return listening.feedback(request_id, signal, user=self._name(user), claim=claim, meta=meta)
+        return listening.feedback(request_id, signal, user=self.caller.name(user), claim=claim, meta=meta)
 
     def engaged(self, request_id: str, event: str) -> None:
         """A page's beacon: it has "shown" an answer, or somebody first "engaged" with it (focus, scroll).
 
         No signal and no entry; without it nobody can be found to have ignored an answer. Raises UsageError.
         """
-        self._must_be_there()
+        self._parts.must_be_there()
         if not self.caller.unrestricted:
             self.seeing.request(request_id)
         self._parts.listening.beacon(request_id, event)
 
     def trace(self, session_id: str) -> list[Trace]:
         """What happened in a session, oldest first; empty for one that is not known."""
-        self._must_be_there()
+        self._parts.must_be_there()
         return self.seeing.traces(self._parts.traces.session(session_id))
 
-    def audit_check(self, *, outside: Sequence[str] = (), key: str = "") -> CheckReport:
-        """Derives the log again, with the stored evidence and the prompt files of this release.
-
-        ``outside`` are checkpoints that somebody else kept, ``key`` the published keys, one a line (those of
-        the home when empty). Changes nothing, so that a copy on a read-only disk can be checked; shows no
-        contents: no read.
-        """
-        from citewell.audit import SqliteLog
-
-        self.caller.must(Role.AUDITOR, to="check the log")
-        self._must_be_there()
-        if self.config.audit.database:
-            log, evidence = self._parts.log, self._parts.evidence
-            report = log.check(evidence=evidence, prompts=prompts_to_check(log), outside=outside, key=key)
-            return self._without_names(report)
-        log = SqliteLog(self.home / AUDIT_FILE, readonly=True, keys=self._parts.keys)
-        try:
-            with self._readable_evidence() as evidence:
-                report = log.check(evidence=evidence, prompts=prompts_to_check(log), outside=outside, key=key)
-        finally:
-            log.database.close()
-        return self._without_names(report)
-
-    def audit_checkpoint(self) -> str:
-        """The newest signed checkpoint: what an outsider keeps."""
-        self.caller.must(Role.AUDITOR, to="see checkpoints")
-        self._must_be_there()
-        return self._parts.log.checkpoint()
-
-    def audit_publish(self) -> tuple[Publication, ...]:
-        """Sends the newest checkpoint to every configured witness; each outcome is recorded."""
-        self.caller.must(Role.ADMIN, to="publish checkpoints")
-        self._must_be_there()
-        self._parts.log.size()
-        publisher = self._parts.publisher
-        return publisher.publish() if publisher is not None else ()
-
-    def audit_prove(self, request_id: str) -> Proof:
-        """That the entry of a request is in the tree of the newest checkpoint. Raises UsageError."""
-        self._must_be_there()
-        log = self._parts.log
-        if not self.caller.unrestricted:
-            self.seeing.request(request_id)
-        return log.prove(log.get(request_id).seq)
-
-    def audit_rotate_key(self, reason: str = "") -> str:
-        """A new signing key, signed over by the old one; the new public key, to be published."""
-        self.caller.must(Role.ADMIN, to="change keys")
-        self._must_be_there()
-        return self._parts.log.hand_over(reason)
-
-    def audit_replace_lost_key(self, reason: str) -> str:
-        """A new signing key where the old one is gone. Raises UsageError while it is there."""
-        self.caller.must(Role.ADMIN, to="change keys")
-        self._must_be_there()
-        return self._parts.log.replace_lost_key(reason)
-
-    def audit_restore_keys(self, folder: str | Path) -> None:
-        """Brings missing keys back from a backup; people whom the log says were erased stay so."""
-        self.caller.must(Role.ADMIN, to="change keys")
-        self._must_be_there()
-        log = self._parts.log
-        erased = {str(log.body(entry).get("subject", "")) for entry in log.entries(EntryKind.ERASURE)}
-        self._parts.keys.restore(Path(folder), erased)
-
     @property
-    def audit_keys(self) -> FolderKeys:
-        """Where the keys of people and the signing key are."""
-        self.caller.must(Role.ADMIN, to="use keys")
-        return self._parts.keys
+    def log(self) -> LogKeeping:
+        """The log kept honest: check, checkpoints, witnesses, proofs, keys."""
+        from citewell.logkeeping import LogKeeping
+
+        return LogKeeping(self._parts, self.caller)
 
     @property
     def audit(self) -> Auditing:
         """The log put to use: questions, receipts, recheck, recall, replay, holds, expiry, erasure."""
-        self._must_be_there()
+        self._parts.must_be_there()
         if self._auditing is None:
             from citewell.auditing import Auditing
 
@@ -457,15 +385,9 @@ class KnowledgeBase:
         options = {"entailer": parts.entailer, "embedder": parts.embedder}
         return verify_json_line(line, settings=self.config.verification, **options)
 
-    def log_size(self) -> int:
-        """Entries in the log, whoever's they are."""
-        self.caller.must(Role.AUDITOR, to="see how long the log is")
-        self._must_be_there()
-        return self._parts.log.size()
-
     def warm(self) -> None:
         """Makes every part of the pass now rather than for the first who asks. Raises what a part raises."""
-        self._must_be_there()
+        self._parts.must_be_there()
         self._parts.answering  # noqa: B018 - made when first looked at, then kept
 
     @property
@@ -475,13 +397,13 @@ class KnowledgeBase:
 
     def card_state(self) -> CardState:
         """The calibration card in use, and whether what it was made for is what is in use today."""
-        self._must_be_there()
+        self._parts.must_be_there()
         return self._parts.card_state()
 
     def today(self) -> Today:
         """Models, prompts, documents and settings in use: what a calibration card depends on."""
         self.caller.must(Role.ADMIN, to="see what is in use")
-        self._must_be_there()
+        self._parts.must_be_there()
         return self._parts.today()
 
     def under(self, config: Config) -> KnowledgeBase:
@@ -494,7 +416,7 @@ class KnowledgeBase:
         """The record that an ask would seal; nothing is sealed, traced or told."""
         from citewell.asking import Ask, refuse
 
-        self._must_be_there()
+        self._parts.must_be_there()
         ask = Ask(question=question, filters=self._filters(groups, None, None, None))
         refuse(ask)
         return self._parts.answering.rehearse(ask)
@@ -559,59 +481,10 @@ class KnowledgeBase:
             seal_configuration(self._parts.log, self.config)
             self._opened._sealed_configuration = True
 
-    def _without_names(self, report: CheckReport) -> CheckReport:
-        """Findings name requests and documents, whoever's they are: who may not see all of it learns what
-        kinds of deeds were found and where."""
-        if self.caller.unrestricted:
-            return report
-        findings = tuple(replace(found, reason="an admin can read more") for found in report.findings)
-        return replace(report, findings=findings, notes=())
-
-    def _name(self, user: str) -> str:
-        """In whose name something is done: the owner says it, everybody else has their own."""
-        if self.caller.everything:
-            return user
-        if user not in ("", self.caller.user):
-            raise AccessError(
-                f"no right to act as {user!r}",
-                hint="leave the user out: it is whoever the key or token names",
-            )
-        return self.caller.user
-
-    def _must_see(self, acl: Sequence[str]) -> None:
-        if not self.caller.sees(acl):
-            raise AccessError(
-                f"you would not see a document for {', '.join(sorted(acl))}",
-                hint="name one of your own groups as well",
-            )
-
     def _filters(
         self, groups: Sequence[str] | None, document: str | None, since: str | None, tag: str | None
     ) -> Any:
         from citewell.retrieval import Filters
 
-        own = None if self.caller.unrestricted else self.caller.groups
-        if own is not None and groups is not None and not set(groups) <= set(own):
-            raise AccessError("no right to ask with groups that are not your own", hint="leave them out")
-        if groups is None:
-            groups = () if self.caller.everything else own
-        held = None if groups is None else tuple(groups)
+        held = self.caller.narrowed(groups)
         return Filters(groups=held, document_id=document, since=since, tag=tag)
-
-    def _must_be_there(self) -> None:
-        if not self.home.is_dir():
-            raise UsageError(f"no knowledge base at {self.home}", hint="make one with `citewell ingest PATH`")
-
-    @contextmanager
-    def _readable_evidence(self) -> Iterator[SqliteEvidence]:
-        """The evidence store; a copy of it where the disk is read-only, as WAL wants to write beside it."""
-        if os.access(self.home, os.W_OK):
-            yield self._parts.evidence
-            return
-        from citewell.evidence.sqlite import SqliteEvidence
-
-        with tempfile.TemporaryDirectory(prefix="citewell-evidence-") as folder:
-            for file in self.home.glob("evidence.sqlite*"):
-                shutil.copy(file, folder)
-            with SqliteEvidence(Path(folder) / "evidence.sqlite") as evidence:
-                yield evidence

@@ -153,7 +153,7 @@ def about_a_request(kb: KnowledgeBase, request: str) -> list[Callable[[], object
         lambda: kb.audit.receipt(request),
         lambda: kb.audit.replay(request),
         lambda: list(kb.audit.recheck(request)),
-        lambda: kb.audit_prove(request),
+        lambda: kb.log.prove(request),
         lambda: kb.audit.query(AuditQuery(cursor=request)),
     ]
 
@@ -195,10 +195,10 @@ def test_roles(world: World, tmp_path: Path) -> None:
                 way()
     for kb in (asker, curator):
         with pytest.raises(AccessError, match="auditor or admin"):
-            kb.audit_check()
+            kb.log.check()
         with pytest.raises(AccessError, match="auditor or admin"):
             list(kb.audit.recall(world.documents[0]))
-    assert auditor.audit_check().size == world.kb.audit_check().size
+    assert auditor.log.check().size == world.kb.log.check().size
 
 
 def what_curators_do(kb: KnowledgeBase, document: str, folder: Path) -> list[Callable[[], object]]:
@@ -213,11 +213,11 @@ def what_admins_do(kb: KnowledgeBase, folder: Path) -> list[Callable[[], object]
         lambda: kb.audit.hold("h", reason="r"),
         lambda: kb.audit.lift("h", reason="r"),
         kb.audit.holds,
-        kb.audit_rotate_key,
-        kb.audit_publish,
-        lambda: kb.audit_replace_lost_key("gone"),
-        lambda: kb.audit_restore_keys(folder),
-        lambda: kb.audit_keys,
+        kb.log.rotate_key,
+        kb.log.publish,
+        lambda: kb.log.replace_lost_key("gone"),
+        lambda: kb.log.restore_keys(folder),
+        lambda: kb.log.keys,
     ]
 
 

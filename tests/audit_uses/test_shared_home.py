@@ -71,7 +71,7 @@ def test_a_person_is_forgotten_on_the_server(home: KnowledgeBase, postgres_url: 
     assert [trace.request_id for trace in home.trace("s2")] == [other.request_id]
     assert home.audit.record(mine.request_id).user_query == "[erased]"
     assert home.audit.record(other.request_id).user_query == "Who paid for the bridge?"
-    report = home.audit_check()
+    report = home.log.check()
     assert report.ok, report.findings
     assert home.audit.counts(AuditQuery()).total == 2
     with pytest.raises(UsageError):
@@ -90,7 +90,7 @@ def test_two_workers_share_everything(home: KnowledgeBase, postgres_url: str, tm
             }
         worker.feedback(first.request_id, "thumbs_up", user="alice")
         assert home.trace("s1")[0].flags
-    assert home.audit_check().ok
+    assert home.log.check().ok
 
 
 def test_expired_answers_take_their_traces_along(home: KnowledgeBase, postgres_url: str) -> None:
@@ -112,4 +112,4 @@ def test_expired_answers_take_their_traces_along(home: KnowledgeBase, postgres_u
     with KnowledgeBase(fake_parts(home.home, kept)) as kb:
         assert kb.audit.expire().requests == (record.request_id,)
         assert [trace.request_id for trace in kb.trace("s1")] == [asked.request_id]
-        assert kb.audit_check().ok
+        assert kb.log.check().ok

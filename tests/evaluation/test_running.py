@@ -136,7 +136,7 @@ def test_a_run_is_in_the_log_and_its_requests_can_be_looked_up(kb: KnowledgeBase
     timing = made.timings.cases["who"]
     assert kb.audit.record(timing.request_id).user == "evaluation"
     assert {stage.name for stage in timing.stages} >= {"retrieval", "gate", "verification"}
-    assert kb.audit_check().ok
+    assert kb.log.check().ok
 
 
 def test_a_file_is_read_as_it_was_written(made: Run, tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_labels_are_sealed_and_the_last_word_of_a_person_counts(kb: KnowledgeBas
     assert (told.n, told.unscored, told.people, told.raw) == (1, 0, 1, 1.0)
     assert told.kappa is None  # both only ever said yes: chance alone would agree
     assert [info.judged for info in samples(kb)] == [1]
-    assert kb.audit_check().ok
+    assert kb.log.check().ok
 
 
 def test_cannot_tell_and_a_split_vote_are_unscored(kb: KnowledgeBase) -> None:

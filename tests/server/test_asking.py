@@ -75,12 +75,12 @@ def test_who_comes_back_hears_the_rest_and_nothing_twice(client: TestClient) -> 
     assert told(rest) == events[2:]
     assert told(client.get(where, params={"after": 4})) == events[4:]
     # A client that repeats its POST means the same question: nothing is asked anew.
-    size = client.app.state.kb.log_size()  # type: ignore[attr-defined]
+    size = client.app.state.kb.log.size()  # type: ignore[attr-defined]
     repeated = client.post(
         "/v1/ask", json={"question": QUESTION, "stream": True}, headers={"Last-Event-ID": f"{request_id}:3"}
     )
     assert told(repeated) == events[3:]
-    assert client.app.state.kb.log_size() == size  # type: ignore[attr-defined]
+    assert client.app.state.kb.log.size() == size  # type: ignore[attr-defined]
 
 
 def test_a_stream_nobody_remembers_is_told_again_from_its_record(client: TestClient) -> None:

@@ -57,7 +57,7 @@ def ask_all(kb: KnowledgeBase, address: str) -> None:
     assert len(set(found)) == 200
     assert records(kb) == 200
     assert all(kb.audit.record(request_id).response_decision == "ANSWER" for request_id in found[::20])
-    assert kb.audit_check().ok
+    assert kb.log.check().ok
 
 
 def wait_until_ready(address: str) -> None:

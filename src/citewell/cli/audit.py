@@ -62,7 +62,7 @@ def check(
     """Derive the whole log again; 5 when anything does not fit, each finding named."""
     outside = [_text(path) for path in checkpoint or ()]
     published = _text(key) if key else ""
-    report = open_home(context, home).audit_check(outside=outside, key=published)
+    report = open_home(context, home).log.check(outside=outside, key=published)
     if json:
         say_json({"ok": report.ok, "size": report.size, "findings": report.findings})
     else:

@@ -25,14 +25,14 @@ def new(
 ) -> None:
     """Make the signing key before the first entry does; with --lost, put a new one in its place."""
     knowledge_base = open_home(context, home)
-    keys = knowledge_base.audit_keys
+    keys = knowledge_base.log.keys
     if lost:
-        say(knowledge_base.audit_replace_lost_key(reason))
+        say(knowledge_base.log.replace_lost_key(reason))
         aside("publish this key: checkpoints from here on are signed by it, and the old key did not say so")
     elif keys.can_sign():
         raise UsageError(f"there is a signing key in {keys.folder}", hint="`audit key rotate` replaces it")
     else:
-        knowledge_base.audit_checkpoint()
+        knowledge_base.log.checkpoint()
         say(keys.published())
 
 
@@ -40,8 +40,8 @@ def new(
 def publish(context: typer.Context, home: HomeOption = None) -> None:
     """Print the public keys, oldest first: what others check the log with."""
     knowledge_base = open_home(context, home)
-    knowledge_base.audit_checkpoint()
-    say(knowledge_base.audit_keys.published())
+    knowledge_base.log.checkpoint()
+    say(knowledge_base.log.keys.published())
 
 
 @group.command()
@@ -51,7 +51,7 @@ def rotate(
     home: HomeOption = None,
 ) -> None:
     """Hand over to a new signing key; the old one signs that, and the log holds it."""
-    say(open_home(context, home).audit_rotate_key(reason))
+    say(open_home(context, home).log.rotate_key(reason))
     aside("publish this key, and make a new backup of the keys")
 
 
@@ -59,13 +59,13 @@ def rotate(
 def backup(context: typer.Context, folder: Folder, home: HomeOption = None) -> None:
     """Copy every key into a new folder; keep it apart from the log."""
     knowledge_base = open_home(context, home)
-    knowledge_base.audit_checkpoint()
-    knowledge_base.audit_keys.back_up(folder)
+    knowledge_base.log.checkpoint()
+    knowledge_base.log.keys.back_up(folder)
     say(f"copied to {folder}: whoever has it can sign in the log's name and read what people asked")
 
 
 @group.command()
 def restore(context: typer.Context, folder: Folder, home: HomeOption = None) -> None:
     """Bring missing keys back from their copy; people who were erased since stay erased."""
-    open_home(context, home).audit_restore_keys(folder)
+    open_home(context, home).log.restore_keys(folder)
     say("restored")

@@ -23,9 +23,9 @@ def checkpoint(
 ) -> None:
     """Print the newest signed checkpoint: keep it where the log's owner cannot reach it."""
     knowledge_base = open_home(context, home)
-    say(knowledge_base.audit_checkpoint().removesuffix("\n"))
+    say(knowledge_base.log.checkpoint().removesuffix("\n"))
     failed = False
-    for one in knowledge_base.audit_publish() if publish else ():
+    for one in knowledge_base.log.publish() if publish else ():
         aside(f"{one.witness}: {one.error or f'has the checkpoint of {one.size} entries'}")
         failed = failed or bool(one.error)
     if failed:
@@ -39,7 +39,7 @@ def prove(
     home: HomeOption = None,
 ) -> None:
     """Prove that a record is in the log: its leaf, the hashes up to the root, the checkpoint."""
-    proof = open_home(context, home).audit_prove(id)
+    proof = open_home(context, home).log.prove(id)
     if json:
         return say_json(proof)
     say(f"leaf {proof.index} of {proof.size}: {proof.leaf}")

@@ -102,7 +102,7 @@ class Site:
         """What ``/metrics`` reads when it is asked."""
         yield "queue", "Questions accepted and not finished", {}, float(self.work.waiting)
         yield "ready", "Whether the models are loaded", {}, float(self.ready.is_set())
-        yield "log_entries", "Entries in the audit log", {}, float(self.kb.log_size())
+        yield "log_entries", "Entries in the audit log", {}, float(self.kb.log.size())
         for metric in self._moved():
             yield metric.name, metric.help, metric.labels, metric.value
 

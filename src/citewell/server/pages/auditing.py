@@ -124,8 +124,8 @@ def _integrity(reading: Here, checked: bool = False) -> Response:
         reading.request,
         "integrity.html",
         caller=reading.caller,
-        checkpoint=reading.kb.audit_checkpoint(),
-        report=reading.kb.audit_check() if checked else None,
+        checkpoint=reading.kb.log.checkpoint(),
+        report=reading.kb.log.check() if checked else None,
     )
 
 

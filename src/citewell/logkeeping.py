@@ -1,0 +1,129 @@
+"""A home's log, kept honest: checked, published, proven, its keys changed and restored.
+
+In: the parts of a home. Out: reports, checkpoints, proofs. Shows no contents, so nothing here is a read; who
+may not see all of it learns no names from it. Knows nothing about what the entries mean:
+:mod:`citewell.auditing` does.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from citewell.access import Caller, Role
+from citewell.assembly import AUDIT_FILE, Assembly
+from citewell.audit.entries import EntryKind
+from citewell.sealing import prompts_to_check
+from citewell.seeing import Seeing
+
+if TYPE_CHECKING:
+    from citewell.audit import CheckReport, Log
+    from citewell.audit.keys import FolderKeys
+    from citewell.audit.log import Proof
+    from citewell.audit.publishing import Publication
+    from citewell.evidence.sqlite import SqliteEvidence
+
+
+class LogKeeping:
+    """Made by :attr:`citewell.knowledge.KnowledgeBase.log`."""
+
+    def __init__(self, parts: Assembly, caller: Caller) -> None:
+        self._parts, self._caller = parts, caller
+
+    def check(self, *, outside: Sequence[str] = (), key: str = "") -> CheckReport:
+        """Derives the log again, with the stored evidence and the prompt files of this release.
+
+        ``outside`` are checkpoints that somebody else kept, ``key`` the published keys, one a line (those of
+        the home when empty). Changes nothing, so that a copy on a read-only disk can be checked.
+        """
+        from citewell.audit import SqliteLog
+
+        self._caller.must(Role.AUDITOR, to="check the log")
+        self._parts.must_be_there()
+        if self._parts.config.audit.database:
+            log, evidence = self._parts.log, self._parts.evidence
+            report = log.check(evidence=evidence, prompts=prompts_to_check(log), outside=outside, key=key)
+            return self._without_names(report)
+        log = SqliteLog(self._parts.home / AUDIT_FILE, readonly=True, keys=self._parts.keys)
+        try:
+            with self._readable_evidence() as evidence:
+                report = log.check(evidence=evidence, prompts=prompts_to_check(log), outside=outside, key=key)
+        finally:
+            log.database.close()
+        return self._without_names(report)
+
+    def size(self) -> int:
+        """Entries in the log, whoever's they are."""
+        return self._log(Role.AUDITOR, to="see how long the log is").size()
+
+    def checkpoint(self) -> str:
+        """The newest signed checkpoint: what an outsider keeps."""
+        return self._log(Role.AUDITOR, to="see checkpoints").checkpoint()
+
+    def publish(self) -> tuple[Publication, ...]:
+        """Sends the newest checkpoint to every configured witness; each outcome is recorded."""
+        self._log(Role.ADMIN, to="publish checkpoints").size()
+        publisher = self._parts.publisher
+        return publisher.publish() if publisher is not None else ()
+
+    def prove(self, request_id: str) -> Proof:
+        """That the entry of a request is in the tree of the newest checkpoint. Raises UsageError."""
+        self._parts.must_be_there()
+        log = self._parts.log
+        if not self._caller.unrestricted:
+            Seeing(self._caller, self._parts.evidence, log).request(request_id)
+        return log.prove(log.get(request_id).seq)
+
+    def rotate_key(self, reason: str = "") -> str:
+        """A new signing key, signed over by the old one; the new public key, to be published."""
+        return self._log(Role.ADMIN, to="change keys").hand_over(reason)
+
+    def replace_lost_key(self, reason: str) -> str:
+        """A new signing key where the old one is gone. Raises UsageError while it is there."""
+        return self._log(Role.ADMIN, to="change keys").replace_lost_key(reason)
+
+    def restore_keys(self, folder: str | Path) -> None:
+        """Brings missing keys back from a backup; people whom the log says were erased stay so."""
+        log = self._log(Role.ADMIN, to="change keys")
+        erased = {str(log.body(entry).get("subject", "")) for entry in log.entries(EntryKind.ERASURE)}
+        self._parts.keys.restore(Path(folder), erased)
+
+    @property
+    def keys(self) -> FolderKeys:
+        """Where the keys of people and the signing key are."""
+        self._caller.must(Role.ADMIN, to="use keys")
+        return self._parts.keys
+
+    def _log(self, role: Role, *, to: str) -> Log:
+        self._caller.must(role, to=to)
+        self._parts.must_be_there()
+        return self._parts.log
+
+    def _without_names(self, report: CheckReport) -> CheckReport:
+        """Findings name requests and documents, whoever's they are: who may not see all of it learns what
+        kinds of deeds were found and where."""
+        if self._caller.unrestricted:
+            return report
+        findings = tuple(replace(found, reason="an admin can read more") for found in report.findings)
+        return replace(report, findings=findings, notes=())
+
+    @contextmanager
+    def _readable_evidence(self) -> Iterator[SqliteEvidence]:
+        """The evidence store; a copy of it where the disk is read-only, as WAL wants to write beside it."""
+        home = self._parts.home
+        if os.access(home, os.W_OK):
+            yield self._parts.evidence
+            return
+        from citewell.evidence.sqlite import SqliteEvidence
+
+        with tempfile.TemporaryDirectory(prefix="citewell-evidence-") as folder:
+            for file in home.glob("evidence.sqlite*"):
+                shutil.copy(file, folder)
+            with SqliteEvidence(Path(folder) / "evidence.sqlite") as evidence:
+                yield evidence
