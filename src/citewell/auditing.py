@@ -7,7 +7,6 @@ not see does not exist in it (:mod:`citewell.seeing`). Knows nothing about termi
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -24,24 +23,18 @@ from citewell.audit.postings import Postings
 from citewell.audit.question import AuditQuery
 from citewell.audit.retention import Expiry, expire
 from citewell.audit.visible import VisibleQueries
-from citewell.environment import environment
 from citewell.errors import UsageError
 from citewell.evidence.catalogue import absent
-from citewell.finding import BROADENED, SEARCHED_ALSO, SEARCHED_AS, unknown
 from citewell.identity import plain
-from citewell.records import AuditRecord, Citation, Record
+from citewell.recalling import Notice, notice_of, readers_of, seal_notice
+from citewell.records import AuditRecord, Citation
+from citewell.replaying import replayed
 from citewell.revisiting import (
-    JUDGED,
-    RETRIEVED,
-    WHOLE,
     Recheck,
     Replay,
     Resolution,
     Revisiting,
     Today,
-    drafted,
-    replay,
-    result_of,
 )
 from citewell.seeing import Seeing, named_by, requests_in
 
@@ -50,28 +43,8 @@ if TYPE_CHECKING:
     from citewell.audit.database import Database
     from citewell.audit.entries import Entry
     from citewell.audit.receipts import Receipt
-    from citewell.retrieval import Retrieved
 
 INDEX_FILE = "audit-index.sqlite"
-
-
-class Notice(Record, frozen=True, kw_only=True):
-    """What somebody who got an answer should be told, now that a document it leaned on was recalled.
-
-    ``user`` is who asked ("" for somebody who gave no name or was erased), ``readers`` who looked at the
-    record later. ``text`` says it in words.
-    """
-
-    request_id: str
-    timestamp: str
-    user: str
-    session_id: str
-    readers: tuple[str, ...]
-    document_id: str
-    reason: str
-    question: str
-    recheck: Recheck
-    text: str
 
 
 class Auditing:
@@ -215,7 +188,7 @@ class Auditing:
             if set(found.counts) - {Resolution.SAME.value}:
                 body = {
                     "request_id": found.request_id,
-                    "outcome": _outcome(found),
+                    "outcome": found.outcome,
                     "resolutions": found.counts,
                 }
                 self._parts.log.note(EntryKind.RECHECK, body)
@@ -244,7 +217,7 @@ class Auditing:
             raise UsageError(f"no answer cites {document_id!r}", hint="see `citewell documents list`")
         self.note_read({"recall": document_id}, reader, count)
         revisiting = self._revisiting()
-        readers = self._readers()
+        readers = readers_of(self._parts.log)
         newest = self._parts.evidence.versions(document_id)[-1:]
         for record in self._asked.every(query):
             versions = {
@@ -255,8 +228,8 @@ class Auditing:
             }
             corrected = bool(newest) and versions.isdisjoint(newest)
             found = revisiting.recheck(record, without="" if corrected else document_id)
-            notice = _notice(record, found, document_id, reason, readers.get(record.request_id, ()))
-            self._record_notice(notice)
+            notice = notice_of(record, found, document_id, reason, readers.get(record.request_id, ()))
+            seal_notice(self._parts.log, notice)
             yield notice
 
     def replay(self, request_id: str, *, reader: str = "") -> Replay:
@@ -268,22 +241,9 @@ class Auditing:
         """
         record = self.seeing.request(request_id)
         self.note_read({"replay": request_id}, reader, 1)
-        whole = self._writes_again(record)
-        made: list[AuditRecord] = []
-
-        def again(record: AuditRecord) -> AuditRecord:
-            made.append(self._whole_again(record) if whole else self._retrieved_again(record))
-            return made[-1]
-
-        found = replay(
-            record,
-            again,
-            compared=WHOLE if whole else (*RETRIEVED, *JUDGED),
-            config=self._parts.config,
-            environment=environment(),
-        )
+        found, made = replayed(self._parts, record)
         # Asked with the asker's groups, it may have met what this caller, or today nobody, may see.
-        if found.differences and not all(self.seeing.documents(named_by(one)) for one in made):
+        if found.differences and not self.seeing.documents(named_by(made)):
             return msgspec.structs.replace(found, differences=("it came out otherwise",))
         return found
 
@@ -375,79 +335,6 @@ class Auditing:
             parts.evidence, Verifier(parts.entailer, parts.config.verification, card=parts.card_hash)
         )
 
-    def _writes_again(self, record: AuditRecord) -> bool:
-        """Whether the writer of the record is here and says the same again, to the question as it was put."""
-        if SEARCHED_AS in record.parameters:
-            return False
-        names = {maker.name for maker in record.makers}
-        return self._parts.config.generator == "extractive" and self._parts.generator.maker.name in names
-
-    def _whole_again(self, record: AuditRecord) -> AuditRecord:
-        made: AuditRecord = self._pass_at(record).rehearse(_ask_of(record))
-        return made
-
-    def _retrieved_again(self, record: AuditRecord) -> AuditRecord:
-        """Retrieval anew; each claim as it was written, bound and judged anew."""
-        answering = self._pass_at(record)
-        asked = _ask_of(record)
-
-        def search(words: str, *, broaden: bool) -> Retrieved:
-            found: Retrieved = answering.retriever.retrieve(
-                words, filters=asked.filters, top_k=asked.top_k, pool=asked.pool, broaden=broaden
-            )
-            return found
-
-        words = record.parameters.get(SEARCHED_AS, asked.question)
-        found = search(words, broaden=BROADENED in record.latency_ms)
-        passages = list(found.passages)
-        for aspect in record.parameters.get(SEARCHED_ALSO, ()):
-            passages += unknown(search(aspect, broaden=True), {p.chunk.chunk_id for p in passages})
-        then = record.retrieval_results
-        used = {(one.document_id, one.chunk_id) for one in then if one.was_used_in_generation}
-        checked = answering.checker.check(asked.question, (), drafted(record), passages)
-        return msgspec.structs.replace(
-            record,
-            index_version=found.index_version,
-            retrieval_results=tuple(
-                result_of(passage, used=(passage.chunk.document_id, passage.chunk.chunk_id) in used)
-                for passage in passages
-            ),
-            claims=checked.claims,
-            makers=answering.makers,
-        )
-
-    def _pass_at(self, record: AuditRecord) -> Any:
-        from citewell.retrieval import Retriever
-
-        parts = self._parts.without_memory()
-        retriever = Retriever(parts.index.at(record.index_version), parts.ranker, parts.config.retrieval)
-        return dataclasses.replace(parts.answering, retriever=retriever, pin=lambda version: None)
-
-    def _readers(self) -> dict[str, tuple[str, ...]]:
-        """By request: who looked at its record, as far as they gave a name and are not erased."""
-        found: dict[str, dict[str, None]] = {}
-        log = self._parts.log
-        for entry in log.entries(EntryKind.READ):
-            if entry.body is None or not entry.subject:
-                continue
-            body = log.body(entry)
-            for what in ("show", "receipt", "replay"):
-                if body.get(what):
-                    found.setdefault(str(body[what]), {})[log.keys.name(entry.subject)] = None
-        return {request: tuple(name for name in names if name) for request, names in found.items()}
-
-    def _record_notice(self, notice: Notice) -> None:
-        body = {
-            "request_id": notice.request_id,
-            "document_id": notice.document_id,
-            "outcome": _outcome(notice.recheck),
-            "resolutions": notice.recheck.counts,
-            "reason": notice.reason,
-            "notice": notice.text,
-        }
-        # Under the asker's key: the notice repeats their question.
-        self._parts.log.note(EntryKind.RECALL, body, subject=notice.user or notice.session_id)
-
     def _without_names(self, query: AuditQuery) -> dict[str, Any]:
         """Whom a reader looked up is kept by pseudonym: the read must not outlive that person's erasure."""
         keys, asked = self._parts.log.keys, plain(query)
@@ -462,56 +349,6 @@ class Auditing:
         reader = reader if self._caller.everything else self._caller.user
         body = {**what, "reader": reader, "records": shown}
         self._parts.log.note(EntryKind.READ, body, subject=reader)
-
-
-def _ask_of(record: AuditRecord) -> Any:
-    from citewell.asking import Ask
-    from citewell.retrieval import Filters
-
-    asked = record.parameters
-    return Ask(
-        question=record.user_query,
-        user=record.user,
-        session_id=record.session_id,
-        filters=msgspec.convert(asked["filters"], Filters),
-        top_k=asked["top_k"],
-        pool=asked["pool"],
-        runs=asked["runs"],
-    )
-
-
-def _outcome(found: Recheck) -> str:
-    return "holds" if found.holds else "does not hold"
-
-
-def _notice(
-    record: AuditRecord, found: Recheck, document_id: str, reason: str, readers: tuple[str, ...]
-) -> Notice:
-    fallen = [claim.text for claim in found.claims if claim.then == "VERIFIED" and claim.holds is False]
-    told = [
-        f"On {record.timestamp[:10]} you asked: {record.user_query}",
-        f"The answer ({record.request_id}) leaned on {document_id}, which has been recalled"
-        f"{f': {reason}' if reason else ''}.",
-        "No longer supported: " + " | ".join(fallen) if fallen else "What it said is still supported.",
-    ]
-    return Notice(
-        request_id=record.request_id,
-        timestamp=record.timestamp,
-        user=_known(record.user),
-        session_id=_known(record.session_id),
-        readers=readers,
-        document_id=document_id,
-        reason=reason,
-        question=record.user_query,
-        recheck=found,
-        text="\n".join(told),
-    )
-
-
-def _known(name: str) -> str:
-    from citewell.audit.bodies import ERASED
-
-    return "" if name == ERASED else name
 
 
 def _index_of(parts: Assembly) -> Database:

@@ -91,6 +91,10 @@ class Recheck(Record, frozen=True, kw_only=True):
     counts: dict[str, int]
     claims: tuple[ClaimToday, ...]
 
+    @property
+    def outcome(self) -> str:
+        return "holds" if self.holds else "does not hold"
+
 
 class Evidence(Protocol):
     """Of :class:`citewell.evidence.sqlite.SqliteEvidence`, what this needs."""
