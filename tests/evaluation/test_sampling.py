@@ -15,8 +15,6 @@ from citewell.audit import SqliteLog
 from citewell.cli import app
 from citewell.errors import AccessError, UsageError
 from citewell.evaluation.sampling import (
-    _allotted,
-    _kappa,
     agreement,
     draw,
     labels_as_evidence,
@@ -24,6 +22,8 @@ from citewell.evaluation.sampling import (
     record_label,
     samples,
 )
+from citewell.evaluation.sampling.agreement import _kappa
+from citewell.evaluation.sampling.drawing import _allotted
 from citewell.knowledge import KnowledgeBase
 from citewell.records import AuditRecord, Claim
 

@@ -1,0 +1,152 @@
+"""What came of spot checks: how far people and the verifier agree, and labels for the next card.
+
+In: what people said of drawn claims, as the log has it. Out: an :class:`Agreement`; :class:`PeopleLabels`.
+Knows nothing about how a sample is drawn or shown.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from citewell.confidence.cards import Labelled
+from citewell.errors import UsageError
+from citewell.evaluation.sampling.labels import (
+    ANSWERS,
+    Drawn,
+    judged_items,
+    may,
+)
+from citewell.evaluation.scored import Scored, scored_verdict
+from citewell.identity import hash_text, hash_value
+from citewell.knowledge import KnowledgeBase
+from citewell.records import Proof, Record, Status
+
+_SEED, _DRAWS = 20260101, 2_000
+_SPACE = 2**256
+
+
+class Agreement(Record, frozen=True, kw_only=True):
+    """Cohen's kappa between "VERIFIED" and "supported" (``partly`` is not), weighted back to the population
+    that was sampled; 95 % by bootstrap over answers. ``raw`` is the share of agreement, ``table`` counts by
+    the verifier's stratum and what people said. Values are None when nothing was judged."""
+
+    kappa: float | None
+    low: float | None
+    high: float | None
+    raw: float | None
+    n: int
+    unscored: int
+    people: int
+    table: dict[str, dict[str, int]]
+
+
+class PeopleLabels(Record, frozen=True, kw_only=True):
+    """People's labels as a card takes them in."""
+
+    scored: tuple[Scored, ...]
+    unscored: int
+    source: Labelled
+    notes: tuple[str, ...]
+
+
+def agreement(kb: KnowledgeBase, *, sample_id: str = "") -> Agreement:
+    """Over one sample, or every one."""
+    may(kb)
+    judged, people = judged_items(kb, sample_id)
+    table: dict[str, dict[str, int]] = {}
+    groups: dict[str, list[tuple[bool, bool, float]]] = defaultdict(list)
+    unscored = 0
+    for one, said in judged:
+        row = table.setdefault(one.stratum, dict.fromkeys(ANSWERS, 0))
+        if said:
+            row[said] += 1
+        if not said or said == "cannot tell":
+            unscored += 1
+            continue
+        verified = one.stratum.startswith(f"{Status.VERIFIED.value}/")
+        groups[one.request_id].append((verified, said == "supported", one.weight))
+    # A column an answer: the weights of (both, verifier alone, people alone, neither).
+    cells = np.array([_cells(rows) for rows in groups.values()]) if groups else np.zeros((0, 4))
+    kappa, raw = _kappa(cells.sum(axis=0))
+    low = high = None
+    if kappa is not None:
+        places = np.random.default_rng(_SEED).integers(0, len(cells), (_DRAWS, len(cells)))
+        drawn = [value for value, _ in map(_kappa, cells[places].sum(axis=1)) if value is not None]
+        low, high = (float(end) for end in np.percentile(drawn, [2.5, 97.5])) if drawn else (None, None)
+    return Agreement(
+        kappa=kappa,
+        low=low,
+        high=high,
+        raw=raw,
+        n=len(judged) - unscored,
+        unscored=unscored,
+        people=people,
+        table=dict(sorted(table.items())),
+    )
+
+
+def _cells(rows: Iterable[tuple[bool, bool, float]]) -> list[float]:
+    cells = [0.0] * 4
+    for verified, supported, weight in rows:
+        cells[(0 if supported else 1) if verified else (2 if supported else 3)] += weight
+    return cells
+
+
+def _kappa(cells: Sequence[float]) -> tuple[float | None, float | None]:
+    """Cohen 1960, and the share of agreement; no kappa where chance alone would agree on everything."""
+    both, verifier, people, neither = (float(cell) for cell in cells)
+    total = both + verifier + people + neither
+    if not total:
+        return None, None
+    raw = (both + neither) / total
+    said, held = (both + verifier) / total, (both + people) / total
+    chance = said * held + (1 - said) * (1 - held)
+    return ((raw - chance) / (1 - chance) if chance < 1 else None), raw
+
+
+def labels_as_evidence(kb: KnowledgeBase) -> PeopleLabels:
+    """What people said, for the next card: of claims that the verifier in use judged, each kind of proof
+    thinned to what an even draw would have been (a bound holds for units drawn alike)."""
+    judged, _ = judged_items(kb)
+    found: list[tuple[Scored, Drawn]] = []
+    unscored = older = 0
+    for one, said in judged:
+        try:
+            record = kb.audit.record(one.request_id, reader=kb.caller.user)
+        except UsageError:
+            unscored += 1
+            continue
+        claim = record.claims[one.claim - 1]
+        if kb.entailer.maker.hash not in {maker.hash for maker in record.makers}:
+            older += 1
+            continue
+        known = said and said != "cannot tell"
+        scored = scored_verdict(one.request_id, claim.verdict, said == "supported") if known else None
+        if scored is None:
+            unscored += 1
+        else:
+            found.append((scored, one))
+    by_proof = [[pair for pair in found if pair[0].proof is proof] for proof in Proof]
+    kept = [scored for pairs in by_proof for scored in _thinned(pairs)]
+    notes = [f"{older} labels are of another verifier's claims and were left out"] if older else []
+    if len(kept) < len(found):
+        notes.append(f"{len(found) - len(kept)} labels were left out: of strata that were drawn more often")
+    digest = hash_value([[one, said] for one, said in judged])
+    return PeopleLabels(
+        scored=tuple(kept),
+        unscored=unscored,
+        source=Labelled(name="spot checks", hash=digest, kind="people's labels in the log", n=len(judged)),
+        notes=tuple(notes),
+    )
+
+
+def _thinned(pairs: Sequence[tuple[Scored, Drawn]]) -> list[Scored]:
+    most = max((one.weight for _, one in pairs), default=1.0)
+    return [
+        scored
+        for scored, one in pairs
+        if int(hash_text(f"thin {one.item_id}").removeprefix("sha256:"), 16) / _SPACE < one.weight / most
+    ]
