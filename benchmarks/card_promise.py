@@ -24,8 +24,8 @@ from benchmarks.remembered import RememberingEntailer
 from benchmarks.reporting import table, write
 from citewell.confidence.cards import Outcome
 from citewell.config import Verification
-from citewell.evaluation.promises import Unit, shown_promise
-from citewell.evaluation.scored import Pair, scored_pairs, units_of
+from citewell.evaluation.calibration.promises import Unit, shown_promise
+from citewell.evaluation.calibration.scored import Pair, scored_pairs, units_of
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.records import Proof
 
@@ -42,7 +42,7 @@ SPLITS, ALLOWED = 200, 15
 TEXT = """\
 A card says: "with 95 % confidence at most so many of the claims shown as VERIFIED (entailed) are
 unsupported". Each set is split at random, {splits} times: on one third the threshold is chosen by the
-product's own code (`evaluation.promises.shown_promise`), on the other two thirds the errors are counted. A
+product's own code (`calibration.promises.shown_promise`), on the other two thirds the errors are counted. A
 promise is **broken** where that test part shows more errors than were promised; "by all rows": where the
 whole set does. At most {allowed} of {splits} may break; the worst row has **{worst}**.
 

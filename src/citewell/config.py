@@ -200,8 +200,8 @@ class Feedback(Record, frozen=True, kw_only=True):
 
 
 class Alerts(Record, frozen=True, kw_only=True):
-    """``rules`` as :mod:`citewell.evaluation.alerts` reads them (without blanks in a variable); ``least``
-    records a rule needs; what fires is told again after ``repeat_hours``."""
+    """``rules`` as :mod:`citewell.evaluation.drift.alerts` reads them (without blanks in a variable);
+    ``least`` records a rule needs; what fires is told again after ``repeat_hours``."""
 
     rules: tuple[str, ...] = ()
     command: str = ""

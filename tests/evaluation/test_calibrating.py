@@ -16,8 +16,8 @@ from citewell.cli import app
 from citewell.confidence.cards import STALE, Outcome, read_card
 from citewell.config import Verification
 from citewell.errors import ConfigError, UsageError
-from citewell.evaluation.labelling import agrees, answer_right, claim_right, places_of
-from citewell.evaluation.scored import load_pairs, looks_labelled, scored_pairs, units_of
+from citewell.evaluation.calibration.labelling import agrees, answer_right, claim_right, places_of
+from citewell.evaluation.calibration.scored import load_pairs, looks_labelled, scored_pairs, units_of
 from citewell.models.fake import FakeEntailer
 from citewell.records import Case, CaseSpan, Proof
 

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from citewell.evaluation.judging import judge
+from citewell.evaluation.judging.support import judge
 from citewell.evaluation.measures import BY_NAME
 from citewell.evaluation.observed import ClaimSupport, Judged
 from citewell.evaluation.running import summed

@@ -20,10 +20,10 @@ from citewell.audit import EntryKind, SqliteLog
 from citewell.cli import app
 from citewell.config import Alerts, Config
 from citewell.errors import AccessError, ConfigError, UsageError
-from citewell.evaluation.alerts import rules_of
-from citewell.evaluation.changes import change_points
 from citewell.evaluation.drift import canary, drift, drift_metrics, tell
-from citewell.evaluation.series import MEASURES, topics_of
+from citewell.evaluation.drift.alerts import rules_of
+from citewell.evaluation.drift.changes import change_points
+from citewell.evaluation.drift.series import MEASURES, topics_of
 from citewell.knowledge import KnowledgeBase
 from citewell.records import Case, CaseSpan, Status
 

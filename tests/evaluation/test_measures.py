@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.evaluation import correctness
+from citewell.evaluation.judging import correctness
 from citewell.evaluation.measures import ALL, BY_NAME, Latency, latencies
 from citewell.evaluation.measures.abstention import aurc, balance, excess_aurc, risk_coverage
 from citewell.evaluation.measures.calibration import bins, brier, expected_calibration_error

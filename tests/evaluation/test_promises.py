@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citewell.confidence.cards import Outcome, Promise
-from citewell.evaluation.intervals import clopper_pearson
-from citewell.evaluation.promises import (
+from citewell.evaluation.calibration.promises import (
     GRID,
     Unit,
     kept,
@@ -20,6 +19,7 @@ from citewell.evaluation.promises import (
     units_needed,
     upper_bound,
 )
+from citewell.evaluation.intervals import clopper_pearson
 
 
 def shown(units: list[Unit], **options: object) -> Promise:

@@ -12,7 +12,7 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from citewell.evaluation.page import write_comparison, write_page
+from citewell.evaluation.report.page import write_comparison, write_page
 from citewell.evaluation.results import Run
 
 pytestmark = [pytest.mark.slow, pytest.mark.enable_socket]

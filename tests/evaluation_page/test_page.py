@@ -13,7 +13,7 @@ import pytest
 from lxml import html
 
 from citewell.errors import UsageError
-from citewell.evaluation.page import comparison, report, write_comparison, write_page
+from citewell.evaluation.report.page import comparison, report, write_comparison, write_page
 from citewell.evaluation.results import Key, Run
 
 Make = Callable[[str], Run]

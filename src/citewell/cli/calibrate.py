@@ -16,8 +16,8 @@ from citewell.errors import CitewellError
 
 if TYPE_CHECKING:
     from citewell.confidence.cards import Card
-    from citewell.evaluation.calibrating import Evidence
-    from citewell.evaluation.scored import Pair
+    from citewell.evaluation.calibration.calibrating import Evidence
+    from citewell.evaluation.calibration.scored import Pair
     from citewell.knowledge import KnowledgeBase
     from citewell.records import Case
 
@@ -48,8 +48,8 @@ def calibrate(
 ) -> None:
     """Set thresholds, borders and weights from labelled data, and write down what can be promised of them."""
     from citewell.confidence.cards import Outcome, write_card
-    from citewell.evaluation.calibrating import Terms
-    from citewell.evaluation.calibrating import calibrate as make
+    from citewell.evaluation.calibration.calibrating import Terms
+    from citewell.evaluation.calibration.calibrating import calibrate as make
 
     folder = home_of(context, home)
     knowledge_base = _without_card(context, folder)
@@ -89,9 +89,9 @@ def _without_card(context: typer.Context, folder: Path) -> KnowledgeBase:
 def _evidence(knowledge_base: KnowledgeBase, files: list[Path], labels: bool) -> Evidence:
     from citewell.confidence.cards import Labelled
     from citewell.errors import UsageError
-    from citewell.evaluation.calibrating import Evidence
+    from citewell.evaluation.calibration.calibrating import Evidence
+    from citewell.evaluation.calibration.scored import load_pairs, looks_labelled
     from citewell.evaluation.cases import load_cases
-    from citewell.evaluation.scored import load_pairs, looks_labelled
     from citewell.identity import hash_file
 
     cases: list[Case] = []

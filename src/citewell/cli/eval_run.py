@@ -48,7 +48,7 @@ def run(
     """Measure answers against cases: each figure with its n, its interval and who made it."""
     made = evaluate(context, home, cases, answers=answers, runs=runs, top_k=top_k, out=out)
     if html is not None:
-        from citewell.evaluation.page import write_page
+        from citewell.evaluation.report.page import write_page
 
         write_page(made, html)
     if json:

@@ -36,7 +36,7 @@ def compare(
     earlier, later = read_run(before), read_run(after)
     found = compared(earlier, later)
     if html is not None:
-        from citewell.evaluation.page import write_comparison
+        from citewell.evaluation.report.page import write_comparison
 
         write_comparison(earlier, later, html)
     if json:

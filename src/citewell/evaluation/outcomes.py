@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from citewell.errors import CitewellError
-from citewell.evaluation.correctness import says
-from citewell.evaluation.judging import judge
+from citewell.evaluation.judging.correctness import says
+from citewell.evaluation.judging.relevance import Located, cites, hits, locate
+from citewell.evaluation.judging.support import judge
 from citewell.evaluation.measures import ALL
 from citewell.evaluation.measures.answers import units_of, words_of
 from citewell.evaluation.observed import Judged, Observed
 from citewell.evaluation.pipelines import Pipeline
-from citewell.evaluation.relevance import Located, cites, hits, locate
 from citewell.evaluation.results import CaseTiming, Found, Outcome, Score
 from citewell.records import Case, Passage
 from citewell.verification.verifier import Verifier

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from citewell.claims import parse_answer
-from citewell.evaluation import correctness
+from citewell.evaluation.judging import correctness
 from citewell.evaluation.measures.measure import NOT_ASKED, Measure, one
 from citewell.evaluation.observed import Judged, Observed
 from citewell.evaluation.results import Score

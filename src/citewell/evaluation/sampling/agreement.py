@@ -13,13 +13,13 @@ import numpy as np
 
 from citewell.confidence.cards import Labelled
 from citewell.errors import UsageError
+from citewell.evaluation.calibration.scored import Scored, scored_verdict
 from citewell.evaluation.sampling.labels import (
     ANSWERS,
     Drawn,
     judged_items,
     may,
 )
-from citewell.evaluation.scored import Scored, scored_verdict
 from citewell.identity import hash_text, hash_value
 from citewell.knowledge import KnowledgeBase
 from citewell.records import Proof, Record, Status

@@ -13,7 +13,7 @@ from citewell import charts
 from citewell.access import Role
 from citewell.errors import UsageError
 from citewell.evaluation.drift import BY, Drift, Point, drift
-from citewell.evaluation.series import GROUPS, MEASURES
+from citewell.evaluation.drift.series import GROUPS, MEASURES
 from citewell.server.pages.answers import words_of
 from citewell.server.pages.here import Reading
 from citewell.server.pages.rendering import page

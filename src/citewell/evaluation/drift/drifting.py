@@ -19,12 +19,12 @@ from citewell.access import EVALUATION, Role
 from citewell.audit.question import AuditQuery, moment
 from citewell.clock import written
 from citewell.errors import UsageError
-from citewell.evaluation.alerts import Alert, Rule, judged, rules_of, sinks_of
+from citewell.evaluation.calibration.labelling import passage_right, places_of
 from citewell.evaluation.cases import hash_cases
-from citewell.evaluation.changes import Change, change_points
+from citewell.evaluation.drift.alerts import Alert, Rule, judged, rules_of, sinks_of
+from citewell.evaluation.drift.changes import Change, change_points
+from citewell.evaluation.drift.series import MEASURES, MEDIANS, SHARES, Told, Values, largest, values_of
 from citewell.evaluation.intervals import clopper_pearson
-from citewell.evaluation.labelling import passage_right, places_of
-from citewell.evaluation.series import MEASURES, MEDIANS, SHARES, Told, Values, largest, values_of
 from citewell.knowledge import KnowledgeBase
 from citewell.records import Case, Record
 

@@ -22,7 +22,7 @@ from markupsafe import Markup
 from citewell import charts
 from citewell.errors import UsageError
 from citewell.evaluation.comparing import compare
-from citewell.evaluation.plots import EFFORT, better, differences_of, plots_of, shares
+from citewell.evaluation.report.plots import EFFORT, better, differences_of, plots_of, shares
 from citewell.evaluation.results import CaseTiming, Found, Outcome, Run
 from citewell.records import Decision, Maker, Record
 
@@ -36,7 +36,7 @@ _OUTCOMES = (WRONG, ERROR, UNKNOWN, RIGHT)
 _SAID = {WRONG: "wrong", ERROR: "failed", UNKNOWN: "not judged", RIGHT: "right"}
 
 _PAGES = Environment(
-    loader=PackageLoader("citewell.evaluation", "pages"),
+    loader=PackageLoader("citewell.evaluation.report"),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
@@ -101,7 +101,9 @@ def comparison(before: Run, after: Run) -> str:
 
 def render(name: str, **values: Any) -> str:
     """A page of this folder with the shared stylesheet, whose hash the page's policy names."""
-    style = (files("citewell.evaluation") / "pages" / "pages.css").read_text(encoding="utf-8") + charts.STYLE
+    style = (files("citewell.evaluation.report") / "templates" / "pages.css").read_text(
+        encoding="utf-8"
+    ) + charts.STYLE
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return _PAGES.get_template(name).render(
         style=Markup(style),  # noqa: S704 - our own files, no value of a run

@@ -16,7 +16,7 @@ import msgspec
 
 from citewell.config import Verification
 from citewell.errors import UsageError
-from citewell.evaluation.promises import GRID, Unit
+from citewell.evaluation.calibration.promises import GRID, Unit
 from citewell.models.remembering import RememberingEntailer
 from citewell.ports import Entailer
 from citewell.records import Proof, Record, Status, Verdict

@@ -27,7 +27,7 @@ from citewell.confidence.cards import (
 from citewell.config import Config
 from citewell.environment import environment
 from citewell.errors import UsageError
-from citewell.evaluation.labelling import (
+from citewell.evaluation.calibration.labelling import (
     Place,
     answer_right,
     claim_right,
@@ -35,9 +35,9 @@ from citewell.evaluation.labelling import (
     places_of,
     was_shown,
 )
-from citewell.evaluation.promises import GRID, Unit, passed_promise, shown_promise, unit
-from citewell.evaluation.scored import Pair, Scored, scored_pairs, scored_verdict, units_of
-from citewell.evaluation.weighing import COMPONENTS, Weighed, weigh
+from citewell.evaluation.calibration.promises import GRID, Unit, passed_promise, shown_promise, unit
+from citewell.evaluation.calibration.scored import Pair, Scored, scored_pairs, scored_verdict, units_of
+from citewell.evaluation.calibration.weighing import COMPONENTS, Weighed, weigh
 from citewell.identity import hash_text
 from citewell.knowledge import KnowledgeBase
 from citewell.records import AuditRecord, Case, Decision, Passage, Proof, Record
