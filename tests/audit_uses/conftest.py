@@ -39,3 +39,14 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
         made = PostgresDatabase(url, schema=f"test{next(_SCHEMAS)}")
     yield made
     made.close()
+
+
+@pytest.fixture
+def clean_server(postgres_url: str) -> str:
+    """The server without what other homes left on it: a home's schemas have fixed names."""
+    import psycopg
+
+    with psycopg.connect(postgres_url, autocommit=True) as server:
+        for schema in ("citewell", "citewell_index", "citewell_traces", "citewell_feedback"):
+            server.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE".encode())
+    return postgres_url

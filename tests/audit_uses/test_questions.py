@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -199,17 +200,15 @@ def test_no_moment(text: str) -> None:
         moment(text, NOW)
 
 
-def test_a_home_may_keep_its_log_on_a_server(postgres_url: str, tmp_path: Path) -> None:
+def test_a_home_may_keep_its_log_on_a_server(clean_server: str, tmp_path: Path) -> None:
     from citewell.assembly import Assembly
     from citewell.auditing import Auditing
     from citewell.config import Audit, Config
 
-    parts = Assembly(tmp_path, Config(audit=Audit(database=postgres_url)))
-    parts.log.append(some_record(1))
-    audit = Auditing(parts)
-    assert len(audit.query(AuditQuery(user="alice"), reader="auditor").records) == 1
-    assert parts.log.check().ok
-    assert [entry.kind for entry in parts.log.entries()] == ["answer", "read"]
-    assert not (tmp_path / "audit.sqlite").exists()
-    audit.close()
-    parts.close()
+    parts = Assembly(tmp_path, Config(audit=Audit(database=clean_server)))
+    with closing(parts), closing(Auditing(parts)) as audit:
+        parts.log.append(some_record(1))
+        assert len(audit.query(AuditQuery(user="alice"), reader="auditor").records) == 1
+        assert parts.log.check().ok
+        assert [entry.kind for entry in parts.log.entries()] == ["answer", "read"]
+        assert not (tmp_path / "audit.sqlite").exists()

@@ -25,12 +25,9 @@ def open_home(folder: Path, url: str) -> KnowledgeBase:
 
 
 @pytest.fixture
-def home(tmp_path: Path, postgres_url: str) -> Iterator[KnowledgeBase]:
-    with psycopg.connect(postgres_url, autocommit=True) as server:
-        for schema in SCHEMAS:
-            server.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE".encode())
+def home(tmp_path: Path, clean_server: str) -> Iterator[KnowledgeBase]:
     (tmp_path / "bridge.md").write_text("# Bridges\n\nThe bridge was paid for by the town.\n")
-    kb = open_home(tmp_path / "home", postgres_url)
+    kb = open_home(tmp_path / "home", clean_server)
     kb.ingest(tmp_path / "bridge.md")
     yield kb
     kb.close()
