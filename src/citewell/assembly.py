@@ -9,14 +9,15 @@ from __future__ import annotations
 import copy
 import dataclasses
 import os
-import subprocess
+import shlex
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from citewell import config as configuration
 from citewell.clock import SystemClock
+from citewell.commands import tell_command
 from citewell.config import Config
 from citewell.environment import environment
 from citewell.errors import ConfigError, SameModelError, UsageError
@@ -62,8 +63,6 @@ MODELS = ("embedder", "ranker", "extractor", "generator", "entailer")
 """Who makes numbers and words."""
 _READERS = ("reading", "ranker", "extractor")
 _SHARED = ("embedder", "entailer", "evidence", "index", "log", "traces")
-ESCALATION_S = 10.0
-"""Longest an ``escalate`` command may take."""
 
 
 def _onnx_embedder() -> Embedder:
@@ -308,6 +307,7 @@ class Assembly:
 
         models = (self.embedder, self.ranker, self.extractor, self.generator, self.entailer)
         judges = (self.gate_judge, self.answer_judge)
+        escalate = shlex.split(self.config.escalate)
         return Answering(
             retriever=self.retriever,
             ranker=self.ranker,
@@ -322,7 +322,7 @@ class Assembly:
             makers=tuple(model.maker for model in (*models, *judges) if model is not None),
             environment=environment(),
             pin=self.index.pin,
-            escalate=escalation(self.config.escalate) if self.config.escalate else None,
+            escalate=partial(tell_command, escalate) if self.config.escalate else None,
             clock=self.clock,
             composes=self.composes,
             questioner=self.questioner,
@@ -416,31 +416,6 @@ def refuse_same_maker(writer: Maker, verifier: Maker) -> None:
             f"{writer.name} would verify what {verifier.name} wrote, and they are one model",
             hint="choose another generator or entailer",
         )
-
-
-def escalation(command: str) -> Callable[[str], str]:
-    """Runs ``command`` with the request id as last argument; returns what went wrong, or ""."""
-    import shlex
-
-    words = shlex.split(command)
-
-    def escalate(request_id: str) -> str:
-        try:
-            done = subprocess.run(
-                [*words, request_id],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                timeout=ESCALATION_S,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return f"{type(error).__name__}: {error}"
-        if done.returncode:
-            return f"{words[0]} ended with {done.returncode}: {done.stderr.decode(errors='replace')[-500:]}"
-        return ""
-
-    return escalate
 
 
 def _refuse_same_model(config: Config) -> None:

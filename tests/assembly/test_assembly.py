@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import citewell
-from citewell.assembly import Assembly, escalation, load_config, refuse_same_maker
+from citewell.assembly import Assembly, load_config, refuse_same_maker
+from citewell.commands import tell_command
 from citewell.config import Config, Judges, Questions
 from citewell.environment import environment
 from citewell.errors import ConfigError, SameModelError, UsageError
@@ -110,10 +111,10 @@ def test_escalation_tells_what_went_wrong(tmp_path: Path) -> None:
     good = tmp_path / "good.sh"
     good.write_text(f'#!/bin/sh\necho "$1" > {told}\n')
     good.chmod(0o755)
-    assert escalation(str(good))("req_1") == ""
+    assert tell_command([str(good)], "req_1") == ""
     assert told.read_text() == "req_1\n"
-    assert "ended with 3" in escalation("sh -c 'exit 3'")("req_1")
-    assert "FileNotFoundError" in escalation("/no/such/program")("req_1")
+    assert "ended with 3" in tell_command(["sh", "-c", "exit 3"], "req_1")
+    assert "FileNotFoundError" in tell_command(["/no/such/program"], "req_1")
 
 
 def test_the_environment_names_what_rounding_depends_on() -> None:

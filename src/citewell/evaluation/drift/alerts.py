@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
 
 import msgspec
 
+from citewell.commands import tell_command
 from citewell.config import Alerts
 from citewell.errors import ConfigError
 from citewell.records import Record
@@ -93,32 +93,18 @@ def judged(
 
 
 def sinks_of(settings: Alerts) -> dict[str, Callable[[Alert], str]]:
-    """Each configured one by its name; told an alert, it returns what went wrong, or ""."""
+    """Each configured one by its name; told an alert, it returns what went wrong, or "".
+
+    A command gets the alert's text as its last argument and its JSON as standard input.
+    """
     found: dict[str, Callable[[Alert], str]] = {}
     if settings.command:
-        found["command"] = lambda alert: _run(settings.command, alert)
+        found["command"] = lambda alert: tell_command(
+            shlex.split(settings.command), alert.text, msgspec.json.encode(alert)
+        )
     if settings.webhook:
         found["webhook"] = lambda alert: _post(settings.webhook, alert)
     return found
-
-
-def _run(command: str, alert: Alert) -> str:
-    """The alert's text is the last argument, its JSON the standard input."""
-    words = [*shlex.split(command), alert.text]
-    try:
-        done = subprocess.run(
-            words,
-            input=msgspec.json.encode(alert),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{type(error).__name__}: {error}"
-    if done.returncode:
-        return f"{words[0]} ended with {done.returncode}: {done.stderr.decode(errors='replace')[-300:]}"
-    return ""
 
 
 def _post(url: str, alert: Alert) -> str:

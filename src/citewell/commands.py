@@ -1,0 +1,31 @@
+"""The owner's own commands, told that something happened.
+
+In: the words of a command, one more argument. Out: what went wrong, or "". Knows nothing
+about what it tells.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+
+TIMEOUT_S = 10.0
+"""Longest a command may take."""
+
+
+def tell_command(words: Sequence[str], argument: str, stdin: bytes = b"") -> str:
+    """Runs a command with ``argument`` as its last one, without a shell. Never raises for what it does."""
+    try:
+        done = subprocess.run(
+            [*words, argument],
+            input=stdin,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{type(error).__name__}: {error}"
+    if done.returncode:
+        return f"{words[0]} ended with {done.returncode}: {done.stderr.decode(errors='replace')[-500:]}"
+    return ""
