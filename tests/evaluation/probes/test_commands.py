@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ CASES = [
     }
 ]
 READS = (
-    "python -c \"import json,sys; s=json.load(sys.stdin)['sources'][0];"
+    f"{sys.executable} -c \"import json,sys; s=json.load(sys.stdin)['sources'][0];"
     " print(s['text'].split('.')[0] + ' [' + s['id'] + '].')\""
 )
 

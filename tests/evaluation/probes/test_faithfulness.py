@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 
 import pytest
@@ -143,7 +144,7 @@ def test_a_writer_that_fails_leaves_its_sample_out() -> None:
 
 def test_a_program_is_a_writer_too() -> None:
     program = (
-        "python -c \"import json,sys; g=json.load(sys.stdin); s=g['sources'][0];"
+        f"{sys.executable} -c \"import json,sys; g=json.load(sys.stdin); s=g['sources'][0];"
         " print(s['text'].split('.')[0] + ' [' + s['id'] + '].')\""
     )
     report = Faithfulness(subject=command(program), controls=1).probe([sample()])
