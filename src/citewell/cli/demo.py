@@ -1,12 +1,14 @@
 """``python -m citewell.cli.demo``: see it work on documents that we wrote ourselves.
 
-Reads this project's README.md and docs/ into ``.demo``, asks one question that they answer and one that they
-do not, prints both answers, the record of the first and the check of the log. 1 when anything of that fails.
+Reads this project's README.md and the pages of docs/ into ``.demo``, asks one question that they answer and
+one that they do not, prints both answers, the record of the first and the check of the log. 1 when anything
+of that fails.
 """
 
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -34,10 +36,15 @@ def run(*words: str) -> str:
 
 def main() -> None:
     root = Path(__file__).parents[3]
-    sources = [path for path in (root / "README.md", root / "docs") if path.exists()]
-    if not sources:
+    if not (root / "docs").is_dir():
         sys.exit("the demo reads the project's own documentation: run it in a checkout")
-    run("ingest", *(str(path) for path in sources))
+    # The pages alone: pictures are no documents, and the figures beside them are no prose.
+    pages = Path(HOME) / "pages"
+    for page in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
+        copy = pages / page.relative_to(root)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(page, copy)
+    run("ingest", str(pages / "README.md"), str(pages / "docs"))
     answered = run("ask", ANSWERED)
     run("ask", UNANSWERED)
     record = next(line.split()[1] for line in answered.splitlines() if line.startswith("record"))
