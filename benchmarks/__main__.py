@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 PLAIN = (
-    "verification", "model_speed", "ranker", "reader", "poison", "pdf_reading",
+    "verification", "overstated", "model_speed", "ranker", "reader", "poison", "pdf_reading",
     "llm_writers", "injections", "retrieval_beir", "prose_answers", "ingest", "pass_latency", "audit_queries",
     "turns", "card_promise",
     "faithfulness", "poisoning", "detectors", "citations", "citation_agreement", "canary",
