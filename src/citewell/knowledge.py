@@ -133,7 +133,7 @@ class KnowledgeBase:
         another ingest is writing, AccessError when the caller may not, or would not see what comes in.
         """
         from citewell.documents.worker import ParsingWorker
-        from citewell.ingesting import ingest
+        from citewell.ingesting import IngestReport, ingest
 
         self.caller.must(Role.CURATOR, to="change documents")
         self.caller.must_see(acl)
@@ -142,20 +142,27 @@ class KnowledgeBase:
         self.home.mkdir(parents=True, exist_ok=True)
         self._seal_configuration()
         parts = self._parts
-        with ParsingWorker(self.config.documents) as worker:
-            report = ingest(
-                [Path(path) for path in paths],
-                worker=worker,
-                evidence=parts.evidence,
-                index=parts.index,
-                chunking=self.config.chunking,
-                acl=acl,
-                tags=tags,
-                document_id=document_id,
-                progress=progress,
-                clock=parts.clock,
-                sees=self.caller.sees,
+        try:
+            with ParsingWorker(self.config.documents) as worker:
+                report = ingest(
+                    [Path(path) for path in paths],
+                    worker=worker,
+                    evidence=parts.evidence,
+                    index=parts.index,
+                    chunking=self.config.chunking,
+                    acl=acl,
+                    tags=tags,
+                    document_id=document_id,
+                    progress=progress,
+                    clock=parts.clock,
+                    sees=self.caller.sees,
+                )
+        except KeyboardInterrupt:
+            # What was read so far can be asked from now on, so the log commits to it like to any other.
+            seal_ingest(
+                parts.log, parts.evidence, IngestReport(files=(), index_version=parts.index.version()), paths
             )
+            raise
         seal_ingest(parts.log, parts.evidence, report, paths)
         return report
 

@@ -27,6 +27,7 @@ from citewell.clock import SystemClock, written
 from citewell.errors import CitewellError, UsageError
 from citewell.ports import Clock
 from citewell.records import Record
+from citewell.wal import open_wal
 
 KEYS_FILE = "access.sqlite"
 PREFIX = "cw_"
@@ -195,7 +196,7 @@ class ApiKeys:
         # Made with its rights, so that there is no moment in which others could open it.
         os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         self.path.chmod(0o600)
-        connection = sqlite3.connect(self.path, timeout=30.0, isolation_level=None, check_same_thread=False)
+        connection = open_wal(self.path)
         connection.execute(
             "CREATE TABLE IF NOT EXISTS keys(number INTEGER PRIMARY KEY, key_id TEXT NOT NULL UNIQUE,"
             " salt BLOB NOT NULL, hash BLOB NOT NULL, body BLOB NOT NULL)"
