@@ -1,0 +1,149 @@
+"""What the words of a stretch can be: a clause, a subject, a verb's beginning, the inside of a scope.
+
+In: a stretch of a sentence. Out: yes or no, or the subject that a later verb shares. By word tables alone, and
+"no" where they leave a doubt. Knows nothing about where a sentence is cut.
+"""
+
+from __future__ import annotations
+
+import re
+
+from citewell.verification.verbs import AUXILIARIES, PAST, is_doubtful, is_finite
+
+WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
+# Words whose scope reaches over what follows, so that nothing behind them may be cut off.
+_SCOPE = re.compile(
+    r"\b(?:if|unless|except|whether|that|because|since|although|though|when|whenever|while|where|after|before|until|once|than|"
+    r"as|how|why|what|who|whom|whose|which|said|says|stated|claim(?:s|ed)?|argue[sd]?|believe[sd]?|denie[sd]|den(?:y|ying)|"
+    r"reported(?:ly)?|alleged(?:ly)?|think[s]?|thought|expect(?:s|ed)?|suggest(?:s|ed)?|both|either|"
+    r"neither|between|not only|"
+    r"respectively|compared|versus|vs|total(?:s|ed|ing)?|sum|combined|together|assuming|provided)\b",
+    re.IGNORECASE,
+)
+_STARTERS = frozenset(
+    "the a an its their his her our this these those that it he she they we there i one two three some most many all each".split()
+)
+_AFTER_VERB = frozenset(
+    "the a an its their his her our this these those in on at to from by for with of about over under more less no not nearly approximately around up down into as also only all several some any new".split()
+)
+
+
+def lowered(text: str) -> list[str]:
+    """The words, without the marks around them."""
+    return [word.lower() for word in WORD.findall(text)]
+
+
+def _verb_at(words: list[str]) -> int:
+    """Place of the first finite verb that is not in first position, -1 when there is none."""
+    for index, word in enumerate(words):
+        if index and is_finite(word) and not (is_doubtful(word) and not _object_follows(words, index)):
+            return index
+    return -1
+
+
+def _object_follows(words: list[str], index: int) -> bool:
+    following = words[index + 1] if index + 1 < len(words) else ""
+    return following in _AFTER_VERB or following[:1].isdigit()
+
+
+def is_clause(text: str) -> bool:
+    """Something stands before a finite verb."""
+    return _verb_at(lowered(text)) > 0
+
+
+def late_subject(text: str) -> bool:
+    """A comma or another joint before the verb: the subject of ``text`` is not its beginning."""
+    at = _verb_at(lowered(text))
+    verb = list(WORD.finditer(text))[at].start()
+    return bool(re.search(r",|\b(?:and|or)\b", text[:verb]))
+
+
+def plainly_clause(text: str) -> bool:
+    """Begins like a subject, and its verb comes soon."""
+    first = WORD.search(text)
+    if not first:
+        return False
+    words = lowered(text)
+    at = _verb_at(words)
+    likely = words[0] in _STARTERS or first.group()[0].isupper() or words[at] in AUXILIARIES
+    return 0 < at <= 6 and likely and not re.match(r"(?:of|in|for|to|from|with|by|on|at)\b", text)
+
+
+def starts_with_verb(text: str) -> bool:
+    """A finite verb is its first word, but for an adverb."""
+    words = lowered(text)
+    while words and (words[0].endswith("ly") or words[0] in {"also", "then", "later", "now"}):
+        words = words[1:]
+    return bool(words) and is_finite(words[0]) and (not is_doubtful(words[0]) or _object_follows(words, 0))
+
+
+def is_subject(text: str) -> bool:
+    """Ten words at most, none a finite verb, none that opens a scope."""
+    words = lowered(text)
+    return (
+        0 < len(words) <= 10
+        and not any(is_finite(word) and not is_doubtful(word) for word in words)
+        and not _SCOPE.search(text)
+    )
+
+
+def shared_subject(left: str, right: str, comma: bool) -> str:
+    """The subject (with what goes before it) that the verb at the head of ``right`` shares, or ""."""
+    rights, lefts = lowered(right), lowered(left)
+    if not rights or not is_finite(rights[0]):
+        return ""
+    if is_doubtful(rights[0]) and not (_object_follows(rights, 0) and comma):
+        return ""
+    if (
+        not comma
+        and rights[0] not in AUXILIARIES
+        and not (_object_follows(rights, 0) or _capital_follows(right))
+    ):
+        return ""
+    if is_finite(lefts[-1]) and lefts[-1] not in AUXILIARIES:
+        return ""  # "recorded and produced an album": the first verb waits for the object of the second
+    at = _verb_at(lefts)
+    spans = [match.span() for match in WORD.finditer(left)]
+    if at <= 0 or at > 12:
+        return ""
+    subject = left[: spans[at][0]].rstrip()
+    if rights[0] in AUXILIARIES or lefts[at] not in AUXILIARIES:
+        return subject
+    if rights[0] in PAST and lefts[at] in {"has", "have", "had"}:
+        return left[: spans[at][1]]
+    follows = rights[1] if len(rights) > 1 else ""
+    passive = at + 1 < len(lefts) and (lefts[at + 1] in PAST or lefts[at + 1].endswith("ed"))
+    if rights[0] in PAST and lefts[at] in {"is", "are", "was", "were"} and passive:
+        # "was founded in 1990 and acquired by X" shares the auxiliary; "... and acquired X" may not.
+        return (
+            left[: spans[at][1]]
+            if follows in {"by", "in", "on", "at", "from", "to", "for", "as", "into"}
+            else ""
+        )
+    return subject if not passive and rights[0] not in PAST else ""
+
+
+def _capital_follows(text: str) -> bool:
+    words = WORD.findall(text)
+    return len(words) > 1 and (words[1][0].isupper() or words[1][0].isdigit())
+
+
+def open_scope(left: str) -> bool:
+    """A condition, a report, a comparison or a denial in it may reach over what follows."""
+    return bool(_SCOPE.search(left)) or bool(
+        re.search(r"\b(?:no|not|never|without)\b|n't\b", left, re.IGNORECASE)
+    )
+
+
+def balanced(text: str) -> bool:
+    """No bracket or quotation is open at its end."""
+    return (
+        text.count("(") == text.count(")")
+        and text.count("\u201c") == text.count("\u201d")
+        and text.count('"') % 2 == 0
+    )
+
+
+def quoted(sentence: str) -> bool:
+    """A sentence with a quotation is left whole: the quotation is checked as one."""
+    return any(mark in sentence for mark in '"\u201c\u201d\u00ab\u00bb')
