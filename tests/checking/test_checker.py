@@ -341,27 +341,3 @@ def test_a_long_quote_is_cited_in_spans_of_at_most_thirty_tokens() -> None:
     (claim,) = checked([says(long, Quote(source="long", text=long))], {"long": long}).claims
     assert len(claim.citations) > 1
     assert " ".join(c.quote for c in claim.citations).split() == long.split()
-
-
-def test_a_repair_hook_may_offer_another_quote() -> None:
-    one, store = passage("nike", NIKE)
-    two, own = passage("adidas", ADIDAS)
-    store.put(own.get(two.chunk.document_version, "adidas"))
-    draft = Draft(
-        text="Adidas sold Reebok in 2021.",
-        raw="",
-        maker=WRITER,
-        claims=(
-            DraftClaim(text="Adidas sold Reebok in 2021.", start=0, end=27, quotes=(Quote(source="nike"),)),
-        ),
-    )
-    checker = Checker(Verifier(FakeEntailer()), store, Verification())
-    result = checker.check(
-        "",
-        (),
-        draft,
-        [one, two],
-        repair=lambda claim, passages: [Quote(source="adidas", text="Adidas sold Reebok in 2021.")],
-    )
-    assert result.claims[0].verdict.status is Status.VERIFIED
-    assert any(note.startswith("repaired") for note in result.notes)

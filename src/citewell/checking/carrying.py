@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from citewell.checking.citations import Cited, Library
 from citewell.records import Passage
 from citewell.sentences import sentence_spans
-from citewell.verification.evidence import EvidenceText, passage_evidence
+from citewell.verification.evidence import EvidenceText
 
 
 def quoted_evidence(cited: Sequence[Cited], library: Library) -> tuple[EvidenceText, ...]:
@@ -29,7 +29,7 @@ def quoted_evidence(cited: Sequence[Cited], library: Library) -> tuple[EvidenceT
 def _evidence(passage: Passage, spans: Sequence[tuple[int, int]], library: Library) -> EvidenceText:
     document = library.document(passage)
     pieces = dict.fromkeys(piece for span in spans for piece in _around(document.text, *span))
-    whole = passage_evidence(passage, document.text)
+    whole = library.evidence(passage)
     held = {
         index
         for index, row in enumerate(passage.chunk.rows)
@@ -38,12 +38,11 @@ def _evidence(passage: Passage, spans: Sequence[tuple[int, int]], library: Libra
     rows = (
         tuple(line for index, line in enumerate(whole.lines) if index in held) if passage.chunk.rows else ()
     )
-    language = document.language.value if document.language and not document.caller_supplied else ""
     return EvidenceText(
         text="\n".join(document.text[start:end] for start, end in sorted(pieces)),
         context=whole.context,
         lines=rows,
-        language=language,
+        language=whole.language,
         source=whole.source,
     )
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+import msgspec
+
 from citewell.claims.markers import resolve_label
 from citewell.config import Verification
 from citewell.errors import EvidenceError
@@ -30,6 +32,7 @@ from citewell.records import (
 )
 from citewell.tokens import token_spans
 from citewell.verification.binding import Scorer, bind, fitted
+from citewell.verification.evidence import EvidenceText, passage_evidence
 from citewell.verification.verbatim import fold, locate
 
 NAME = "citewell-quotes/1"
@@ -62,6 +65,14 @@ class Library:
         if key not in self._documents:
             self._documents[key] = self._evidence.get(*key)
         return self._documents[key]
+
+    def evidence(self, passage: Passage) -> EvidenceText:
+        """The whole passage as the verifier reads it."""
+        document = self.document(passage)
+        text = passage_evidence(passage, document.text)
+        # A caller's short text is told by its words; only a stored document's language is taken at its word.
+        language = document.language.value if document.language and not document.caller_supplied else ""
+        return msgspec.structs.replace(text, language=language)
 
     def find(self, source: str) -> Passage | None:
         """By chunk id, then by the document's id when it has one passage, then by number among the usable."""

@@ -1,0 +1,177 @@
+"""Claims under way, judged: by exact code where that settles it, else by the verifier.
+
+In: the claims of one draft, each with what it cites. Out: the same with verdicts; what cites nothing is
+judged against everything and cited afterwards, by entailment, never by likeness of words. Knows nothing about
+repair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from citewell.checking.citations import MAKER, Cited, Library
+from citewell.checking.work import Work, by_overlap, passages_of, status_of
+from citewell.config import Verification
+from citewell.records import Label, Passage, Proof, Status, Verdict
+from citewell.verification.evidence import EvidenceText
+from citewell.verification.verbatim import fold
+from citewell.verification.verifier import Question, Verifier
+
+MOST_PASSAGES = 20  # read for one claim; what is left out is noted
+CITED_AFTERWARDS = 3  # passages tried one by one when a claim cites nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging:
+    """One check: the question, what may be cited for it, who judges. ``notes`` gather what must be told."""
+
+    question: str
+    library: Library
+    verifier: Verifier
+    settings: Verification
+    notes: list[str] = field(default_factory=list)
+
+    def judged(self, works: Sequence[Work]) -> list[Work]:
+        """Each claim with its verdict, against all it cites together."""
+        result: list[Work] = []
+        asked: list[tuple[int, Question]] = []
+        for index, work in enumerate(works):
+            verdict = self.exact(work)
+            result.append(msgspec.structs.replace(work, verdict=verdict))
+            if verdict is None:
+                passages = passages_of(work) if passages_of(work) and not work.broken else self.nearest(work)
+                asked.append((index, self.of(work, passages)))
+        verdicts = self.verifier.verify_many([item for _, item in asked])
+        for (index, _), verdict in zip(asked, verdicts, strict=True):
+            result[index] = msgspec.structs.replace(result[index], verdict=verdict)
+        return [
+            self._cited_afterwards(work)
+            if not passages_of(work)
+            and not work.broken
+            and status_of(work) in {Status.VERIFIED, Status.CONTRADICTED}
+            else work
+            for work in result
+        ]
+
+    def exact(self, work: Work) -> Verdict | None:
+        """A broken citation, or the quotes of one table row that are the claim."""
+        if broken := work.broken:
+            return Verdict(
+                status=Status.BROKEN, reason=broken.broken, maker=MAKER, failure=broken.failure, support=0.0
+            )
+        quotes = [cited for cited in work.cited if cited.quote.text and cited.spans]
+        if not quotes or len(quotes) != len(work.cited) or not (row := self.library.same_row(quotes)):
+            return None
+        said = fold(work.drafted.text).text.strip()
+        if said not in {
+            fold(joiner.join(c.quote.text for c in quotes)).text.strip()
+            for joiner in (" \u2026 ", " ", ": ", "\t")
+        }:
+            return None
+        heads = [
+            " ".join(cell.head.split())
+            for cell in row.cells
+            if cell.head
+            and any(start <= cell.start and cell.end <= end for c in quotes for start, end in c.spans)
+        ]
+        under = f" under \u201c{heads[0]}\u201d" if len(heads) == 1 else ""
+        return Verdict(
+            status=Status.VERIFIED,
+            reason=f"label and value stand in one row of the source{under}",
+            maker=MAKER,
+            label=Label.ENTAILMENT,
+            proof=Proof.VERBATIM,
+            support=1.0,
+        )
+
+    def of(self, work: Work, passages: Sequence[Passage]) -> Question:
+        """What the verifier is asked: does the claim follow from these passages together?"""
+        return self.by(work, tuple(self.library.evidence(passage) for passage in passages))
+
+    def by(self, work: Work, evidence: tuple[EvidenceText, ...]) -> Question:
+        """The same of other texts than whole passages."""
+        return Question(
+            claim=work.drafted.text,
+            evidence=evidence,
+            context=self.question,
+            asked=self.question if work.fragment else "",
+        )
+
+    def nearest(self, work: Work) -> tuple[Passage, ...]:
+        """Every usable passage, or the nearest in words when there are very many."""
+        usable = self.library.usable
+        if len(usable) <= MOST_PASSAGES:
+            return usable
+        self.notes.append(
+            f"{len(usable) - MOST_PASSAGES} passages were not read for \u201c{work.drafted.text[:60]}\u201d"
+        )
+        return self.closest(work)
+
+    def bound(self, work: Work, passage: Passage) -> Cited:
+        """The span of ``passage`` that carries the claim."""
+        return self.library.bound(
+            work.drafted.text,
+            passage,
+            self.settings,
+            lambda texts: self.verifier.scores(work.drafted.text, texts),
+        )
+
+    def _cited_afterwards(self, work: Work) -> Work:
+        """The passage, or the few together, that carried a verdict reached over all of them."""
+        near = self.closest(work)
+        for tried in (near[:CITED_AFTERWARDS], near[CITED_AFTERWARDS:]) if len(near) > 1 else ():
+            if best := self._carrying(work, tried):
+                near = (best,)
+                break
+        else:
+            near = self._jointly(work, near)
+        cited = [self.bound(work, passage) for passage in near]
+        return msgspec.structs.replace(work, cited=tuple(c for c in cited if c.spans), mode="post-hoc")
+
+    def _carrying(self, work: Work, passages: Sequence[Passage]) -> Passage | None:
+        """The passage that carries the verdict alone, the surest when several do: words only order them."""
+        verdicts = self.verifier.verify_many([self.of(work, (passage,)) for passage in passages])
+        verified = status_of(work) is Status.VERIFIED
+        same = [
+            (-((verdict.support if verified else verdict.contradiction) or 0.0), place)
+            for place, verdict in enumerate(verdicts)
+            if verdict.status is status_of(work)
+        ]
+        return passages[min(same)[1]] if same else None
+
+    def _jointly(self, work: Work, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
+        """As few passages as carry the verdict together."""
+        for count in range(2, len(passages)):
+            verdict = self.verifier.verify_many([self.of(work, passages[:count])])[0]
+            if verdict.status is status_of(work):
+                return passages[:count]
+        return passages
+
+    def entailed(self, works: Sequence[Work]) -> list[bool | None]:
+        """For each claim: do all passages together, cited or not, support it? None where nothing could
+        tell."""
+        entailed: list[bool | None] = []
+        open_ones: list[int] = []
+        for index, work in enumerate(works):
+            status = status_of(work)
+            entailed.append(
+                True if status is Status.VERIFIED else None if status is Status.UNCHECKED else False
+            )
+            read = {p.chunk.chunk_id for p in passages_of(work)}
+            all_read = not work.broken and (
+                not read or {p.chunk.chunk_id for p in self.library.usable} <= read
+            )
+            if entailed[-1] is False and not all_read:
+                open_ones.append(index)
+        questions = [self.of(works[i], self.closest(works[i])) for i in open_ones]
+        for index, verdict in zip(open_ones, self.verifier.verify_many(questions), strict=True):
+            unchecked = verdict.status is Status.UNCHECKED
+            entailed[index] = None if unchecked else verdict.status is Status.VERIFIED
+        return entailed
+
+    def closest(self, work: Work) -> tuple[Passage, ...]:
+        """The usable passages nearest in words, as many as are read for one claim."""
+        return by_overlap(work.drafted.text, self.library.usable)[:MOST_PASSAGES]
