@@ -1,26 +1,23 @@
-"""Makes logs of any size for measuring: entries as sealed as real ones, with short bodies, in bulk.
+"""Records of any number for measuring logs: five claims each, short bodies, drawn as a working system might
+have them.
 
-In: a size and an empty log. Out: entries, tree and signed checkpoint in the log's own tables, and the tables
-for questions. Five claims a record, users, documents and chunks spread unevenly, a year of time. Seeded: the
-same size gives the same log but for keys and pseudonyms. Personal texts are left out (``real_record`` has
-them).
+In: a size. Out: stretches of records as numbers (who asked, what was cited, what came of it), the names and
+bodies that the numbers stand for. Users, documents and chunks are spread unevenly over a year of time.
+Seeded: the same size gives the same records. Personal texts are left out (``real_record`` has them). Written
+into a log by :mod:`benchmarks.audit_bulk`.
 """
 
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from hashlib import sha256
-from itertools import accumulate
-from typing import Any
 
-from citewell.audit.checkpoints import checkpoint
-from citewell.audit.log import Log
-from citewell.audit.merkle import Frontier, leaf_hash
-from citewell.audit.postings import Batch, Flagged, Indexed, Place, Postings
-from citewell.audit.profiles import DAY, Axis, Facts, Profile, confidence_band, key_of, timestamp_of
-from citewell.identity import TAG, salted_hash
+import numpy as np
+from numpy.typing import NDArray
+
+from citewell.audit.profiles import DAY, Profile, confidence_band, timestamp_of
 from citewell.records import (
     AuditRecord,
     Citation,
@@ -42,17 +39,43 @@ BATCH = 5_000
 CLAIMS = 5
 CHUNKS = 20
 FLAG = "thumbs_down"
+FLAGGED_EACH = 400
+"""One record in so many was flagged by its reader."""
+Numbers = NDArray[np.int64]
 
 
 class Spread:
     """Numbers below ``count``, the n-th about 1/(n + shift) as often as the first."""
 
     def __init__(self, count: int, shift: float) -> None:
-        self._weights = list(accumulate(1 / (n + shift) for n in range(count)))
-        self._count = range(count)
+        self.count = count
+        self._edges = np.cumsum(1 / (np.arange(count) + shift))
 
-    def draw(self, draw: random.Random, k: int = 1) -> list[int]:
-        return draw.choices(self._count, cum_weights=self._weights, k=k)
+    def draw(self, draw: random.Random) -> int:
+        return int(self._of(np.array([draw.random()]))[0])
+
+    def many(self, draw: np.random.Generator, k: int) -> Numbers:
+        return self._of(draw.random(k))
+
+    def _of(self, chances: NDArray[np.float64]) -> Numbers:
+        return np.searchsorted(self._edges, chances * self._edges[-1]).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Records from seq ``first + 1`` on: the number of each one's outcome and user; of each claim the document,
+    which of its chunks, which of its two versions."""
+
+    first: int
+    outcomes: Numbers
+    users: Numbers
+    documents: Numbers
+    places: Numbers
+    versions: Numbers
+
+    @property
+    def seqs(self) -> Numbers:
+        return np.arange(self.first + 1, self.first + 1 + len(self.outcomes))
 
 
 class Generator:
@@ -68,35 +91,80 @@ class Generator:
         self.users = Spread(max(50, size // 500), 20)
         self.documents = Spread(max(100, min(50_000, size // 100)), 5)
         self.outcomes = _outcomes(self)
+        self._edges = np.cumsum([outcome.weight for outcome in self.outcomes])
 
     def user(self, draw: random.Random) -> str:
-        return f"user{self.users.draw(draw)[0]}"
+        return user_name(self.users.draw(draw))
 
     def session(self, draw: random.Random) -> str:
-        return f"ses_{draw.randrange(max(1, self.size // 5))}"
+        return session_name(draw.randrange(max(1, self.size // 5)))
 
     def document(self, draw: random.Random) -> str:
-        return f"reports/{self.documents.draw(draw)[0]}.pdf"
+        return document_name(self.documents.draw(draw))
 
     def chunk(self, draw: random.Random) -> str:
-        return f"c{self.documents.draw(draw)[0]}.{draw.randrange(CHUNKS)}"
+        return chunk_name(self.documents.draw(draw), draw.randrange(CHUNKS))
 
     def some_day(self, draw: random.Random) -> dict[str, str]:
         since = START + draw.randrange(364) * DAY
         return {"since": timestamp_of(since), "until": timestamp_of(since + DAY)}
 
+    def times(self, seqs: Numbers) -> Numbers:
+        """Microseconds since 1970: evenly over the year. In two parts, as their product is past 64 bits."""
+        whole, rest = divmod(YEAR, self.size + 1)
+        return START + whole * seqs + rest * seqs // (self.size + 1)
+
+    def stretches(self) -> Iterator[Stretch]:
+        """The same ones each time."""
+        for first in range(0, self.size, BATCH):
+            draw = np.random.default_rng([self.size, first])
+            count = min(BATCH, self.size - first)
+            three = self.documents.many(draw, 3 * count).reshape(count, 3)
+            yield Stretch(
+                first,
+                np.searchsorted(self._edges, draw.random(count) * self._edges[-1]),
+                self.users.many(draw, count),
+                three[:, np.arange(CLAIMS) % 3],
+                draw.integers(CHUNKS, size=(count, CLAIMS)),
+                draw.integers(2, size=(count, CLAIMS)),
+            )
+
+
+def user_name(user: int) -> str:
+    return f"user{user}"
+
+
+def subject_of(user: int) -> str:
+    """The pseudonym."""
+    return f"sub_{user:024d}"
+
+
+def session_name(session: int) -> str:
+    return f"ses_{session}"
+
+
+def document_name(document: int) -> str:
+    return f"reports/{document}.pdf"
+
+
+def version_name(version: int) -> str:
+    return f"sha256:v{version}"
+
+
+def chunk_name(document: int, place: int) -> str:
+    return f"c{document}.{place}"
+
+
+def request_name(seq: int) -> str:
+    return f"req_{seq:024d}"
+
 
 class Outcome:
-    """One profile: the parts of a body that are the same for every record that has it."""
+    """One profile, and the body of every record that has it: ``template`` lacks for each claim its document,
+    chunk and version (:meth:`Stretch.claims`), the request and the blinded session."""
 
-    def __init__(self, profile: Profile, before: str, claims: list[str], after: str, weight: float) -> None:
-        self.profile, self.before, self.claims, self.after, self.weight = (
-            profile,
-            before,
-            claims,
-            after,
-            weight,
-        )
+    def __init__(self, profile: Profile, template: str, weight: float) -> None:
+        self.profile, self.template, self.weight = profile, template, weight
 
 
 def _outcomes(generator: Generator) -> list[Outcome]:
@@ -129,152 +197,34 @@ def _outcomes(generator: Generator) -> list[Outcome]:
             config="sha256:config",
         )
         measure = '{"n":1,"value":0.9}'
-        claims = [
-            '"kind":"cited","shown":true,"text":"claim","verdict":{"maker":{"name":"nli"},'
+        claims = ",".join(
+            '{"answer_end":9,"answer_start":0,"citations":[{"answer_end":9,"answer_start":0,'
+            '"chunk_id":"c%d.%d","document_id":"reports/%d.pdf","document_version":"sha256:v%d","end":40,'
+            '"quote":"a quote","start":10}],"kind":"cited","shown":true,"text":"claim",'
+            '"verdict":{"maker":{"name":"nli"},'
             + (f'"proof":"{proof}",' if proof else "")
             + f'"reason":"r","status":"{status}"}}}}'
             for status, proof in zip(statuses, proofs, strict=True)
-        ]
-        before = (
+        )
+        template = (
+            f'{{"claims":[{claims}],'
             f'"confidence_report":{{"consistency_score":{measure},"coverage_score":{measure},'
             f'"decision":"{decision or "ABSTAIN"}","entailment_score":{measure},'
             f'"hallucination_gap":{measure},'
             f'"overall":{overall},"retrieval_score":{measure},"weights":{{}}}},"config_hash":"sha256:config",'
-            f'{chr(34)}error{chr(34)}:"{"GeneratorError" if error else ""}","failure_reason":"{failure}",'
+            f'"error":"{"GeneratorError" if error else ""}","failure_reason":"{failure}",'
             f'"generated_response":"raw","generation_model":"{model}","generation_prompt_hash":"{prompt}",'
             '"index_version":"1","makers":[{"name":"nli"}],"query_embedding_model":"minilm",'
+            f'"request_id":"req_%024d","response_decision":"{decision}","retrieval_results":[],'
+            '"session_id":{"blind":"%s","sealed":""},"shown_response":"shown","timestamp":"","user":"",'
+            '"user_query":"question"}'
         )
         weight = draw.paretovariate(1.2) * (0.05 if error else 1)
         if profile in found:
             found[profile].weight += weight
         else:
-            found[profile] = Outcome(profile, before, claims, f'"response_decision":"{decision}",', weight)
+            found[profile] = Outcome(profile, template, weight)
     return list(found.values())
-
-
-def fill(log: Log, postings: Postings, generator: Generator) -> tuple[float, float]:
-    """Seconds for entries and for the tables for questions; the two are made in one go and told apart."""
-    took = [0.0]
-    begun = time.perf_counter()
-    postings.rebuild(_written(log, generator, took))
-    return took[0], time.perf_counter() - begun - took[0]
-
-
-def _written(log: Log, generator: Generator, took: list[float]) -> Iterator[Batch]:
-    draw = random.Random(generator.size)
-    frontier = Frontier()
-    people: dict[int, str] = {}
-    pepper = _pepper(log)
-    weights = list(accumulate(outcome.weight for outcome in generator.outcomes))
-    for first in range(0, generator.size, BATCH):
-        begun = time.perf_counter()
-        count = min(BATCH, generator.size - first)
-        outcomes = draw.choices(generator.outcomes, cum_weights=weights, k=count)
-        documents = generator.documents.draw(draw, 3 * count)
-        users = generator.users.draw(draw, count)
-        for user in set(users) - people.keys():
-            people[user] = f"sub_{user:024d}"
-        entries, tree, records, requests = [], [], [], []
-        for place in range(count):
-            seq = first + place + 1
-            moment = START + YEAR * seq // (generator.size + 1)
-            outcome, subject = outcomes[place], people[users[place]]
-            body, keys = _body(seq, outcome, documents[3 * place : 3 * place + 3], subject, pepper, draw)
-            stamp = timestamp_of(moment)
-            body_hash = TAG + sha256(body.encode()).hexdigest()
-            kind = "error" if outcome.profile.decision == "ERROR" else "answer"
-            data = (
-                f'{{"body":"{body_hash}","format":1,"kind":"{kind}","seq":{seq},"subject":"{subject}",'
-                f'"timestamp":"{stamp}"}}'
-            )
-            tree += frontier.append(leaf_hash(data.encode()))
-            entries.append((seq, kind, stamp, subject, body, body_hash))
-            requests.append((f"req_{seq:024d}", seq))
-            facts = Facts(time=moment, profile=outcome.profile, keys=keys)
-            records.append(Indexed(seq=seq, facts=facts))
-        _insert(log, entries, tree, requests, frontier)
-        leaf = TAG + leaf_hash(data.encode()).hex()
-        # One record in 400 was flagged by its reader.
-        flags = tuple(
-            Flagged(key=key_of(Axis.FLAG, FLAG), seq=record.seq, time=record.facts.time)
-            for record in records[::400]
-        )
-        took[0] += time.perf_counter() - begun
-        yield Batch(records=tuple(records), flags=flags, place=Place(seq=first + count, leaf=leaf))
-    begun = time.perf_counter()
-    _name_people(log, people)
-    took[0] += time.perf_counter() - begun
-
-
-def _body(
-    seq: int, outcome: Outcome, documents: list[int], subject: str, pepper: bytes, draw: random.Random
-) -> tuple[str, tuple[int, ...]]:
-    """Canonical JSON of a short AuditRecord, and the keys that it has."""
-    blind = salted_hash(pepper, f"ses_{seq // 5}")
-    claims = []
-    keys = [key_of(Axis.USER, subject), _key(Axis.SESSION, blind)]
-    bits = draw.getrandbits(64)
-    for number, rest in enumerate(outcome.claims):
-        document = documents[number % 3]
-        chunk = f"c{document}.{bits % CHUNKS}"
-        version = f"sha256:v{bits >> 5 & 1}"
-        bits >>= 6
-        name = f"reports/{document}.pdf"
-        keys += (
-            key_of(Axis.DOCUMENT, name),
-            key_of(Axis.VERSION, name, version),
-            key_of(Axis.CHUNK, chunk),
-        )
-        claims.append(
-            f'{{"answer_end":9,"answer_start":0,"citations":[{{"answer_end":9,"answer_start":0,"chunk_id":"{chunk}"'
-            f',"document_id":"{name}","document_version":"{version}","end":40,"quote":"a quote",'
-            f'"start":10}}],{rest}'
-        )
-    body = (
-        f'{{"claims":[{",".join(claims)}],{outcome.before}"request_id":"req_{seq:024d}",{outcome.after}'
-        f'"retrieval_results":[],"session_id":{{"blind":"{blind}","sealed":""}},"shown_response":"shown",'
-        f'"timestamp":"","user":"","user_query":"question"}}'
-    )
-    return body, tuple(dict.fromkeys(keys))
-
-
-def _key(axis: Axis, value: str) -> int:
-    """Without remembering: a session is seen a few times and never again."""
-    return int(key_of.__wrapped__(axis, value))
-
-
-def _insert(log: Log, entries: list[Any], tree: list[Any], requests: list[Any], frontier: Frontier) -> None:
-    with log.database.writing() as rows:
-        rows.executemany(
-            "INSERT INTO entries(seq, kind, timestamp, subject, body, body_hash) VALUES(?, ?, ?, ?, ?, ?)",
-            entries,
-        )
-        rows.executemany("INSERT INTO requests(request_id, seq) VALUES(?, ?)", requests)
-        rows.executemany("INSERT INTO tree(level, place, hash) VALUES(?, ?, ?)", tree)
-        rows.execute(
-            "INSERT INTO head(one, size, checkpoint) VALUES(1, ?, ?)"
-            " ON CONFLICT(one) DO UPDATE SET size = excluded.size, checkpoint = excluded.checkpoint",
-            (frontier.size, checkpoint(frontier.size, frontier.root(), log.keys.signer())),
-        )
-
-
-def _pepper(log: Log) -> bytes:
-    """What sessions are blinded with: asked for once, not once a record."""
-    log.keys.blind("made on first use")
-    with log.keys._using() as connection:
-        return bytes(connection.execute("SELECT value FROM pepper").fetchone()[0])
-
-
-def _name_people(log: Log, people: dict[int, str]) -> None:
-    """So that a question by name finds the pseudonym, as it would."""
-    log.keys.subject("somebody")
-    with log.keys._using() as connection:
-        connection.execute("BEGIN")
-        connection.executemany(
-            "INSERT OR IGNORE INTO subjects(id, name, key) VALUES(?, ?, ?)",
-            [(subject, f"user{number}", bytes(32)) for number, subject in people.items()],
-        )
-        connection.execute("COMMIT")
 
 
 def real_record(number: int) -> AuditRecord:

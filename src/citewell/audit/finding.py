@@ -170,7 +170,8 @@ def _by_time(rows: Rows, wanted: Sequence[int], window: _Window, among: str, lim
 
 def _tallies(rows: Rows, window: _Window) -> Iterator[tuple[int, list[tuple[int, int]]]]:
     """Days of the window, newest first, with the number of records of each profile."""
-    bounds = rows.execute("SELECT min(day), max(day) FROM tallies").fetchone()
+    # One from each end: asked for both at once, SQLite reads the table.
+    bounds = rows.execute("SELECT (SELECT min(day) FROM tallies), (SELECT max(day) FROM tallies)").fetchone()
     if bounds is None or bounds[0] is None:
         return
     oldest = max(bounds[0], window.since // DAY)

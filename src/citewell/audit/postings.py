@@ -77,7 +77,7 @@ class Postings:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.profiles: dict[int, Profile] = {}
-        self._numbers: dict[str, int] = {}
+        self._numbers: dict[Profile, int] = {}
         with database.reading() as rows:
             stands = self._stands(rows)
         if not stands:
@@ -114,9 +114,7 @@ class Postings:
         flags: list[Flagged] = []
         with self._writing() as rows:
             self._create(rows)
-            rows.execute(
-                "CREATE TEMPORARY TABLE unsorted(key BIGINT, time BIGINT, seq BIGINT, profile INTEGER)"
-            )
+            rows.execute(_UNSORTED)
             for batch in batches:
                 numbered = self._numbered(rows, batch.records)
                 rows.executemany(_POST.replace("postings", "unsorted"), _posting_rows(numbered))
@@ -147,7 +145,7 @@ class Postings:
         newest = max(self.profiles, default=0)
         for number, facts in rows.execute("SELECT id, facts FROM profiles WHERE id > ?", (newest,)):
             self.profiles[number] = msgspec.json.decode(facts, type=Profile)
-            self._numbers[facts] = number
+            self._numbers[self.profiles[number]] = number
         return self.profiles
 
     @contextmanager
@@ -182,15 +180,14 @@ class Postings:
 
     def _number(self, rows: Rows, profile: Profile) -> int:
         """The profile's number, a new one when it is new."""
-        facts = canonical_json(profile).decode()
-        if facts not in self._numbers:
+        if profile not in self._numbers:
             self.refresh(rows)
-        if facts not in self._numbers:
-            number = max(self.profiles, default=0) + 1
+        if profile not in self._numbers:
+            number, facts = max(self.profiles, default=0) + 1, canonical_json(profile).decode()
             rows.execute("INSERT INTO profiles(id, facts) VALUES(?, ?)", (number, facts))
             self.profiles[number] = profile
-            self._numbers[facts] = number
-        return self._numbers[facts]
+            self._numbers[profile] = number
+        return self._numbers[profile]
 
 
 def _place(rows: Rows) -> Place:
