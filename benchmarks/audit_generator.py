@@ -63,8 +63,8 @@ class Spread:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Records from seq ``first + 1`` on: the number of each one's outcome and user; of each claim the document,
-    which of its chunks, which of its two versions."""
+    """Records from seq ``first + 1`` on: the number of each one's outcome and user; of each claim the
+    document, which of its chunks, which of its two versions."""
 
     first: int
     outcomes: Numbers

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from citewell.access import Caller, Role
 from citewell.assembly import AUDIT_FILE, Assembly
 from citewell.audit.entries import EntryKind
+from citewell.audit.growth import Growth, growth_since
 from citewell.sealing import prompts_to_check
 from citewell.seeing import Seeing
 
@@ -79,6 +80,11 @@ class LogKeeping:
         if not self._caller.unrestricted:
             Seeing(self._caller, self._parts.evidence, log).request(request_id)
         return log.prove(log.get(request_id).seq)
+
+    def prove_growth(self, kept: str) -> Growth:
+        """That the log only added to what the checkpoint ``kept`` signed. Raises UsageError,
+        LogIntegrityError when it did not."""
+        return growth_since(self._log(Role.AUDITOR, to="prove that the log only grew"), kept)
 
     def rotate_key(self, reason: str = "") -> str:
         """A new signing key, signed over by the old one; the new public key, to be published."""

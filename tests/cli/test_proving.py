@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import stat
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.__main__ import main
+from citewell.audit.merkle import verify_consistency
 from citewell.audit.notes import Trusted, read_checkpoint, read_key
 
 
@@ -55,6 +57,35 @@ def test_check_compares_with_a_kept_checkpoint_and_a_published_key(  # type: ign
         1,
         ["rolled-back"],
     )
+
+
+def test_prove_since_a_kept_checkpoint(run, small: Path, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    kept = tmp_path / "kept"
+    kept.write_text(run("audit", "checkpoint", "--home", small).stdout)
+    log = SqliteLog(small / "audit.sqlite")
+    for number in range(10):
+        log.note(EntryKind.NOTICE, {"number": number})
+    log.close()
+    proof = json.loads(run("audit", "prove", "--since", kept, "--home", small, "--json").stdout)
+    assert (proof["old_size"], proof["size"]) == (3, 13)
+    old, new = read_checkpoint(kept.read_text()), read_checkpoint(proof["checkpoint"])
+    hashes = [base64.b64decode(one) for one in proof["hashes"]]
+    assert verify_consistency(3, 13, old.root, new.root, hashes)
+    assert "first 3 of 13" in run("audit", "prove", "--since", kept, "--home", small).stdout
+    assert run("audit", "prove", "--home", small).exit_code == 2
+    assert run("audit", "prove", "req_x", "--since", kept, "--home", small).exit_code == 2
+
+
+def test_no_proof_for_a_checkpoint_of_another_history(run, small: Path, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    kept = tmp_path / "kept"
+    text = run("audit", "checkpoint", "--home", small).stdout
+    origin, size, _, *rest = text.split("\n")
+    kept.write_text("\n".join([origin, size, base64.b64encode(bytes(32)).decode(), *rest]))
+    result = run("audit", "prove", "--since", kept, "--home", small)
+    assert result.exit_code not in (0, 2)
+    assert "does not go on" in result.stderr
+    kept.write_text("hello")
+    assert run("audit", "prove", "--since", kept, "--home", small).exit_code == 2
 
 
 def test_a_file_that_is_not_there_is_a_usage_error(run, small: Path) -> None:  # type: ignore[no-untyped-def]

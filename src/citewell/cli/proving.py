@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
+from citewell.audit.growth import Growth
 from citewell.cli.home import HomeOption, JsonOption, open_home
 from citewell.cli.printing import ERROR, aside, say, say_json
+from citewell.errors import UsageError
 
 
 def register(group: typer.Typer) -> None:
@@ -34,15 +36,28 @@ def checkpoint(
 
 def prove(
     context: typer.Context,
-    id: Annotated[str, typer.Argument(metavar="ID", help="The record id that `ask` printed.")],
+    id: Annotated[str, typer.Argument(metavar="[ID]", help="The record id that `ask` printed.")] = "",
+    since: Annotated[
+        Path | None,
+        typer.Option(
+            "--since", metavar="FILE", help="A kept checkpoint: prove that the log only added to it."
+        ),
+    ] = None,
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Prove that a record is in the log: its leaf, the hashes up to the root, the checkpoint."""
-    proof = open_home(context, home).log.prove(id)
+    """Prove that a record is in the log, or with --since that the log only grew: the hashes up to the root,
+    the checkpoint."""
+    if bool(id) == (since is not None):
+        raise UsageError("nothing or two things to prove", hint="name a record, or a checkpoint with --since")
+    log = open_home(context, home).log
+    proof = log.prove(id) if since is None else log.prove_growth(_kept(since))
     if json:
         return say_json(proof)
-    say(f"leaf {proof.index} of {proof.size}: {proof.leaf}")
+    if isinstance(proof, Growth):
+        say(f"the first {proof.old_size} of {proof.size} entries are those of the checkpoint:")
+    else:
+        say(f"leaf {proof.index} of {proof.size}: {proof.leaf}")
     for digest in proof.hashes:
         say(digest)
     say()
@@ -60,3 +75,10 @@ def export(
     checks them."""
     size = open_home(context, home).audit.export(folder, reader=reader)
     say(f"{size} entries in {folder}")
+
+
+def _kept(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: {error}", hint="name the file in which the checkpoint was kept") from error

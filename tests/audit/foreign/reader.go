@@ -88,12 +88,27 @@ func leaves(folder string, size int64) [][]byte {
 	return found
 }
 
-// made is what `citewell audit prove --json` prints.
+// made is what `citewell audit prove --json` prints, of a record or since a checkpoint.
 type made struct {
 	Leaf   string   `json:"leaf"`
 	Index  int64    `json:"index"`
+	Old    int64    `json:"old_size"`
 	Size   int64    `json:"size"`
 	Hashes []string `json:"hashes"`
+}
+
+func decoded(texts []string) []tlog.Hash {
+	var found []tlog.Hash
+	for _, text := range texts {
+		raw, err := base64.StdEncoding.DecodeString(text)
+		must(err, "proof")
+		var hash tlog.Hash
+		if copy(hash[:], raw) != tlog.HashSize {
+			log.Fatal("proof: a hash of another length")
+		}
+		found = append(found, hash)
+	}
+	return found
 }
 
 func checkMade(path string, tree tlog.Tree) int {
@@ -104,18 +119,10 @@ func checkMade(path string, tree tlog.Tree) int {
 	for lines.Scan() {
 		var one made
 		must(json.Unmarshal(lines.Bytes(), &one), "proof")
-		var proof tlog.RecordProof
-		for _, text := range one.Hashes {
-			raw, err := base64.StdEncoding.DecodeString(text)
-			must(err, "proof")
-			var hash tlog.Hash
-			copy(hash[:], raw)
-			proof = append(proof, hash)
-		}
 		if one.Size != tree.N {
 			log.Fatalf("proof: of a tree of %d", one.Size)
 		}
-		must(tlog.CheckRecord(proof, tree.N, tree.Hash, one.Index, tlog.RecordHash([]byte(one.Leaf))), "proof")
+		must(tlog.CheckRecord(decoded(one.Hashes), tree.N, tree.Hash, one.Index, tlog.RecordHash([]byte(one.Leaf))), "proof")
 		count++
 	}
 	return count
@@ -127,6 +134,7 @@ func main() {
 	key := flag.String("key", "", "file of verifier keys, one a line")
 	older := flag.String("older", "", "a checkpoint kept from before")
 	proofs := flag.String("proofs", "", "inclusion proofs, a line each")
+	growth := flag.String("growth", "", "a consistency proof since the older checkpoint")
 	flag.Parse()
 
 	published, err := os.ReadFile(*key)
@@ -160,5 +168,13 @@ func main() {
 		must(err, "tiles")
 		must(tlog.CheckTree(proof, tree.N, tree.Hash, before.N, before.Hash), "consistency")
 		fmt.Println("consistency", before.N)
+		if *growth != "" {
+			data, err := os.ReadFile(*growth)
+			must(err, "growth")
+			var one made
+			must(json.Unmarshal(data, &one), "growth")
+			must(tlog.CheckTree(decoded(one.Hashes), one.Size, tree.Hash, one.Old, before.Hash), "growth")
+			fmt.Println("growth", one.Old)
+		}
 	}
 }
