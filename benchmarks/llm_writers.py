@@ -27,8 +27,8 @@ from typing import Any
 from benchmarks.llm_server import Asked, Reply, Said, serving
 from benchmarks.overstatements import OVERSTATEMENTS
 from benchmarks.reporting import data_folder, interval, shown, table, write
-from citewell.answering import Answering
-from citewell.asking import Ask
+from citewell.answering.answering import Answering
+from citewell.answering.asking import Ask
 from citewell.assembly import Assembly
 from citewell.audit import SqliteLog
 from citewell.checking import Checker

@@ -25,7 +25,8 @@ from citewell.identity import hash_value
 from citewell.records import Maker
 
 if TYPE_CHECKING:
-    from citewell.answering import Answering
+    from citewell.answering.answering import Answering
+    from citewell.answering.questioning import Questioner
     from citewell.audit import Log
     from citewell.audit.keys import FolderKeys
     from citewell.audit.publishing import Publisher
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
         Generator,
         Ranker,
     )
-    from citewell.questioning import Questioner
     from citewell.retrieval import Retriever
     from citewell.traces import SharedTraces, SqliteTraces
 
@@ -270,8 +270,8 @@ class Assembly:
     @cached_property
     def questioner(self) -> Questioner | None:
         """None unless one of its options is on."""
+        from citewell.answering.questioning import Questioner
         from citewell.models.naming import language_model_named
-        from citewell.questioning import Questioner
 
         settings = self.config.questions
         if not (settings.hypothesis or settings.decompose or settings.reformulate or settings.follow_up):
@@ -303,7 +303,7 @@ class Assembly:
 
     @cached_property
     def answering(self) -> Answering:
-        from citewell.answering import Answering
+        from citewell.answering.answering import Answering
 
         models = (self.embedder, self.ranker, self.extractor, self.generator, self.entailer)
         judges = (self.gate_judge, self.answer_judge)

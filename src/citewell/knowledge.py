@@ -26,8 +26,9 @@ from citewell.records import ISSUE, Answer, AuditRecord, Document, Passage, Trac
 from citewell.sealing import failures, seal_configuration, seal_ingest
 
 if TYPE_CHECKING:
-    from citewell.answering import Answering
-    from citewell.asking import Ask
+    from citewell.answering.answering import Answering
+    from citewell.answering.asking import Ask
+    from citewell.answering.streaming import Event, Tell
     from citewell.auditing import Auditing
     from citewell.confidence.cards import CardState, Today
     from citewell.evidence.catalogue import CatalogueEntry
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from citewell.records import AuditRecord
     from citewell.reviewing import Reviewing
     from citewell.seeing import Seeing
-    from citewell.streaming import Event, Tell
     from citewell.verifying import Source, VerifyReport
 
 
@@ -173,7 +173,7 @@ class KnowledgeBase:
         The last event is ``done`` with the Answer; errors are raised as :meth:`ask` raises them. Whoever
         stops listening does not stop the request: it is answered and sealed.
         """
-        from citewell.streaming import told_by
+        from citewell.answering.streaming import told_by
 
         return told_by(lambda tell: self.ask(question, **options, tell=tell))
 
@@ -202,7 +202,7 @@ class KnowledgeBase:
         Raises UsageError for a question or option that cannot be used, AccessError for one in another's name,
         LogError when the record could not be sealed, and whatever a stage raised, after sealing that it did.
         """
-        from citewell.asking import Ask, refuse
+        from citewell.answering.asking import Ask, refuse
 
         self._parts.must_be_there()
         filters = self._filters(groups, document, since, tag)
@@ -421,7 +421,7 @@ class KnowledgeBase:
 
     def rehearse(self, question: str, *, groups: Sequence[str] | None = None) -> AuditRecord:
         """The record that an ask would seal; nothing is sealed, traced or told."""
-        from citewell.asking import Ask, refuse
+        from citewell.answering.asking import Ask, refuse
 
         self._parts.must_be_there()
         ask = Ask(question=question, filters=self._filters(groups, None, None, None))
@@ -455,7 +455,7 @@ class KnowledgeBase:
 
     def _answering(self, ask: Ask) -> Answering:
         """The pass; when a part of it cannot be made (weights, index), that is on record like any error."""
-        from citewell.journal import Journal
+        from citewell.answering.journal import Journal
 
         parts = self._parts
         journal = Journal(

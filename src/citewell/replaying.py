@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from citewell.answering.finding import BROADENED, SEARCHED_ALSO, SEARCHED_AS, unknown
 from citewell.environment import environment
-from citewell.finding import BROADENED, SEARCHED_ALSO, SEARCHED_AS, unknown
 from citewell.records import AuditRecord
 from citewell.revisiting import JUDGED, RETRIEVED, WHOLE, Replay, drafted, replay, result_of
 
@@ -85,7 +85,7 @@ def _pass_at(parts: Assembly, record: AuditRecord) -> Any:
 
 
 def _ask_of(record: AuditRecord) -> Any:
-    from citewell.asking import Ask
+    from citewell.answering.asking import Ask
     from citewell.retrieval import Filters
 
     asked = record.parameters

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
+from citewell.answering.finding import MORE, SEARCHED_ALSO
+from citewell.answering.questioning import HYPOTHESISED, WITHOUT
 from citewell.config import Config
 from citewell.errors import EvidenceError
-from citewell.finding import MORE, SEARCHED_ALSO
 from citewell.identity import plain
-from citewell.questioning import HYPOTHESISED, WITHOUT
 from citewell.records import (
     AuditRecord,
     Citation,

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from citewell.answering import ABSTENTION, Answering
-from citewell.asking import MAX_QUESTION, Ask
+from citewell.answering.answering import ABSTENTION, Answering
+from citewell.answering.asking import MAX_QUESTION, Ask
 from citewell.audit import EntryKind, SqliteLog
 from citewell.checking import Checker
 from citewell.clock import SystemClock

@@ -12,8 +12,10 @@ import msgspec
 import pytest
 from benchmarks.llm_server import Asked, Play, Reply, Said, Server, serving
 
-from citewell.answering import ABSTENTION, Answering
-from citewell.asking import Ask
+from citewell.answering.answering import ABSTENTION, Answering
+from citewell.answering.asking import Ask
+from citewell.answering.questioning import Questioner
+from citewell.answering.streaming import Event, EventKind, told_by
 from citewell.audit import EntryKind, SqliteLog
 from citewell.checking import Checker
 from citewell.clock import SystemClock
@@ -27,10 +29,8 @@ from citewell.models.fake import FakeEntailer
 from citewell.models.naming import language_model_named, sender_named
 from citewell.models.reviewing import ANSWER_SCHEMA, GATE_SCHEMA, ModelAnswerJudge, ModelGateJudge
 from citewell.ports import Completion, Extraction, Prompted, Reading
-from citewell.questioning import Questioner
 from citewell.records import Chunk, Decision, Document, Failure, Maker, Passage, Proof, Status
 from citewell.retrieval import Retrieved
-from citewell.streaming import Event, EventKind, told_by
 from citewell.traces import SqliteTraces
 from citewell.verification.verifier import Verifier
 

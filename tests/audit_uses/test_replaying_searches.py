@@ -11,12 +11,12 @@ import pytest
 from tests.answering.test_answering import Writer
 from tests.server.conftest import QUESTION, WordRanker, _share, filled, with_stand_ins
 
+from citewell.answering.questioning import Questioner
 from citewell.assembly import Assembly
 from citewell.config import Config, Retrieval
 from citewell.config import Questions as Options
 from citewell.knowledge import KnowledgeBase, open
 from citewell.ports import GenerationRequest
-from citewell.questioning import Questioner
 from citewell.records import Draft, TokenUsage
 
 BRIDGE = ("The bridge opened in 1932.", "The bridge opened in 1932.")

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import textwrap
 
+from citewell.answering.streaming import Event, EventKind
 from citewell.cli.printing import say
 from citewell.confidence.cards import stale_note
 from citewell.records import Answer, Citation, Claim, Kind, Measure, Proof, Status, Verdict
-from citewell.streaming import Event, EventKind
 
 WORDS = {
     Status.VERIFIED: "verified",

@@ -13,7 +13,7 @@ import msgspec
 
 from citewell import identity
 from citewell.access import Caller
-from citewell.asking import MAX_QUESTION
+from citewell.answering.asking import MAX_QUESTION
 from citewell.records import Answer, Record
 from citewell.server.limits import Busy
 from citewell.server.logs import NAME

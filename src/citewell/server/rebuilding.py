@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from citewell.answering.streaming import Event, EventKind
 from citewell.records import Answer
-from citewell.streaming import Event, EventKind
 
 _SHOWN = re.compile(
     r"note: shown provisionally as (\d+) \(\w+\): “(.*)”(?:, withdrawn: (.*))?", flags=re.DOTALL
 )
-"""As :meth:`citewell.streaming.Streaming.note` writes it and the record keeps it."""
+"""As :meth:`citewell.answering.streaming.Streaming.note` writes it and the record keeps it."""
 
 
 def told_again(answer: Answer, notes: Sequence[str]) -> Iterator[Event]:

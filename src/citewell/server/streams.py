@@ -15,9 +15,9 @@ from collections.abc import AsyncIterator, Callable
 
 import msgspec
 
+from citewell.answering.streaming import Event
 from citewell.records import Answer
 from citewell.server.problems import Details
-from citewell.streaming import Event
 
 KEPT = 500
 """Finished streams at most, whatever their age: an answer with its passages is some 50 kB."""

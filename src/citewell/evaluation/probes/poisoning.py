@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.asking import Ask
+from citewell.answering.asking import Ask
 from citewell.checking import Checker
 from citewell.chunking import chunk_document
 from citewell.errors import UsageError
@@ -45,7 +45,7 @@ from citewell.verification.signals import overlap
 from citewell.verification.verifier import Verifier
 
 if TYPE_CHECKING:
-    from citewell.answering import Answering
+    from citewell.answering.answering import Answering
     from citewell.assembly import Assembly
 
 RATES = (1, 3, 5)

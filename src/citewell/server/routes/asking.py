@@ -13,6 +13,7 @@ from starlette.responses import Response, StreamingResponse
 
 from citewell import identity
 from citewell.access import Caller
+from citewell.answering.streaming import Event
 from citewell.records import Answer, Claim, Record
 from citewell.server.asking import AskRequest, answered, streamed
 from citewell.server.identity import require
@@ -22,7 +23,6 @@ from citewell.server.rebuilding import told_again
 from citewell.server.shapes import JSON, asks, body_of, decoded, gives, query_of, reply, takes
 from citewell.server.site import Site, site
 from citewell.server.streams import Stream, Told
-from citewell.streaming import Event
 from citewell.verifying import GroundingReport
 
 router = APIRouter(prefix="/v1", tags=["answers"])

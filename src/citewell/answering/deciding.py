@@ -12,16 +12,16 @@ from dataclasses import dataclass
 
 import msgspec
 
-from citewell.asking import Ask
+from citewell.answering.asking import Ask
+from citewell.answering.journal import Journal
+from citewell.answering.writing import Writing
 from citewell.checking import Checked
 from citewell.confidence import measure_consistency, report
 from citewell.confidence.cards import NO_CARD, CardState
 from citewell.config import Config
 from citewell.conflicts import find_conflicts, told
-from citewell.journal import Journal
 from citewell.ports import AnswerJudge, Entailer
 from citewell.records import ConfidenceReport, Decision, Measure
-from citewell.writing import Writing
 
 ABSTENTION = "The available sources do not contain enough information to answer this question reliably."
 

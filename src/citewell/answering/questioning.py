@@ -18,9 +18,9 @@ from typing import Any
 
 import msgspec
 
+from citewell.answering.journal import Journal
 from citewell.config import Questions
 from citewell.errors import FormRefusedError, GeneratorError
-from citewell.journal import Journal
 from citewell.ports import LanguageModel, Prompted
 from citewell.prompts.loading import Prompt, load_prompt
 from citewell.records import Maker, Trace

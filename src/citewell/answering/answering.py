@@ -3,7 +3,7 @@
 In: a question, who asks it and what they may see. Out: an Answer whose record was durable before it.
 
     aspects -> retrieval -> poison filter -> gate (fail: broaden once, then abstain)
-            -> generation, claims, binding, verification (:mod:`citewell.writing`; fail: one stricter retry;
+            -> generation, claims, binding, verification (:mod:`.writing`; fail: one stricter retry;
                an aspect without evidence: one broader search for it)
             -> consistency -> conflicts -> confidence -> decision -> record sealed -> answer
 
@@ -20,25 +20,25 @@ from dataclasses import dataclass
 
 import msgspec
 
-from citewell.asking import Ask, refuse
+from citewell.answering.asking import Ask, refuse
+from citewell.answering.deciding import ABSTENTION, Deciding
+from citewell.answering.finding import BROADENED, Aside, Finding, Gate
+from citewell.answering.journal import Journal
+from citewell.answering.questioning import Questioner
+from citewell.answering.streaming import Streaming, Tell
+from citewell.answering.writing import Writing
 from citewell.aspects import split_aspects
 from citewell.audit import EntryKind, Log
 from citewell.checking import Checker, nothing_to_check
 from citewell.clock import stamp
 from citewell.confidence.cards import NO_CARD, CardState
 from citewell.config import Config
-from citewell.deciding import ABSTENTION, Deciding
 from citewell.errors import CitewellError, LogError
-from citewell.finding import BROADENED, Aside, Finding, Gate
 from citewell.gate import check_gate
-from citewell.journal import Journal
 from citewell.poison import set_poison_aside
 from citewell.ports import AnswerJudge, Clock, Entailer, Extractor, GateJudge, Generator, Ranker, TraceStore
-from citewell.questioning import Questioner
 from citewell.records import Answer, AuditRecord, Maker
 from citewell.retrieval import Retriever
-from citewell.streaming import Streaming, Tell
-from citewell.writing import Writing
 
 __all__ = ["ABSTENTION", "Answering", "Escalate"]
 

@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from citewell.answering.journal import Journal
 from citewell.identity import hash_value
-from citewell.journal import Journal
 from citewell.records import Answer, Claim, Decision, Draft, DraftClaim, Passage, Record, Status
 
 

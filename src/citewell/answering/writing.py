@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import msgspec
 
-from citewell.asking import Ask
+from citewell.answering.asking import Ask
+from citewell.answering.journal import Journal
+from citewell.answering.streaming import Streaming
 from citewell.checking import Checked, Checker
-from citewell.journal import Journal
 from citewell.ports import GenerationRequest, Generator
 from citewell.records import Claim, Draft, DraftClaim, Passage, Status, TokenUsage
-from citewell.streaming import Streaming
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from citewell.asking import Ask
+from citewell.answering.asking import Ask
+from citewell.answering.journal import Journal
+from citewell.answering.questioning import Questioner
 from citewell.config import Config
 from citewell.gate import GateResult, check_gate
-from citewell.journal import Journal
 from citewell.poison import set_poison_aside
 from citewell.ports import Extractor, GateJudge
-from citewell.questioning import Questioner
 from citewell.records import Passage
 from citewell.retrieval import Retrieved, Retriever
 
