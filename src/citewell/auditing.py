@@ -26,16 +26,11 @@ from citewell.audit.visible import VisibleQueries
 from citewell.errors import UsageError
 from citewell.evidence.catalogue import absent
 from citewell.identity import plain
-from citewell.recalling import Notice, notice_of, readers_of, seal_notice
 from citewell.records import AuditRecord, Citation
-from citewell.replaying import replayed
-from citewell.revisiting import (
-    Recheck,
-    Replay,
-    Resolution,
-    Revisiting,
-    Today,
-)
+from citewell.revisiting.comparing import Replay
+from citewell.revisiting.recalling import Notice, notice_of, readers_of, seal_notice
+from citewell.revisiting.rechecking import Recheck, Resolution, Revisiting, Today
+from citewell.revisiting.replaying import replayed
 from citewell.seeing import Seeing, named_by, requests_in
 
 if TYPE_CHECKING:

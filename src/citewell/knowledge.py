@@ -364,8 +364,8 @@ class KnowledgeBase:
         return self.answer_of(self.audit.record(request_id))
 
     def answer_of(self, record: AuditRecord) -> Answer:
-        """The answer of a record that was read; see :func:`citewell.recounting.answer_of`."""
-        from citewell.recounting import answer_of
+        """The answer of a record that was read; see :func:`citewell.revisiting.recounting.answer_of`."""
+        from citewell.revisiting.recounting import answer_of
 
         parts = self._parts
         names = {result.chunk_id for result in record.retrieval_results}

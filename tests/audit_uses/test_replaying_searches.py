@@ -95,7 +95,7 @@ def test_a_hypothesis_that_was_not_given_needs_no_words(opened: Opened) -> None:
 
 def test_a_record_from_before_says_that_it_does_not_hold_them(opened: Opened) -> None:
     from citewell.environment import environment
-    from citewell.revisiting import replay
+    from citewell.revisiting.comparing import replay
 
     kb = opened(Config())
     record = kb.audit.record(kb.ask(QUESTION).request_id)

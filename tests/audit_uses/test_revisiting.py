@@ -11,7 +11,8 @@ from citewell.documents.text import caller_document
 from citewell.evidence.sqlite import SqliteEvidence
 from citewell.models.fake import FakeEntailer
 from citewell.records import AuditRecord, Document, Status
-from citewell.revisiting import Replay, Resolution, Revisiting, replay
+from citewell.revisiting.comparing import Replay, replay
+from citewell.revisiting.rechecking import Resolution, Revisiting
 from citewell.verification.verifier import Verifier
 
 FIRST = "Acme report\nRevenue was 12 million.\nCosts were 7 million in the year.\n"

@@ -17,7 +17,7 @@ from citewell.errors import CitewellError, UsageError
 from citewell.feedback import Signal
 from citewell.knowledge import KnowledgeBase
 from citewell.records import AuditRecord, Record, Stage
-from citewell.revisiting import Replay
+from citewell.revisiting.comparing import Replay
 from citewell.server.pages.answers import maker_words, words_of
 from citewell.server.pages.here import Here, Posting, Reading
 from citewell.server.pages.rendering import address, page

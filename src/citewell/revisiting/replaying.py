@@ -14,8 +14,8 @@ import msgspec
 
 from citewell.answering.finding import BROADENED, SEARCHED_ALSO, SEARCHED_AS, unknown
 from citewell.environment import environment
-from citewell.records import AuditRecord
-from citewell.revisiting import JUDGED, RETRIEVED, WHOLE, Replay, drafted, replay, result_of
+from citewell.records import AuditRecord, Citation, Draft, DraftClaim, Maker, Passage, Quote, RetrievalResult
+from citewell.revisiting.comparing import JUDGED, RETRIEVED, WHOLE, Replay, replay
 
 if TYPE_CHECKING:
     from citewell.assembly import Assembly
@@ -63,12 +63,12 @@ def _retrieved_again(parts: Assembly, record: AuditRecord) -> AuditRecord:
         passages += unknown(search(aspect, broaden=True), {p.chunk.chunk_id for p in passages})
     then = record.retrieval_results
     used = {(one.document_id, one.chunk_id) for one in then if one.was_used_in_generation}
-    checked = answering.checker.check(asked.question, (), drafted(record), passages)
+    checked = answering.checker.check(asked.question, (), _drafted(record), passages)
     return msgspec.structs.replace(
         record,
         index_version=found.index_version,
         retrieval_results=tuple(
-            result_of(passage, used=(passage.chunk.document_id, passage.chunk.chunk_id) in used)
+            _result_of(passage, used=(passage.chunk.document_id, passage.chunk.chunk_id) in used)
             for passage in passages
         ),
         claims=checked.claims,
@@ -97,4 +97,50 @@ def _ask_of(record: AuditRecord) -> Any:
         top_k=asked["top_k"],
         pool=asked["pool"],
         runs=asked["runs"],
+    )
+
+
+def _drafted(record: AuditRecord) -> Draft:
+    """What was written, as far as the record tells: each claim with the quotes it gave, not those found
+    for it afterwards."""
+    end = max((claim.answer_end for claim in record.claims), default=0)
+    text = [" "] * end
+    for claim in record.claims:
+        length = claim.answer_end - claim.answer_start
+        text[claim.answer_start : claim.answer_end] = claim.text[:length].ljust(length)
+    claims = tuple(
+        DraftClaim(
+            text=claim.text,
+            start=claim.answer_start,
+            end=claim.answer_end,
+            quotes=tuple(_quoted(citation) for citation in claim.citations if citation.mode == "generated"),
+            kind=claim.kind,
+            aspect=claim.aspect,
+            answers=claim.answers,
+        )
+        for claim in record.claims
+    )
+    maker = Maker(name=record.generation_model, prompt_hash=record.generation_prompt_hash)
+    return Draft(text="".join(text), raw=record.generated_response, claims=claims, maker=maker)
+
+
+def _quoted(citation: Citation) -> Quote:
+    located = citation.start >= 0
+    return Quote(
+        source=citation.chunk_id,
+        text=citation.quote,
+        start=citation.start if located else None,
+        end=citation.end if located else None,
+    )
+
+
+def _result_of(passage: Passage, *, used: bool) -> RetrievalResult:
+    """A passage as a record has it."""
+    return RetrievalResult(
+        chunk_id=passage.chunk.chunk_id,
+        document_id=passage.chunk.document_id,
+        document_version=passage.chunk.document_version,
+        similarity_score=passage.similarity,
+        reranker_score=passage.relevance,
+        was_used_in_generation=used,
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from citewell.audit.bodies import ERASED
 from citewell.audit.entries import EntryKind
 from citewell.records import AuditRecord, Record
-from citewell.revisiting import Recheck
+from citewell.revisiting.rechecking import Recheck
 
 if TYPE_CHECKING:
     from citewell.audit import Log

@@ -1,44 +1,30 @@
-"""Past answers, looked at again: do their citations stand today, do their claims, do they come out the same?
+"""Past answers against today's documents: do their citations still stand, do their claims still hold?
 
-In: records, today's documents, the verifier, a pass that can be rehearsed. Out: a :class:`Recheck` of each
-citation (SAME, MOVED, CHANGED, GONE) with a new verdict where its words changed; a :class:`Replay` that
-compares bit by bit. Another release, processor or configuration is named beside a replay: then a difference
-proves nothing. Knows nothing about logs and about how an answer is made.
+In: records, today's documents, the verifier. Out: a :class:`Recheck` of each citation (SAME, MOVED, CHANGED,
+GONE) with a new verdict where its words changed. Knows nothing about logs and about how an answer is made.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from citewell.answering.finding import MORE, SEARCHED_ALSO
-from citewell.answering.questioning import HYPOTHESISED, WITHOUT
-from citewell.config import Config
 from citewell.errors import EvidenceError
-from citewell.identity import plain
 from citewell.records import (
     AuditRecord,
     Citation,
     Claim,
     Document,
-    Draft,
-    DraftClaim,
-    Maker,
-    Passage,
-    Quote,
     Record,
-    RetrievalResult,
     Status,
     Verdict,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from citewell.evidence.catalogue import CatalogueEntry
 
 _ALIKE = 0.5
@@ -255,140 +241,3 @@ def _likest(text: str, words: str) -> tuple[str, int]:
             best, likest, place = ratio, window, at
         at += len(lines[number]) + 1
     return likest, place
-
-
-# --- replay -----------------------------------------------------------------------------------------
-
-
-class Replay(Record, frozen=True, kw_only=True):
-    """``same`` says whether retrieval, claims, verdicts, confidence and decision came out with the same bits.
-
-    ``elsewhere`` names what is not as it was when the record was made: the reasons why ``same`` may be False.
-    ``compared`` are the parts of the record that were looked at.
-    """
-
-    request_id: str
-    index_version: str
-    same: bool
-    compared: tuple[str, ...]
-    differences: tuple[str, ...] = ()
-    elsewhere: tuple[str, ...] = ()
-
-
-RETRIEVED = ("index_version", "retrieval_results")
-JUDGED = ("claims",)
-WHOLE = (
-    *RETRIEVED,
-    *JUDGED,
-    "conflicts",
-    "missing",
-    "confidence_report",
-    "response_decision",
-    "shown_response",
-)
-"""What a writer that says the same again lets be compared."""
-
-
-def _not_held(record: AuditRecord) -> list[str]:
-    """Searches that the record does not hold, so that nobody can repeat them."""
-    reasons = []
-    if HYPOTHESISED in record.latency_ms and f"{HYPOTHESISED}: {WITHOUT}" not in record.notes:
-        reasons.append("it was searched with words of a language model, which no record holds")
-    if MORE in record.latency_ms and SEARCHED_ALSO not in record.parameters:
-        reasons.append("it was searched for missing aspects, which this record does not hold")
-    return reasons
-
-
-def replay(
-    record: AuditRecord,
-    again: Callable[[AuditRecord], AuditRecord],
-    *,
-    compared: Sequence[str],
-    config: Config,
-    environment: Mapping[str, str],
-) -> Replay:
-    """``again`` makes the record anew on its index version. Raises UsageError when that is no longer kept."""
-    other = again(record)
-    differences = [
-        difference
-        for part in compared
-        for difference in _differences(part, plain(getattr(record, part)), plain(getattr(other, part)))
-    ]
-    elsewhere = [
-        f"{name} was {record.environment.get(name, 'not recorded')}, is {value}"
-        for name, value in environment.items()
-        if record.environment.get(name) != value
-    ]
-    if record.config_hash != config.hash:
-        elsewhere.append(f"the configuration was {record.config_hash}, is {config.hash}")
-    elsewhere += [
-        f"{maker.name} {maker.hash} is not among today's makers"
-        for maker in record.makers
-        if maker not in other.makers
-    ]
-    elsewhere += _not_held(record)
-    return Replay(
-        request_id=record.request_id,
-        index_version=record.index_version,
-        same=not differences,
-        compared=tuple(compared),
-        differences=tuple(differences),
-        elsewhere=tuple(elsewhere),
-    )
-
-
-def drafted(record: AuditRecord) -> Draft:
-    """What was written, as far as the record tells: each claim with the quotes it gave, not those found
-    for it afterwards."""
-    end = max((claim.answer_end for claim in record.claims), default=0)
-    text = [" "] * end
-    for claim in record.claims:
-        length = claim.answer_end - claim.answer_start
-        text[claim.answer_start : claim.answer_end] = claim.text[:length].ljust(length)
-    claims = tuple(
-        DraftClaim(
-            text=claim.text,
-            start=claim.answer_start,
-            end=claim.answer_end,
-            quotes=tuple(_quoted(citation) for citation in claim.citations if citation.mode == "generated"),
-            kind=claim.kind,
-            aspect=claim.aspect,
-            answers=claim.answers,
-        )
-        for claim in record.claims
-    )
-    maker = Maker(name=record.generation_model, prompt_hash=record.generation_prompt_hash)
-    return Draft(text="".join(text), raw=record.generated_response, claims=claims, maker=maker)
-
-
-def _quoted(citation: Citation) -> Quote:
-    located = citation.start >= 0
-    return Quote(
-        source=citation.chunk_id,
-        text=citation.quote,
-        start=citation.start if located else None,
-        end=citation.end if located else None,
-    )
-
-
-def result_of(passage: Passage, *, used: bool) -> RetrievalResult:
-    """A passage as a record has it."""
-    return RetrievalResult(
-        chunk_id=passage.chunk.chunk_id,
-        document_id=passage.chunk.document_id,
-        document_version=passage.chunk.document_version,
-        similarity_score=passage.similarity,
-        reranker_score=passage.relevance,
-        was_used_in_generation=used,
-    )
-
-
-def _differences(where: str, then: Any, now: Any) -> list[str]:
-    """Each place at which two values part, in words."""
-    if isinstance(then, dict) and isinstance(now, dict) and then.keys() == now.keys():
-        return [d for key in then for d in _differences(f"{where}.{key}", then[key], now[key])]
-    if isinstance(then, list | tuple) and isinstance(now, list | tuple):
-        told = [f"{where}: {len(then)} then, {len(now)} now"] if len(then) != len(now) else []
-        pairs = enumerate(zip(then, now, strict=False), 1)
-        return told + [d for place, pair in pairs for d in _differences(f"{where} {place}", *pair)]
-    return [] if then == now and type(then) is type(now) else [f"{where} was {then!r}, is {now!r}"]
