@@ -7,7 +7,8 @@ result file. Knows nothing about averages or files.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+
+from msgspec.structs import asdict
 
 from citewell.errors import CitewellError
 from citewell.evaluation.judging.correctness import says
@@ -82,17 +83,13 @@ def _right(case: Case, observed: Observed, located: Located) -> tuple[bool | Non
 
 def _failed(case: Case, error: str) -> Outcome:
     lost = Score(unscored=1, reason=error)
-    return Outcome(**_labels(case), error=error, scores={measure.name: lost for measure in ALL})
-
-
-def _labels(case: Case) -> dict[str, Any]:
-    return {name: getattr(case, name) for name in case.__struct_fields__ if name != "reviewed"}
+    return Outcome(**asdict(case), error=error, scores={measure.name: lost for measure in ALL})
 
 
 def _outcome(judged: Judged) -> Outcome:
     seen = judged.observed
     return Outcome(
-        **_labels(judged.case),
+        **asdict(judged.case),
         decision=seen.decision,
         answered=seen.answered,
         right=judged.right,

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from citewell.errors import UsageError
-from citewell.records import CaseSpan, Claim, ConfidenceReport, Conflict, Maker, Record, Stage, TokenUsage
+from citewell.records import Case, Claim, ConfidenceReport, Conflict, Maker, Record, Stage, TokenUsage
 
 FORMAT = 1
 
@@ -61,21 +61,14 @@ class Found(Record, frozen=True, kw_only=True):
     expected: bool | None = None
 
 
-class Outcome(Record, frozen=True, kw_only=True):
-    """One case and what became of it. ``error`` is why there is no outcome; the measures are unscored then.
+class Outcome(Case, frozen=True, kw_only=True, omit_defaults=False):
+    """A case and what became of it. ``error`` is why there is no outcome; the measures are unscored then.
 
     ``decision`` is "" where the answer came without one; ``right`` is None where nobody can tell, ``why``
     says by what it was told. ``scores`` holds what the case brings to each measure, by its name. ``index``
     and ``prompt`` are the index version and the hash of the prompt that it was answered with.
     """
 
-    id: str
-    question: str
-    expected: str = ""
-    spans: tuple[CaseSpan, ...] = ()
-    abstain: str = ""
-    tags: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
     error: str = ""
     decision: str = ""
     answered: bool | None = None
