@@ -25,7 +25,8 @@ from benchmarks.reporting import table, write
 from citewell.confidence.cards import Outcome
 from citewell.config import Verification
 from citewell.evaluation.calibration.promises import Unit, shown_promise
-from citewell.evaluation.calibration.scored import Pair, scored_pairs, units_of
+from citewell.evaluation.calibration.scored import scored_claims, units_of
+from citewell.evaluation.labelled import LabelledClaim
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.records import Proof
 
@@ -63,13 +64,15 @@ of a set share its rows, so the counts of a row are not {splits} independent tes
 """
 
 
-def pairs_of(name: str, most: int) -> list[Pair]:
+def pairs_of(name: str, most: int) -> list[LabelledClaim]:
     rows = load(SETS[name])
     begin = SETS[name] == "nli/begin.dev"
     random.Random(f"{SEED}/{'BEGIN' if begin else name}").shuffle(rows)
     rows = rows[REPORTED:] if begin else rows
     return [
-        Pair(text=row["hypothesis"], sources=(row["premise"],), supported=row["label"] == "entailment")
+        LabelledClaim(
+            claim=row["hypothesis"], sources=(row["premise"],), supported=row["label"] == "entailment"
+        )
         for row in rows[:most]
     ]
 
@@ -121,7 +124,7 @@ def main() -> None:
     found: dict[str, Any] = {}
     for name in SETS:
         pairs = pairs_of(name, arguments.rows)
-        scored, unscored = scored_pairs(pairs, entailer, Verification())
+        scored, unscored = scored_claims(pairs, entailer, Verification())
         units = units_of(scored, Proof.ENTAILED)
         right = sum(any(unit.right) for unit in units)
         found[name] = {

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from benchmarks.judged import GROUNDING, judged
 from benchmarks.reporting import data_folder, table, write
 from citewell.evaluation.intervals import Rate, clopper_pearson
+from citewell.evaluation.labelled import LabelledClaim
 from citewell.evaluation.probes.detectors import (
     Cosine,
     DetectorReport,
-    Labelled,
     Verified,
     WordOverlap,
     measure,
@@ -35,7 +35,7 @@ def main() -> None:
     reports = []
     for name in GROUNDING:
         rows = [
-            Labelled(claim=row.claim, sources=(row.premise,), supported=row.supported)
+            LabelledClaim(claim=row.claim, sources=(row.premise,), supported=row.supported)
             for row in judged(name, given.rows)
         ]
         reports.append(measure(rows, detectors, data=name))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
 import json
 from pathlib import Path
@@ -15,9 +14,10 @@ import citewell
 from citewell.cli import app
 from citewell.confidence.cards import STALE, Outcome, read_card
 from citewell.config import Verification
-from citewell.errors import ConfigError, UsageError
+from citewell.errors import ConfigError
 from citewell.evaluation.calibration.labelling import agrees, answer_right, claim_right, places_of
-from citewell.evaluation.calibration.scored import load_pairs, looks_labelled, scored_pairs, units_of
+from citewell.evaluation.calibration.scored import scored_claims, units_of
+from citewell.evaluation.labelled import load_labelled
 from citewell.models.fake import FakeEntailer
 from citewell.records import Case, CaseSpan, Proof
 
@@ -102,36 +102,7 @@ def test_a_span_that_is_not_there_is_told(home: Path) -> None:
         )
 
 
-# --- labelled pairs -------------------------------------------------------------------------------
-
-
-def test_pairs_are_read_in_every_form_also_gzipped(tmp_path: Path) -> None:
-    lines = [
-        {"claim": "a", "sources": ["s"], "label": True},
-        {"answer": "a b", "sources": [{"id": "1", "text": "s"}], "label": "unsupported", "question": "q"},
-        {"premise": "p", "hypothesis": "h", "label": "entailment", "meta": {}},
-    ]
-    path = tmp_path / "set.jsonl.gz"
-    path.write_bytes(gzip.compress("\n".join(map(json.dumps, lines)).encode()))
-    assert looks_labelled(path)
-    found = load_pairs(path)
-    assert [(p.text, p.sources, p.supported, p.whole) for p in found] == [
-        ("a", ("s",), True, False),
-        ("a b", ("s",), False, True),
-        ("h", ("p",), True, False),
-    ]
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["nonsense", "[1]", '{"claim": "a", "sources": [], "label": true}', '{"sources": ["s"], "label": true}',
-     '{"claim": "a", "sources": ["s"], "label": "perhaps"}', '{"claim": "a", "sources": [3], "label": true}'],
-)  # fmt: skip
-def test_a_line_that_is_no_pair_is_named(tmp_path: Path, line: str) -> None:
-    path = tmp_path / "set.jsonl"
-    path.write_text('{"claim": "a", "sources": ["s"], "label": true}\n' + line)
-    with pytest.raises(UsageError, match="line 2"):
-        load_pairs(path)
+# --- labelled claims ---------------------------------------------------------------------------------
 
 
 def test_verbatim_and_entailed_claims_are_never_counted_together(tmp_path: Path) -> None:
@@ -143,7 +114,7 @@ def test_verbatim_and_entailed_claims_are_never_counted_together(tmp_path: Path)
         {"claim": "!!", "sources": ["Warm was the sun."], "label": False},
     ]
     path.write_text("\n".join(map(json.dumps, lines)))
-    scored, unscored = scored_pairs(load_pairs(path), FakeEntailer(), Verification())
+    scored, unscored = scored_claims(load_labelled(path), FakeEntailer(), Verification())
     assert unscored == 1
     assert [unit.scores for unit in units_of(scored, Proof.VERBATIM)] == [(1.0,)]
     entailed = units_of(scored, Proof.ENTAILED)
@@ -159,7 +130,7 @@ def test_a_whole_answer_has_the_score_of_its_weakest_claim(tmp_path: Path) -> No
         {"answer": "The sun was warm. The moon is cheese.", "sources": [source], "label": False},
     ]
     path.write_text("\n".join(map(json.dumps, lines)))
-    scored, _ = scored_pairs(load_pairs(path), FakeEntailer(), Verification())
+    scored, _ = scored_claims(load_labelled(path), FakeEntailer(), Verification())
     assert [claim.proof for claim in scored] == [Proof.ENTAILED, Proof.ENTAILED]
     assert scored[0].score > 0.5
     assert scored[1].score == 0.0

@@ -17,7 +17,7 @@ from citewell.errors import CitewellError
 if TYPE_CHECKING:
     from citewell.confidence.cards import Card
     from citewell.evaluation.calibration.calibrating import Evidence
-    from citewell.evaluation.calibration.scored import Pair
+    from citewell.evaluation.labelled import LabelledClaim
     from citewell.knowledge import KnowledgeBase
     from citewell.records import Case
 
@@ -90,17 +90,17 @@ def _evidence(knowledge_base: KnowledgeBase, files: list[Path], labels: bool) ->
     from citewell.confidence.cards import Labelled
     from citewell.errors import UsageError
     from citewell.evaluation.calibration.calibrating import Evidence
-    from citewell.evaluation.calibration.scored import load_pairs, looks_labelled
     from citewell.evaluation.cases import load_cases
+    from citewell.evaluation.labelled import load_labelled, looks_labelled
     from citewell.identity import hash_file
 
     cases: list[Case] = []
-    pairs: list[Pair] = []
+    claims: list[LabelledClaim] = []
     sources: list[Labelled] = []
     for path in files:
         if labelled := looks_labelled(path):
-            read = load_pairs(path)
-            pairs += read
+            read = load_labelled(path)
+            claims += read
             n = len(read)
         else:
             asked = load_cases(path)
@@ -120,7 +120,7 @@ def _evidence(knowledge_base: KnowledgeBase, files: list[Path], labels: bool) ->
         sources.append(people.source)
     return Evidence(
         cases=tuple(cases),
-        pairs=tuple(pairs),
+        claims=tuple(claims),
         labels=people.scored if people else (),
         unscored=people.unscored if people else 0,
         sources=tuple(sources),

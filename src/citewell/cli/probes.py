@@ -162,7 +162,8 @@ def detectors(
     home: HomeOption = None,
 ) -> None:
     """How many unsupported claims are caught, against false alarms, by each way to notice them."""
-    from citewell.evaluation.probes.detectors import Cosine, JudgedBy, Verified, WordOverlap, load_labelled
+    from citewell.evaluation.labelled import load_labelled
+    from citewell.evaluation.probes.detectors import Cosine, JudgedBy, Verified, WordOverlap
     from citewell.evaluation.probes.detectors import measure as over
     from citewell.models.naming import entailer_named
 

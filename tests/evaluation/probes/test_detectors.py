@@ -1,31 +1,23 @@
-"""Caught against false alarms, counted by hand; labels and files that cannot be read are one clear error."""
+"""Caught against false alarms, counted by hand."""
 
 from __future__ import annotations
 
-import gzip
-import json
-from pathlib import Path
-
-import pytest
-
-from citewell.errors import UsageError
+from citewell.evaluation.labelled import LabelledClaim
 from citewell.evaluation.probes.detectors import (
     Cosine,
     JudgedBy,
-    Labelled,
     Verified,
     WordOverlap,
-    load_labelled,
     measure,
 )
 from citewell.models.fake import FakeEntailer, HashEmbedder
 
 TEXT = "The Lisbon office opened in 2014. It employs 120 engineers."
 ROWS = (
-    Labelled(claim="The Lisbon office opened in 2014.", sources=(TEXT,), supported=True),
-    Labelled(claim="The Lisbon office opened in 2019.", sources=(TEXT,), supported=False),
-    Labelled(claim="Whales sing at night.", sources=(TEXT,), supported=False),
-    Labelled(claim="", sources=(TEXT,), supported=False),
+    LabelledClaim(claim="The Lisbon office opened in 2014.", sources=(TEXT,), supported=True),
+    LabelledClaim(claim="The Lisbon office opened in 2019.", sources=(TEXT,), supported=False),
+    LabelledClaim(claim="Whales sing at night.", sources=(TEXT,), supported=False),
+    LabelledClaim(claim="", sources=(TEXT,), supported=False),
 )
 
 
@@ -44,44 +36,11 @@ def test_caught_and_alarms_are_counted_apart_and_the_empty_claim_is_unscored() -
 
 def test_the_nearest_piece_of_a_long_source_counts() -> None:
     long = ("Nothing of note happened here. " * 200) + "Whales sing at night."
-    row = Labelled(claim="Whales sing at night.", sources=(long,), supported=True)
-    short = Labelled(
+    row = LabelledClaim(claim="Whales sing at night.", sources=(long,), supported=True)
+    short = LabelledClaim(
         claim="Whales sing at night.", sources=("Nothing of note happened here.",), supported=True
     )
     near, far = Cosine(HashEmbedder()).support([row, short])
     assert near is not None
     assert far is not None
     assert near > far
-
-
-def test_rows_are_read_in_every_shape_and_gzipped(tmp_path: Path) -> None:
-    rows = [
-        {"claim": "a", "sources": ["b", {"id": "x", "text": "c"}], "label": "supported"},
-        {"hypothesis": "a", "premise": "b", "label": "neutral"},
-        {"response": "a", "context": "b", "label": "hallucinated"},
-        {"claim": "a", "sources": "b", "label": True},
-    ]
-    path = tmp_path / "rows.jsonl.gz"
-    path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
-    found = load_labelled(path)
-    assert [row.supported for row in found] == [True, False, False, True]
-    assert found[0].sources == ("b", "c")
-    assert len(load_labelled(path, most=2)) == 2
-    assert load_labelled(path, most=2) == load_labelled(path, most=2)
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("{", "line 1 is no JSON"),
-        ("[]", "line 1 is no JSON object"),
-        ('{"claim": "a", "sources": []}', "no claim or no sources"),
-        ('{"claim": "a", "sources": ["b"], "label": "maybe"}', "the label 'maybe' is not known"),
-        ("", "holds no labelled claim"),
-    ],
-)
-def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: str, said: str) -> None:
-    path = tmp_path / "rows.jsonl"
-    path.write_text(line)
-    with pytest.raises(UsageError, match=said):
-        load_labelled(path)

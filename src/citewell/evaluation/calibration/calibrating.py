@@ -1,6 +1,6 @@
 """Labelled data -> a calibration card: thresholds, borders, weights, each with what can be promised of it.
 
-In: a home; cases, labelled pairs, people's labels from the log. Out: a :class:`Card`. Nothing is asked on
+In: a home; cases, labelled claims, people's labels from the log. Out: a :class:`Card`. Nothing is asked on
 record: cases are rehearsed, under the loosest thresholds, so that a card sees what stricter ones would hide.
 Where no promise can be made the setting stays as it is, and the card says why. Knows nothing about files of
 cards or terminals.
@@ -36,8 +36,9 @@ from citewell.evaluation.calibration.labelling import (
     was_shown,
 )
 from citewell.evaluation.calibration.promises import GRID, Unit, passed_promise, shown_promise, unit
-from citewell.evaluation.calibration.scored import Pair, Scored, scored_pairs, scored_verdict, units_of
+from citewell.evaluation.calibration.scored import Scored, scored_claims, scored_verdict, units_of
 from citewell.evaluation.calibration.weighing import COMPONENTS, Weighed, weigh
+from citewell.evaluation.labelled import LabelledClaim
 from citewell.identity import hash_text
 from citewell.knowledge import KnowledgeBase
 from citewell.records import AuditRecord, Case, Decision, Passage, Proof, Record
@@ -60,7 +61,7 @@ class Evidence(Record, frozen=True, kw_only=True):
     """Everything labelled that a card is made from."""
 
     cases: tuple[Case, ...] = ()
-    pairs: tuple[Pair, ...] = ()
+    claims: tuple[LabelledClaim, ...] = ()
     labels: tuple[Scored, ...] = ()
     unscored: int = 0
     sources: tuple[Labelled, ...] = ()
@@ -112,9 +113,9 @@ def _refuse(evidence: Evidence, terms: Terms) -> None:
     for name in ("alpha", "partial_alpha", "confidence"):
         if not 0 < getattr(terms, name) < 1:
             raise UsageError(f"{name} = {getattr(terms, name)}", hint="a share between 0 and 1")
-    if not (evidence.cases or evidence.pairs or evidence.labels):
+    if not (evidence.cases or evidence.claims or evidence.labels):
         raise UsageError(
-            "nothing is labelled", hint="name a case file, a file of labelled pairs, or --labels"
+            "nothing is labelled", hint="name a case file, a file of labelled claims, or --labels"
         )
 
 
@@ -183,8 +184,8 @@ def _proofs(
     """The entailed row chooses the support threshold; the others are held to it."""
     scored = list(evidence.labels)
     unscored = evidence.unscored
-    if evidence.pairs:
-        known, lost = scored_pairs(evidence.pairs, kb.entailer, kb.config.verification)
+    if evidence.claims:
+        known, lost = scored_claims(evidence.claims, kb.entailer, kb.config.verification)
         scored += known
         unscored += lost
     for one in rehearsed:
@@ -300,7 +301,7 @@ def _card(
     *,
     whole: bool,
 ) -> Card:
-    """A card of pairs alone depends on who judges claims, and on nothing else."""
+    """A card of labelled claims alone depends on who judges claims, and on nothing else."""
     judges = ("entailer", "verifier")
     return Card(
         format=FORMAT,

@@ -7,18 +7,13 @@ is unscored, never a pass. Thresholds are fixed before: nothing is fitted here. 
 
 from __future__ import annotations
 
-import gzip
-import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
-
-import msgspec
+from typing import Protocol
 
 from citewell.config import Verification
-from citewell.errors import UsageError
 from citewell.evaluation.intervals import Rate, rate
+from citewell.evaluation.labelled import LabelledClaim
 from citewell.ports import Embedder, Entailer
 from citewell.records import Record
 from citewell.sentences import sentence_spans
@@ -30,21 +25,6 @@ OVERLAP, COSINE, SUPPORT = 0.3, 0.8, 0.5
 """Borders under which a claim is taken for unsupported; the first two as the field uses them."""
 _WINDOW_CHARS, _WINDOW_STEP = 1_200, 1_000
 """A source longer than an embedder reads is embedded in pieces; the nearest one counts."""
-SUPPORTED: dict[str, bool] = {
-    "supported": True, "entailment": True, "faithful": True, "true": True,
-    "unsupported": False, "not_entailment": False, "neutral": False, "contradiction": False,
-    "hallucinated": False, "not_supported": False, "false": False,
-}  # fmt: skip
-"""Labels as data sets write them; ``partially_supported`` is for whoever prepares the file to decide."""
-
-
-class Labelled(Record, frozen=True, kw_only=True):
-    """A claim, what it should be supported by, and whether people say that it is."""
-
-    claim: str
-    sources: tuple[str, ...]
-    supported: bool
-    question: str = ""
 
 
 class DetectorResult(Record, frozen=True, kw_only=True):
@@ -78,13 +58,13 @@ class Detector(Protocol):
     @property
     def border(self) -> float: ...
 
-    def support(self, rows: Sequence[Labelled]) -> list[float | None]:
+    def support(self, rows: Sequence[LabelledClaim]) -> list[float | None]:
         """How far the sources hold each claim, by this detector's own measure; None where it cannot say."""
         ...
 
 
 def measure(
-    rows: Sequence[Labelled], detectors: Iterable[Detector], *, data: str = "", notes: Sequence[str] = ()
+    rows: Sequence[LabelledClaim], detectors: Iterable[Detector], *, data: str = "", notes: Sequence[str] = ()
 ) -> DetectorReport:
     """Every detector over the same rows."""
     results = []
@@ -121,7 +101,7 @@ class WordOverlap:
     name: str = "word overlap"
     maker: str = "exact words"
 
-    def support(self, rows: Sequence[Labelled]) -> list[float | None]:
+    def support(self, rows: Sequence[LabelledClaim]) -> list[float | None]:
         return [
             overlap(row.claim, "\n".join(row.sources)) if row.claim.strip() and any(row.sources) else None
             for row in rows
@@ -140,10 +120,10 @@ class Cosine:
     def maker(self) -> str:
         return self.embedder.maker.name
 
-    def support(self, rows: Sequence[Labelled]) -> list[float | None]:
+    def support(self, rows: Sequence[LabelledClaim]) -> list[float | None]:
         return [self._one(row) for row in rows]
 
-    def _one(self, row: Labelled) -> float | None:
+    def _one(self, row: LabelledClaim) -> float | None:
         pieces = [piece for source in row.sources for piece in _pieces(source)]
         if not row.claim.strip() or not pieces:
             return None
@@ -165,17 +145,10 @@ class Verified:
     def maker(self) -> str:
         return self.entailer.maker.name
 
-    def support(self, rows: Sequence[Labelled]) -> list[float | None]:
+    def support(self, rows: Sequence[LabelledClaim]) -> list[float | None]:
         verifier = Verifier(self.entailer, self.settings or Verification())
-        return [self._one(row, verifier) for row in rows]
-
-    def _one(self, row: Labelled, verifier: Verifier) -> float | None:
-        evidence = tuple(as_evidence(source) for source in row.sources)
-        asked = [row.claim[start:end] for start, end in sentence_spans(row.claim)]
-        verdicts = verifier.verify_many(
-            [Question(claim=sentence, evidence=evidence, context=row.question) for sentence in asked]
-        )
-        return _least([verdict.support for verdict in verdicts])
+        judged = (verifier.verify_many(_sentences(row)) for row in rows)
+        return [_least([verdict.support for verdict in verdicts]) for verdicts in judged]
 
 
 @dataclass(frozen=True)
@@ -190,9 +163,18 @@ class JudgedBy:
     def maker(self) -> str:
         return self.judge.maker.name
 
-    def support(self, rows: Sequence[Labelled]) -> list[float | None]:
+    def support(self, rows: Sequence[LabelledClaim]) -> list[float | None]:
         found = self.judge.entail([("\n\n".join(row.sources), row.claim) for row in rows])
         return [one.entailment for one in found]
+
+
+def _sentences(row: LabelledClaim) -> list[Question]:
+    """Each sentence of the claim under all of its sources."""
+    evidence = tuple(as_evidence(source) for source in row.sources)
+    return [
+        Question(claim=row.claim[start:end], evidence=evidence, context=row.question)
+        for start, end in sentence_spans(row.claim)
+    ]
 
 
 def _least(values: Sequence[float | None]) -> float | None:
@@ -205,57 +187,3 @@ def _pieces(text: str) -> list[str]:
     if not text.strip():
         return []
     return [text[at : at + _WINDOW_CHARS] for at in range(0, max(1, len(text) - 200), _WINDOW_STEP)]
-
-
-# --- data -----------------------------------------------------------------------------------------
-
-
-def load_labelled(path: Path, *, most: int | None = None, seed: int = 0) -> list[Labelled]:
-    """JSON lines, ``.gz`` too: ``{"claim", "sources", "label"}``, or as data sets have it, ``premise`` and
-    ``hypothesis`` or ``context`` and ``response``. At most ``most`` rows, drawn with ``seed``. Raises
-    UsageError with the number of a line that cannot be read."""
-    try:
-        raw = path.read_bytes()
-        text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error})", hint="check the path") from error
-    except (UnicodeDecodeError, EOFError) as error:
-        raise UsageError(f"{path} is no UTF-8 text", hint="JSON lines, or those gzipped") from error
-    rows = [
-        _row(line, f"{path}, line {number}")
-        for number, line in enumerate(text.split("\n"), 1)
-        if line.strip()
-    ]
-    if not rows:
-        raise UsageError(f"{path} holds no labelled claim", hint="one JSON object a line")
-    if most is not None and len(rows) > most:
-        random.Random(seed).shuffle(rows)
-        rows = rows[:most]
-    return rows
-
-
-def _row(line: str, where: str) -> Labelled:
-    try:
-        given: Any = msgspec.json.decode(line)
-    except msgspec.DecodeError as error:
-        raise UsageError(f"{where} is no JSON: {error}", hint="one object a line") from error
-    if not isinstance(given, dict):
-        raise UsageError(f"{where} is no JSON object", hint='as in {"claim", "sources", "label"}')
-    claim = next(
-        (given[k] for k in ("claim", "hypothesis", "response") if isinstance(given.get(k), str)), None
-    )
-    sources = next((given[key] for key in ("sources", "premise", "context") if given.get(key)), None)
-    texts = [sources] if isinstance(sources, str) else sources
-    if claim is None or not isinstance(texts, list) or not texts:
-        raise UsageError(f"{where} has no claim or no sources", hint='as in {"claim", "sources", "label"}')
-    label = given.get("label")
-    known = SUPPORTED.get(str(label).lower())
-    if known is None:
-        raise UsageError(f"{where}: the label {label!r} is not known", hint=f"one of {', '.join(SUPPORTED)}")
-    question = given.get("question")
-    return Labelled(
-        claim=claim,
-        sources=tuple(text if isinstance(text, str) else str(text.get("text", "")) for text in texts),
-        supported=known,
-        question=question if isinstance(question, str) else "",
-    )
