@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from benchmarks.sample_records import some_claim, some_record
 from citewell.access import Caller, Role
 from citewell.assembly import Assembly
 from citewell.audit.question import AuditQuery
@@ -33,15 +34,11 @@ from citewell.records import (
     AuditRecord,
     Chunk,
     Citation,
-    Claim,
     Document,
     Found,
-    Kind,
     Maker,
     RetrievalResult,
-    Status,
     Trace,
-    Verdict,
 )
 
 GROUPS = tuple(f"group{number}" for number in range(6))
@@ -329,16 +326,13 @@ def _seal(world: World, number: int) -> None:
     seen = sorted(world.seen(asker))
     retrieved = chance.sample(seen, min(len(seen), chance.randint(0, 4)))
     cited = retrieved[:1]
-    request, session = f"req_{number:024d}", f"ses{chance.randint(0, 9)}"
-    verdict = Verdict(status=Status.VERIFIED, reason="said so", maker=Maker(name="made"))
-    record = AuditRecord(
-        request_id=request,
+    session = f"ses{chance.randint(0, 9)}"
+    record = some_record(
+        number,
         timestamp=f"2026-{number % 11 + 1:02d}-{number % 28 + 1:02d}T10:00:00.000000Z",
         user=asker.user,
-        session_id=session,
-        user_query=f"What is said of {world.mark()}?",
-        query_embedding_model="fake",
-        index_version="1",
+        session=session,
+        question=f"What is said of {world.mark()}?",
         config_hash=world.kb.config.hash,
         retrieval_results=tuple(
             RetrievalResult(
@@ -351,36 +345,19 @@ def _seal(world: World, number: int) -> None:
             )
             for document in retrieved
         ),
-        generation_model="extractive",
-        generation_prompt_hash="",
-        generated_response="raw",
-        shown_response="shown",
         claims=tuple(
-            Claim(
-                text="a claim",
-                kind=Kind.CITED,
-                answer_start=0,
-                answer_end=5,
-                verdict=verdict,
-                citations=(
-                    Citation(
-                        chunk_id=hash_text(document),
-                        document_id=document,
-                        document_version=world.versions[document],
-                        start=0,
-                        end=4,
-                        quote=world.kb.document(document).text[:4],
-                        answer_start=0,
-                        answer_end=5,
-                    ),
-                ),
+            some_claim(
+                place,
+                document=document,
+                version=world.versions[document],
+                quote=world.kb.document(document).text[:4],
             )
-            for document in cited
+            for place, document in enumerate(cited)
         ),
         confidence_report=None,
-        response_decision="ANSWER",
         parameters={"looked_into": retrieved},
     )
+    request = record.request_id
     world.kb._parts.log.append(record)
     world.kb._parts.traces.put(
         Trace(session_id=session, request_id=request, timestamp=record.timestamp, query=record.user_query)

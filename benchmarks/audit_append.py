@@ -23,19 +23,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.reporting import interval, shown, table, write
+from benchmarks.sample_records import some_claim, some_record
 from citewell.audit import SqliteLog
 from citewell.audit.merkle import Frontier
 from citewell.records import (
     AuditRecord,
-    Citation,
-    Claim,
     ConfidenceReport,
     Decision,
-    Kind,
     Maker,
     Measure,
-    Status,
-    Verdict,
 )
 
 MAKER = Maker(name="entailer", hash="sha256:" + "e" * 64, threshold=0.5)
@@ -73,53 +69,29 @@ class Counter:
 
 def record(number: int) -> AuditRecord:
     """Five claims with a citation each, as an answer from filings has them."""
-    verdict = Verdict(
-        status=Status.VERIFIED,
-        reason="every word is in the quote",
-        maker=MAKER,
-        support=0.97,
-        entailment=0.981,
-    )
-    claims = tuple(
-        Claim(
-            text=f"Capital expenditure was {number} million dollars in fiscal year 202{place}.",
-            kind=Kind.CITED,
-            answer_start=80 * place,
-            answer_end=80 * place + 70,
-            verdict=verdict,
-            citations=(
-                Citation(
-                    chunk_id=f"sha256:{place:064x}",
-                    document_id=f"filings/ACME_202{place}_10K.pdf",
-                    document_version=f"sha256:{place:064x}",
-                    start=1000,
-                    end=1064,
-                    quote=f"Additions to property, plant and equipment {number} (in millions)",
-                    answer_start=80 * place,
-                    answer_end=80 * place + 70,
-                    page=61,
-                    verdict=verdict,
-                ),
-            ),
-        )
-        for place in range(5)
-    )
     measure = Measure(value=0.93, n=5, maker="arithmetic/1")
-    return AuditRecord(
-        request_id=f"req_{number:024x}",
-        timestamp="2026-11-21T08:00:00.000000Z",
+    return some_record(
+        number,
         user=f"user {number % 50}",
-        session_id=f"ses_{number % 200:024x}",
-        user_query="What did Acme spend on property, plant and equipment in each of the last five years?",
-        query_embedding_model="embedder",
-        index_version="17",
-        config_hash="sha256:" + "c" * 64,
-        retrieval_results=(),
-        generation_model="extractive",
-        generation_prompt_hash="",
+        session=f"ses_{number % 200:024x}",
+        question="What did Acme spend on property, plant and equipment in each of the last five years?",
         generated_response="Capital expenditure was as follows. " * 8,
         shown_response="Capital expenditure was as follows. " * 8,
-        claims=claims,
+        maker=MAKER,
+        claims=tuple(
+            some_claim(
+                place,
+                text=f"Capital expenditure was {number} million dollars in fiscal year 202{place}.",
+                document=f"filings/ACME_202{place}_10K.pdf",
+                version=f"sha256:{place:064x}",
+                quote=f"Additions to property, plant and equipment {number} (in millions)",
+                maker=MAKER,
+                reason="every word is in the quote",
+                support=0.97,
+                entailment=0.981,
+            )
+            for place in range(5)
+        ),
         confidence_report=ConfidenceReport(
             retrieval_score=measure,
             coverage_score=measure,
@@ -130,8 +102,6 @@ def record(number: int) -> AuditRecord:
             hallucination_gap=measure,
             decision=Decision.ANSWER,
         ),
-        response_decision="ANSWER",
-        makers=(MAKER,),
         latency_ms={"retrieval": 41.25, "generation": 12.5, "verification": 133.125, "total": 187.0},
     )
 

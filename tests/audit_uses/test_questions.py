@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from tests.audit_uses.records import some_record
+from benchmarks.sample_records import some_record
 
 from citewell.audit.database import Database
 from citewell.audit.entries import EntryKind

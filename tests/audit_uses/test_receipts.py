@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.sample_records import some_record
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.audit_uses.records import some_record
 
 from citewell.audit.entries import EntryKind
 from citewell.audit.issuing import issue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.audit_uses.records import some_record
+from benchmarks.sample_records import some_record
 
 from citewell.documents.text import caller_document
 from citewell.evidence.sqlite import SqliteEvidence

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from tests.audit_uses.records import some_record
+from benchmarks.sample_records import some_record
 
 from citewell.audit.erasure import erase
 from citewell.audit.holds import holds_in_force, lift_hold, place_hold

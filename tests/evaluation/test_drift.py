@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
-from tests.audit_uses.records import some_record
+from benchmarks.sample_records import some_record
 from typer.testing import CliRunner
 
 import citewell

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.audit_uses.records import TEXT, some_record
+from benchmarks.sample_records import TEXT, some_record
 
 from citewell.audit.database import Database
 from citewell.audit.log import SqliteLog

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.audit_uses.records import TEXT
+from benchmarks.sample_records import TEXT
 from tests.feedback.conftest import Room
 
 from citewell.access import Caller, Role

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.audit_uses.records import TEXT
+from benchmarks.sample_records import TEXT
 from tests.feedback.conftest import Room
 
 from citewell.audit import AuditQuery, EntryKind
