@@ -322,7 +322,7 @@ def reading(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def test_the_canary_is_measured_sealed_and_drawn_with_the_rest(reading: Path, tmp_path: Path) -> None:
-    span = CaseSpan(document="papers/harbour.md", quote="opened in 1856")
+    span = CaseSpan(document="papers/harbour.md", quote="opened  in 1856")  # as a run reads it: words count
     cases = (
         Case(id="1", question="When was the harbour of Lindau opened?", spans=(span,)),
         Case(id="2", question="no span"),
@@ -337,8 +337,13 @@ def test_the_canary_is_measured_sealed_and_drawn_with_the_rest(reading: Path, tm
     points = {p["measure"]: p for p in json.loads(result.stdout)["points"]}
     assert (points["canary_hit"]["value"], points["canary_hit"]["n"]) == (1.0, 1)
     assert "no document 'papers/none.md'" in result.stderr
-    with citewell.open(reading) as kb, pytest.raises(UsageError):
-        canary(kb, (Case(id="2", question="no span"),))
+    with citewell.open(reading) as kb:
+        assert (canary(kb, cases).n, canary(kb, cases).unscored) == (
+            1,
+            1,
+        )  # a case without spans is not asked
+        with pytest.raises(UsageError):
+            canary(kb, (Case(id="2", question="no span"),))
 
 
 def test_the_command_prints_and_ends_with_five_when_an_alert_fires(home: Path) -> None:

@@ -229,6 +229,8 @@ def test_labels_feed_the_next_card(kb: KnowledgeBase) -> None:
     assert card["labelled"][0]["kind"] == "people's labels in the log"
     assert sum(row["n"] for row in card["promises"]) == 2
     assert card["corpus"]["n"] == 1
+    assert card["notes"] == [f"people and the verifier: {agreement(kb).told}"]
+    assert agreement(kb).told == "kappa not measured, n 2, 0 unscored"  # both always said yes
 
 
 def test_a_sample_is_judged_at_the_terminal(kb: KnowledgeBase) -> None:
@@ -236,7 +238,7 @@ def test_a_sample_is_judged_at_the_terminal(kb: KnowledgeBase) -> None:
     assert result.exit_code == 0, result.output
     assert "one of s, p, n, c or q" in result.output
     assert "they agree on 50.0%" in result.output
-    assert "verified" not in result.output.lower().split("kappa")[0]
+    assert "verified" not in result.output.lower().split("people and the verifier")[0]
 
 
 def test_a_sample_is_judged_in_a_file(kb: KnowledgeBase, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_the_weights_nearest_to_the_configured_ones_that_order_best() -> None:
 
 
 def test_what_the_other_half_does_not_bear_out_changes_nothing() -> None:
-    """On the half that tests it is the other way round: AUROC falls from 1 with the configured weights to 0."""
+    """On the half that tests it is the other way round: AUROC falls from the configured weights' 1 to 0."""
     asked = answers(
         LEAST,
         RIGHT,

@@ -165,12 +165,8 @@ def _tell(found: Agreement, json: bool) -> None:
         return say_json(found)
     if found.raw is None:
         return say("nothing was judged yet")
-    kappa = (
-        "not measured (one side only ever said one thing)"
-        if found.kappa is None
-        else f"{found.kappa:.2f} [{found.low:.2f}, {found.high:.2f}]"
-    )
-    say(f"kappa of people and the verifier: {kappa}, n {found.n}, unscored {found.unscored}")
+    why = " (one side only ever said one thing)" if found.kappa is None else ""
+    say(f"people and the verifier: {found.told}{why}")
     say(f"they agree on {found.raw:.1%} (weighted to all claims that could be drawn)")
     for stratum, counts in found.table.items():
         say(f"    {stratum:<36}{', '.join(f'{n} {word}' for word, n in counts.items() if n)}")

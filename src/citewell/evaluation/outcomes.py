@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from msgspec.structs import asdict
 
 from citewell.errors import CitewellError
-from citewell.evaluation.judging.correctness import says
-from citewell.evaluation.judging.relevance import Located, cites, hits, locate
+from citewell.evaluation.judging.relevance import Located, hits, locate
+from citewell.evaluation.judging.rightness import judged_right
 from citewell.evaluation.judging.support import judge
 from citewell.evaluation.measures import ALL
-from citewell.evaluation.measures.answers import units_of, words_of
 from citewell.evaluation.observed import Judged, Observed
 from citewell.evaluation.pipelines import Pipeline
 from citewell.evaluation.results import CaseTiming, Found, Outcome, Score
@@ -37,7 +36,7 @@ def evaluate(pipeline: Pipeline, case: Case, verifier: Verifier) -> tuple[Outcom
 def _judged(pipeline: Pipeline, case: Case, observed: Observed, verifier: Verifier) -> Judged:
     located = _located(pipeline, case, observed)
     found, unfound = hits(located, observed.passages)
-    right, why = _right(case, observed, located)
+    right, why = judged_right(case, located, observed)
     known = bool(case.spans) and not located.problem
     return Judged(
         case=case,
@@ -61,24 +60,6 @@ def _located(pipeline: Pipeline, case: Case, observed: Observed) -> Located:
         if citation.start >= 0
     ]
     return locate(case, versions, pipeline.texts, whole=pipeline.whole)
-
-
-def _right(case: Case, observed: Observed, located: Located) -> tuple[bool | None, str]:
-    """Whether the outcome is right, and what says so; None where nothing can."""
-    if case.abstain:
-        said = "answered, where there is no answer" if observed.answered else "refused, as it should"
-        return not observed.answered, said
-    if not case.expected and not case.spans:
-        return None, "the case says neither what is expected nor where it stands"
-    if located.problem and not case.expected:
-        return None, located.problem
-    if not observed.answered:
-        return False, "refused, where there is an answer"
-    if case.expected:
-        return says(case.expected, words_of(observed), units_of(observed))
-    cited = [citation for claim in observed.stated for citation in claim.citations if citation.start >= 0]
-    held = cites(located, cited)
-    return held, "it cites an expected span" if held else "it cites no expected span"
 
 
 def _failed(case: Case, error: str) -> Outcome:

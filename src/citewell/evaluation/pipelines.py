@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from citewell.access import EVALUATION
 from citewell.errors import EvidenceError, UsageError
+from citewell.evaluation.judging.relevance import Located, locate
 from citewell.evaluation.observed import Observed
 from citewell.evaluation.recorded import Recorded
 from citewell.evaluation.results import CaseTiming
@@ -196,6 +199,15 @@ def of_answer(answer: Answer, took_ms: float | None) -> Observed:
             stages=trace.stages if trace else (),
         ),
     )
+
+
+def located_in(kb: KnowledgeBase, case: Case) -> Located:
+    """Where the spans of ``case`` stand in the newest versions of their documents."""
+    versions = []
+    for span in case.spans:
+        with suppress(EvidenceError):  # locate says that there is no such document
+            versions.append((span.document, kb.document(span.document).version))
+    return locate(case, versions, partial(texts_in, kb))
 
 
 def texts_in(kb: KnowledgeBase, document_id: str, version: str) -> Sequence[tuple[int, str]]:

@@ -27,18 +27,14 @@ from citewell.confidence.cards import (
 from citewell.config import Config
 from citewell.environment import environment
 from citewell.errors import UsageError
-from citewell.evaluation.calibration.labelling import (
-    Place,
-    answer_right,
-    claim_right,
-    passage_right,
-    places_of,
-    was_shown,
-)
 from citewell.evaluation.calibration.promises import GRID, Unit, passed_promise, shown_promise, unit
-from citewell.evaluation.calibration.scored import Scored, scored_claims, scored_verdict, units_of
+from citewell.evaluation.calibration.scored import Scored, scored_claims, units_of
 from citewell.evaluation.calibration.weighing import COMPONENTS, Weighed, weigh
+from citewell.evaluation.judging.relevance import Located, hits
+from citewell.evaluation.judging.rightness import judged_right
 from citewell.evaluation.labelled import LabelledClaim
+from citewell.evaluation.observed import Observed
+from citewell.evaluation.pipelines import located_in
 from citewell.identity import hash_text
 from citewell.knowledge import KnowledgeBase
 from citewell.records import AuditRecord, Case, Decision, Passage, Proof, Record
@@ -46,6 +42,10 @@ from citewell.records import AuditRecord, Case, Decision, Passage, Proof, Record
 HANDED_ON = 10
 """Passages of a question that a relevance promise looks at."""
 _FLOOR = GRID[-1]
+_NO_CLAIMS = (
+    "no claim was labelled: cases say which answers are right, not which claims are supported;"
+    " label claims, or judge some with `citewell eval sample`"
+)
 
 
 class Terms(Record, frozen=True, kw_only=True):
@@ -68,10 +68,21 @@ class Evidence(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-class _Rehearsed(Record, frozen=True, kw_only=True):
+class _Found(Record, frozen=True, kw_only=True):
+    """A case, where its evidence stands, and what is found for its question."""
+
     case: Case
-    places: tuple[Place, ...]
+    located: Located
+    passages: tuple[Passage, ...]
+
+
+class _Rehearsed(Record, frozen=True, kw_only=True):
+    """What the pass makes of a case under the loosest thresholds; ``right`` as a run would judge it."""
+
+    case: Case
     record: AuditRecord
+    shown: bool
+    right: bool | None
 
 
 def calibrate(kb: KnowledgeBase, evidence: Evidence, terms: Terms = Terms()) -> Card:
@@ -84,16 +95,12 @@ def calibrate(kb: KnowledgeBase, evidence: Evidence, terms: Terms = Terms()) -> 
     notes = list(evidence.notes)
     rehearsed: list[_Rehearsed] = []
     if evidence.cases:
-        found = [places_of(case, lambda name: bare.document(name).text) for case in evidence.cases]
-        notes += [note for _, lost in found for note in lost]
-        places = [tuple(place) for place, _ in found]
-        promises.append(_relevance(bare, evidence.cases, places, terms, settings))
+        found = [_found(bare, case) for case in evidence.cases]
+        notes += [f"case {one.case.id}: {one.located.problem}" for one in found if one.located.problem]
+        promises.append(_relevance(bare.config, found, terms, settings))
         loose = bare.under(laid_over(bare.config, settings | _LOOSEST))
-        rehearsed = [
-            _Rehearsed(case=case, places=place, record=loose.rehearse(case.question, groups=case.groups))
-            for case, place in zip(evidence.cases, places, strict=True)
-        ]
-    promises += _proofs(bare, evidence, rehearsed, terms, settings)
+        rehearsed = [_rehearsed(loose, one) for one in found]
+    promises += _proofs(bare, evidence, terms, settings)
     weighing = None
     if rehearsed:
         weighing, borders = _borders(bare.config, rehearsed, terms, settings)
@@ -123,42 +130,50 @@ def _without_card(config: Config) -> Config:
     return msgspec.structs.replace(config, confidence=msgspec.structs.replace(config.confidence, card=""))
 
 
+def _found(kb: KnowledgeBase, case: Case) -> _Found:
+    passages = kb.search(case.question, groups=case.groups, top_k=HANDED_ON)
+    return _Found(case=case, located=located_in(kb, case), passages=tuple(passages))
+
+
+def _rehearsed(kb: KnowledgeBase, found: _Found) -> _Rehearsed:
+    record = kb.rehearse(found.case.question, groups=found.case.groups)
+    shown = record.response_decision in (Decision.ANSWER.value, Decision.PARTIAL.value)
+    observed = Observed(
+        text=record.shown_response, claims=record.claims, passages=found.passages, answered=shown
+    )
+    right, _ = judged_right(found.case, found.located, observed)
+    return _Rehearsed(case=found.case, record=record, shown=shown, right=right)
+
+
 # --- relevance ------------------------------------------------------------------------------------
 
 
-def _relevance(
-    kb: KnowledgeBase,
-    cases: Sequence[Case],
-    places: Sequence[tuple[Place, ...]],
-    terms: Terms,
-    settings: dict[str, float],
-) -> Promise:
+def _relevance(config: Config, asked: Sequence[_Found], terms: Terms, settings: dict[str, float]) -> Promise:
     """One unit a question: of the passages found for it that hold no evidence, one drawn by its hash."""
     wrong: list[float] = []
     right: list[float] = []
     unscored = 0
-    for case, place in zip(cases, places, strict=True):
-        if not (place or case.abstain):
+    for one in asked:
+        if one.located.problem or not (one.case.spans or one.case.abstain):
             unscored += 1
             continue
-        found = [
-            passage
-            for passage in kb.search(case.question, groups=case.groups, top_k=HANDED_ON)
-            if passage.relevance is not None
-        ]
-        others = [passage for passage in found if not passage_right(passage, place)]
+        passages = [passage for passage in one.passages if passage.relevance is not None]
+        holds, _ = hits(one.located, passages)
+        others = [passage for passage, is_held in zip(passages, holds, strict=True) if not is_held]
         if others:
-            drawn = min(others, key=lambda passage: _drawn(case, passage))
+            drawn = min(others, key=lambda passage: _drawn(one.case, passage))
             wrong.append(drawn.relevance or 0.0)
-        held = [passage.relevance or 0.0 for passage in found if passage_right(passage, place)]
-        right += [max(held)] if held else []
+        best = max(
+            (p.relevance or 0.0 for p, held in zip(passages, holds, strict=True) if held), default=None
+        )
+        right += [best] if best is not None else []
     made = passed_promise(
         "relevance",
         f"of the passages found that hold none of the evidence, at most {terms.alpha:.0%} pass as relevant",
         f"a question, by one of the first {HANDED_ON} passages that hold none of its evidence",
         wrong,
         right,
-        fallback=kb.config.retrieval.relevance_threshold,
+        fallback=config.retrieval.relevance_threshold,
         alpha=terms.alpha,
         confidence=terms.confidence,
         unscored=unscored,
@@ -174,26 +189,15 @@ def _drawn(case: Case, passage: Passage) -> str:
 # --- support --------------------------------------------------------------------------------------
 
 
-def _proofs(
-    kb: KnowledgeBase,
-    evidence: Evidence,
-    rehearsed: Sequence[_Rehearsed],
-    terms: Terms,
-    settings: dict[str, float],
-) -> list[Promise]:
-    """The entailed row chooses the support threshold; the others are held to it."""
+def _proofs(kb: KnowledgeBase, evidence: Evidence, terms: Terms, settings: dict[str, float]) -> list[Promise]:
+    """The entailed row chooses the support threshold; the others are held to it. Cases have no say: an answer
+    beside the point may be supported, and one that cites the right words may say more than they do."""
     scored = list(evidence.labels)
     unscored = evidence.unscored
     if evidence.claims:
         known, lost = scored_claims(evidence.claims, kb.entailer, kb.config.verification)
         scored += known
         unscored += lost
-    for one in rehearsed:
-        for claim in one.record.claims:
-            right = claim_right(claim, one.case, one.places)
-            told = None if right is None else scored_verdict(f"case {one.case.id}", claim.verdict, right)
-            scored += [told] if told else []
-            unscored += told is None
     configured = kb.config.verification.support_threshold
     made = _proof(Proof.ENTAILED, scored, terms, configured, GRID, unscored)
     _use(settings, "verification.support_threshold", made)
@@ -212,7 +216,7 @@ def _proof(
     grid: Sequence[float],
     unscored: int,
 ) -> Promise:
-    return shown_promise(
+    made = shown_promise(
         proof.value,
         f"of the answers that show a claim as VERIFIED ({proof.value}), at most {terms.alpha:.0%} show one"
         " that is unsupported",
@@ -224,6 +228,9 @@ def _proof(
         grid=grid,
         unscored=unscored,
     )
+    if made.outcome is Outcome.NOT_MEASURED:
+        return msgspec.structs.replace(made, note=_NO_CLAIMS)
+    return made
 
 
 # --- decision -------------------------------------------------------------------------------------
@@ -233,14 +240,9 @@ def _borders(
     config: Config, rehearsed: Sequence[_Rehearsed], terms: Terms, settings: dict[str, float]
 ) -> tuple[Weighing, list[Promise]]:
     """The weights first, on one half of the cases; the borders then on what had no say in them."""
-    judged = [(one, answer_right(one.record, one.case, one.places)) for one in rehearsed]
-    known = [(one.record, right, one.case) for one, right in judged if right is not None]
+    known = [(one, one.right) for one in rehearsed if one.right is not None]
     weighing, rest = weigh(
-        [
-            Weighed(key=case.id, record=record, right=right)
-            for record, right, case in known
-            if was_shown(record)
-        ],
+        [Weighed(key=one.case.id, record=one.record, right=right) for one, right in known if one.shown],
         {name: getattr(config.confidence, f"weight_{name}") for name in COMPONENTS},
     )
     if weighing.outcome is Outcome.HOLDS:
@@ -252,7 +254,7 @@ def _borders(
         whole = one.record.response_decision == Decision.ANSWER.value
         answered.append(unit(score if whole else 0.0, one.right))
         shown.append(unit(score, one.right))
-    unscored = len(judged) - len(known)
+    unscored = len(rehearsed) - len(known)
     answer = shown_promise(
         "answer",
         f"at most {terms.alpha:.0%} of the answers given as ANSWER are wrong",

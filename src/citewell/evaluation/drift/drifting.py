@@ -19,12 +19,13 @@ from citewell.access import EVALUATION, Role
 from citewell.audit.question import AuditQuery, moment
 from citewell.clock import written
 from citewell.errors import UsageError
-from citewell.evaluation.calibration.labelling import passage_right, places_of
 from citewell.evaluation.cases import hash_cases
 from citewell.evaluation.drift.alerts import Alert, Rule, judged, rules_of, sinks_of
 from citewell.evaluation.drift.changes import Change, change_points
 from citewell.evaluation.drift.series import MEASURES, MEDIANS, SHARES, Told, Values, largest, values_of
 from citewell.evaluation.intervals import clopper_pearson
+from citewell.evaluation.judging.relevance import hits
+from citewell.evaluation.pipelines import located_in
 from citewell.knowledge import KnowledgeBase
 from citewell.records import Case, Record
 
@@ -72,7 +73,8 @@ class Metric(Record, frozen=True, kw_only=True):
 
 
 class Canary(Record, frozen=True, kw_only=True):
-    """``hit``: share of cases with evidence among the relevant passages; ``precision``: mean share of the
+    """Of the cases that have spans; ``unscored`` are those whose spans stand nowhere, ``notes`` say which.
+    ``hit``: share of cases with evidence among the relevant passages; ``precision``: mean share of the
     relevant passages that hold evidence, over the cases that have any."""
 
     hit: float
@@ -286,12 +288,14 @@ def canary(kb: KnowledgeBase, cases: Sequence[Case]) -> Canary:
     precision: list[float] = []
     notes: list[str] = []
     for case in cases:
-        places, lost = places_of(case, lambda name: kb.document(name).text)
-        notes += lost
-        if not places:
+        if not case.spans:
+            continue
+        located = located_in(kb, case)
+        if located.problem:
+            notes.append(f"case {case.id}: {located.problem}")
             continue
         relevant = [p for p in kb.search(case.question, groups=case.groups) if p.relevant]
-        right = [passage_right(passage, places) for passage in relevant]
+        right, _ = hits(located, relevant)
         hit.append(float(any(right)))
         if right:
             precision.append(sum(right) / len(right))
@@ -303,6 +307,6 @@ def canary(kb: KnowledgeBase, cases: Sequence[Case]) -> Canary:
         hit=sum(hit) / len(hit),
         precision=sum(precision) / len(precision) if precision else None,
         n=len(hit),
-        unscored=len(cases) - len(hit),
+        unscored=len(notes),
         notes=tuple(notes),
     )

@@ -8,22 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from citewell.claims import parse_answer
 from citewell.evaluation.judging import correctness
+from citewell.evaluation.judging.rightness import units_of, words_of
 from citewell.evaluation.measures.measure import NOT_ASKED, Measure, one
-from citewell.evaluation.observed import Judged, Observed
+from citewell.evaluation.observed import Judged
 from citewell.evaluation.results import Score
-
-
-def words_of(observed: Observed) -> str:
-    """What the answer says, without the marks of its citations."""
-    return parse_answer(observed.text).text
-
-
-def units_of(observed: Observed) -> str:
-    """What stands around the cited passages, units among it."""
-    cited = {citation.chunk_id for claim in observed.claims for citation in claim.citations}
-    return "\n".join(p.chunk.context for p in observed.passages if p.chunk.chunk_id in cited)
 
 
 def _compared(rule: Callable[[str, str], float | bool]) -> Callable[[Judged], Score]:

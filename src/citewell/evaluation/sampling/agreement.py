@@ -42,6 +42,15 @@ class Agreement(Record, frozen=True, kw_only=True):
     people: int
     table: dict[str, dict[str, int]]
 
+    @property
+    def told(self) -> str:
+        """``kappa 0.62 [0.41, 0.80], n 50, 2 unscored``"""
+        kappa = "not measured" if self.kappa is None else f"{self.kappa:.2f}"
+        between = (
+            f" [{self.low:.2f}, {self.high:.2f}]" if self.low is not None and self.high is not None else ""
+        )
+        return f"kappa {kappa}{between}, n {self.n}, {self.unscored} unscored"
+
 
 class PeopleLabels(Record, frozen=True, kw_only=True):
     """People's labels as a card takes them in."""
@@ -55,7 +64,10 @@ class PeopleLabels(Record, frozen=True, kw_only=True):
 def agreement(kb: KnowledgeBase, *, sample_id: str = "") -> Agreement:
     """Over one sample, or every one."""
     may(kb)
-    judged, people = judged_items(kb, sample_id)
+    return _agreed(*judged_items(kb, sample_id))
+
+
+def _agreed(judged: Sequence[tuple[Drawn, str]], people: int) -> Agreement:
     table: dict[str, dict[str, int]] = {}
     groups: dict[str, list[tuple[bool, bool, float]]] = defaultdict(list)
     unscored = 0
@@ -108,10 +120,11 @@ def _kappa(cells: Sequence[float]) -> tuple[float | None, float | None]:
 
 
 def labels_as_evidence(kb: KnowledgeBase) -> PeopleLabels:
-    """What people said, for the next card: of claims that the verifier in use judged, each kind of proof
+    """What people said, for the next card, and how far it agrees with the verifier: of claims that the verifier in use judged, each kind of proof
     thinned to what an even draw would have been (a bound holds for units drawn alike)."""
-    judged, _ = judged_items(kb)
+    judged, people = judged_items(kb)
     found: list[tuple[Scored, Drawn]] = []
+    mine: list[tuple[Drawn, str]] = []
     unscored = older = 0
     for one, said in judged:
         try:
@@ -123,6 +136,7 @@ def labels_as_evidence(kb: KnowledgeBase) -> PeopleLabels:
         if kb.entailer.maker.hash not in {maker.hash for maker in record.makers}:
             older += 1
             continue
+        mine.append((one, said))
         known = said and said != "cannot tell"
         scored = scored_verdict(one.request_id, claim.verdict, said == "supported") if known else None
         if scored is None:
@@ -131,7 +145,8 @@ def labels_as_evidence(kb: KnowledgeBase) -> PeopleLabels:
             found.append((scored, one))
     by_proof = [[pair for pair in found if pair[0].proof is proof] for proof in Proof]
     kept = [scored for pairs in by_proof for scored in _thinned(pairs)]
-    notes = [f"{older} labels are of another verifier's claims and were left out"] if older else []
+    notes = [f"people and the verifier: {_agreed(mine, people).told}"]
+    notes += [f"{older} labels are of another verifier's claims and were left out"] if older else []
     if len(kept) < len(found):
         notes.append(f"{len(found) - len(kept)} labels were left out: of strata that were drawn more often")
     digest = hash_value([[one, said] for one, said in judged])
