@@ -120,8 +120,9 @@ def _kappa(cells: Sequence[float]) -> tuple[float | None, float | None]:
 
 
 def labels_as_evidence(kb: KnowledgeBase) -> PeopleLabels:
-    """What people said, for the next card, and how far it agrees with the verifier: of claims that the verifier in use judged, each kind of proof
-    thinned to what an even draw would have been (a bound holds for units drawn alike)."""
+    """What people said, for the next card, and how far it agrees with the verifier: of claims that the
+    verifier in use judged, each kind of proof thinned to what an even draw would have been (a bound holds for
+    units drawn alike)."""
     judged, people = judged_items(kb)
     found: list[tuple[Scored, Drawn]] = []
     mine: list[tuple[Drawn, str]] = []
