@@ -72,7 +72,8 @@ class Auditing:
         if self._caller.unrestricted:
             return self.queries
         only = None if self._caller.has(Role.AUDITOR) else self._caller.user
-        return VisibleQueries(self.queries, self._parts.log, self.seeing.record, only)
+        seeing = self.seeing
+        return VisibleQueries(self.queries, self._parts.log, seeing.record, seeing.listed, only)
 
     @cached_property
     def _postings(self) -> Postings:

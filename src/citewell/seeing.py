@@ -47,6 +47,11 @@ class Seeing:
             acl is None or self.caller.sees(acl) for acl in lists.values()
         )
 
+    def listed(self) -> set[str]:
+        """Every document that may stand in a record of theirs, today."""
+        lists = self._evidence.lists()
+        return {name for name, acl in lists.items() if acl is None or self.caller.sees(acl)}
+
     def record(self, record: AuditRecord) -> bool:
         """Whether the caller may read it: their own, an auditor anybody's, if they may see all it names."""
         if self.caller.unrestricted:

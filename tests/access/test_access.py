@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from benchmarks.access_world import GROUPS, World, asked, leaks, make_world, told, words
 
 from citewell.access import OWNER, Caller, Role
+from citewell.audit import bodies
 from citewell.audit.entries import EntryKind
+from citewell.audit.pages import Queries
 from citewell.audit.question import AuditQuery
 from citewell.errors import AccessError, CitewellError, EvidenceError, UsageError
 from citewell.knowledge import KnowledgeBase
-from citewell.records import Citation
+from citewell.records import AuditRecord, Citation
 
 NOBODY, NEVER = "papers/never-there.txt", "req_" + "f" * 24
 
@@ -87,6 +89,38 @@ def test_counts_of_a_part_are_made_like_counts_of_all(world: World) -> None:
     for by, of in (("day", "status"), ("month", "decision"), ("week", "model"), ("hour", "confidence")):
         of_all = world.kb.audit.counts(AuditQuery(), by=by, of=of)
         assert world.kb.as_(auditor).audit.counts(AuditQuery(), by=by, of=of) == of_all
+
+
+def test_what_is_hidden_is_not_even_opened(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[int] = []
+    known = Queries.opened
+
+    def counting(self: Queries, seqs: Sequence[int], query: AuditQuery) -> Iterator[AuditRecord]:
+        opened.extend(seqs)
+        return known(self, seqs, query)
+
+    monkeypatch.setattr(Queries, "opened", counting)
+    for groups in ((), ("group1",), ("group2", "group3")):
+        auditor = Caller(user="a", groups=groups, roles=(Role.AUDITOR,))
+        kb, theirs = world.kb.as_(auditor), world.records(auditor)
+        assert 0 < len(theirs) < len(world.named)
+        opened.clear()
+        assert kb.audit.counts(AuditQuery()).total == len(theirs)
+        assert opened == []
+        assert len(kb.audit.query(AuditQuery(limit=3)).records) == min(3, len(theirs))
+        assert len(opened) <= 4
+        assert {record.request_id for record in kb.audit.every(AuditQuery())} == theirs
+        assert len(opened) <= 4 + len(theirs)
+
+
+def test_records_of_an_older_citewell_are_opened_and_judged_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies, "PUBLIC", bodies.PUBLIC - {"looked_into"})
+    world = make_world(tmp_path / "home", 5, documents=12, people=6, asked=2, sealed=20)
+    test_what_is_counted_is_what_may_be_seen(world)
+    see_only_what_is_theirs(world)
+    world.close()
 
 
 def test_an_answer_tells_of_nothing_else(world: World) -> None:

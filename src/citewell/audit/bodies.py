@@ -35,6 +35,7 @@ PUBLIC = frozenset(
         # What it is about: ids, versions, places.
         *("request_id", "timestamp", "index_version", "chunk_id", "document_id", "document_version"),
         *("version", "section_path", "resolution", "dates", "stage", "subject", "sample", "cases", "measure"),
+        "looked_into",
         # What came of it: words of closed lists.
         *("kind", "status", "label", "proof", "failure", "mode", "decision", "response_decision"),
         *("failure_reason", "signal", "flag", "flags", "class", "outcome", "feedback_id", "found_by"),

@@ -1,7 +1,7 @@
 """Which records answer a question, and how many: pages newest first, counts over time.
 
 In: an :class:`AuditQuery` and :class:`Postings`. Out: sequence numbers a page at a time; counts by day and
-profile. The profiles that fit are chosen first (there are some hundreds); then either the shortest list of
+profile; one by one what fits, with the documents it names, for whoever may see only a part. The profiles that fit are chosen first (there are some hundreds); then either the shortest list of
 the keys asked for is walked from its newest end, or, where no key is asked for, the tallies say in which
 days the page will be full and only those are looked at. So no question walks the log.
 Knows nothing about bodies.
@@ -13,8 +13,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
+import msgspec
+
 from citewell.audit.database import Row, Rows
-from citewell.audit.postings import Postings
+from citewell.audit.postings import Postings, unpacked
 from citewell.audit.profiles import DAY
 from citewell.audit.question import AuditQuery, Names, keys_asked, profile_fits, span_of
 from citewell.errors import UsageError
@@ -24,6 +26,8 @@ _SHORT = 20_000
 """Lists are compared in length up to here; of two longer ones either may be walked."""
 _RARE = 0.05
 """Share of the records under which they are found by profile and not by walking the time."""
+_FIRST, _STEP = 64, 4096
+"""Records that are looked at in one step when they are read one by one: the first, and the most."""
 _DAYS = 4
 """Of tallies that are read at first; each further step reads twice as many."""
 
@@ -33,6 +37,16 @@ class Found(Record, frozen=True, kw_only=True):
 
     records: tuple[tuple[int, int], ...]
     more: bool
+
+
+class Candidate(Record, frozen=True, kw_only=True):
+    """A record that fits; ``named`` holds the keys of the documents it names, None where only the opened
+    record tells."""
+
+    time: int
+    seq: int
+    profile: int
+    named: tuple[int, ...] | None
 
 
 Counts = dict[tuple[int, int], int]
@@ -47,22 +61,39 @@ class Finder:
 
     def page(self, query: AuditQuery) -> Found:
         """The newest records before the cursor. Raises UsageError for a cursor that is none."""
+        with self._postings.database.reading() as rows:
+            found = self._newest(rows, query, query.limit + 1)
+        records = tuple((time, seq) for time, seq, _ in found)
+        return Found(records=records[: query.limit], more=len(records) > query.limit)
+
+    def each(self, query: AuditQuery) -> Iterator[Candidate]:
+        """All that fits, newest first from the cursor on, read in steps: ``limit`` does not bound it."""
+        step = _FIRST
+        while True:
+            with self._postings.database.reading() as rows:
+                found = self._newest(rows, query, step)
+                named = _named(rows, [seq for _, seq, _ in found])
+            for time, seq, profile in found:
+                yield Candidate(time=time, seq=seq, profile=profile, named=named.get(seq))
+            if len(found) < step:
+                return
+            query = msgspec.structs.replace(query, cursor=cursor_of(*found[-1][:2]))
+            step = min(step * 4, _STEP)
+
+    def _newest(self, rows: Rows, query: AuditQuery, limit: int) -> list[Row]:
+        """(time, seq, profile) of the newest ``limit`` before the cursor."""
         since, until = span_of(query)
         before = parse_cursor(query.cursor) if query.cursor else (2**62, 2**62)
         keys = keys_asked(query, self._names)
-        with self._postings.database.reading() as rows:
-            profiles = self._postings.refresh(rows)
-            wanted = [number for number, profile in profiles.items() if profile_fits(query, profile)]
-            if not wanted:
-                return Found(records=(), more=False)
-            window = _Window(since, min(until, before[0] + 1), before)
-            among = _among(wanted) if len(wanted) < len(profiles) else ""
-            if keys:
-                found = _by_keys(rows, keys, window, among, query.limit + 1)
-            else:
-                found = _by_time(rows, wanted, window, among, query.limit + 1)
-        records = tuple((time, seq) for time, seq in found)
-        return Found(records=records[: query.limit], more=len(records) > query.limit)
+        profiles = self._postings.refresh(rows)
+        wanted = [number for number, profile in profiles.items() if profile_fits(query, profile)]
+        if not wanted:
+            return []
+        window = _Window(since, min(until, before[0] + 1), before)
+        among = _among(wanted) if len(wanted) < len(profiles) else ""
+        if keys:
+            return _by_keys(rows, keys, window, among, limit)
+        return _by_time(rows, wanted, window, among, limit)
 
     def count(self, query: AuditQuery, bucket: Bucket, unit: int) -> Counts:
         """How many records fit; ``unit`` (an hour or a day) is what surely lies in one bucket."""
@@ -124,9 +155,17 @@ def _by_keys(rows: Rows, keys: Sequence[int], window: _Window, among: str, limit
         for _ in others
     )
     return rows.execute(
-        f"SELECT time, seq FROM postings p WHERE key = ? AND {terms}{among}{probes}{_NEWEST}",
+        f"SELECT time, seq, profile FROM postings p WHERE key = ? AND {terms}{among}{probes}{_NEWEST}",
         (driver, *values, *others, limit),
     ).fetchall()
+
+
+def _named(rows: Rows, seqs: Sequence[int]) -> dict[int, tuple[int, ...]]:
+    """The documents that each of these records names."""
+    if not seqs:
+        return {}
+    found = rows.execute(f"SELECT seq, documents FROM named WHERE seq IN ({', '.join(map(str, seqs))})")
+    return {seq: unpacked(bytes(kept)) for seq, kept in found}
 
 
 def _length(rows: Rows, key: int, window: _Window) -> int:
@@ -160,11 +199,11 @@ def _by_time(rows: Rows, wanted: Sequence[int], window: _Window, among: str, lim
     since, until = max(window.since, first * DAY), min(window.until, (last + 1) * DAY)
     terms, values = window.terms(since, until)
     if not among or matching > _RARE * total:
-        statement = f"SELECT time, seq FROM records WHERE {terms}{among}{_NEWEST}"
+        statement = f"SELECT time, seq, profile FROM records WHERE {terms}{among}{_NEWEST}"
     else:
         # By profile: the walk over the time would pass many records for each that fits.
-        hinted = f"SELECT time, seq FROM records WHERE profile IN ({', '.join(map(str, wanted))}) AND {terms}"
-        statement = hinted + _NEWEST
+        those = ", ".join(map(str, wanted))
+        statement = f"SELECT time, seq, profile FROM records WHERE profile IN ({those}) AND {terms}{_NEWEST}"
     return rows.execute(statement, (*values, limit)).fetchall()
 
 

@@ -8,14 +8,14 @@ shift a page. The bodies are read only for the page shown. Knows nothing about h
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from citewell.audit.bodies import decrypt, fill_in
-from citewell.audit.finding import Finder, cursor_of
+from citewell.audit.finding import Candidate, Finder, cursor_of
 from citewell.audit.following import follow
 from citewell.audit.postings import Postings
 from citewell.audit.profiles import DAY, Profile, timestamp_of
@@ -163,6 +163,23 @@ class Queries:
                 return
             query = msgspec.structs.replace(query, cursor=cursor_of(*found.records[-1]))
 
+    def each(self, query: AuditQuery) -> Iterator[Candidate]:
+        """As :meth:`every`, unopened."""
+        refuse(query)
+        follow(self._log, self._postings)
+        yield from self._finder.each(query)
+
+    def opened(self, seqs: Sequence[int], query: AuditQuery) -> Iterator[AuditRecord]:
+        """These records in their order, without those that expired or only share a key with what is asked."""
+        for _, body in self._bodies(seqs):
+            if body is not None and cites(query, body):
+                yield msgspec.convert(body, AuditRecord)
+
+    @property
+    def profiles(self) -> Mapping[int, Profile]:
+        """What the numbers of profiles stand for, as far as they were met."""
+        return self._postings.profiles
+
     def counts(self, query: AuditQuery, *, by: str = "day", of: str = "decision") -> Counts:
         """How many records fit, over time; ``limit`` and ``cursor`` do not matter."""
         refuse(query)
@@ -182,7 +199,7 @@ class Queries:
         following = cursor_of(*found.records[-1]) if found.more else ""
         return Page(records=tuple(records), next=following, expired=tuple(expired))
 
-    def _bodies(self, seqs: list[int]) -> Iterator[tuple[int, dict[str, Any] | None]]:
+    def _bodies(self, seqs: Sequence[int]) -> Iterator[tuple[int, dict[str, Any] | None]]:
         """Opened bodies in the order of ``seqs``, None where the content has expired; two reads for all."""
         if not seqs:
             return

@@ -1,15 +1,16 @@
 """The tables that questions are answered from: made of the log, beside it, made anew whenever they differ.
 
 In: entries, in order. Out: for each key the records that have it, newest first, each with the number of its
-profile; how many records of each profile a day had. Nothing here is evidence: the log is. So entries are
+profile; how many records of each profile a day had; for each record the documents that it names. Nothing here is evidence: the log is. So entries are
 durable before they stand here, an append does not pay for them, and a question first takes in what is new.
 Whatever holds these tables (a SQLite file, PostgreSQL), they may be deleted: the next question makes them.
 """
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import msgspec
@@ -19,7 +20,7 @@ from citewell.audit.profiles import DAY, Facts, Profile
 from citewell.identity import canonical_json
 from citewell.records import Record
 
-VERSION = 1
+VERSION = 2
 """Of the tables; others are dropped and made anew."""
 
 _STATEMENTS = (
@@ -33,11 +34,13 @@ _STATEMENTS = (
     "CREATE INDEX records_by_profile ON records(profile, time, seq)",
     "CREATE TABLE tallies(day INTEGER NOT NULL, profile INTEGER NOT NULL, n BIGINT NOT NULL,"
     " PRIMARY KEY(day, profile)){compact}",
+    "CREATE TABLE named(seq {id} PRIMARY KEY, documents {bytes} NOT NULL)",
 )
-_TABLES = ("postings", "records", "tallies", "profiles", "place")
+_TABLES = ("postings", "records", "tallies", "profiles", "place", "named")
 _UNSORTED = "CREATE TEMPORARY TABLE unsorted(key BIGINT, time BIGINT, seq BIGINT, profile INTEGER)"
 _POST = "INSERT INTO postings(key, time, seq, profile) VALUES(?, ?, ?, ?)"
 _RECORD = "INSERT INTO records(time, seq, profile) VALUES(?, ?, ?)"
+_NAMED = "INSERT INTO named(seq, documents) VALUES(?, ?)"
 
 
 class Indexed(Record, frozen=True, kw_only=True):
@@ -98,6 +101,7 @@ class Postings:
             numbered = self._numbered(rows, batch.records)
             rows.executemany(_POST, sorted(_posting_rows(numbered)))
             rows.executemany(_RECORD, _record_rows(numbered))
+            rows.executemany(_NAMED, _named_rows(batch.records))
             tallies = Counter((record.facts.time // DAY, profile) for record, profile in numbered)
             for (day, profile), n in sorted(tallies.items()):
                 rows.execute(
@@ -119,6 +123,7 @@ class Postings:
                 numbered = self._numbered(rows, batch.records)
                 rows.executemany(_POST.replace("postings", "unsorted"), _posting_rows(numbered))
                 rows.executemany(_RECORD, _record_rows(numbered))
+                rows.executemany(_NAMED, _named_rows(batch.records))
                 _move(rows, batch.place)
                 flags += batch.flags
             rows.execute(
@@ -137,7 +142,9 @@ class Postings:
     def forget_keys(self, keyed: Sequence[tuple[int, int, int]]) -> None:
         """Takes ``(key, time, seq)`` out: a record whose content has expired is found by its profile
         alone."""
+        gone = sorted({seq for _, _, seq in keyed})
         with self._writing() as rows:
+            rows.executemany("DELETE FROM named WHERE seq = ?", [(seq,) for seq in gone])
             rows.executemany("DELETE FROM postings WHERE key = ? AND time = ? AND seq = ?", keyed)
 
     def refresh(self, rows: Rows) -> dict[int, Profile]:
@@ -217,3 +224,18 @@ def _posting_rows(numbered: Iterable[tuple[Indexed, int]]) -> Iterator[tuple[int
 
 def _record_rows(numbered: Iterable[tuple[Indexed, int]]) -> Iterator[tuple[int, int, int]]:
     return ((record.facts.time, record.seq, profile) for record, profile in numbered)
+
+
+def _named_rows(records: Iterable[Indexed]) -> Iterator[tuple[int, bytes]]:
+    for record in records:
+        if record.facts.named is not None:
+            yield record.seq, packed(record.facts.named)
+
+
+def packed(keys: Collection[int]) -> bytes:
+    """Keys as they are kept beside a record."""
+    return struct.pack(f"<{len(keys)}q", *sorted(keys))
+
+
+def unpacked(kept: bytes) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(kept) // 8}q", kept)

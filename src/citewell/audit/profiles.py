@@ -1,9 +1,9 @@
 """What a record can be asked for, derived from its entry alone, so that it can be derived again at any time.
 
 In: an entry's kind, time, subject and body. Out: :class:`Facts`: a *profile* (everything of few values:
-decision, band, verdicts, proofs, models, prompts, failure; records share it) and *keys* (everything of many
-values: user, session, documents, versions, chunks) as 64-bit numbers. Knows nothing about tables or
-questions.
+decision, band, verdicts, proofs, models, prompts, failure; records share it), *keys* (everything of many
+values: user, session, documents, versions, chunks) as 64-bit numbers, and which documents the record names at
+all, by which it is decided who may see it. Knows nothing about tables or questions.
 """
 
 from __future__ import annotations
@@ -56,11 +56,13 @@ class Profile(Record, frozen=True, kw_only=True):
 
 
 class Facts(Record, frozen=True, kw_only=True):
-    """``time`` in microseconds since 1970; ``keys`` as :func:`key_of` makes them, each once."""
+    """``time`` in microseconds since 1970; ``keys`` as :func:`key_of` makes them, each once; ``named`` the keys
+    of every document that the record names, None where they cannot be told without opening it."""
 
     time: int
     profile: Profile
     keys: tuple[int, ...]
+    named: frozenset[int] | None = None
 
 
 def confidence_band(overall: float | None) -> str:
@@ -94,7 +96,7 @@ def facts_of(kind: str, timestamp: str, subject: str, body: Mapping[str, Any]) -
         config=body["config_hash"],
     )
     keys = tuple(dict.fromkeys(key_of(axis, *values) for axis, *values in _values(subject, body)))
-    return Facts(time=microseconds(timestamp), profile=profile, keys=keys)
+    return Facts(time=microseconds(timestamp), profile=profile, keys=keys, named=_named(body))
 
 
 @lru_cache(maxsize=200_000)
@@ -126,6 +128,19 @@ def _values(subject: str, body: Mapping[str, Any]) -> Iterator[tuple[Axis, *tupl
             yield Axis.DOCUMENT, citation["document_id"]
             yield Axis.VERSION, citation["document_id"], citation["document_version"]
             yield Axis.CHUNK, citation["chunk_id"]
+
+
+def _named(body: Mapping[str, Any]) -> frozenset[int] | None:
+    """As :func:`citewell.seeing.named_by` has it of the opened record. In records of an older Citewell what was
+    looked into is sealed as the asker's own."""
+    looked_into = body.get("parameters", {}).get("looked_into", ())
+    if not all(isinstance(name, str) for name in looked_into):
+        return None
+    cited = [citation for claim in body["claims"] for citation in claim.get("citations", ())]
+    cited += [side for conflict in body.get("conflicts", ()) for side in conflict["sides"]]
+    names = {result["document_id"] for result in body.get("retrieval_results", ())}
+    names |= {citation["document_id"] for citation in cited if citation["document_version"]}
+    return frozenset(key_of(Axis.DOCUMENT, name) for name in (names | {*looked_into}) - {""})
 
 
 def _broken(claim: Mapping[str, Any]) -> bool:

@@ -176,6 +176,15 @@ class SqliteEvidence:
             ).fetchall()
         return {document_id: None if supplied else _strings(acl) for document_id, acl, supplied in rows}
 
+    def lists(self) -> dict[str, tuple[str, ...] | None]:
+        """Of everything stored, as :meth:`access`."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                """SELECT h.document_id, h.acl, v.caller_supplied
+                   FROM heads h JOIN versions v USING (document_id, version)"""
+            ).fetchall()
+        return {document_id: None if supplied else _strings(acl) for document_id, acl, supplied in rows}
+
     def share(self, document_id: str, acl: Iterable[str]) -> None:
         """Replaces the access list; holds for every version. Raises EvidenceError when never stored."""
         with self._writing() as connection:
