@@ -1,12 +1,14 @@
-"""What every test shares: where the public data stands, and a skip with a reason where it does not."""
+"""What every test shares: where the public data stands, a PostgreSQL server of our own, and a skip with
+a reason where there is none."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from benchmarks.private_postgres import NoPostgresError, private_postgres
 
 from citewell.identity import chunk_id
 from citewell.records import Cell, Chunk, Passage, Row
@@ -129,3 +131,25 @@ class Pages:
 def pages() -> Pages:
     """A maker of passages."""
     return Pages()
+
+
+@pytest.fixture(scope="session")
+def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Skips with the reason where there is no PostgreSQL."""
+    pytest.importorskip("psycopg")
+    try:
+        with private_postgres(tmp_path_factory.mktemp("postgres"), ("fsync=off",)) as url:
+            yield url
+    except NoPostgresError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def clean_server(postgres_url: str) -> str:
+    """The server without what other homes left on it: a home's schemas have fixed names."""
+    import psycopg
+
+    with psycopg.connect(postgres_url, autocommit=True) as server:
+        for schema in ("citewell", "citewell_index", "citewell_traces", "citewell_feedback"):
+            server.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE".encode())
+    return postgres_url

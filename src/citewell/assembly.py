@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         Ranker,
     )
     from citewell.retrieval import Retriever
-    from citewell.traces import SharedTraces, SqliteTraces
+    from citewell.traces import Relay, SharedTraces, SqliteTraces
 
 Make = TypeVar("Make", bound=Callable[..., object])
 
@@ -161,6 +161,13 @@ class Assembly:
 
             return SharedTraces(PostgresDatabase(self.config.audit.database, schema="citewell_traces"))
         return SqliteTraces(self.home / "traces.sqlite")
+
+    @property
+    def relay(self) -> Relay | None:
+        """Where workers hear each other's answers being made; None where there is one worker."""
+        from citewell.traces import Relay, SharedTraces
+
+        return Relay(self.traces.database) if isinstance(self.traces, SharedTraces) else None
 
     @cached_property
     def feedback(self) -> FeedbackStore:

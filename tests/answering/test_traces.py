@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.audit_uses.conftest import postgres_url  # noqa: F401 - a fixture
 
 from citewell.errors import CitewellError
 from citewell.ports import TraceStore
@@ -120,7 +119,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
         SqliteTraces(tmp_path / "none" / "traces.sqlite")
 
 
-def test_a_server_with_a_newer_schema_is_refused(postgres_url: str) -> None:  # noqa: F811
+def test_a_server_with_a_newer_schema_is_refused(postgres_url: str) -> None:
     from citewell.audit.postgres import PostgresDatabase
 
     database = PostgresDatabase(postgres_url, schema=f"traces{next(_SCHEMAS)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.audit_uses.conftest import database, postgres_url  # noqa: F401 - fixtures
+from tests.audit_uses.conftest import database  # noqa: F401 - a fixture
 from tests.feedback.conftest import Desk
 
 from citewell.audit import AuditQuery, Queries

@@ -1,10 +1,10 @@
 """Which records answer a question, and how many: pages newest first, counts over time.
 
 In: an :class:`AuditQuery` and :class:`Postings`. Out: sequence numbers a page at a time; counts by day and
-profile; one by one what fits, with the documents it names, for whoever may see only a part. The profiles that fit are chosen first (there are some hundreds); then either the shortest list of
-the keys asked for is walked from its newest end, or, where no key is asked for, the tallies say in which
-days the page will be full and only those are looked at. So no question walks the log.
-Knows nothing about bodies.
+profile; one by one what fits, with the documents it names, for whoever may see only a part. The profiles that
+fit are chosen first (there are some hundreds); then either the shortest list of the keys asked for is walked
+from its newest end, or, where no key is asked for, the tallies say in which days the page will be full and
+only those are looked at. So no question walks the log. Knows nothing about bodies.
 """
 
 from __future__ import annotations

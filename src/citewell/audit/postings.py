@@ -1,9 +1,10 @@
 """The tables that questions are answered from: made of the log, beside it, made anew whenever they differ.
 
 In: entries, in order. Out: for each key the records that have it, newest first, each with the number of its
-profile; how many records of each profile a day had; for each record the documents that it names. Nothing here is evidence: the log is. So entries are
-durable before they stand here, an append does not pay for them, and a question first takes in what is new.
-Whatever holds these tables (a SQLite file, PostgreSQL), they may be deleted: the next question makes them.
+profile; how many records of each profile a day had; for each record the documents that it names. Nothing here
+is evidence: the log is. So entries are durable before they stand here, an append does not pay for them, and a
+question first takes in what is new. Whatever holds these tables (a SQLite file, PostgreSQL), they may be
+deleted: the next question makes them.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Profile(Record, frozen=True, kw_only=True):
 
 
 class Facts(Record, frozen=True, kw_only=True):
-    """``time`` in microseconds since 1970; ``keys`` as :func:`key_of` makes them, each once; ``named`` the keys
+    """``time`` in microseconds since 1970; ``keys`` as :func:`key_of` makes them, each once; ``named`` those
     of every document that the record names, None where they cannot be told without opening it."""
 
     time: int
@@ -131,8 +131,8 @@ def _values(subject: str, body: Mapping[str, Any]) -> Iterator[tuple[Axis, *tupl
 
 
 def _named(body: Mapping[str, Any]) -> frozenset[int] | None:
-    """As :func:`citewell.seeing.named_by` has it of the opened record. In records of an older Citewell what was
-    looked into is sealed as the asker's own."""
+    """As :func:`citewell.seeing.named_by` has it of the opened record. In records of an older Citewell what
+    was looked into is sealed as the asker's own."""
     looked_into = body.get("parameters", {}).get("looked_into", ())
     if not all(isinstance(name, str) for name in looked_into):
         return None

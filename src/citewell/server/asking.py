@@ -10,6 +10,7 @@ import logging
 from typing import Annotated, Any
 
 import msgspec
+from starlette.concurrency import run_in_threadpool
 
 from citewell import identity
 from citewell.access import Caller
@@ -65,10 +66,10 @@ async def answered(
     return await here.work.run(work)
 
 
-def streamed(here: Site, caller: Caller, asked: AskRequest, carrier: Carrier) -> Stream:
+async def streamed(here: Site, caller: Caller, asked: AskRequest, carrier: Carrier) -> Stream:
     """A stream whose events come while the question is worked on. Raises Busy."""
     request_id = identity.request_id()
-    stream = here.streams.open(request_id, caller.user)
+    stream = await run_in_threadpool(here.streams.open, request_id, caller.user)
 
     def work() -> None:
         try:

@@ -65,7 +65,7 @@ class Site:
             callers=Buckets(settings.rate_per_minute, settings.burst),
             # Guessing 256 bits is hopeless; this keeps it from being expensive too.
             strangers=Buckets(60, 30),
-            streams=Streams(settings.stream_keep_s),
+            streams=Streams(settings.stream_keep_s, relay=lambda: kb.parts.relay),
             telemetry=telemetry(documents=settings.otel_documents),
             issuer=Issuer(settings) if settings.oidc_issuer else None,
             pictures=Pictures(kb.config.documents),
@@ -95,6 +95,7 @@ class Site:
 
     def close(self) -> None:
         self.work.close()
+        self.streams.close()
         self.telemetry.close()
         self.keys.close()
 

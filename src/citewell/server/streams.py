@@ -1,48 +1,55 @@
 """Answers in the making, as events that a client may lose and ask for again.
 
 In: events as the pass tells them, from its thread. Out: the same events to any number of listeners, each from
-wherever it left off, while the stream runs and for a while after it. What is gone from here is made again
-from the record (:mod:`citewell.server.rebuilding`). Knows nothing about HTTP.
+wherever it left off, while the stream runs and for a while after it. Where many workers share a server they
+are passed on to it, so that a client may come back to any of them (:mod:`citewell.server.elsewhere`). What is
+gone is made again from the record (:mod:`citewell.server.rebuilding`). Knows nothing about HTTP.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 
 import msgspec
 
 from citewell.answering.streaming import Event
+from citewell.errors import CitewellError
 from citewell.records import Answer
+from citewell.server.logs import NAME
 from citewell.server.problems import Details
+from citewell.traces import Relay, Relayed
+
+log = logging.getLogger(NAME)
 
 KEPT = 500
 """Finished streams at most, whatever their age: an answer with its passages is some 50 kB."""
 PULSE_S = 15.0
+ALIVE_S = 5.0
+"""How often a worker says of its streams that it is still at them."""
 ERROR = "error"
 
-
-class Told(msgspec.Struct, frozen=True):
-    """One event as it goes over the wire; ``number`` counts from 1."""
-
-    number: int
-    kind: str
-    data: bytes
+Told = Relayed
+"""One event as it goes over the wire; ``number`` counts from 1."""
 
 
 class Stream:
-    """One request's events. ``user`` is whose they are."""
+    """One request's events. ``user`` is whose they are; ``relay`` takes them to other workers."""
 
-    def __init__(self, request_id: str, user: str, clock: Callable[[], float]) -> None:
-        self.request_id, self.user = request_id, user
+    def __init__(
+        self, request_id: str, user: str, clock: Callable[[], float], relay: Relay | None = None
+    ) -> None:
+        self.request_id, self.user, self.relay = request_id, user, relay
         self.answer: Answer | None = None
         self.ended_at: float | None = None
         self._clock = clock
         self._told: list[Told] = []
-        self._lock = threading.Lock()
+        self._lock, self._telling = threading.Lock(), threading.Lock()
         self._listening: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
 
     def tell(self, event: Event) -> None:
@@ -55,6 +62,7 @@ class Stream:
 
     def end(self) -> None:
         """Nothing more will be told."""
+        self._pass_on(lambda relay: relay.alive([self.request_id], ended=True))
         with self._lock:
             self.ended_at = self._clock()
             self._wake()
@@ -86,9 +94,24 @@ class Stream:
                 self._listening.discard(listener)
 
     def _add(self, kind: str, data: bytes) -> None:
-        with self._lock:
-            self._told.append(Told(len(self._told) + 1, kind, data))
-            self._wake()
+        with self._telling:
+            told = Told(number=len(self._told) + 1, kind=kind, data=data)
+            # Elsewhere first: what a client of this worker has heard, any other can go on from.
+            self._pass_on(lambda relay: relay.tell(self.request_id, [told]))
+            with self._lock:
+                self._told.append(told)
+                self._wake()
+
+    def _pass_on(self, told: Callable[[Relay], None]) -> None:
+        if self.relay is None:
+            return
+        try:
+            told(self.relay)
+        except CitewellError as error:
+            # The answer does not depend on it: who comes back to another worker gets it from the record.
+            self.relay = None
+            extra = {"request_id": self.request_id, "error": type(error).__name__}
+            log.warning("a stream is heard in this worker alone", extra=extra)
 
     def _wake(self) -> None:
         for loop, woken in self._listening:
@@ -96,18 +119,53 @@ class Stream:
 
 
 class Streams:
-    """Those that run, and those that ended no longer than ``keep_s`` ago."""
+    """Those that run, and those that ended no longer than ``keep_s`` ago. With ``relay`` other workers can
+    hear them too, and a thread of its own tells them that this one lives."""
 
-    def __init__(self, keep_s: float, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._keep_s, self._clock = keep_s, clock
-        self._lock = threading.Lock()
+    def __init__(
+        self,
+        keep_s: float,
+        *,
+        relay: Callable[[], Relay | None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._keep_s, self._relay, self._clock = keep_s, relay, clock
+        self._lock, self._closed = threading.Lock(), threading.Event()
         self._streams: OrderedDict[str, Stream] = OrderedDict()
+        self._living: threading.Thread | None = None
+
+    @property
+    def relay(self) -> Relay | None:
+        """Where streams of other workers are heard."""
+        return self._relay()
 
     def open(self, request_id: str, user: str) -> Stream:
+        """A stream that can be heard when this returns; waits for the database where there is one. Raises
+        LogError."""
+        relay = self.relay
+        if relay is not None:
+            relay.begin(request_id, user, keep_s=self._keep_s)
         with self._lock:
             self._let_go()
-            stream = self._streams[request_id] = Stream(request_id, user, self._clock)
+            stream = self._streams[request_id] = Stream(request_id, user, self._clock, relay)
+            if relay is not None and self._living is None:
+                self._living = threading.Thread(target=self._live, name="citewell-streams", daemon=True)
+                self._living.start()
             return stream
+
+    def close(self) -> None:
+        self._closed.set()
+        if self._living is not None:
+            self._living.join()
+
+    def _live(self) -> None:
+        while not self._closed.wait(ALIVE_S):
+            with self._lock:
+                running = [one for one in self._streams.values() if one.ended_at is None and one.relay]
+            for_all = running[0].relay if running else None
+            if for_all is not None:
+                with suppress(CitewellError):  # the next event that cannot be passed on says so
+                    for_all.alive([one.request_id for one in running])
 
     def get(self, request_id: str, user: str) -> Stream | None:
         """None for one that is not here, or is another user's."""

@@ -16,6 +16,7 @@ from citewell.access import Caller
 from citewell.answering.streaming import Event
 from citewell.records import Answer, Claim, Record
 from citewell.server.asking import AskRequest, answered, streamed
+from citewell.server.elsewhere import Elsewhere
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem, looking_up
@@ -50,7 +51,7 @@ async def ask(
     if resumed:  # a client that repeats its POST when the line broke means the same question
         return await _resumed(here, caller, resumed[1], int(resumed[2]))
     if asked.stream or EVENTS in request.headers.get("accept", ""):
-        return _listening(streamed(here, caller, asked, request.headers))
+        return _listening(await streamed(here, caller, asked, request.headers))
     request_id = identity.request_id()
     return reply(await answered(here, caller, asked, request_id, request.headers), headers={ID: request_id})
 
@@ -73,8 +74,8 @@ async def events(
     caller: Asker,
     here: Here,
 ) -> Response:
-    """The events of a streamed question again: the running ones, or made from the record. Then they
-    begin at the beginning, and their ids end in `r`."""
+    """The events of a streamed question again, whichever worker answers it; or made from the record. Then
+    they begin at the beginning, and their ids end in `r`."""
     last = _EVENT_ID.fullmatch(request.headers.get("last-event-id", ""))
     after = int(last[2]) if last and last[1] == request_id else asked.after
     return await _resumed(here, caller, request_id, after)
@@ -138,11 +139,16 @@ async def _resumed(here: Site, caller: Caller, request_id: str, after: int) -> R
     stream = here.streams.get(request_id, caller.user)
     if stream is not None:
         return _listening(stream, after)
+    if (relay := here.streams.relay) is not None:
+        other = Elsewhere(relay, request_id, caller.user)
+        if await run_in_threadpool(other.there):
+            return _listening(other, after)
     told = await run_in_threadpool(_rebuilt, here, caller, request_id)
 
     async def again() -> AsyncIterator[bytes]:
         for number, event in enumerate(told, 1):
-            yield _line(Told(number, event.kind.value, msgspec.json.encode(event)), request_id, "r")
+            data = msgspec.json.encode(event)
+            yield _line(Told(number=number, kind=event.kind.value, data=data), request_id, "r")
 
     return _event_stream(again(), request_id)
 
@@ -156,7 +162,7 @@ def _rebuilt(here: Site, caller: Caller, request_id: str) -> list[Event]:
     return list(told_again(kb.answer_of(record), record.notes))
 
 
-def _listening(stream: Stream, after: int = 0) -> StreamingResponse:
+def _listening(stream: Stream | Elsewhere, after: int = 0) -> StreamingResponse:
     async def lines() -> AsyncIterator[bytes]:
         yield b"retry: 2000\n\n"
         async for told in stream.events(after):

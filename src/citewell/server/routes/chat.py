@@ -62,7 +62,7 @@ async def completions(
     question = _question(question_of(asked), session_of(asked, caller.user), given)
     base_url = str(request.base_url)
     if asked.stream:
-        stream = streamed(here, caller, question, request.headers)
+        stream = await streamed(here, caller, question, request.headers)
         lines = _lines(stream, asked.model, base_url)
         return StreamingResponse(lines, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
     answer = await answered(here, caller, question, identity.request_id(), request.headers)

@@ -1,0 +1,201 @@
+"""Many workers of one home on PostgreSQL: whoever loses the line may come back to any of them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx import Response
+
+from citewell.audit.question import AuditQuery
+from citewell.config import Audit, Config
+from citewell.errors import LogError
+from citewell.knowledge import KnowledgeBase, open
+from citewell.records import Draft, DraftClaim, Maker, Quote
+from citewell.server import create_app, elsewhere, streams
+from citewell.traces import Relay
+
+from .conftest import LOOPBACK, Keys, with_stand_ins
+
+BODY = {"question": "When did the bridge open?", "stream": True, "session_id": "s1"}
+WAIT_S = 60.0
+
+
+class Slow:
+    """Is heard to say one thing, and goes on when it is let."""
+
+    maker = Maker(name="fake/slow", hash="sha256:slow", prompt_hash="sha256:p")
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+
+    def stream(self, request: Any, hear: Callable[[Draft], None]) -> Draft:
+        hear(self._draft(request, "The bridge was made of glass."))
+        assert self.go_on.wait(WAIT_S)
+        draft = self._draft(request, "The bridge opened in 1932.")
+        hear(draft)
+        return draft
+
+    def generate(self, request: Any) -> Draft:
+        return self._draft(request, "The bridge opened in 1932.")
+
+    def _draft(self, request: Any, text: str) -> Draft:
+        quotes = (Quote(source=request.passages[0].chunk.chunk_id, text="The bridge opened in 1932."),)
+        claim = DraftClaim(text=text, start=0, end=len(text), quotes=quotes, aspect=request.aspects[0])
+        return Draft(text=text, raw=text, claims=(claim,), maker=self.maker)
+
+
+class Worker:
+    """One of them: its home, its writer, a client of its application."""
+
+    def __init__(self, home: Path, url: str) -> None:
+        self.kb = with_stand_ins(open(home, config=Config(audit=Audit(database=url))))
+        self.writer = Slow()
+        self.kb.parts.__dict__["generator"] = self.writer
+        self.client = TestClient(create_app(self.kb), base_url=LOOPBACK, raise_server_exceptions=False)
+
+
+@pytest.fixture
+def workers(pattern: Path, tmp_path: Path, clean_server: str) -> Iterator[tuple[Worker, Worker]]:
+    home = tmp_path / "home"
+    home.mkdir()
+    for name in ("index", "evidence.sqlite"):  # the log is on the server, and begins empty
+        (shutil.copytree if name == "index" else shutil.copy)(pattern / name, home / name)
+    made = (Worker(home, clean_server), Worker(home, clean_server))
+    with made[0].client, made[1].client:
+        yield made
+        for worker in made:
+            worker.writer.go_on.set()
+    for worker in made:
+        worker.kb.close()
+
+
+def told(response: Response) -> list[tuple[str, str, str]]:
+    """(kind, id, data) of each event."""
+    return re.findall(r"event: (\w+)\nid: (\S+)\ndata: (.*)\n\n", response.text)
+
+
+def until(true: Callable[[], object]) -> None:
+    end = time.monotonic() + WAIT_S
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def begun(kb: KnowledgeBase) -> str:
+    """The request whose claim has been heard."""
+
+    def ids() -> list[tuple[str]]:
+        with kb.parts.traces.database.reading() as rows:  # type: ignore[union-attr]
+            return rows.execute("SELECT request_id FROM events WHERE kind = 'claim'").fetchall()  # type: ignore[no-any-return]
+
+    until(ids)
+    return ids()[0][0]
+
+
+def test_a_stream_goes_on_in_another_worker(workers: tuple[Worker, Worker]) -> None:
+    one, other = workers
+    with ThreadPoolExecutor(3) as pool:
+        first = pool.submit(one.client.post, "/v1/ask", json=BODY)
+        request = begun(other.kb)
+        where, last = f"/v1/ask/{request}/events", {"Last-Event-ID": f"{request}:2"}
+        whole = pool.submit(other.client.get, where)
+        rest = pool.submit(other.client.post, "/v1/ask", json=BODY, headers=last)
+        time.sleep(0.5)
+        assert not whole.done()  # it waits with the one that answers
+        one.writer.go_on.set()
+        events = told(first.result(WAIT_S))
+        assert [kind for kind, _, _ in events][-1] == "done"
+        assert {"claim", "correction", "verdict"} <= {kind for kind, _, _ in events}
+        assert told(whole.result(WAIT_S)) == events
+        assert told(rest.result(WAIT_S)) == events[2:]
+    # Also when it is over, to a client that comes late; and nothing was asked twice.
+    assert told(other.client.get(where, params={"after": 1})) == events[1:]
+    assert other.kb.audit.counts(AuditQuery()).total == 1
+
+
+def test_only_who_asked_hears_it(workers: tuple[Worker, Worker]) -> None:
+    one, other = workers
+    store = Keys(one.kb.home)
+    alice, bob = store("alice"), store("bob")
+    one.writer.go_on.set()
+    heard = one.client.post("/v1/ask", json=BODY, headers=alice)
+    request = heard.headers["x-request-id"]
+    where = f"/v1/ask/{request}/events"
+    assert told(other.client.get(where, headers=alice)) == told(heard)
+    for_bob = other.client.get(where, headers=bob)
+    assert (for_bob.status_code, for_bob.content) == (
+        404,
+        other.client.get("/v1/ask/req_0/events", headers=bob).content,
+    )
+    store.store.close()
+
+
+def test_a_worker_that_died_is_not_waited_for(
+    workers: tuple[Worker, Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = workers
+    relay = Relay(one.kb.parts.traces.database)  # type: ignore[union-attr]
+    relay.begin("req_" + "a" * 24, "owner", keep_s=300)
+    monkeypatch.setattr(elsewhere, "GONE_S", 0.5)
+    where = f"/v1/ask/req_{'a' * 24}/events"
+    gone = told(other.client.get(where))
+    assert [kind for kind, _, _ in gone] == ["error"]
+    assert "is gone" in gone[0][2]
+    assert other.client.get(where).status_code == 404  # no record, and nobody who works on one
+
+
+def test_a_worker_says_that_it_lives_while_it_thinks(
+    workers: tuple[Worker, Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = workers
+    monkeypatch.setattr(streams, "ALIVE_S", 0.1)
+    monkeypatch.setattr(elsewhere, "GONE_S", 3.0)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(one.client.post, "/v1/ask", json=BODY)
+        request = begun(other.kb)
+        second = pool.submit(other.client.get, f"/v1/ask/{request}/events")
+        time.sleep(4.0)
+        assert not second.done()
+        one.writer.go_on.set()
+        assert told(second.result(WAIT_S)) == told(first.result(WAIT_S))
+
+
+def test_what_is_over_or_forgotten_is_told_from_the_record_or_not_at_all(
+    workers: tuple[Worker, Worker],
+) -> None:
+    one, other = workers
+    one.writer.go_on.set()
+    request = one.client.post("/v1/ask", json=BODY).headers["x-request-id"]
+    relay = Relay(one.kb.parts.traces.database)  # type: ignore[union-attr]
+    relay.begin("req_" + "b" * 24, "owner", keep_s=-1)  # the next question, long after
+    again = told(other.client.get(f"/v1/ask/{request}/events"))
+    assert all(name.endswith("r") for _, name, _ in again)
+    assert again[-1][0] == "done"
+    second = one.client.post("/v1/ask", json=BODY).headers["x-request-id"]
+    other.kb.audit.erase("owner", reason="asked for it")
+    with one.kb.parts.traces.database.reading() as rows:  # type: ignore[union-attr]
+        kept = rows.execute("SELECT request_id FROM events").fetchall()
+    assert second not in {name for (name,) in kept}
+
+
+def test_a_database_that_cannot_take_the_events_does_not_fail_the_answer(
+    workers: tuple[Worker, Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(self: Relay, request_id: str, events: Any) -> None:
+        raise LogError("no room", hint="make some")
+
+    one, _ = workers
+    one.writer.go_on.set()
+    monkeypatch.setattr(Relay, "tell", refused)
+    heard = one.client.post("/v1/ask", json=BODY)
+    events = told(heard)
+    assert events[-1][0] == "done"
