@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from citewell.confidence.cards import Card, CardState, Today
     from citewell.evidence.sqlite import SqliteEvidence
     from citewell.feedback import FeedbackStore
+    from citewell.feedback.listening import Listening
+    from citewell.feedback.noticing import Noticing
     from citewell.index import ChunkIndex
-    from citewell.listening import Listening
     from citewell.models.onnx.reading import Reads
-    from citewell.noticing import Noticing
     from citewell.ports import (
         AnswerJudge,
         Clock,
@@ -183,13 +183,13 @@ class Assembly:
 
     @cached_property
     def listening(self) -> Listening:
-        from citewell.listening import Listening
+        from citewell.feedback.listening import Listening
 
         return Listening(log=self.log, traces=self.traces, store=self.feedback, clock=self.clock)
 
     @cached_property
     def noticing(self) -> Noticing:
-        from citewell.noticing import Noticing
+        from citewell.feedback.noticing import Noticing
 
         return Noticing(
             listening=self.listening, settings=self.config.feedback, embedder=lambda: self.embedder

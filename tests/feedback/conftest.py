@@ -20,8 +20,8 @@ from citewell.clock import written
 from citewell.config import Config
 from citewell.documents.text import caller_document
 from citewell.feedback import FeedbackStore
+from citewell.feedback.listening import Listening
 from citewell.knowledge import open as open_home
-from citewell.listening import Listening
 from citewell.models.fake import HashEmbedder
 from citewell.records import AuditRecord, Trace
 from citewell.traces import SqliteTraces

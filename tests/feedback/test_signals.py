@@ -93,7 +93,7 @@ def test_the_nearest_signal_is_named(desk: Desk) -> None:
 
 
 def test_one_answer_cannot_be_flooded(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("citewell.listening.MAX_SAID", 3)
+    monkeypatch.setattr("citewell.feedback.listening.MAX_SAID", 3)
     record = desk.answered(1)
     for number in range(3):
         desk.listening.feedback(record.request_id, "copied", user=f"u{number}")

@@ -17,10 +17,10 @@ from citewell.clock import written
 from citewell.config import Feedback as Settings
 from citewell.errors import LogError, UsageError
 from citewell.feedback import Feedback, Signal
+from citewell.feedback.listening import Listening
 from citewell.feedback.signals import CITEWELL, USER
 from citewell.feedback.store import Waiting
 from citewell.feedback.turns import Noticed, correction, rephrasing
-from citewell.listening import Listening
 from citewell.ports import Embedder
 from citewell.records import Trace
 
