@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,20 @@ def test_the_readme_is_at_most_150_lines() -> None:
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
         assert (page.parent / target).exists(), target
+
+
+def test_the_architecture_draws_the_layers_that_lint_enforces() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    enforced = [
+        {name.strip(" ()") for name in layer.split("|")} for layer in reversed(contracts[0]["layers"])
+    ]
+    page = (ROOT / "docs/architecture.md").read_text().split("## Who may import whom")[1]
+    drawn = "\n".join(re.split(r" {3,}(?=\S)", line.strip())[0] for line in page.split("```")[1].splitlines())
+    assert [set(layer.split()) for layer in drawn.split("<")] == enforced
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_that_a_page_names_are_there(page: Path) -> None:
+    named = re.findall(r"`((?:[\w.]+/)+\w+\.py)`", page.read_text())
+    missing = [name for name in named if not any(ROOT.rglob(name))]
+    assert not missing

@@ -202,8 +202,8 @@ def test_no_moment(text: str) -> None:
 
 def test_a_home_may_keep_its_log_on_a_server(clean_server: str, tmp_path: Path) -> None:
     from citewell.assembly import Assembly
-    from citewell.auditing import Auditing
     from citewell.config import Audit, Config
+    from citewell.knowledge.auditing import Auditing
 
     parts = Assembly(tmp_path, Config(audit=Audit(database=clean_server)))
     with closing(parts), closing(Auditing(parts)) as audit:

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 from fastapi.testclient import TestClient
 
-from citewell.auditing import Auditing
 from citewell.knowledge import KnowledgeBase
+from citewell.knowledge.auditing import Auditing
 from citewell.records import Claim, Conflict, Kind, Maker, Proof, Status, Verdict
 from citewell.server.pages.rendering import FOLDER, templates
 from citewell.server.pages.words import STATES, state_of

@@ -35,7 +35,7 @@ from citewell.records import AuditRecord, Case, CaseSpan, Record, Status
 
 if TYPE_CHECKING:
     from citewell.assembly import Assembly
-    from citewell.auditing import Auditing
+    from citewell.knowledge.auditing import Auditing
 
 MOST = 1_000
 """Answers that are looked at, newest first; more than people can review."""

@@ -2,7 +2,7 @@
 
 In: the parts of a home. Out: reports, checkpoints, proofs. Shows no contents, so nothing here is a read; who
 may not see all of it learns no names from it. Knows nothing about what the entries mean:
-:mod:`citewell.auditing` does.
+:mod:`citewell.knowledge.auditing` does.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from citewell.access import Caller, Role
 from citewell.assembly import AUDIT_FILE, Assembly
 from citewell.audit.entries import EntryKind
 from citewell.audit.growth import Growth, growth_since
+from citewell.knowledge.seeing import Seeing
 from citewell.sealing import prompts_to_check
-from citewell.seeing import Seeing
 
 if TYPE_CHECKING:
     from citewell.audit import CheckReport, Log

@@ -2,7 +2,7 @@
 
 In: the parts of a home. Out: values. Whoever reads other people's records through it leaves an entry, which
 names the readers by what they say of themselves and the people asked for by pseudonym. What its caller may
-not see does not exist in it (:mod:`citewell.seeing`). Knows nothing about terminals, files or HTTP.
+not see does not exist in it (:mod:`citewell.knowledge.seeing`). Knows nothing about terminals, files or HTTP.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from citewell.audit.visible import VisibleQueries
 from citewell.errors import UsageError
 from citewell.evidence.catalogue import absent
 from citewell.identity import plain
+from citewell.knowledge.seeing import Seeing, named_by, requests_in
 from citewell.records import AuditRecord, Citation
 from citewell.revisiting.comparing import Replay
 from citewell.revisiting.recalling import Notice, notice_of, readers_of, seal_notice
 from citewell.revisiting.rechecking import Recheck, Resolution, Revisiting, Today
 from citewell.revisiting.replaying import replayed
-from citewell.seeing import Seeing, named_by, requests_in
 
 if TYPE_CHECKING:
     from citewell.assembly import Assembly
@@ -266,7 +266,12 @@ class Auditing:
     def erase(self, person: str, *, reason: str = "") -> Erasure:
         """Forgets a user, or the session of somebody without a name; see
         :func:`citewell.audit.erasure.erase`."""
-        from citewell.forgetting import ForgetCases, ForgetFeedback, ForgetSuppliedTexts, ForgetTraces
+        from citewell.knowledge.forgetting import (
+            ForgetCases,
+            ForgetFeedback,
+            ForgetSuppliedTexts,
+            ForgetTraces,
+        )
 
         self._caller.must(Role.ADMIN, to="erase a person")
         parts = self._parts

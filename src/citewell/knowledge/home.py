@@ -2,7 +2,7 @@
 
 In: files and questions. Out: reports, answers, records. Everything that changes the home, and every
 read of the log's contents, leaves an entry in its audit log. What its caller may not see does not exist in it
-(:mod:`citewell.seeing`). Knows nothing about terminals, HTTP or models.
+(:mod:`citewell.knowledge.seeing`). Knows nothing about terminals, HTTP or models.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from citewell.answering.answering import Answering
     from citewell.answering.asking import Ask
     from citewell.answering.streaming import Event, Tell
-    from citewell.auditing import Auditing
     from citewell.confidence.cards import CardState, Today
     from citewell.evidence.catalogue import CatalogueEntry
     from citewell.feedback import Feedback
     from citewell.ingesting import FileOutcome, IngestReport, Progress
-    from citewell.logkeeping import LogKeeping
+    from citewell.knowledge.auditing import Auditing
+    from citewell.knowledge.logkeeping import LogKeeping
+    from citewell.knowledge.reviewing import Reviewing
+    from citewell.knowledge.seeing import Seeing
     from citewell.ports import Clock, Embedder, Entailer
     from citewell.records import AuditRecord
-    from citewell.reviewing import Reviewing
-    from citewell.seeing import Seeing
     from citewell.verifying import Source, VerifyReport
 
 
@@ -344,7 +344,7 @@ class KnowledgeBase:
     @property
     def log(self) -> LogKeeping:
         """The log kept honest: check, checkpoints, witnesses, proofs, keys."""
-        from citewell.logkeeping import LogKeeping
+        from citewell.knowledge.logkeeping import LogKeeping
 
         return LogKeeping(self._parts, self.caller)
 
@@ -353,7 +353,7 @@ class KnowledgeBase:
         """The log put to use: questions, receipts, recheck, recall, replay, holds, expiry, erasure."""
         self._parts.must_be_there()
         if self._auditing is None:
-            from citewell.auditing import Auditing
+            from citewell.knowledge.auditing import Auditing
 
             owned = self._opened is self
             self._auditing = Auditing(self._parts) if owned else self._opened.audit.as_(self.caller)
@@ -431,7 +431,7 @@ class KnowledgeBase:
     @property
     def review(self) -> Reviewing:
         """What went wrong, for people to look at: the queue, its patterns, cases made of it."""
-        from citewell.reviewing import Reviewing
+        from citewell.knowledge.reviewing import Reviewing
 
         return Reviewing(self._parts, self.audit, self.caller)
 
@@ -474,7 +474,7 @@ class KnowledgeBase:
             with journal.stage("assembly"):
                 if self.caller.unrestricted:
                     return parts.answering
-                from citewell.seeing import SeenTraces
+                from citewell.knowledge.seeing import SeenTraces
 
                 return replace(parts.answering, traces=SeenTraces(parts.traces, self.seeing))
         except Exception as error:
