@@ -10,6 +10,7 @@ import os
 import platform
 import sys
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -64,13 +65,10 @@ def write(name: str, title: str, body: str, values: Mapping[str, Any]) -> None:
 
 def machine() -> dict[str, Any]:
     """Processor kind, cores and versions: what a figure may depend on."""
-    import lancedb
-    import onnxruntime
-
     return {
         "processor": platform.machine(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
-        "lancedb": lancedb.__version__,
-        "onnxruntime": onnxruntime.__version__,
+        "lancedb": version("lancedb"),
+        "onnxruntime": version("onnxruntime"),
     }

@@ -20,8 +20,9 @@ from citewell.clock import SystemClock
 from citewell.commands import tell_command
 from citewell.config import Config
 from citewell.environment import environment
-from citewell.errors import ConfigError, SameModelError, UsageError
+from citewell.errors import ConfigError, UsageError
 from citewell.identity import hash_value
+from citewell.independence import refuse_same_maker, refuse_same_model
 from citewell.records import Maker
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class Assembly:
         self.home, self.config, self.clock = home, config, clock or SystemClock()
         self.publisher: Publisher | None = None
         self._card_states: dict[str, CardState] = {}
-        _refuse_same_model(config)
+        refuse_same_model(config)
 
     # --- stores -----------------------------------------------------------------------------------
 
@@ -414,31 +415,6 @@ class Assembly:
         for name in ("evidence", "log", "traces", "feedback"):
             if name in self.__dict__:
                 self.__dict__.pop(name).close()
-
-
-def refuse_same_maker(writer: Maker, verifier: Maker) -> None:
-    """Raises SameModelError when one model would write and verify."""
-    if writer.name == verifier.name or (writer.hash and writer.hash == verifier.hash):
-        raise SameModelError(
-            f"{writer.name} would verify what {verifier.name} wrote, and they are one model",
-            hint="choose another generator or entailer",
-        )
-
-
-def _refuse_same_model(config: Config) -> None:
-    """By the lines of the configuration, before anything is made or called."""
-    parts = {part.strip() for side in config.entailer.split(" + ") for part in side.split(" > ")}
-    judging = {
-        "entailer": parts,
-        "judges.gate": {config.judges.gate},
-        "judges.answer": {config.judges.answer},
-    }
-    for key, names in judging.items():
-        if config.generator in names:
-            raise SameModelError(
-                f"generator and {key} are both {config.generator}: the writer never marks its own work",
-                hint=f"choose another generator or {key}",
-            )
 
 
 def _chosen(key: str, name: str, table: dict[str, Make]) -> Make:

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 import citewell
-from citewell.assembly import Assembly, load_config, refuse_same_maker
+from citewell.assembly import Assembly, load_config
 from citewell.commands import tell_command
 from citewell.config import Config, Judges, Questions
 from citewell.environment import environment
 from citewell.errors import ConfigError, SameModelError, UsageError
+from citewell.independence import refuse_same_maker
 from citewell.records import Maker
 
 

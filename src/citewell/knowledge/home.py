@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,17 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.access import OWNER, Caller, Role
 from citewell.assembly import Assembly, load_config
-from citewell.audit.entries import EntryKind
-from citewell.clock import stamp
 from citewell.config import Config, Verification
-from citewell.environment import environment
 from citewell.errors import ConfigError, EvidenceError, UsageError
 from citewell.records import ISSUE, Answer, AuditRecord, Document, Passage, Trace
-from citewell.sealing import failures, seal_configuration, seal_ingest
+from citewell.sealing import failures, seal_configuration
 
 if TYPE_CHECKING:
-    from citewell.answering.answering import Answering
-    from citewell.answering.asking import Ask
     from citewell.answering.streaming import Event, Tell
     from citewell.confidence.cards import CardState, Today
     from citewell.evidence.catalogue import CatalogueEntry
@@ -132,8 +126,7 @@ class KnowledgeBase:
         A file that cannot be read is in the report with its remedy; the others go on. Raises UsageError when
         another ingest is writing, AccessError when the caller may not, or would not see what comes in.
         """
-        from citewell.documents.worker import ParsingWorker
-        from citewell.ingesting import IngestReport, ingest
+        from citewell.knowledge.documents import ingest
 
         self.caller.must(Role.CURATOR, to="change documents")
         self.caller.must_see(acl)
@@ -141,30 +134,15 @@ class KnowledgeBase:
             raise UsageError("nothing to ingest", hint="name a file or a folder")
         self.home.mkdir(parents=True, exist_ok=True)
         self._seal_configuration()
-        parts = self._parts
-        try:
-            with ParsingWorker(self.config.documents) as worker:
-                report = ingest(
-                    [Path(path) for path in paths],
-                    worker=worker,
-                    evidence=parts.evidence,
-                    index=parts.index,
-                    chunking=self.config.chunking,
-                    acl=acl,
-                    tags=tags,
-                    document_id=document_id,
-                    progress=progress,
-                    clock=parts.clock,
-                    sees=self.caller.sees,
-                )
-        except KeyboardInterrupt:
-            # What was read so far can be asked from now on, so the log commits to it like to any other.
-            seal_ingest(
-                parts.log, parts.evidence, IngestReport(files=(), index_version=parts.index.version()), paths
-            )
-            raise
-        seal_ingest(parts.log, parts.evidence, report, paths)
-        return report
+        return ingest(
+            self._parts,
+            [Path(path) for path in paths],
+            acl=acl,
+            tags=tags,
+            document_id=document_id,
+            progress=progress,
+            sees=self.caller.sees,
+        )
 
     def stream(self, question: str, **options: Any) -> Iterator[Event]:
         """As :meth:`ask`, told while it is made: claims appear as provisional, and are confirmed or
@@ -203,6 +181,7 @@ class KnowledgeBase:
         LogError when the record could not be sealed, and whatever a stage raised, after sealing that it did.
         """
         from citewell.answering.asking import Ask, refuse
+        from citewell.knowledge.requests import pass_for
 
         self._parts.must_be_there()
         filters = self._filters(groups, document, since, tag)
@@ -218,7 +197,8 @@ class KnowledgeBase:
         )
         refuse(ask)
         self._seal_configuration()
-        answer = self._answering(ask).ask(ask, tell)
+        seeing = None if self.caller.unrestricted else lambda: self.seeing
+        answer = pass_for(self._parts, ask, seeing).ask(ask, tell)
         # Whoever got the answer may have its receipt, also without a name.
         answer.__dict__[ISSUE] = partial(self._opened.audit.receipt, reader=self.caller.user)
         if ask.session_id:
@@ -280,14 +260,11 @@ class KnowledgeBase:
 
     def withdraw(self, document_id: str, *, reason: str = "", user: str = "") -> None:
         """Keeps a document as evidence and retrieves it no more. Raises EvidenceError for an unknown one."""
-        from citewell.ingesting import withdraw
+        from citewell.knowledge.documents import withdraw
 
         self.caller.must(Role.CURATOR, to="withdraw a document")
         self.document(document_id)
-        parts, user = self._parts, self.caller.name(user)
-        version = withdraw(document_id, evidence=parts.evidence, index=parts.index, reason=reason)
-        body = {"document_id": document_id, "reason": reason, "user": user, "index_version": version}
-        parts.log.note(EntryKind.WITHDRAWAL, body, subject=user)
+        withdraw(self._parts, document_id, reason=reason, user=self.caller.name(user))
 
     def share(self, document_id: str, acl: Sequence[str], *, user: str = "") -> None:
         """Replaces a document's access list (empty: everybody), for every version and every record that names
@@ -296,15 +273,12 @@ class KnowledgeBase:
         Raises EvidenceError for an unknown one, AccessError when the caller would not see it afterwards,
         UsageError when an ingest is writing.
         """
-        from citewell.ingesting import share
+        from citewell.knowledge.documents import share
 
         self.caller.must(Role.CURATOR, to="share a document")
         self.document(document_id)
         self.caller.must_see(acl)
-        parts, user = self._parts, self.caller.name(user)
-        version = share(document_id, acl, evidence=parts.evidence, index=parts.index)
-        body = {"document_id": document_id, "acl": sorted(acl), "user": user, "index_version": version}
-        parts.log.note(EntryKind.SHARE, body, subject=user)
+        share(self._parts, document_id, acl, user=self.caller.name(user))
 
     def feedback(
         self,
@@ -365,22 +339,9 @@ class KnowledgeBase:
 
     def answer_of(self, record: AuditRecord) -> Answer:
         """The answer of a record that was read; see :func:`citewell.revisiting.recounting.answer_of`."""
-        from citewell.revisiting.recounting import answer_of
+        from citewell.knowledge.requests import answer_again
 
-        parts = self._parts
-        names = {result.chunk_id for result in record.retrieval_results}
-        try:
-            chunks = parts.index.at(record.index_version).named(names) if names else []
-        except UsageError:  # that version of the index is kept no more
-            chunks = []
-        traces = parts.traces.session(record.session_id)
-        answer = answer_of(
-            record,
-            chunks,
-            trace=next((trace for trace in traces if trace.request_id == record.request_id), None),
-            record_hash=parts.log.get(record.request_id).hash,
-            threshold=self.config.retrieval.relevance_threshold,
-        )
+        answer = answer_again(self._parts, record)
         answer.__dict__[ISSUE] = self.audit.receipt
         return answer
 
@@ -452,35 +413,6 @@ class KnowledgeBase:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _answering(self, ask: Ask) -> Answering:
-        """The pass; when a part of it cannot be made (weights, index), that is on record like any error."""
-        from citewell.answering.journal import Journal
-
-        parts = self._parts
-        journal = Journal(
-            question=ask.question,
-            user=ask.user,
-            session_id=ask.session_id,
-            timestamp=stamp(parts.clock),
-            config_hash=parts.config.hash,
-            embedder="",
-            parameters=ask.parameters,
-            makers=(),
-            environment=environment(),
-            request_id=ask.request_id,
-        )
-        try:
-            with journal.stage("assembly"):
-                if self.caller.unrestricted:
-                    return parts.answering
-                from citewell.knowledge.seeing import SeenTraces
-
-                return replace(parts.answering, traces=SeenTraces(parts.traces, self.seeing))
-        except Exception as error:
-            journal.failed(error)
-            parts.log.append(journal.record())
-            raise
 
     def _seal_configuration(self) -> None:
         """Once for this object: its configuration does not change."""

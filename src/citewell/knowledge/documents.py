@@ -1,0 +1,68 @@
+"""What changes the documents of a home, and the entry that each change leaves in its log.
+
+In: the parts of a home; that somebody may do it was settled before. Out: reports, entries. Knows nothing
+about formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from citewell import ingesting
+from citewell.audit.entries import EntryKind
+from citewell.documents.worker import ParsingWorker
+from citewell.ingesting import IngestReport, Progress
+from citewell.sealing import seal_ingest
+
+if TYPE_CHECKING:
+    from citewell.assembly import Assembly
+
+
+def ingest(
+    parts: Assembly,
+    paths: Sequence[Path],
+    *,
+    acl: Sequence[str],
+    tags: Sequence[str],
+    document_id: str | None,
+    progress: Progress | None,
+    sees: Callable[[Iterable[str]], bool],
+) -> IngestReport:
+    """See :func:`citewell.ingesting.ingest`; the log commits to the text of everything that was read."""
+    try:
+        with ParsingWorker(parts.config.documents) as worker:
+            report = ingesting.ingest(
+                paths,
+                worker=worker,
+                evidence=parts.evidence,
+                index=parts.index,
+                chunking=parts.config.chunking,
+                acl=acl,
+                tags=tags,
+                document_id=document_id,
+                progress=progress,
+                clock=parts.clock,
+                sees=sees,
+            )
+    except KeyboardInterrupt:
+        # What was read so far can be asked from now on, so the log commits to it like to any other.
+        seal_ingest(
+            parts.log, parts.evidence, IngestReport(files=(), index_version=parts.index.version()), paths
+        )
+        raise
+    seal_ingest(parts.log, parts.evidence, report, paths)
+    return report
+
+
+def withdraw(parts: Assembly, document_id: str, *, reason: str, user: str) -> None:
+    version = ingesting.withdraw(document_id, evidence=parts.evidence, index=parts.index, reason=reason)
+    body = {"document_id": document_id, "reason": reason, "user": user, "index_version": version}
+    parts.log.note(EntryKind.WITHDRAWAL, body, subject=user)
+
+
+def share(parts: Assembly, document_id: str, acl: Sequence[str], *, user: str) -> None:
+    version = ingesting.share(document_id, acl, evidence=parts.evidence, index=parts.index)
+    body = {"document_id": document_id, "acl": sorted(acl), "user": user, "index_version": version}
+    parts.log.note(EntryKind.SHARE, body, subject=user)
