@@ -250,6 +250,21 @@ def test_a_span_in_no_source_was_not_retrieved(tmp_path: Path) -> None:
     assert value(run, "nDCG@10") == (0.0, 1, 0)
 
 
+def test_what_cites_nothing_is_not_cited_for_it(tmp_path: Path) -> None:
+    """Both claims are in the source, and only one says where: ALCE's recall is one half, of none zero."""
+    first, second = "Nike was founded in 1964 in Eugene.", "The lamp of the lighthouse is lit at dusk."
+    half = {"id": "who", "answer": f"{first[:-1]} [1]. {second}", "sources": [first, second]}
+    none = {"id": "revenue", "answer": first, "sources": [first]}
+    run = recorded(tmp_path, CASES[:2], half, none)
+    found = {case.id: {name: score.points for name, score in case.scores.items()} for case in run.cases}
+    assert found["who"]["alce_recall"] == ((0.5,),)
+    assert found["who"]["alce_precision"] == ((1.0,),)
+    assert sorted(found["who"]["citation_recall"]) == [(0.0,), (1.0,)]
+    assert found["revenue"]["alce_recall"] == found["revenue"]["alce_precision"] == ((0.0,),)
+    assert found["revenue"]["citation_precision"] == ()
+    assert found["revenue"]["hallucination_gap"] == ((0.0,),)  # it is supported, though nobody said by what
+
+
 def test_our_own_answers_can_be_recorded(kb: KnowledgeBase, tmp_path: Path, made: Run) -> None:
     """As ``ask --json`` prints them, and under the id of the case: the figures are as when they are asked."""
     plain = msgspec.json.encode(kb.ask(CASES[0].question)).decode()

@@ -13,13 +13,15 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
+
 from citewell.access import EVALUATION
 from citewell.errors import EvidenceError, UsageError
 from citewell.evaluation.judging.relevance import Located, locate
 from citewell.evaluation.observed import Observed
 from citewell.evaluation.recorded import Recorded
 from citewell.evaluation.results import CaseTiming
-from citewell.records import Answer, Case, Decision, Maker, Measure, Passage
+from citewell.records import Answer, Case, Claim, Decision, Maker, Measure, Passage
 
 if TYPE_CHECKING:
     from citewell.assembly import Assembly
@@ -157,7 +159,7 @@ class RecordedPipeline:
         answered = recorded.decision != Decision.ABSTAIN if recorded.decision else not refused
         return Observed(
             text=recorded.answer,
-            claims=report.claims,
+            claims=_as_cited(recorded.answer, report.claims, passages),
             passages=passages,
             answered=answered,
             decision=recorded.decision,
@@ -173,6 +175,30 @@ class RecordedPipeline:
             chunk = passage.chunk
             key = (chunk.document_id, chunk.document_version)
             self._retrieved.setdefault(key, set()).add((chunk.start_offset, chunk.content))
+
+
+def _as_cited(answer: str, claims: Sequence[Claim], passages: Sequence[Passage]) -> tuple[Claim, ...]:
+    """The claims with the citations that the answer itself makes. What cites nothing is checked against every
+    source all the same, and ``verify`` says which one holds it; but that is not the writer's citation."""
+    from citewell.claims import parse_answer, resolve_label
+
+    ids = [passage.chunk.document_id for passage in passages]
+    own = {
+        (claim.start, claim.end): {resolve_label(label, ids) for label in claim.labels}
+        for claim in parse_answer(answer, ids).claims
+    }
+    return tuple(
+        msgspec.structs.replace(
+            claim,
+            citations=tuple(
+                cited
+                for cited in claim.citations
+                if cited.mode != "post-hoc"
+                or cited.document_id in own.get((claim.answer_start, claim.answer_end), ())
+            ),
+        )
+        for claim in claims
+    )
 
 
 def of_answer(answer: Answer, took_ms: float | None) -> Observed:
