@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 from training.sources import load
 
-from benchmarks.reporting import data_folder, table, write
+from benchmarks.reporting import code, data_folder, table, write
 from citewell.config import Verification
+from citewell.evaluation.sampling.agreement import cohens_kappa
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.models.remembering import RememberingEntailer
 from citewell.records import Status
@@ -32,6 +33,8 @@ from citewell.verification.signals import overlap
 from citewell.verification.verifier import Question, Verifier
 
 SEED, DRAWS, NEAREST = 41, 2_000, 3
+PAIRS = ((True, True), (True, False), (False, True), (False, False))
+"""What we and people may say of one question."""
 RECALL = "all cited sentences together support it (recall)"
 NEEDED = "each cited sentence is needed (ALCE's precision)"
 PRECISION = "a sentence supports it by itself"
@@ -132,41 +135,29 @@ def _joint(name: str, group: str, claim: str, cited: Sequence[str], people: bool
     return Asked(name, RECALL, group, claim, "\n".join(cited), people)
 
 
-def kappa(ours: Sequence[bool], people: Sequence[bool]) -> float | None:
-    """Cohen's; None where chance alone would agree always."""
-    a, b = np.asarray(ours, dtype=float), np.asarray(people, dtype=float)
-    if not len(a):
-        return None
-    chance = a.mean() * b.mean() + (1 - a.mean()) * (1 - b.mean())
-    return None if chance == 1 else float(((a == b).mean() - chance) / (1 - chance))
-
-
 def agreement(asked: Sequence[Asked], ours: Sequence[bool | None]) -> dict[str, Any]:
     """Kappa and its interval, raw agreement, and how often each side says yes."""
-    kept = [(one, said) for one, said in zip(asked, ours, strict=True) if said is not None]
-    by_group: dict[str, list[tuple[bool, bool]]] = {}
-    for one, said in kept:
-        by_group.setdefault(one.group, []).append((said, one.people))
-    groups = list(by_group.values())
-    pairs = [pair for group in groups for pair in group]
-    drawn = np.random.default_rng(SEED).integers(0, len(groups), (DRAWS, len(groups)))
-    found = [
-        value
-        for row in drawn
-        if (value := kappa(*zip(*(pair for place in row for pair in groups[place]), strict=True))) is not None
-    ]
-    low, high = np.percentile(found or [np.nan], [2.5, 97.5])
-    said, people = zip(*pairs, strict=True)
+    by_claim: dict[str, list[tuple[bool, bool]]] = {}
+    for one, said in zip(asked, ours, strict=True):
+        if said is not None:
+            by_claim.setdefault(one.group, []).append((said, one.people))
+    cells = np.array([[pairs.count(pair) for pair in PAIRS] for pairs in by_claim.values()])
+    kappa, raw = cohens_kappa(cells.sum(axis=0))
+    places = np.random.default_rng(SEED).integers(0, len(cells), (DRAWS, len(cells)))
+    drawn = [value for value, _ in map(cohens_kappa, cells[places].sum(axis=1)) if value is not None]
+    low, high = np.percentile(drawn or [np.nan], [2.5, 97.5])
+    both, only_ours, only_people, _ = cells.sum(axis=0)
+    n = int(cells.sum())
     return {
-        "kappa": kappa(said, people),
+        "kappa": kappa,
         "low": float(low),
         "high": float(high),
-        "raw": float(np.mean([a == b for a, b in pairs])),
-        "ours_yes": float(np.mean(said)),
-        "people_yes": float(np.mean(people)),
-        "n": len(pairs),
-        "claims": len(groups),
-        "unscored": len(asked) - len(kept),
+        "raw": raw,
+        "ours_yes": (both + only_ours) / n,
+        "people_yes": (both + only_people) / n,
+        "n": n,
+        "claims": len(cells),
+        "unscored": len(asked) - n,
     }
 
 
@@ -241,7 +232,7 @@ def _page(found: dict[str, dict[str, Any]], n: int, entailer: str) -> str:
 `python -m benchmarks.citation_agreement --n {n}`: at most {n} rows of each set. What the verifier says of a
 claim and what it cites, beside what people say. Cohen's kappa with a 95 % bootstrap interval over claims. For
 orientation: ALCE reports .70 for recall and .53 for precision between its automatic measure and people.
-Border and rules are those of the pass; entailer `{entailer}`.
+Border and rules are those of the pass at commit `{code()}`; entailer `{entailer}`.
 None of it shaped the weights; ClapNQ answers were among the held-out claims that the support model was fitted
 on (`training/heldout.py`).
 

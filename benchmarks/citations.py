@@ -19,7 +19,7 @@ from typing import Any
 from training.sources import load
 
 from benchmarks import retrieval_beir
-from benchmarks.reporting import RESULTS, data_folder, table, write
+from benchmarks.reporting import RESULTS, code, data_folder, table, write
 from citewell.assembly import Assembly
 from citewell.config import Config
 from citewell.evaluation.results import Run
@@ -127,7 +127,10 @@ def keep(name: str, run: Run, questions: int, documents: int, n: int) -> None:
     path = RESULTS / "citations.json"
     sets = json.loads(path.read_text(encoding="utf-8"))["sets"] if path.is_file() else {}
     measures = {one.name: _plain(one) for one in run.measures}
-    sets[name] = {"n": n, "questions": questions, "documents": documents, "measures": measures}
+    sets[name] = {
+        "n": n, "questions": questions, "documents": documents, "code": code(), "config": run.key.config,
+        "measures": measures,
+    }  # fmt: skip
     write("citations", "Citation precision and recall, and coverage", _page(sets), {"sets": sets})
 
 
@@ -142,6 +145,10 @@ def _page(sets: Mapping[str, Any]) -> str:
         f"{name}: {found['questions']} questions, {found['documents']} documents (`--n {found['n']}`)"
         for name, found in sets.items()
     ]
+    held = "; ".join(
+        f"{name}: commit `{found['code']}`, configuration `{found['config'][:19]}`"
+        for name, found in sets.items()
+    )
     return f"""
 `python -m benchmarks.citations --n N --filings HOME`, the defaults: extractive writer, embedded models.
 95 % bootstrap intervals, n behind them. ALCE's measures are judged by the embedded verifier, not by the model
@@ -155,6 +162,8 @@ A writer that only quotes cites well by construction: what it says *is* the sour
 and `wrongly_abstained`, which stand in the same table for that reason, and in whether the quote answers what
 was asked (`right_when_answered`), which no citation measure sees. Of the questions of clapnq a quarter have
 no answer in their passage, though another passage of the set may hold one.
+
+What the figures hold for: {held}.
 """
 
 

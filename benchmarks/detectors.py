@@ -11,7 +11,7 @@ import argparse
 from collections.abc import Sequence
 
 from benchmarks.judged import GROUNDING, judged
-from benchmarks.reporting import data_folder, table, write
+from benchmarks.reporting import code, data_folder, table, write
 from citewell.evaluation.intervals import Rate, clopper_pearson
 from citewell.evaluation.labelled import LabelledClaim
 from citewell.evaluation.probes.detectors import (
@@ -67,7 +67,8 @@ def _page(reports: Sequence[DetectorReport], rows: int) -> str:
     return f"""
 `python -m benchmarks.detectors --rows {rows}`: at most {rows} rows of each set. *Caught*: unsupported claims
 under the border. *Alarms*: supported ones under it. Exact 95 % intervals; {unscored} judgements unscored. No
-hosted judge was run here; `citewell eval probe detectors --judge openai:MODEL` puts one beside them.
+hosted judge was run here; `citewell eval probe detectors --judge openai:MODEL` puts one beside them. Commit
+`{code()}`.
 
 {table(["all sets pooled", "caught", "false alarms"], pooled)}
 

@@ -1,6 +1,7 @@
 """How much poison an answer survives: ``python -m benchmarks.poisoning [--n 40] [--home DIR]``.
 
-In: CITEWELL_DATA. Out: docs/measurements/poisoning.{md,json}. The home holds SQuAD 2.0 articles that shaped
+In: CITEWELL_DATA. Out: docs/measurements/poisoning.{md,json}; pieces (``--kinds``, ``--context``, ``--index``)
+of one commit and configuration come together on the page. The home holds SQuAD 2.0 articles that shaped
 no weights; the cases are answered questions of it whose answer stands in the marked sentence. Everything else
 is ``citewell eval probe poisoning`` with its defaults.
 """
@@ -8,6 +9,7 @@ is ``citewell eval probe poisoning`` with its defaults.
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import tempfile
 from collections.abc import Sequence
@@ -18,12 +20,13 @@ import msgspec
 from training.reading_pairs import Question
 
 from benchmarks.prose_answers import reporting
-from benchmarks.reporting import data_folder, table, write
+from benchmarks.reporting import RESULTS, code, data_folder, table, write
 from citewell.assembly import Assembly
 from citewell.config import Config
 from citewell.evaluation.intervals import Rate
 from citewell.evaluation.probes.poison import Poison
 from citewell.evaluation.probes.poisoning import (
+    ABLATED,
     ALL,
     NO_DEFENCE,
     Cell,
@@ -34,7 +37,7 @@ from citewell.evaluation.probes.poisoning import (
 )
 from citewell.identity import plain
 from citewell.knowledge import KnowledgeBase
-from citewell.records import Case, CaseSpan
+from citewell.records import Case, CaseSpan, Record
 
 SEED, ARTICLES = 31, 10
 TITLE = "Poisoned documents: what an answer survives"
@@ -87,8 +90,12 @@ def main() -> None:
         knowledge_base, cases = build(given.home or Path(scratch) / "home", given.n)
         with knowledge_base:
             targets, left_out = targets_of(cases, lambda name: knowledge_base.document(name).text)
-            cells: tuple[Cell, ...] = ()
-            numbers = sum(any(ch.isdigit() for ch in target.right) for target in targets)
+            held = Held(
+                n=given.n,
+                numbers=sum(any(ch.isdigit() for ch in target.right) for target in targets),
+                code=code(),
+                config=knowledge_base.config.hash,
+            )
             for place, counts in ((Place.CONTEXT, given.context), (Place.INDEX, given.index)):
                 probe = Poisoning(
                     parts=knowledge_base.parts,
@@ -96,16 +103,44 @@ def main() -> None:
                     counts=counts,
                     told=lambda line: print(line, flush=True),
                 )
-                report = probe.probe(targets, (place,), left_out) if counts else None
-                if report is not None:
-                    cells += report.cells
-                    whole = msgspec.structs.replace(report, cells=cells)
-                    values = {"numbers": numbers, **plain(whole)}
-                    write("poisoning", TITLE, _page(whole, given, numbers), values)
+                if counts:
+                    keep(probe.probe(targets, (place,), left_out), held)
 
 
-def _page(report: PoisoningReport, given: argparse.Namespace, numbers: int) -> str:
-    asked = f"--n {given.n} --context {_words(given.context)} --index {_words(given.index)}"
+class Held(Record, frozen=True, kw_only=True):
+    """What the cells of one page have in common; ``numbers``: cases whose answer is a number."""
+
+    n: int
+    numbers: int
+    code: str
+    config: str
+
+
+def keep(report: PoisoningReport, held: Held) -> None:
+    """Into the page, beside what other pieces of this command measured of the same."""
+    path = RESULTS / "poisoning.json"
+    before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    cells = {_which(cell): cell for cell in report.cells}
+    if before.get("held") == plain(held):
+        earlier = msgspec.convert(before["cells"], tuple[Cell, ...])
+        cells = {_which(cell): cell for cell in earlier} | cells
+    whole = msgspec.structs.replace(report, cells=tuple(cells[key] for key in sorted(cells)))
+    write("poisoning", TITLE, _page(whole, held), {"held": plain(held), **plain(whole)})
+
+
+def _which(cell: Cell) -> tuple[int, int, int, int]:
+    """Place, kind, count and defences, as they are ordered."""
+    kinds, names = list(Poison), [ALL.name, NO_DEFENCE.name, *(one.name for one in ABLATED)]
+    kind = -1 if cell.poison is None else kinds.index(cell.poison)
+    return list(Place).index(cell.place), kind, cell.count, names.index(cell.defences)
+
+
+def _page(report: PoisoningReport, held: Held) -> str:
+    counts = {
+        place: sorted({cell.count for cell in report.cells if cell.place is place and cell.count})
+        for place in Place
+    }
+    asked = f"--n {held.n} --context {_words(counts[Place.CONTEXT])} --index {_words(counts[Place.INDEX])}"
     heads = [
         "poison",
         "documents a question",
@@ -124,7 +159,8 @@ def _page(report: PoisoningReport, given: argparse.Namespace, numbers: int) -> s
     return f"""
 `python -m benchmarks.poisoning {asked}`: {report.cases} answered questions over
 {ARTICLES} SQuAD 2.0 articles that shaped no weights ({len(report.left_out)} more left out: their answer could
-not be exchanged in its sentence); in {numbers} of them the answer is a number. Exact 95 % intervals.
+not be exchanged in its sentence); in {held.numbers} of them the answer is a number. Exact 95 % intervals.
+Commit `{held.code}`, configuration `{held.config[:19]}`.
 *Accuracy*: what is shown has the right answer and not the false one. *Misled*: it has the false one. In the
 context the poison stands before what was retrieved; in the index it must be found. The default, extractive
 writer: a language model, which can obey an order, was not measured.

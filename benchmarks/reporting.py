@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -54,13 +55,25 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def write(name: str, title: str, body: str, values: Mapping[str, Any]) -> None:
-    """``docs/measurements/NAME.md`` and ``.json``; the JSON also says what machine and versions."""
+    """``docs/measurements/NAME.md`` and ``.json``; the JSON also says what machine, versions and commit."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     (RESULTS / f"{name}.md").write_text(f"# {title}\n\n{body.strip()}\n", encoding="utf-8")
-    told = {"machine": machine(), **values}
+    told = {"machine": machine(), "code": code(), **values}
     text = json.dumps(told, indent=1, ensure_ascii=False)
     (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
     print(body)
+
+
+def code() -> str:
+    """The commit that was measured, with a plus where files differ from it; "" outside a checkout."""
+    root = RESULTS.parents[1]
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", "-C", root, *words], capture_output=True, text=True, check=False)
+        return done.stdout.strip()
+
+    changed = git("status", "--porcelain", "--", "src", "benchmarks")
+    return git("rev-parse", "--short=10", "HEAD") + ("+" if changed else "")
 
 
 def machine() -> dict[str, Any]:

@@ -22,7 +22,7 @@ from citewell.evaluation.sampling import (
     record_label,
     samples,
 )
-from citewell.evaluation.sampling.agreement import _kappa
+from citewell.evaluation.sampling.agreement import cohens_kappa
 from citewell.evaluation.sampling.drawing import _allotted
 from citewell.knowledge import KnowledgeBase
 from citewell.records import AuditRecord, Claim
@@ -144,14 +144,15 @@ def test_nothing_judged_is_not_measured(kb: KnowledgeBase) -> None:
     assert (told.kappa, told.raw, told.n) == (None, None, 0)
 
 
-def test_kappa_by_hand() -> None:
+def testcohens_kappa_by_hand() -> None:
     """20 both, 5 verifier alone, 10 people alone, 15 neither: po .70, pe .50, kappa .40 (the textbook's)."""
-    kappa, raw = _kappa([20, 5, 10, 15])
+    kappa, raw = cohens_kappa([20, 5, 10, 15])
     assert raw == pytest.approx(0.70)
     assert kappa == pytest.approx(0.40)
-    assert _kappa([5, 0, 0, 5])[0] == 1.0
-    assert _kappa([0, 0, 0, 0]) == (None, None)
-    assert _kappa([7, 0, 0, 0]) == (None, 1.0)
+    assert cohens_kappa([5, 0, 0, 5])[0] == 1.0
+    assert cohens_kappa([0, 0, 0, 0]) == (None, None)
+    assert cohens_kappa([7, 0, 0, 0]) == (None, 1.0)
+    assert cohens_kappa([6, 2, 0, 0]) == (None, 0.75)  # who always says yes cannot agree by more than chance
 
 
 def test_rare_strata_are_looked_at_and_common_ones_not_forgotten() -> None:

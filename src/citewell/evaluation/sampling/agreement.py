@@ -82,11 +82,11 @@ def _agreed(judged: Sequence[tuple[Drawn, str]], people: int) -> Agreement:
         groups[one.request_id].append((verified, said == "supported", one.weight))
     # A column an answer: the weights of (both, verifier alone, people alone, neither).
     cells = np.array([_cells(rows) for rows in groups.values()]) if groups else np.zeros((0, 4))
-    kappa, raw = _kappa(cells.sum(axis=0))
+    kappa, raw = cohens_kappa(cells.sum(axis=0))
     low = high = None
     if kappa is not None:
         places = np.random.default_rng(_SEED).integers(0, len(cells), (_DRAWS, len(cells)))
-        drawn = [value for value, _ in map(_kappa, cells[places].sum(axis=1)) if value is not None]
+        drawn = [value for value, _ in map(cohens_kappa, cells[places].sum(axis=1)) if value is not None]
         low, high = (float(end) for end in np.percentile(drawn, [2.5, 97.5])) if drawn else (None, None)
     return Agreement(
         kappa=kappa,
@@ -107,16 +107,19 @@ def _cells(rows: Iterable[tuple[bool, bool, float]]) -> list[float]:
     return cells
 
 
-def _kappa(cells: Sequence[float]) -> tuple[float | None, float | None]:
-    """Cohen 1960, and the share of agreement; no kappa where chance alone would agree on everything."""
-    both, verifier, people, neither = (float(cell) for cell in cells)
-    total = both + verifier + people + neither
+def cohens_kappa(cells: Sequence[float]) -> tuple[float | None, float | None]:
+    """Cohen 1960, of the weights of (both yes, the first alone, the second alone, neither), and the share of
+    agreement. No kappa where one side only ever said one thing: it is 0 then whatever the other said."""
+    both, first, second, neither = (float(cell) for cell in cells)
+    total = both + first + second + neither
     if not total:
         return None, None
     raw = (both + neither) / total
-    said, held = (both + verifier) / total, (both + people) / total
+    said, held = (both + first) / total, (both + second) / total
+    if {said, held} & {0.0, 1.0}:
+        return None, raw
     chance = said * held + (1 - said) * (1 - held)
-    return ((raw - chance) / (1 - chance) if chance < 1 else None), raw
+    return (raw - chance) / (1 - chance), raw
 
 
 def labels_as_evidence(kb: KnowledgeBase) -> PeopleLabels:
