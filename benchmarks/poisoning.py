@@ -1,9 +1,9 @@
 """How much poison an answer survives: ``python -m benchmarks.poisoning [--n 40] [--home DIR]``.
 
-In: CITEWELL_DATA. Out: docs/measurements/poisoning.{md,json}; pieces (``--kinds``, ``--context``, ``--index``)
-of one commit and configuration come together on the page. The home holds SQuAD 2.0 articles that shaped
+In: CITEWELL_DATA. Out: docs/measurements/poisoning.{md,json}. The home holds SQuAD 2.0 articles that shaped
 no weights; the cases are answered questions of it whose answer stands in the marked sentence. Everything else
-is ``citewell eval probe poisoning`` with its defaults.
+is ``citewell eval probe poisoning`` with its defaults. Pieces of it (``--kinds``, ``--context``, ``--index``)
+come together on the page, where commit and configuration are the same.
 """
 
 from __future__ import annotations
