@@ -19,13 +19,13 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.reporting import interval, shown, table, write
 from benchmarks.sample_records import some_claim, some_record
 from citewell.audit import SqliteLog
 from citewell.audit.merkle import Frontier
+from citewell.audit.writer import Writer
 from citewell.records import (
     AuditRecord,
     ConfidenceReport,
@@ -38,8 +38,8 @@ MAKER = Maker(name="entailer", hash="sha256:" + "e" * 64, threshold=0.5)
 WRITERS = (1, 32)
 
 
-class Untreed(SqliteLog):
-    """The log without its tree: same entries, no leaves, no signature. For comparison only."""
+class Untreed(Writer):
+    """Writes no leaves, tree or signature: for comparison only."""
 
     def _frontier(self, rows, size, note):  # type: ignore[no-untyped-def]
         return Counter(size)
@@ -56,7 +56,7 @@ class Untreed(SqliteLog):
         )
         return "none"
 
-    def _signing_key(self, rows, note):  # type: ignore[no-untyped-def]
+    def signing_key(self, rows, note):  # type: ignore[no-untyped-def]
         return None
 
 
@@ -131,23 +131,22 @@ def append_all(log: SqliteLog, records: list[AuditRecord], writers: int) -> tupl
     return time.perf_counter() - began, time.process_time() - used
 
 
-def logged(
-    make: Callable[[Path], SqliteLog], folder: Path, count: int, writers: int
-) -> tuple[float, float, int, float]:
+def logged(writer: type[Writer], folder: Path, count: int, writers: int) -> tuple[float, float, int, float]:
     """Entries a second, mean group, bytes an entry, processor microseconds an entry."""
     folder.mkdir()
-    log = make(folder / "audit.sqlite")
+    log = SqliteLog(folder / "audit.sqlite")
+    log._writer = writer(log.database, log.keys)
     records = [record(number) for number in range(count + 50)]
     for number in range(count, count + 50):
         log.append(records[number])
     groups: list[int] = []
-    grow = log._grow
+    write_group = log._writer.write
 
-    def counted(rows, group, frontier):  # type: ignore[no-untyped-def]
+    def counted(group):  # type: ignore[no-untyped-def]
         groups.append(len(group))
-        return grow(rows, group, frontier)
+        return write_group(group)
 
-    log._grow = counted  # type: ignore[method-assign]
+    log._writer.write = counted  # type: ignore[method-assign,assignment]
     took, used = append_all(log, records[:count], writers)
     size = stored_bytes(log)
     log.close()
@@ -180,7 +179,7 @@ def measure(writers: int, count: int, rounds: int) -> dict[str, object]:
         for number in range(rounds):
             here = Path(folder) / str(number)
             here.mkdir()
-            rate, group, size, log_us = logged(SqliteLog, here / "log", count, writers)
+            rate, group, size, log_us = logged(Writer, here / "log", count, writers)
             plain, raw_us = raw(here / "raw", count, max(1, round(group)), size)
             bare, _, _, bare_us = logged(Untreed, here / "bare", count, writers)
             for name, us in (("log", log_us), ("raw", raw_us), ("without tree", bare_us)):

@@ -35,7 +35,7 @@ from citewell.audit.log import Log
 from citewell.audit.merkle import Frontier, leaf_hash
 from citewell.audit.postings import Place, Postings, _move
 from citewell.audit.profiles import DAY, Axis, key_of
-from citewell.identity import TAG, salted_hash
+from citewell.identity import TAG, keyed_hash
 
 PER_SESSION = 5
 _SLICE = 1_000_000
@@ -50,7 +50,7 @@ def write_entries(log: Log, generator: Generator) -> None:
     for stretch in generator.stretches():
         entries, requests, tree = [], [], []
         for seq, outcome, user, stamp, values in _told(stretch, generator):
-            blind = salted_hash(pepper, session_name(seq // PER_SESSION))
+            blind = keyed_hash(pepper, session_name(seq // PER_SESSION))
             body = generator.outcomes[outcome].template % (*values, seq, blind)
             body_hash, kind, subject = (
                 TAG + sha256(body.encode()).hexdigest(),
@@ -136,7 +136,7 @@ def _keyed(generator: Generator, pepper: bytes) -> tuple[Numbers, Any, Any]:
         seqs = stretch.seqs
         outcomes[seqs] = stretch.outcomes
         sessions = np.arange(seqs[0] // PER_SESSION, seqs[-1] // PER_SESSION + 1)
-        blinded = ((salted_hash(pepper, session_name(one)),) for one in sessions.tolist())
+        blinded = ((keyed_hash(pepper, session_name(one)),) for one in sessions.tolist())
         of_session = _keys(Axis.SESSION, blinded)
         each = np.column_stack(
             [

@@ -23,7 +23,8 @@ from benchmarks.reporting import table, write
 from citewell.audit import SqliteLog
 from citewell.audit.checker import ExportSource, RowsSource, check
 from citewell.audit.export import export
-from citewell.audit.log import _Waiting
+from citewell.audit.writer import Sealed
+from citewell.identity import canonical_json, hash_bytes
 
 STEP = 20_000
 PROOFS = 2_000
@@ -34,10 +35,10 @@ def fill(log: SqliteLog, count: int) -> None:
     for first in range(0, count, STEP):
         group = []
         for number in range(first, min(first + STEP, count)):
-            waiting = _Waiting("notice", f"2026-11-21T08:00:00.{number % 1_000_000:06d}Z")
-            waiting.keep({"number": number, "text": "x" * 270})
-            group.append(waiting)
-        log._commit(group)
+            body = canonical_json({"number": number, "text": "x" * 270})
+            stamp = f"2026-11-21T08:00:00.{number % 1_000_000:06d}Z"
+            group.append(Sealed("notice", stamp, "", body.decode(), hash_bytes(body)))
+        log._writer.write(group)
 
 
 def main() -> None:

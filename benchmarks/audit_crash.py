@@ -1,8 +1,10 @@
 """Nothing acknowledged is lost: writers killed at random moments, and power cut under them.
 
-    python -m benchmarks.audit_crash [--kills 1000] [--cuts 1000]
+    python -m benchmarks.audit_crash [--kills 1000] [--cuts 1000] [--piece 50]
 
-In: nothing. Out: ``docs/measurements/audit_crash``. Killed: several processes with several threads append at
+In: nothing. Out: ``docs/measurements/audit_crash``. It works in pieces, each kept in the JSON beside the page
+as soon as it is done, and goes on where it was stopped, until the log's code as it stands has as many; what
+was measured of earlier code is kept and told apart. Killed: several processes with several threads append at
 once, all are killed with SIGKILL at a random moment, again and again on the same logs. Power: the same load
 is recorded below SQLite (every write, truncation, rename and sync), and a disk that forgets what was not
 synced is built from it at random places. After each, every acknowledged entry must be there, open, and the
@@ -12,6 +14,7 @@ log verify.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import shutil
@@ -24,12 +27,17 @@ import time
 from pathlib import Path
 
 from benchmarks import audit_power
-from benchmarks.reporting import table, write
+from benchmarks.reporting import RESULTS, table, write
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.bodies import ERASED
+from citewell.identity import hash_bytes
 
 FILE, ACKS = "audit.sqlite", "acks"
 THREADS = 3
+CONTROL = 0.2
+"""How many control cuts are made for each cut."""
+WRITTEN_BY = ("audit/*.py", "identity.py", "wal.py", "records.py")
+"""What of the package could lose an entry or break a log."""
 
 
 def load(home: Path, acknowledge: int, *, entries: int = 10**9, careless: bool = False) -> None:
@@ -135,29 +143,86 @@ def cut_off(cuts: int, *, entries: int = 120, seed: int = 7, careless: bool = Fa
         )
         ops = audit_power.read(recording)
         places = sorted(chance.sample(range(len(ops) + 1), min(cuts, len(ops) + 1)))
-        lost = broken = largest = 0
+        lost = broken = 0
         said, done = "", 0
         for place, left in audit_power.cuts(ops, str(home), places, seed, Path(folder) / "left"):
             said += "".join(op.data.decode() for op in ops[done:place] if op.path.endswith(f"/{ACKS}"))
             done = place
-            missing, unsound, size = judge(left, {line for line in said.split("\n") if line})
-            lost, broken, largest = lost + missing, broken + unsound, max(largest, size)
+            missing, unsound, _ = judge(left, {line for line in said.split("\n") if line})
+            lost, broken = lost + missing, broken + unsound
             shutil.rmtree(left)
     syncs = sum(1 for op in ops if op.kind == "S")
     return {
         "cuts": len(places),
         "operations": len(ops),
         "syncs": syncs,
-        "entries": largest,
+        "acknowledged": sum(op.data.count(b"\n") for op in ops if op.path.endswith(f"/{ACKS}")),
         "lost": lost,
         "broken": broken,
     }
+
+
+def code() -> str:
+    """Names the log's code as it stands, so that no figure is told of other code."""
+    package = Path(__file__).parents[1] / "src" / "citewell"
+    files = sorted(file for pattern in WRITTEN_BY for file in package.glob(pattern))
+    return hash_bytes(b"".join(file.read_bytes() for file in files))[:19]
+
+
+def total(pieces: list[dict[str, dict[str, int]]], what: str) -> dict[str, int]:
+    """The sum over pieces; empty where nothing was measured."""
+    found: dict[str, int] = {}
+    for piece in pieces:
+        for key, count in piece.get(what, {}).items():
+            found[key] = found.get(key, 0) + count
+    return found
+
+
+def tell(pieces: list[dict], command: str) -> None:  # type: ignore[type-arg]
+    """The page: the code as it stands first, earlier code after it."""
+    rows = []
+    for name in dict.fromkeys([code(), *(piece["code"] for piece in reversed(pieces))]):
+        own = [piece for piece in pieces if piece["code"] == name]
+        for what, times, label in WHAT:
+            sums = total(own, what)
+            if sums:
+                held = [str(sums[key]) for key in (times, "acknowledged", "lost", "broken")]
+                rows.append([f"`{name[7:]}`{' (now)' if name == code() else ''}", label, *held])
+    power = total(pieces, "power")
+    body = (
+        f"`{command}`\n\n"
+        + table(
+            [
+                "code",
+                "what",
+                "times",
+                "entries acknowledged",
+                "acknowledged and lost, summed over the times",
+                "times that a log did not verify",
+            ],
+            rows,
+        )
+        + "\n\nThe code is named by the hash of the files that write logs. The recorded runs made"
+        f" {power.get('operations', 0)} operations, {power.get('syncs', 0)} of them syncs."
+        " After a cut, unsynced writes arrive not at all, by sectors of 512 bytes at random, or whole;"
+        " unsynced names likewise. With no failure in n tries the rate is below 3/n at 95 %."
+    )
+    write("audit_crash", "Crashes and power cuts", body, {"pieces": pieces})
+
+
+WHAT = (
+    ("kill", "kills", "kill -9 of 2 processes x 3 threads"),
+    ("power", "cuts", "power cut, unsynced sectors dropped"),
+    ("control", "cuts", "the same with synchronous = OFF, as a control"),
+)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--cuts", type=int, default=1000)
+    parser.add_argument("--piece", type=int, default=50, help="kills, or cuts, between two savings")
+    parser.add_argument("--pieces", type=int, default=10**9, help="stop after so many")
     parser.add_argument("--load", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--entries", type=int, default=120, help=argparse.SUPPRESS)
     parser.add_argument("--careless", action="store_true", help=argparse.SUPPRESS)
@@ -165,26 +230,22 @@ def main() -> None:
     if given.load is not None:
         acks = os.open(given.load / ACKS, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         return load(given.load, acks, entries=given.entries // THREADS, careless=given.careless)
-    kill, power = killed(given.kills), cut_off(given.cuts)
-    control = cut_off(given.cuts, careless=True)
-    body = (
-        f"`python -m benchmarks.audit_crash --kills {given.kills} --cuts {given.cuts}`\n\n"
-        + table(
-            ["what", "times", "entries acknowledged", "acknowledged and lost", "logs that do not verify"],
-            [
-                ["kill -9 of 2 processes x 3 threads"]
-                + [str(kill[key]) for key in ("kills", "acknowledged", "lost", "broken")],
-                ["power cut, unsynced sectors dropped"]
-                + [str(power[key]) for key in ("cuts", "entries", "lost", "broken")],
-                ["the same with synchronous = OFF, as a control"]
-                + [str(control[key]) for key in ("cuts", "entries", "lost", "broken")],
-            ],
-        )
-        + f"\n\nThe recorded run made {power['operations']} operations, {power['syncs']} of them syncs."
-        " After a cut, unsynced writes arrive not at all, by sectors of 512 bytes at random, or whole;"
-        " unsynced names likewise. With no failure in n tries the rate is below 3/n at 95 %."
-    )
-    write("audit_crash", "Crashes and power cuts", body, {"kill": kill, "power": power, "control": control})
+    kept = RESULTS / "audit_crash.json"
+    pieces = json.loads(kept.read_text(encoding="utf-8"))["pieces"] if kept.exists() else []
+    for _ in range(given.pieces):
+        own = [piece for piece in pieces if piece["code"] == code()]
+        kills = min(given.piece, given.kills - total(own, "kill").get("kills", 0))
+        cuts = min(given.piece, given.cuts - total(own, "power").get("cuts", 0))
+        if kills <= 0 and cuts <= 0:
+            break
+        seed, piece = len(pieces), {"code": code()}
+        if kills > 0:
+            piece["kill"] = killed(kills, seed=seed)
+        if cuts > 0:
+            piece["power"] = cut_off(cuts, seed=seed)
+            piece["control"] = cut_off(max(1, round(cuts * CONTROL)), seed=seed, careless=True)
+        pieces.append(piece)
+        tell(pieces, f"python -m benchmarks.audit_crash --kills {given.kills} --cuts {given.cuts}")
     return None
 
 

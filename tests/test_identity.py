@@ -11,7 +11,16 @@ import rfc8785
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from citewell.identity import canonical_json, chunk_id, hash_bytes, hash_text, hash_value, salted_hash
+from citewell.identity import (
+    canonical_json,
+    chunk_id,
+    field_salts,
+    hash_bytes,
+    hash_text,
+    hash_value,
+    keyed_hash,
+    salted_hash,
+)
 from citewell.records import Box, Citation, Maker, Status, Verdict
 
 json_values = st.recursive(
@@ -73,9 +82,17 @@ def test_records_survive_a_round_trip() -> None:
     assert msgspec.json.decode(canonical_json(citation), type=Citation) == citation
 
 
-@given(st.binary(max_size=64), st.text(st.characters(exclude_categories=["Cs"])))
-def test_a_salted_hash_is_the_hmac_of_the_standard(salt: bytes, text: str) -> None:
-    assert salted_hash(salt, text) == "hmac-sha256:" + hmac.digest(salt, text.encode(), "sha256").hex()
+@given(st.binary(min_size=32, max_size=32), st.text(st.characters(exclude_categories=["Cs"])))
+def test_hashes_of_texts_are_what_their_names_say(key: bytes, text: str) -> None:
+    assert keyed_hash(key, text) == "hmac-sha256:" + hmac.digest(key, text.encode(), "sha256").hex()
+    assert salted_hash(key, text) == "salted-sha256:" + hashlib.sha256(key + text.encode()).hexdigest()
+
+
+def test_the_salts_of_fields_are_one_stream_whatever_their_number() -> None:
+    salts = field_salts(b"s" * 32, 5)
+    assert b"".join(salts) == hashlib.shake_256(b"s" * 32).digest(160)
+    assert field_salts(b"s" * 32, 2) == salts[:2]
+    assert field_salts(b"s" * 32, 0) == []
 
 
 NUMBERS = st.one_of(

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.access_world import GROUPS, World, asked, leaks, make_world, told, words
 
 from citewell.access import OWNER, Caller, Role
-from citewell.audit import bodies
+from citewell.audit import personal
 from citewell.audit.entries import EntryKind
 from citewell.audit.pages import Queries
 from citewell.audit.question import AuditQuery
@@ -116,7 +116,7 @@ def test_what_is_hidden_is_not_even_opened(world: World, monkeypatch: pytest.Mon
 def test_records_of_an_older_citewell_are_opened_and_judged_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "PUBLIC", bodies.PUBLIC - {"looked_into"})
+    monkeypatch.setattr(personal, "PUBLIC", personal.PUBLIC - {"looked_into"})
     world = make_world(tmp_path / "home", 5, documents=12, people=6, asked=2, sealed=20)
     test_what_is_counted_is_what_may_be_seen(world)
     see_only_what_is_theirs(world)

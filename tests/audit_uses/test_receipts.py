@@ -228,7 +228,7 @@ def test_it_can_be_printed(log: SqliteLog) -> None:
         assert shown in page
         assert shown in text
     assert "<script" not in page
-    assert "not shown: hmac-sha256:" in as_text(issue(log, request(3), hashes_only=True))
+    assert "not shown: salted-sha256:" in as_text(issue(log, request(3), hashes_only=True))
 
 
 def test_what_people_wrote_is_escaped(tmp_path: Path) -> None:

@@ -1,47 +1,31 @@
-"""What of an entry is somebody's own, and how it is set apart so that it can be forgotten.
+"""How what is somebody's own in an entry is set apart, so that it can be forgotten.
 
-In: a body as plain JSON and a salt. Out: the body to seal, in which each personal text is a ``{"sealed":
-"hmac-sha256:..."}``, and the texts by their JSON pointer, which are encrypted under the key of the person
-they are about. Without that key a text reads as ``ERASED``; numbers, ids, statuses and counts stay.
-
-Personal is every text that is not listed here as public: what is forgotten in the list is protected, not
-exposed. Knows nothing about storage; the cipher is AES-256-GCM, bound to the entry's body and subject.
+In: a body, and the key of the person it is about. Out: the bytes to seal, in which each personal text is a
+``{"sealed": "salted-sha256:..."}``, and the texts by their JSON pointer with the entry's salt, encrypted
+under that key. Without the key a text reads as ``ERASED``; numbers, ids, statuses and counts stay.
+:mod:`citewell.audit.personal` says what is personal. Knows nothing about storage; the cipher is AES-256-GCM,
+bound to the entry's body and subject.
 """
 
 from __future__ import annotations
 
-import base64
-import secrets
+import os
 import zlib
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import msgspec
 
+from citewell.audit.personal import Personal, steps
 from citewell.errors import LogIntegrityError
-from citewell.identity import field_salt, salted_hash
+from citewell.identity import SALT_BYTES, canonical_json, field_salts, plain, salted_hash, sorted_json
+from citewell.records import Record
 
 ERASED = "[erased]"
 """What a personal text reads as once its key is destroyed."""
 
 SEALED = "sealed"
 NONCE_BYTES = 12
-
-PUBLIC = frozenset(
-    {
-        # Whoever and whatever made it.
-        *("environment", "makers", "maker", "name", "hash", "prompt_hash", "card"),
-        *("config_hash", "citewell", "query_embedding_model", "generation_model", "generation_prompt_hash"),
-        # What it is about: ids, versions, places.
-        *("request_id", "timestamp", "index_version", "chunk_id", "document_id", "document_version"),
-        *("version", "section_path", "resolution", "dates", "stage", "subject", "sample", "cases", "measure"),
-        "looked_into",
-        # What came of it: words of closed lists.
-        *("kind", "status", "label", "proof", "failure", "mode", "decision", "response_decision"),
-        *("failure_reason", "signal", "flag", "flags", "class", "outcome", "feedback_id", "found_by"),
-    }
-)
-"""Names of members whose texts, at any depth, are nobody's own. Numbers, booleans and nulls always are."""
 
 Texts = dict[str, str]
 
@@ -52,52 +36,30 @@ BLIND = "blind"
 
 
 def set_apart(
-    body: Mapping[str, Any], salt: bytes, blind: Callable[[str], str], caller_supplied: Collection[str] = ()
-) -> tuple[Any, Texts]:
-    """The body to seal, and its personal texts by JSON pointer.
-
-    A quote is the document's, so public, unless its place is unknown (then it is only what a writer claimed)
-    or the document is one of the versions ``caller_supplied``.
-    """
+    body: Record | Mapping[str, Any],
+    salt: bytes,
+    blind: Callable[[str], str],
+    caller_supplied: Collection[str] = (),
+) -> tuple[bytes, Texts]:
+    """The canonical JSON to seal, and the personal texts by JSON pointer, in the order of their salts."""
+    found = Personal(caller_supplied)
+    sealed: dict[str, Any] = plain(body)
+    looked_up = sealed.get(LOOKED_UP)
+    found.find(sealed, type(body) if isinstance(body, Record) else None)
     texts: Texts = {}
-
-    def walk(value: Any, path: str) -> Any:
-        if type(value) is str:
-            if not value:
-                # That there is nothing tells of nobody, and half of a record's texts are empty.
-                return value
-            texts[path] = value
-            return {SEALED: salted_hash(field_salt(salt, path), value)}
-        if type(value) is dict:
-            return {
-                key: item
-                if key in PUBLIC or (key == "quote" and _located(value, caller_supplied))
-                else walk(item, f"{path}/{key}")
-                for key, item in value.items()
-            }
-        if type(value) is list or type(value) is tuple:
-            return [walk(item, f"{path}/{place}") for place, item in enumerate(value)]
-        if value is None or type(value) in (bool, int, float):
-            return value
-        raise TypeError(f"{path}: a {type(value).__name__} is no JSON value")
-
-    sealed = walk(dict(body), "")
-    if body.get(LOOKED_UP):
-        sealed[LOOKED_UP][BLIND] = blind(body[LOOKED_UP])
-    return sealed, texts
-
-
-def _located(citation: Mapping[str, Any], caller_supplied: Collection[str]) -> bool:
-    start = citation.get("start")
-    version = citation.get("document_version")
-    return type(start) is int and start >= 0 and version not in caller_supplied
+    for (holder, key, path), own in zip(found.places, field_salts(salt, len(found.places)), strict=True):
+        texts[path] = text = holder[key]
+        holder[key] = {SEALED: salted_hash(own, text)}
+    if looked_up:
+        sealed[LOOKED_UP][BLIND] = blind(looked_up)
+    return canonical_json(sealed) if found.odd else sorted_json(sealed), texts
 
 
 def fill_in(body: Any, texts: Texts | None) -> Any:
     """``set_apart`` undone, in ``body`` itself; every personal text is ``ERASED`` where ``texts`` is None."""
     if texts is not None:
         for path, text in texts.items():
-            _put(body, path.split("/")[1:], text)
+            _put(body, path, text)
         return body
 
     def walk(value: Any) -> Any:
@@ -112,27 +74,21 @@ def fill_in(body: Any, texts: Texts | None) -> Any:
     return walk(body)
 
 
-def _put(value: Any, steps: list[str], text: str) -> None:
-    """Descends by the names and numbers of a path; a name that holds a slash takes several steps."""
-    while True:
-        step, taken = steps[0], 1
-        while type(value) is dict and step not in value:
-            step, taken = f"{step}/{steps[taken]}", taken + 1
-        key: Any = int(step) if type(value) is list else step
-        if taken == len(steps):
-            value[key] = text
-            return
-        value, steps = value[key], steps[taken:]
+def _put(value: Any, pointer: str, text: str) -> None:
+    *above, last = steps(pointer)
+    for step in above:
+        value = value[int(step) if type(value) is list else step]
+    value[int(last) if type(value) is list else last] = text
 
 
 def encrypt(texts: Texts, salt: bytes, key: bytes, body_hash: str, subject: str) -> bytes:
     """Nonce and AES-256-GCM ciphertext of salt and texts."""
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-    plain = msgspec.json.encode({"salt": base64.b64encode(salt).decode(), "texts": texts})
-    nonce = secrets.token_bytes(NONCE_BYTES)
+    nonce = os.urandom(NONCE_BYTES)
     # A claim's text and the reasons of its verdicts repeat each other: a third is left.
-    return nonce + AESGCM(key).encrypt(nonce, zlib.compress(plain, 1), _bound(body_hash, subject))
+    plain = salt + zlib.compress(msgspec.json.encode(texts), 1)
+    return nonce + AESGCM(key).encrypt(nonce, plain, _bound(body_hash, subject))
 
 
 def decrypt(sealed: bytes, key: bytes, body_hash: str, subject: str) -> tuple[bytes, Texts]:
@@ -142,12 +98,18 @@ def decrypt(sealed: bytes, key: bytes, body_hash: str, subject: str) -> tuple[by
 
     try:
         plain = AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], _bound(body_hash, subject))
-        held = msgspec.json.decode(zlib.decompress(plain))
+        texts = msgspec.json.decode(zlib.decompress(plain[SALT_BYTES:]), type=Texts)
     except (InvalidTag, ValueError, zlib.error) as error:
         raise LogIntegrityError(
             "an entry's personal texts are not those that were sealed", hint="run `citewell audit check`"
         ) from error
-    return base64.b64decode(held["salt"]), held["texts"]
+    return plain[:SALT_BYTES], texts
+
+
+def opened(salt: bytes, texts: Texts) -> dict[str, tuple[bytes, str]]:
+    """Each text with the salt that opens it, and no other, to a stranger; by JSON pointer."""
+    salts = field_salts(salt, len(texts))
+    return {path: (own, text) for (path, text), own in zip(texts.items(), salts, strict=True)}
 
 
 def _bound(body_hash: str, subject: str) -> bytes:

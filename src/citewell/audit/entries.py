@@ -42,6 +42,15 @@ class EntryKind(StrEnum):
     KEY = "key"
 
 
+COLUMNS = "seq, kind, timestamp, subject, body, body_hash"
+"""Of table ``entries``, in the order they are read and written."""
+
+
+def only(kind: EntryKind) -> str:
+    """Written out, not a parameter: only so is the index by kind, which leaves answers out, of use."""
+    return f"kind = '{EntryKind(kind).value}'"
+
+
 RECORDS = (EntryKind.ANSWER.value, EntryKind.ERROR.value)
 
 

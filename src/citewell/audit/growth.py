@@ -9,8 +9,8 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING
 
-from citewell.audit.log import stored_tree
 from citewell.audit.notes import read_checkpoint
+from citewell.audit.writer import stored_tree
 from citewell.errors import LogIntegrityError, UsageError
 from citewell.records import Record
 

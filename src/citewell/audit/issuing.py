@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from citewell.audit.bodies import opened
 from citewell.audit.database import Rows
 from citewell.audit.entries import Entry, EntryKind
-from citewell.audit.log import stored_tree
 from citewell.audit.merkle import Tree
 from citewell.audit.notes import read_checkpoint
 from citewell.audit.receipt_check import check_receipt
@@ -29,8 +29,8 @@ from citewell.audit.receipts import (
     readable,
     written,
 )
+from citewell.audit.writer import head, stored_tree
 from citewell.errors import LogIntegrityError, UsageError
-from citewell.identity import field_salt
 
 if TYPE_CHECKING:
     from citewell.audit.log import Log
@@ -52,19 +52,19 @@ def issue(
         )
     note = checkpoint or log.checkpoint()
     body: dict[str, Any] = msgspec.json.decode(entry.body)
-    opened = {} if hashes_only else _opened(log, entry, with_user=with_user)
+    shown = {} if hashes_only else _opened(log, entry, with_user=with_user)
     with log.database.reading() as rows:
-        tree = stored_tree(rows, _size(rows))
+        tree = stored_tree(rows, head(rows)[0])
         size = _covering(note, entry, tree, given=bool(checkpoint))
         configuration = _configuration(rows, tree, size, entry, str(body["config_hash"]))
         proof = in_base64(tree.inclusion(entry.seq - 1, size))
-    answer, annotations = readable(body, opened, configuration)
+    answer, annotations = readable(body, shown, configuration)
     receipt = Receipt(
         format=FORMAT,
         about=ABOUT,
         entry=leaf_of(entry),
         body=body,
-        opened=opened,
+        opened=shown,
         proof=proof,
         configuration=configuration,
         checkpoint=note,
@@ -90,11 +90,6 @@ def leaf_of(entry: Entry) -> Leaf:
         subject=entry.subject,
         timestamp=entry.timestamp,
     )
-
-
-def _size(rows: Rows) -> int:
-    row = rows.execute("SELECT size FROM head").fetchone()
-    return int(row[0]) if row else 0
 
 
 def _covering(note: str, entry: Entry, tree: Tree, *, given: bool) -> int:
@@ -127,10 +122,11 @@ def _issuer(log: Log, note: str) -> str:
 
 def _opened(log: Log, entry: Entry, *, with_user: bool) -> dict[str, Opened]:
     salt, texts = log.texts(entry)
+    fields = opened(salt, texts or {})
     return {
-        pointer: Opened(salt=field_salt(salt, pointer).hex(), text=texts[pointer])
-        for pointer in may_be_shown(texts or {}, with_user=with_user)
-        if texts
+        pointer: Opened(salt=own.hex(), text=text)
+        for pointer in may_be_shown(fields, with_user=with_user)
+        for own, text in [fields[pointer]]
     }
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from citewell.errors import LogError, UsageError
-from citewell.identity import salted_hash
+from citewell.identity import keyed_hash
 from citewell.ports import Subject
 from citewell.wal import open_wal
 
@@ -88,7 +88,7 @@ class FolderKeys:
     def blind(self, text: str) -> str:
         """A name that only this folder's owner can tie to ``text``: for looking up, not for reading."""
         if self._pepper:
-            return salted_hash(self._pepper, text)
+            return keyed_hash(self._pepper, text)
         with self._using() as connection:
             connection.execute(
                 "INSERT INTO pepper(one, value) VALUES(1, ?) ON CONFLICT DO NOTHING",
@@ -96,7 +96,7 @@ class FolderKeys:
             )
             (pepper,) = connection.execute("SELECT value FROM pepper").fetchone()
         self._pepper = bytes(pepper)
-        return salted_hash(self._pepper, text)
+        return keyed_hash(self._pepper, text)
 
     def can_sign(self) -> bool:
         """Whether there is a signing key."""

@@ -20,6 +20,7 @@ from citewell.audit.bodies import SEALED
 from citewell.audit.entries import leaf
 from citewell.audit.merkle import leaf_hash, verify_inclusion
 from citewell.audit.notes import Checkpoint, Trusted, read_checkpoint, read_key, verify
+from citewell.audit.personal import steps
 from citewell.audit.receipts import ABOUT, FORMAT, Leaf, Receipt, readable, written
 from citewell.identity import canonical_json, hash_bytes, hash_value, salted_hash
 from citewell.records import Record
@@ -141,7 +142,7 @@ def _settings(receipt: Receipt) -> list[str]:
 def _at(body: Any, pointer: str) -> str:
     """The salted hash that stands at a JSON pointer, "" when there is none."""
     value = body
-    for step in pointer.split("/")[1:]:
+    for step in steps(pointer):
         if type(value) is dict and step in value:
             value = value[step]
         elif type(value) is list and step.isascii() and step.isdigit() and int(step) < len(value):

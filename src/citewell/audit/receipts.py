@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote as percent
 
 from citewell.audit.bodies import SEALED
+from citewell.audit.personal import member
 from citewell.identity import canonical_json
 from citewell.records import Record
 
@@ -83,7 +84,7 @@ def written(receipt: Receipt) -> bytes:
     return canonical_json(receipt) + b"\n"
 
 
-def may_be_shown(texts: Mapping[str, str], *, with_user: bool) -> list[str]:
+def may_be_shown(texts: Iterable[str], *, with_user: bool) -> list[str]:
     """The JSON pointers that a receipt opens."""
     return [
         pointer
@@ -133,7 +134,7 @@ def _filled(value: Any, texts: Mapping[str, str], path: str) -> Any:
     if type(value) is dict:
         if SEALED in value:
             return texts.get(path, {SEALED: value[SEALED]})
-        return {key: _filled(item, texts, f"{path}/{key}") for key, item in value.items()}
+        return {key: _filled(item, texts, member(path, key)) for key, item in value.items()}
     if type(value) is list:
         return [_filled(item, texts, f"{path}/{place}") for place, item in enumerate(value)]
     return value

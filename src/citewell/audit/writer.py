@@ -1,0 +1,179 @@
+"""Puts sealed entries into the log's tables: a group is one transaction, one step of the tree, one signature.
+
+In: sealed bodies, the database, the keys. Out: the leaves' hashes, once entries, tree and signed checkpoint
+are durable together; or an error, and nothing was written. Also changes the key that signs. Knows nothing
+about what is in a body, or who waits for it.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from citewell.audit.checkpoints import checkpoint
+from citewell.audit.database import Database, Row, Rows
+from citewell.audit.entries import COLUMNS, EntryKind, leaf, only
+from citewell.audit.keys import FolderKeys, Signer
+from citewell.audit.merkle import Frontier, Tree, leaf_hash
+from citewell.audit.notes import handover, read_checkpoint
+from citewell.errors import LogError, LogIntegrityError, UsageError
+from citewell.identity import hash_bytes, sorted_json
+
+
+class Sealed(NamedTuple):
+    """An entry without its place. ``request_id`` is "" for what answers no request, ``private`` None for what
+    is about nobody."""
+
+    kind: str
+    timestamp: str
+    subject: str
+    body: str
+    body_hash: str
+    private: bytes | None = None
+    request_id: str = ""
+
+
+class Writer:
+    """One at a time: whoever uses it from several threads keeps them apart."""
+
+    def __init__(self, database: Database, keys: FolderKeys) -> None:
+        self.database, self.keys = database, keys
+        self._signer: Signer | None = None
+        self._newest: tuple[str, Frontier] = ("", Frontier())
+
+    def write(self, group: Sequence[Sealed], *also: Signer, lost: Signer | None = None) -> list[bytes]:
+        """The leaves' hashes. ``also`` sign beside the key in force; ``lost`` signs because that is gone."""
+        with self.database.writing() as rows:
+            size, note = head(rows)
+            signer = lost or self.signing_key(rows, note)
+            frontier = self._frontier(rows, size, note)
+            _write_entries(rows, group, size + 1)
+            hashes = self._grow(rows, group, frontier)
+            note = self._sign(rows, frontier, signer, *also)
+        self._newest = (note, frontier)
+        return hashes
+
+    def _grow(self, rows: Rows, group: Sequence[Sealed], frontier: Frontier) -> list[bytes]:
+        """Adds the group's leaves to the tree; their hashes."""
+        tree_rows: list[Row] = []
+        hashes = []
+        for seq, entry in enumerate(group, frontier.size + 1):
+            hashes.append(leaf_hash(leaf(seq, *entry[:3], entry.body_hash)))
+            tree_rows += frontier.append(hashes[-1])
+        rows.executemany("INSERT INTO tree(level, place, hash) VALUES(?, ?, ?)", tree_rows)
+        return hashes
+
+    def _sign(self, rows: Rows, frontier: Frontier, *signers: Signer) -> str:
+        """Puts the new state under a checkpoint."""
+        note = checkpoint(frontier.size, frontier.root(), *signers)
+        rows.execute(
+            "INSERT INTO head(one, size, checkpoint) VALUES(1, ?, ?)"
+            " ON CONFLICT(one) DO UPDATE SET size = excluded.size, checkpoint = excluded.checkpoint",
+            (frontier.size, note),
+        )
+        return note
+
+    def _frontier(self, rows: Rows, size: int, note: str) -> Frontier:
+        """What to append to; from memory when nobody else has written since.
+
+        Raises LogIntegrityError when the tree is not the one that was signed: nothing is added on top of
+        that.
+        """
+        known, frontier = self._newest
+        if known != note:
+            frontier = stored_tree(rows, size).frontier()
+            if frontier.root() != read_checkpoint(note).root:
+                raise LogIntegrityError(
+                    f"{self.database.where} is not as it was signed", hint="run `citewell audit check`"
+                )
+        return frontier.copy()
+
+    # --- keys -------------------------------------------------------------------------------------
+
+    def signing_key(self, rows: Rows, note: str) -> Signer:
+        """The key in force. A handover that was cut short after its entry was durable is finished here."""
+        if self._signer is not None and note == self._newest[0]:
+            return self._signer
+        row = rows.execute(
+            f"SELECT body FROM entries WHERE {only(EntryKind.KEY)} ORDER BY seq DESC LIMIT 1"
+        ).fetchone()
+        if self._signer is None and note and not self.keys.can_sign():
+            raise LogError(
+                f"the signing key of {self.database.where} is not in {self.keys.folder}",
+                hint="restore it from its backup, or record that it is lost: `citewell audit key new --lost`",
+            )
+        signer = self._signer or self.keys.signer()
+        if row is not None:
+            named = str(msgspec.json.decode(row[0])["new"])
+            signer = signer if signer.public_text() == named else self.keys.take_up(named)
+        elif note and signer.id not in [identity for _, identity, _ in read_checkpoint(note).signatures]:
+            raise LogError(
+                f"the key in {self.keys.folder} is not the one that signed {self.database.where}",
+                hint="restore the log's own key from its backup",
+            )
+        self._signer = signer
+        return signer
+
+    def hand_over(self, timestamp: str, reason: str) -> str:
+        """An entry of which the old key signs both the handover and the checkpoint; the new public key."""
+        with self.database.reading() as rows:
+            old = self.signing_key(rows, head(rows)[1])
+        new = self.keys.next_signer(old.name)
+        names = (old.public_text(), new.public_text())
+        signature = base64.b64encode(old.sign(handover(*names))).decode()
+        self.write([_key_entry(timestamp, *names, signature, reason)], new)
+        self._signer = self.keys.take_up(names[1])
+        return names[1]
+
+    def replace_lost_key(self, timestamp: str, reason: str) -> str:
+        """A new key, signed by nobody but itself. Raises UsageError while the old one is there."""
+        if self.keys.can_sign():
+            raise UsageError("the signing key is there", hint="`citewell audit key rotate` replaces it")
+        new = self.keys.signer()
+        self.write([_key_entry(timestamp, "", new.public_text(), "", reason)], lost=new)
+        self._signer = new
+        return new.public_text()
+
+
+def _key_entry(timestamp: str, old: str, new: str, signature: str, reason: str) -> Sealed:
+    body = sorted_json({"old": old, "new": new, "signature": signature, "reason": reason})
+    return Sealed(EntryKind.KEY.value, timestamp, "", body.decode(), hash_bytes(body))
+
+
+def _write_entries(rows: Rows, group: Sequence[Sealed], first: int) -> None:
+    """Everything of the group but the tree; its sequence numbers begin at ``first``."""
+    numbered = list(enumerate(group, first))
+    rows.executemany(
+        f"INSERT INTO entries({COLUMNS}) VALUES(?, ?, ?, ?, ?, ?)",
+        [(seq, *entry[:5]) for seq, entry in numbered],
+    )
+    private = [(seq, entry.subject, entry.private) for seq, entry in numbered if entry.private is not None]
+    if private:
+        rows.executemany("INSERT INTO private(seq, subject, sealed) VALUES(?, ?, ?)", private)
+    requests = [(entry.request_id, seq) for seq, entry in numbered if entry.request_id]
+    if requests:
+        rows.executemany("INSERT INTO requests(request_id, seq) VALUES(?, ?)", requests)
+
+
+def head(rows: Rows) -> tuple[int, str]:
+    """Size and signed checkpoint of the newest state; (0, "") of an empty log."""
+    row = rows.execute("SELECT size, checkpoint FROM head").fetchone()
+    return (int(row[0]), str(row[1])) if row else (0, "")
+
+
+def stored_tree(rows: Rows, size: int) -> Tree:
+    """The tree as the database holds it, for as long as ``rows`` lasts."""
+
+    def tile(level: int, number: int, width: int) -> list[bytes]:
+        found = rows.execute(
+            "SELECT hash FROM tree WHERE level = ? AND place >= ? AND place < ? ORDER BY place",
+            (level, number * 256, number * 256 + width),
+        ).fetchall()
+        if len(found) != width:
+            raise LogIntegrityError("the log's tree has holes", hint="run `citewell audit check`")
+        return [bytes(digest) for (digest,) in found]
+
+    return Tree(size, tile)
