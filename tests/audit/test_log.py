@@ -35,9 +35,9 @@ def writer(path: Path, name: str, count: int) -> subprocess.Popen[str]:
     )
 
 
-def fill(log: SqliteLog) -> None:
-    for _ in range(100):
-        log.note(EntryKind.NOTICE, {"text": "x" * 3000})
+def fill(log: SqliteLog, subject: str = "") -> None:
+    for number in range(1000):
+        log.note(EntryKind.NOTICE, {"text": "x" * 3000}, subject=subject.format(number))
 
 
 def sequence(path: Path) -> list[int]:
@@ -141,6 +141,19 @@ def test_full_disk_is_an_error_and_leaves_the_log_whole(tmp_path: Path) -> None:
         rows.execute("PRAGMA max_page_count = 100000")
     log.note(EntryKind.NOTICE, {"n": 2})
     assert sequence(path) == list(range(1, size + 2))
+
+
+def test_a_full_disk_under_the_keys_says_so(log_path: Path) -> None:
+    log = SqliteLog(log_path)
+    with log.keys._using() as connection:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+    size = log.size()
+    with pytest.raises(LogError, match="free some disk space"):
+        fill(log, subject="somebody {}")
+    assert log.check().ok
+    assert log.size() >= size
+    log.close()
 
 
 def test_locked_log_is_a_retryable_error(tmp_path: Path) -> None:

@@ -122,6 +122,11 @@ def test_counts_and_rates(queries: Queries) -> None:
     weeks = queries.counts(AuditQuery(user="alice"), by="week", of="status").stretches
     assert [week.since[:10] for week in weeks] == ["2026-11-02"]
     assert {s.value: s.n for s in weeks[0].shares} == {"VERIFIED": 3, "UNSUPPORTED": 1}
+    assert counts.of_all == counts.stretches[0].of_all == 1.0
+    some = queries.counts(AuditQuery(user="alice"), by="month")
+    assert some.of_all == some.stretches[0].of_all == some.total / 6 < 1
+    assert queries.counts(AuditQuery(user="nobody")).of_all == 0.0
+    assert queries.counts(AuditQuery(until="2020-01-01T00:00:00.000000Z")).of_all is None
     hours = queries.counts(AuditQuery(), by="hour", of="failure").stretches
     assert all(hour.since[11:13] == "10" for hour in hours)
 

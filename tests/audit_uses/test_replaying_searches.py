@@ -15,6 +15,7 @@ from citewell.answering.questioning import Questioner
 from citewell.assembly import Assembly
 from citewell.config import Config, Retrieval
 from citewell.config import Questions as Options
+from citewell.errors import UsageError
 from citewell.knowledge import KnowledgeBase, open
 from citewell.ports import GenerationRequest
 from citewell.records import Draft, TokenUsage
@@ -104,3 +105,11 @@ def test_a_record_from_before_says_that_it_does_not_hold_them(opened: Opened) ->
     )
     found = replay(old, lambda one: one, compared=(), config=kb.config, environment=environment())
     assert found.elsewhere == ("it was searched for missing aspects, which this record does not hold",)
+
+
+def test_what_an_erased_person_asked_cannot_be_asked_again(opened: Opened) -> None:
+    kb = opened(Config())
+    answer = kb.ask(QUESTION, user="alice")
+    kb.audit.erase("alice")
+    with pytest.raises(UsageError, match="was erased"):
+        kb.audit.replay(answer.request_id)

@@ -32,6 +32,10 @@ _DAYS = 4
 """Of tallies that are read at first; each further step reads twice as many."""
 
 
+_STRETCHES = 1_000
+"""Of time, that are counted in one statement."""
+
+
 class Found(Record, frozen=True, kw_only=True):
     """``(time, seq)`` of each record, newest first; ``more`` when there are others behind them."""
 
@@ -182,16 +186,14 @@ def _by_time(rows: Rows, wanted: Sequence[int], window: _Window, among: str, lim
     edge = (window.until - 1) // DAY
     first = last = None
     matching = total = surely = 0
-    fitting = set(wanted)
-    for day, tallies in _tallies(rows, window):
-        hits = sum(n for profile, n in tallies if profile in fitting)
+    for day, hits, n in _tallies(rows, window, wanted):
         if hits:
             first, last = day, day if last is None else last
             matching += hits
             # Of the last day an unknown part lies behind the cursor or the bound.
             surely += hits if day != edge else 0
         if last is not None:
-            total += sum(n for _, n in tallies)
+            total += n
         if surely >= limit:
             break
     if first is None or last is None:
@@ -207,23 +209,30 @@ def _by_time(rows: Rows, wanted: Sequence[int], window: _Window, among: str, lim
     return rows.execute(statement, (*values, limit)).fetchall()
 
 
-def _tallies(rows: Rows, window: _Window) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-    """Days of the window, newest first, with the number of records of each profile."""
-    # One from each end: asked for both at once, SQLite reads the table.
-    bounds = rows.execute("SELECT (SELECT min(day) FROM tallies), (SELECT max(day) FROM tallies)").fetchone()
-    if bounds is None or bounds[0] is None:
+def _tallies(rows: Rows, window: _Window, wanted: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Days of the window that have records, newest first: how many have a wanted profile, how many there
+    are."""
+    ends = _ends(rows)
+    if ends is None:
         return
-    oldest = max(bounds[0], window.since // DAY)
-    newest, step = min(bounds[1], (window.until - 1) // DAY), _DAYS
+    oldest = max(ends[0], window.since // DAY)
+    newest, step = min(ends[1], (window.until - 1) // DAY), _DAYS
+    fitting = ", ".join(map(str, wanted))
     while newest >= oldest:
         start = max(oldest, newest - step + 1)
-        days: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for day, profile, n in rows.execute(
-            "SELECT day, profile, n FROM tallies WHERE day >= ? AND day <= ?", (start, newest)
-        ):
-            days[day].append((profile, n))
-        yield from ((day, days[day]) for day in sorted(days, reverse=True))
+        found = rows.execute(
+            f"SELECT day, sum(CASE WHEN profile IN ({fitting}) THEN n ELSE 0 END), sum(n) FROM tallies"
+            " WHERE day >= ? AND day <= ? GROUP BY day ORDER BY day DESC",
+            (start, newest),
+        ).fetchall()
+        yield from ((day, int(hits), int(n)) for day, hits, n in found)
         newest, step = start - 1, step * 2
+
+
+def _ends(rows: Rows) -> tuple[int, int] | None:
+    """The first and the last day. One from each end: asked for both at once, SQLite reads the table."""
+    row = rows.execute("SELECT (SELECT min(day) FROM tallies), (SELECT max(day) FROM tallies)").fetchone()
+    return None if row is None or row[0] is None else (row[0], row[1])
 
 
 def _count_keys(rows: Rows, keys: Sequence[int], since: int, until: int, among: str, unit: int) -> Counts:
@@ -258,13 +267,20 @@ def _count_days(rows: Rows, since: int, until: int, among: str, bucket: Bucket) 
     if first > last:
         return _merged(_count_rows(rows, since, until, among, DAY), bucket)
     counts: Counts = {}
-    bounds = (max(first, -(2**31)), min(last, 2**31 - 1))
-    days = [day for (day,) in rows.execute(_DAYS_THERE, bounds).fetchall()]
-    for start, group in groupby(days, key=lambda day: bucket(day * DAY)):
-        inside = list(group)
-        for profile, n in rows.execute(
-            f"SELECT profile, sum(n) FROM tallies WHERE day >= ? AND day <= ?{among} GROUP BY profile",
-            (inside[0], inside[-1]),
+    ends = _ends(rows)
+    days = range(max(first, ends[0]), min(last - 1, ends[1]) + 1) if ends else range(0)
+    stretches = [
+        (start, inside[0], inside[-1])
+        for start, group in groupby(days, key=lambda day: bucket(day * DAY))
+        if (inside := list(group))
+    ]
+    for at in range(0, len(stretches), _STRETCHES):
+        # One statement for many. The order of the join is said: each stretch reads its own days.
+        values = ", ".join(map(str, stretches[at : at + _STRETCHES]))
+        for start, profile, n in rows.execute(
+            f"WITH stretches(start, low, high) AS (VALUES {values}) SELECT start, profile, sum(n)"
+            f" FROM stretches CROSS JOIN tallies WHERE day >= low AND day <= high{among}"
+            " GROUP BY start, profile"
         ):
             counts[start, profile] = int(n)
     for start, end in ((since, first * DAY), (last * DAY, until)):
@@ -272,9 +288,6 @@ def _count_days(rows: Rows, since: int, until: int, among: str, bucket: Bucket) 
             for key, n in _merged(_count_rows(rows, start, end, among, DAY), bucket).items():
                 counts[key] = counts.get(key, 0) + n
     return counts
-
-
-_DAYS_THERE = "SELECT DISTINCT day FROM tallies WHERE day >= ? AND day < ? ORDER BY day"
 
 
 def _merged(counts: Counts, bucket: Bucket) -> Counts:

@@ -15,6 +15,7 @@ import sqlite3
 import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from errno import ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -318,6 +319,6 @@ def _as_log_error(folder: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        raise LogError(
-            f"keys in {folder}: {error}", hint="check that the folder is there and writable"
-        ) from error
+        full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL" or getattr(error, "errno", 0) == ENOSPC
+        hint = "free some disk space and ask again" if full else "check that the folder is there and writable"
+        raise LogError(f"keys in {folder}: {error}", hint=hint) from error

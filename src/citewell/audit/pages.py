@@ -48,20 +48,23 @@ class Share(Record, frozen=True, kw_only=True):
 
 
 class Stretch(Record, frozen=True, kw_only=True):
-    """The records from ``since`` on, up to the next stretch."""
+    """The records from ``since`` on, up to the next stretch. ``of_all`` is their share of everything that was
+    asked in that time; None where the caller may not see all of it."""
 
     since: str
     records: int
+    of_all: float | None
     shares: tuple[Share, ...]
 
 
 class Counts(Record, frozen=True, kw_only=True):
     """``total`` records in ``stretches`` (hour, day, week or month; those without records are left out), and
-    in each and in all how many had which value of ``of``."""
+    in each and in all how many had which value of ``of``; ``of_all`` as in a stretch."""
 
     by: str
     of: str
     total: int
+    of_all: float | None
     shares: tuple[Share, ...]
     stretches: tuple[Stretch, ...]
 
@@ -185,8 +188,12 @@ class Queries:
         refuse(query)
         refuse_counts(by, of)
         follow(self._log, self._postings)
-        counted = self._finder.count(query, BY[by], HOUR if by == "hour" else DAY)
-        return added_up(counted, self._postings.profiles, by=by, of=of)
+        bucket, unit = BY[by], HOUR if by == "hour" else DAY
+        counted = self._finder.count(query, bucket, unit)
+        anything = AuditQuery(since=query.since, until=query.until)
+        narrowed = msgspec.structs.replace(query, limit=anything.limit, cursor="") != anything
+        every = self._finder.count(anything, bucket, unit) if narrowed else counted
+        return added_up(counted, self._postings.profiles, by=by, of=of, every=every)
 
     def _page(self, query: AuditQuery) -> Page:
         found = self._finder.page(query)
@@ -238,22 +245,41 @@ def refuse_counts(by: str, of: str) -> None:
 
 
 def added_up(
-    counted: Mapping[tuple[int, K], int], profiles: Mapping[K, Profile], *, by: str, of: str
+    counted: Mapping[tuple[int, K], int],
+    profiles: Mapping[K, Profile],
+    *,
+    by: str,
+    of: str,
+    every: Mapping[tuple[int, K], int] | None = None,
 ) -> Counts:
-    """``counted`` by the beginning of a stretch and the name of a profile."""
+    """``counted`` by the beginning of a stretch and the name of a profile; ``every`` likewise, of all records
+    of the time."""
     values = {name: OF[of](profile) for name, profile in profiles.items()}
     stretches: dict[int, Counter[K]] = defaultdict(Counter)
     whole: Counter[K] = Counter()
     for (start, name), n in counted.items():
         stretches[start][name] += n
         whole[name] += n
+    asked: Counter[int] = Counter()
+    for (start, _), n in (every or {}).items():
+        asked[start] += n
+
+    def share(records: int, all_records: int) -> float | None:
+        return records / all_records if all_records else None
+
     return Counts(
         by=by,
         of=of,
         total=whole.total(),
+        of_all=share(whole.total(), asked.total()),
         shares=_shares(whole, values),
         stretches=tuple(
-            Stretch(since=timestamp_of(start), records=items.total(), shares=_shares(items, values))
+            Stretch(
+                since=timestamp_of(start),
+                records=items.total(),
+                of_all=share(items.total(), asked[start]),
+                shares=_shares(items, values),
+            )
             for start, items in sorted(stretches.items())
         ),
     )

@@ -119,14 +119,14 @@ def counts(
     if json:
         return say_json(found)
     values = [share.value for share in found.shares]
-    rows = [(by, "records", *values)]
+    rows = [(by, "records", "of all", *values)]
     for stretch in (*found.stretches, None):
         shares = {share.value: share for share in (stretch.shares if stretch else found.shares)}
         cells = [f"{shares[v].n} ({shares[v].rate:.1%})" if v in shares else "0" for v in values]
         rows.append(
-            (stretch.since[:13], str(stretch.records), *cells)
+            (stretch.since[:13], str(stretch.records), _percent(stretch.of_all), *cells)
             if stretch
-            else ("all", str(found.total), *cells)
+            else ("all", str(found.total), _percent(found.of_all), *cells)
         )
     columns(rows)
     return None
@@ -149,8 +149,18 @@ def _export(knowledge_base: KnowledgeBase, asked: AuditQuery, out: Path, reader:
 
     if out.suffix not in FORMATS:
         raise UsageError(f"{out.name} has no known ending", hint=f"one of {', '.join(FORMATS)}")
+    try:
+        out.open("ab").close()  # before anything is read on record
+    except OSError as error:
+        raise UsageError(
+            f"{out} cannot be written: {error}", hint="name a file in a folder that is there"
+        ) from error
     count = FORMATS[out.suffix](knowledge_base.audit.every(asked, reader=reader), out)
     say(f"{count} records in {out}")
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.1%}"
 
 
 def _line(record: AuditRecord) -> tuple[str, ...]:

@@ -252,7 +252,7 @@ class FeedbackStore:
                 "SELECT request_id, body FROM reviews WHERE reviewer = ?", (person,)
             ).fetchall():
                 rows.execute(
-                    "UPDATE reviews SET reviewer = '', body = ? WHERE request_id = ?",
+                    "UPDATE reviews SET reviewer = '', reason = '', body = ? WHERE request_id = ?",
                     (_without_reviewer(body), request),
                 )
         self.database.overwrite()

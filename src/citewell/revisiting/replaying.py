@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from citewell.answering.finding import BROADENED, SEARCHED_ALSO, SEARCHED_AS, unknown
+from citewell.audit.bodies import ERASED
 from citewell.environment import environment
+from citewell.errors import UsageError
 from citewell.records import AuditRecord, Citation, Draft, DraftClaim, Maker, Passage, Quote, RetrievalResult
 from citewell.revisiting.comparing import JUDGED, RETRIEVED, WHOLE, Replay, replay
 
@@ -24,7 +26,12 @@ if TYPE_CHECKING:
 
 def replayed(parts: Assembly, record: AuditRecord) -> tuple[Replay, AuditRecord]:
     """The comparison, and the record as it came out. Raises UsageError when the index version is no longer
-    kept."""
+    kept, or whoever asked was erased: their question cannot be put again."""
+    if record.user_query == ERASED:
+        raise UsageError(
+            f"whoever asked {record.request_id} was erased",
+            hint="`citewell audit prove` still shows its place; `audit recheck` still resolves its citations",
+        )
     whole = _writes_again(parts, record)
     made = _whole_again(parts, record) if whole else _retrieved_again(parts, record)
     compared = WHOLE if whole else (*RETRIEVED, *JUDGED)
