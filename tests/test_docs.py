@@ -108,3 +108,13 @@ def test_files_that_a_page_names_are_there(page: Path) -> None:
     named = re.findall(r"`((?:[\w.]+/)+\w+\.py)`", page.read_text())
     missing = [name for name in named if not any(ROOT.rglob(name))]
     assert not missing
+
+
+def test_every_decision_and_measurement_is_listed() -> None:
+    notes = {note: note.read_text().splitlines()[0] for note in (ROOT / "docs/decisions").glob("[0-9]*.md")}
+    index = (ROOT / "docs/decisions/README.md").read_text()
+    assert [note.name for note, title in notes.items() if f"[{title[2:]}]({note.name})" not in index] == []
+    assert [note.name for note, title in notes.items() if not title.startswith(f"# {note.name[:3]} ")] == []
+    measured = {page.name for page in (ROOT / "docs/measurements").glob("*.md")} - {"README.md"}
+    index = (ROOT / "docs/measurements/README.md").read_text()
+    assert [name for name in measured if f"({name})" not in index] == []
