@@ -77,9 +77,12 @@ def test_every_cell_is_where_it_says(pdf: Any) -> None:
             assert "\n" not in line
             assert line.startswith(found.label)
             assert all(found.start <= cell.start < cell.end <= found.end for cell in found.cells)
-    cell = row(document, "Cash").cells[0]
-    box = next(box for box in document.boxes if box.start <= cell.start < box.end)
-    assert box.x0 <= 380 < 430 <= box.x1 + 1
+    found = row(document, "Cash")
+    label, *cells = [box for box in document.boxes if found.start <= box.start < found.end]
+    assert (label.start, label.end) == (found.start, found.start + len("Cash"))
+    assert [(box.start, box.end) for box in cells] == [(cell.start, cell.end) for cell in found.cells]
+    assert label.x1 < cells[0].x0 < cells[0].x1 < cells[1].x0
+    assert 380 < cells[0].x0 < 430 <= cells[0].x1 + 1
 
 
 def test_a_label_on_two_lines_is_one_row(pdf: Any) -> None:

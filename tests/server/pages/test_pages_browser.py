@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
@@ -58,6 +60,39 @@ def test_the_words_lie_under_a_rectangle_of_the_printed_page(
         assert bottom <= (792 - 640 + 6) * scale
         assert (72 - 4) * scale <= drawn["x"] - sheet["x"] <= 72 * scale
         assert 140 * scale < drawn["width"] < 200 * scale
+    assert browser.errors() == []
+
+
+def test_a_cited_cell_lies_under_a_rectangle_of_its_own(
+    browser: Any, kb: KnowledgeBase, paper: Callable[..., Path]
+) -> None:
+    rows = [
+        ("Net sales", "177,866", "232,887", "280,522"),
+        ("Cost of sales", "111,934", "139,156", "165,536"),
+    ]
+    lines = [(72.0, 740.0, "CONSOLIDATED STATEMENTS OF OPERATIONS")]
+    lines += [(x, 720.0, year) for x, year in ((330.0, "2017"), (410.0, "2018"), (490.0, "2019"))]
+    for place, (label, *values) in enumerate(rows):
+        y = 700.0 - 14 * place
+        lines += [
+            (72.0, y, label),
+            *((x, y, value) for x, value in zip((320, 400, 480), values, strict=True)),
+        ]
+    kb.ingest(paper(lines, name="sales.pdf"))
+    text = kb.document("sales.pdf").text
+    at = text.index("280,522")
+    label = text.index("Net sales")
+    also = f"&also={label}-{label + len('Net sales')}"
+    browser.open(f"/documents/view?id=sales.pdf&start={at}&end={at + 7}{also}")
+    image = browser.wait(".sheet img")
+    browser.until(lambda: browser.run("return arguments[0].naturalWidth", image))
+    scale = image.rect["height"] / 792
+    drawn = sorted((one.rect["x"] - image.rect["x"], one.rect["width"]) for one in browser.all(".over rect"))
+    (first, wide), (second, narrow) = [(x / scale, width / scale) for x, width in drawn]
+    assert 68 <= first < 73
+    assert 40 < wide < 70
+    assert 476 <= second < 481
+    assert 35 < narrow < 55
     assert browser.errors() == []
 
 
@@ -170,6 +205,40 @@ def test_a_judgement_is_kept_with_its_reason(browser: Any, kb: KnowledgeBase) ->
     assert [(one.signal.value, one.claim, one.meta) for one in said if one.meta] == [
         ("thumbs_down", 1, {"reason": "it was 1931"})
     ]
+
+
+def test_what_a_reader_does_next_is_noticed(browser: Any, kb: KnowledgeBase) -> None:
+    """Asked again, corrected, ignored: one session in a browser, and nothing is said by the page but what it
+    showed and what was touched."""
+    store = kb._parts.feedback
+
+    def signals() -> list[set[str]]:
+        return [{one.signal.value for one in store.of(request)} for request in asked]
+
+    def follow_up(question: str) -> str:
+        before = browser.path
+        browser.find("#question").send_keys(question, Keys.ENTER)
+        browser.until(lambda: browser.path not in ("/", before) and browser.all("#answer"))
+        return str(browser.path.rpartition("/")[2])
+
+    browser.open("/")
+    asked = [follow_up(QUESTION), follow_up("When did the bridge really open?")]
+    asked.append(follow_up("That is wrong, the bridge opened in 1934."))
+    browser.until(lambda: signals()[:2] == [{"rephrased_query"}, {"follow_up_correction"}], str(signals()))
+    assert {one.found_by for request in asked for one in store.of(request)} == {"citewell"}
+
+    browser.open("/")
+    ignored = follow_up("When is the lamp of the lighthouse lit?")
+    browser.open("/")
+    copied = follow_up("When was the toll of the bridge abolished?")
+    ActionChains(browser.driver).send_keys(Keys.PAGE_DOWN).perform()
+    asked = [ignored, copied]
+    settings = msgspec.structs.replace(kb.config.feedback, engagement_window_s=0.01)
+    kb._parts.__dict__["noticing"] = dataclasses.replace(kb._parts.noticing, settings=settings)
+    browser.until(lambda: {one.request_id for one in store.untouched("9")} & {*asked} == {ignored})
+    browser.open("/review")
+    assert signals() == [{"no_engagement"}, set()]
+    assert "Nobody looked at it" in browser.text("main")
 
 
 def test_words_that_changed_since_are_said_to_have(browser: Any, kb: KnowledgeBase, tmp_path: Path) -> None:

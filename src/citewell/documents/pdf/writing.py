@@ -237,14 +237,7 @@ class _Writer:
             self._text.append(piece.text)
             self._at += len(piece.text)
             cells.append(Cell(start=at, end=self._at, head=heads[column] if heads else ""))
-        if cells:
-            first, last = row.cells[0][0], row.cells[-1][0]
-            merge = len(row.labels) == 1 and row.labels[0][1] is row.line
-            if merge:
-                box = self._boxes.pop()
-                self._boxes.append(_box(box.start, self._at, row.line, row.line.x0, row.line.x1))
-            else:
-                self._boxes.append(_box(cells[0].start, self._at, row.line, first.x0, last.x1))
+            self._boxes.append(_box(at, self._at, row.line, piece.x0, piece.x1))
         end = self._at
         self._newline()
         return Row(start=start, end=end, label=row.label, cells=tuple(cells), group=row.group)

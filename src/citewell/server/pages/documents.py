@@ -203,8 +203,9 @@ class Rectangle(Record, frozen=True, kw_only=True):
 
 
 def _rectangles(document: Document, paper: Page, spans: list[Span]) -> tuple[Rectangle, ...]:
-    """A rectangle for each printed line that a span stands in. In prose it covers the words, taken as equally
-    wide a character; a table row is covered whole, for its columns stand anywhere."""
+    """A rectangle for each printed line or table cell that a span stands in. In prose it covers the words,
+    taken as equally wide a character. A row of which only the line is kept is covered whole, for its columns
+    stand anywhere."""
     found: dict[Rectangle, None] = {}
     for box in document.boxes:
         if box.page != paper.number:

@@ -92,6 +92,12 @@ function lighting(within) {
   for (const mark of all("mark.span", within)) {
     mark.addEventListener("pointerenter", () => light(mark.dataset.claims.split(" ")[0]));
   }
+  // A table wider than its place begins at the cited cell, not at its first column.
+  for (const rows of all(".rows", within)) {
+    const last = all("td mark.span", rows).pop();
+    const over = last ? last.getBoundingClientRect().right - rows.getBoundingClientRect().right : 0;
+    if (over > 0) rows.scrollLeft += over + 8;
+  }
 }
 
 // --- signals: what was done with an answer ---------------------------------------------------------------
@@ -117,6 +123,11 @@ function watch(answer) {
   for (const kind of ["focusin", "pointerdown", "wheel", "touchmove"]) {
     answer.addEventListener(kind, engage, { passive: true });
   }
+  // Who reads on by the keyboard touches nothing.
+  addEventListener("keydown", ({ key, target }) => {
+    const writing = target.closest && target.closest("input, textarea");
+    if (!writing && answer.isConnected && /^(Page|Arrow)(Down|Up)$|^End$|^ $/.test(key)) engage();
+  });
   answer.addEventListener("copy", () => { engage(); signal({ request_id, signal: "copied" }); });
   answer.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-opens], a.claim");
