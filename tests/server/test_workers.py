@@ -1,9 +1,15 @@
-"""Many workers of one home on PostgreSQL: whoever loses the line may come back to any of them."""
+"""Many workers of one home on PostgreSQL: whoever loses the line may come back to any of them, and each tells
+what all of them did."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from fastapi.testclient import TestClient
 from httpx import Response
@@ -24,6 +31,8 @@ from citewell.server import create_app, elsewhere, streams
 from citewell.traces import Relay
 
 from .conftest import LOOPBACK, Keys, with_stand_ins
+
+PROGRAM = "from citewell.cli import main; main()"
 
 BODY = {"question": "When did the bridge open?", "stream": True, "session_id": "s1"}
 WAIT_S = 60.0
@@ -199,3 +208,60 @@ def test_a_database_that_cannot_take_the_events_does_not_fail_the_answer(
     heard = one.client.post("/v1/ask", json=BODY)
     events = told(heard)
     assert events[-1][0] == "done"
+
+
+@pytest.mark.slow
+@pytest.mark.enable_socket
+def test_each_of_several_workers_tells_what_all_did(clean_server: str, tmp_path: Path) -> None:
+    """The command itself; one of its processes is killed and comes back."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    (tmp_path / "home").mkdir()
+    words = ["--home", str(tmp_path / "home"), "serve", "--port", str(port), "--workers", "2"]
+    environment = {
+        **os.environ,
+        "CITEWELL_AUDIT_DATABASE": clean_server,
+        "CITEWELL_SERVER_RATE_PER_MINUTE": "0",
+    }
+    environment.pop("PROMETHEUS_MULTIPROC_DIR", None)
+    url = f"http://127.0.0.1:{port}"
+
+    def alive() -> bool:
+        try:
+            return httpx.get(f"{url}/healthz", timeout=5).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    def counted(name: str) -> float:
+        """As one of them tells it; each request comes over a line of its own."""
+        text = httpx.get(f"{url}/metrics", timeout=30).text
+        found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
+        assert found, text
+        return float(found[1])
+
+    absent = 'citewell_requests_total{method="GET",route="none",status="404"}'
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *words],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as server:
+        try:
+            until(alive)
+            for _ in range(40):
+                assert httpx.get(f"{url}/nowhere", timeout=30).status_code == 404
+            assert [counted(absent) for _ in range(6)] == [40.0] * 6
+            assert counted("citewell_queue") == 0.0
+            assert counted("citewell_log_entries") >= 0.0
+            workers = subprocess.run(
+                ["ps", "--no-headers", "-o", "pid", "--ppid", str(server.pid)],
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout.split()
+            os.kill(int(workers[-1]), signal.SIGKILL)
+            until(alive)
+            assert counted(absent) == 40.0
+        finally:
+            server.terminate()
+            server.wait(60)

@@ -50,14 +50,17 @@ class Busy(Exception):
 
 
 class Work:
-    """Threads for what takes long, with an end to the queue before them."""
+    """Threads for what takes long, with an end to the queue before them. ``told`` hears how much is accepted
+    and not finished, running ones too."""
 
-    def __init__(self, threads: int, queue: int) -> None:
+    def __init__(
+        self, threads: int, queue: int, *, told: Callable[[int], object] = lambda waiting: None
+    ) -> None:
         self._pool = ThreadPoolExecutor(max(threads, 1), thread_name_prefix="citewell-work")
         self._room = max(threads, 1) + max(queue, 0)
         self._lock = threading.Lock()
+        self._told = told
         self.waiting = 0
-        """Accepted and not finished, running ones too."""
 
     def submit(self, task: Callable[[], Result]) -> Future[Result]:
         """Raises Busy. What was accepted is done, whoever still listens."""
@@ -65,6 +68,7 @@ class Work:
             if self.waiting >= self._room:
                 raise Busy
             self.waiting += 1
+            self._told(self.waiting)
         try:
             future = self._pool.submit(task)
         except RuntimeError as error:  # shut down
@@ -84,3 +88,4 @@ class Work:
     def _done(self, _: object) -> None:
         with self._lock:
             self.waiting -= 1
+            self._told(self.waiting)

@@ -1,18 +1,27 @@
 """Counts and times for Prometheus: requests, passes, verdicts, what went wrong, how much waits.
 
 In: what happened. Out: the text of ``/metrics``. Labels are words of the product, never of a question, a
-document or a person. With several workers, ``PROMETHEUS_MULTIPROC_DIR`` adds them up, as the library has it.
+document or a person. Several workers keep their counts in one folder (``PROMETHEUS_MULTIPROC_DIR``, as the
+library has it), and each tells the sum.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import msgspec
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
 from prometheus_client.core import GaugeMetricFamily, Metric
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import Collector
 
 from citewell.records import Answer, Status
@@ -20,6 +29,8 @@ from citewell.records import Answer, Status
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 GATE = "relevance_gate_failed"
+SHARED = "PROMETHEUS_MULTIPROC_DIR"
+"""The folder in which several workers keep their counts; must be named before the library is imported."""
 
 Gauges = Callable[[], Iterable[tuple[str, str, dict[str, str], float | None]]]
 """Name, meaning, labels and value of what is read when somebody looks; None is not measured, and not said."""
@@ -31,7 +42,8 @@ class Metrics:
     def __init__(self, gauges: Gauges) -> None:
         # Every application counts for itself: several may live in one process.
         self.registry = CollectorRegistry()
-        self.registry.register(_Now(gauges))
+        self._now = _Now(gauges)
+        self.registry.register(self._now)
 
         def counter(name: str, about: str, *labels: str) -> Counter:
             return Counter(f"citewell_{name}", about, labels, registry=self.registry)
@@ -39,6 +51,18 @@ class Metrics:
         def times(name: str, about: str, *labels: str) -> Histogram:
             return Histogram(f"citewell_{name}", about, labels, registry=self.registry, buckets=SECONDS)
 
+        self.queue = Gauge(
+            "citewell_queue",
+            "Questions accepted and not finished",
+            registry=self.registry,
+            multiprocess_mode="livesum",
+        )
+        self.ready = Gauge(
+            "citewell_ready",
+            "Whether the models are loaded, in every worker",
+            registry=self.registry,
+            multiprocess_mode="livemin",
+        )
         self._requests = counter("requests", "Requests, by route and status", "method", "route", "status")
         self._request_s = times("request_seconds", "Time to the first byte, by route", "route")
         self._stage_s = times("stage_seconds", "Time of a stage of the pass", "stage")
@@ -85,12 +109,25 @@ class Metrics:
         self._signals.labels(signal).inc()
 
     def text(self) -> bytes:
-        folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
+        folder = os.environ.get(SHARED)
         if not folder:
             return generate_latest(self.registry)
+        _bury(Path(folder))
         together = CollectorRegistry()
         MultiProcessCollector(together, path=folder)  # type: ignore[no-untyped-call]
+        together.register(self._now)
         return generate_latest(together)
+
+
+def _bury(folder: Path) -> None:
+    """What a worker had in hand went with it; what it counted stays counted."""
+    for pid in {path.stem.rpartition("_")[2] for path in folder.glob("gauge_live*.db")}:
+        try:
+            os.kill(int(pid), 0)
+        except ProcessLookupError:
+            mark_process_dead(int(pid), str(folder))  # type: ignore[no-untyped-call]
+        except (OSError, ValueError):
+            continue
 
 
 class _Status(msgspec.Struct):

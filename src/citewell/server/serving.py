@@ -6,6 +6,7 @@ In: a home and its configuration. Out: a server that runs until it is stopped. K
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from citewell.server import logs
 from citewell.server.app import create_app
 from citewell.server.guards import is_loopback
 from citewell.server.keys import ApiKeys
+from citewell.server.metrics import SHARED
 
 CONNECTIONS = 2000
 """Open at a time, per process; more are turned away before they are read."""
@@ -68,7 +70,12 @@ def serve(home: Path, config: Config) -> None:
         "CITEWELL_SERVER_PORT": str(settings.port),
         "CITEWELL_SERVER_WORKERS": str(settings.workers),
     }
-    uvicorn.run(f"{__name__}:worker", factory=True, workers=settings.workers, **options)
+    with tempfile.TemporaryDirectory(prefix="citewell-metrics-") as folder:
+        counts = Path(os.environ.setdefault(SHARED, folder))
+        counts.mkdir(parents=True, exist_ok=True)
+        for left in counts.glob("*.db"):  # of processes that are gone; their counts would be added again
+            left.unlink()
+        uvicorn.run(f"{__name__}:worker", factory=True, workers=settings.workers, **options)
 
 
 def worker() -> FastAPI:

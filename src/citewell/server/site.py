@@ -45,23 +45,23 @@ class Site:
     telemetry: Telemetry
     issuer: Issuer | None
     pictures: Pictures
-    metrics: Metrics = field(init=False)
+    metrics: Metrics
     ingesting: threading.Lock = field(default_factory=threading.Lock)
     local: bool = True
     ready: threading.Event = field(default_factory=threading.Event)
     failed: str = ""
-    _looking: threading.Lock = field(default_factory=threading.Lock)
-    _look_again: float = 0.0
-    _seen: tuple[Metric, ...] = ()
 
     @classmethod
     def of(cls, kb: KnowledgeBase, *, local: bool) -> Site:
         settings = kb.config.server
+        quality = _Quality(kb)
+        metrics = Metrics(quality.now)
         return cls(
             kb=kb,
             settings=settings,
             keys=ApiKeys(kb.home),
-            work=Work(settings.threads, settings.queue),
+            metrics=metrics,
+            work=Work(settings.threads, settings.queue, told=metrics.queue.set),
             callers=Buckets(settings.rate_per_minute, settings.burst),
             # Guessing 256 bits is hopeless; this keeps it from being expensive too.
             strangers=Buckets(60, 30),
@@ -71,9 +71,6 @@ class Site:
             pictures=Pictures(kb.config.documents),
             local=local,
         )
-
-    def __post_init__(self) -> None:
-        self.metrics = Metrics(self._now)
 
     def kb_for(self, caller: Caller) -> KnowledgeBase:
         """The home as far as ``caller`` may see and use it."""
@@ -92,6 +89,7 @@ class Site:
             self.failed = f"{type(error).__name__}: {error}"
         else:
             self.ready.set()
+            self.metrics.ready.set(1)
 
     def close(self) -> None:
         self.work.close()
@@ -99,11 +97,18 @@ class Site:
         self.telemetry.close()
         self.keys.close()
 
-    def _now(self) -> Iterator[tuple[str, str, dict[str, str], float | None]]:
-        """What ``/metrics`` reads when it is asked."""
-        yield "queue", "Questions accepted and not finished", {}, float(self.work.waiting)
-        yield "ready", "Whether the models are loaded", {}, float(self.ready.is_set())
-        yield "log_entries", "Entries in the audit log", {}, float(self.kb.log.size())
+
+class _Quality:
+    """What ``/metrics`` reads from the log when it is asked: the same in every worker."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self._kb = kb
+        self._looking = threading.Lock()
+        self._look_again = 0.0
+        self._seen: tuple[Metric, ...] = ()
+
+    def now(self) -> Iterator[tuple[str, str, dict[str, str], float | None]]:
+        yield "log_entries", "Entries in the audit log", {}, float(self._kb.log.size())
         for metric in self._moved():
             yield metric.name, metric.help, metric.labels, metric.value
 
@@ -113,7 +118,7 @@ class Site:
 
         with self._looking:
             if time.monotonic() >= self._look_again:
-                self._seen = drift_metrics(self.kb)
+                self._seen = drift_metrics(self._kb)
                 self._look_again = time.monotonic() + DRIFT_KEPT_S
             return self._seen
 

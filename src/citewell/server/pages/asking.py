@@ -12,10 +12,12 @@ from fastapi import APIRouter, Form
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
+from citewell import identity
 from citewell.access import Role
 from citewell.confidence.cards import STALE
 from citewell.errors import CitewellError
 from citewell.records import Record
+from citewell.server.asking import AskRequest, answered
 from citewell.server.pages.answers import shown, words_of
 from citewell.server.pages.here import Here, Posting, Reading
 from citewell.server.pages.rendering import page
@@ -58,15 +60,15 @@ async def post_ask(
     """Without the script: the whole pass, then the answer's own address."""
     asked = Asked(document=document, since=since, tag=tag)
     try:
-        answer = await site(posting.request).work.run(
-            lambda: posting.kb.ask(
-                question,
-                session_id=session_id,
-                document=document or None,
-                since=since or None,
-                tag=tag or None,
-            )
+        put = AskRequest(
+            question=question,
+            session_id=session_id,
+            document=document or None,
+            since=since or None,
+            tag=tag or None,
         )
+        here, headers = site(posting.request), posting.request.headers
+        answer = await answered(here, posting.caller, put, identity.request_id(), headers)
     except CitewellError as error:
         title, hint = words_of(error)
         trouble = Trouble(title=title, hint=hint)
@@ -108,13 +110,14 @@ def feedback(
     claim: Annotated[int | None, Form()] = None,
     reason: Annotated[str, Form()] = "",
 ) -> Response:
-    posting.kb.feedback(
+    said = posting.kb.feedback(
         request_id,
         signal,
         user=posting.caller.user,
         claim=claim,
         meta={"reason": reason.strip()} if reason.strip() else {},
     )
+    site(posting.request).metrics.signalled(said.signal.value)
     place = f"claim-{claim}" if claim else "answer"
     return RedirectResponse(f"/answers/{request_id}#{place}", status_code=303)
 
