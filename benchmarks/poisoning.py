@@ -25,10 +25,8 @@ from citewell.assembly import Assembly
 from citewell.config import Config
 from citewell.evaluation.intervals import Rate
 from citewell.evaluation.probes.poison import Poison
+from citewell.evaluation.probes.poisoned_pass import ABLATED, ALL, NO_DEFENCE
 from citewell.evaluation.probes.poisoning import (
-    ABLATED,
-    ALL,
-    NO_DEFENCE,
     Cell,
     Place,
     Poisoning,

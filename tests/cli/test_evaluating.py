@@ -25,6 +25,7 @@ def cases(tmp_path: Path) -> Path:
 def test_a_run_its_comparison_and_its_gate(run: Run, home: Path, cases: Path, tmp_path: Path) -> None:
     first = run("--home", home, "eval", "run", cases, "--out", "a.json", "--json")
     assert first.exit_code == 0, first.output
+    assert "reviewed by nobody" in first.output
     said = json.loads(first.stdout)
     assert {"name", "value", "n", "unscored", "low", "high", "maker"} <= set(said["measures"][0])
     assert [case["id"] for case in said["cases"]] == ["who", "moon"]

@@ -56,6 +56,13 @@ def test_a_case_goes_down_to_its_spans_and_its_trace(run_with: Make) -> None:
         assert shown in said, shown
 
 
+def test_how_many_cases_a_person_has_reviewed_stands_with_what_the_figures_hold_for(run_with: Make) -> None:
+    run = run_with("")
+    assert f"0 of {len(run.cases)} cases" in words(report(run))
+    signed = (msgspec.structs.replace(run.cases[0], reviewed="rita"), *run.cases[1:])
+    assert f"1 of {len(run.cases)} cases" in words(report(msgspec.structs.replace(run, cases=signed)))
+
+
 def test_cited_and_expected_spans_are_marked_in_the_passage(run_with: Make) -> None:
     found = html.document_fromstring(report(run_with(""))).xpath("//details[@class='passage']//mark")
     assert [(mark.get("class"), mark.text) for mark in found] == [

@@ -127,7 +127,8 @@ def tell(run: Run) -> None:
     if silent:
         say(f"\nnot measured: {', '.join(silent)}")
     failed = sum(bool(outcome.error) for outcome in run.cases)
-    say(f"\n{len(run.cases)} cases, {failed} failed")
+    unreviewed = sum(not outcome.reviewed for outcome in run.cases)
+    say(f"\n{len(run.cases)} cases, {failed} failed, {unreviewed} reviewed by nobody")
     for name in ("model", "prompt", "config", "index", "cases", "answers"):
         value = getattr(run.key, name)
         if value:

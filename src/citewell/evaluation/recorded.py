@@ -24,6 +24,10 @@ from citewell.errors import UsageError
 from citewell.identity import hash_bytes
 from citewell.records import Answer, Case, Decision, Record
 
+_NO_CASE = (
+    'give it the "id" of its case; `citewell eval import` makes cases and answers of other tools\' records'
+)
+
 
 class Recorded(Record, frozen=True, kw_only=True):
     """``made`` is our own Answer, None for the others. ``problem`` is why the line cannot be used."""
@@ -82,7 +86,7 @@ def _recorded(given: dict[str, Any], asked: dict[str, str], where: str) -> Recor
         question = given.get("question")
         name = asked.get(question) if isinstance(question, str) else None
     if not isinstance(name, str):
-        raise UsageError(f"{where} names no case", hint='give it the "id" of its case')
+        raise UsageError(f"{where} names no case", hint=_NO_CASE)
     body = {key: value for key, value in given.items() if key != "id"}
     if isinstance(body.get("answer"), dict):
         body = body["answer"]

@@ -11,41 +11,36 @@ changes. Knows nothing about how poison is written: :mod:`citewell.evaluation.pr
 from __future__ import annotations
 
 import dataclasses
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
-
-from citewell.answering.asking import Ask
-from citewell.checking import Checker
-from citewell.chunking import chunk_document
 from citewell.errors import UsageError
 from citewell.evaluation.intervals import Rate, clustered, rate
 from citewell.evaluation.probes.editing import fact_pattern
 from citewell.evaluation.probes.poison import FOLDER, Poison, Target, poisoned, target_of
-from citewell.evidence.memory import MemoryEvidence
-from citewell.gate import GateResult
+from citewell.evaluation.probes.poisoned_pass import (
+    ABLATED,
+    ALL,
+    NO_DEFENCE,
+    Defences,
+    add,
+    asked,
+    copied,
+    handed,
+    remembering,
+)
 from citewell.records import (
     AuditRecord,
     Case,
     Citation,
     Decision,
-    Document,
-    Passage,
     Record,
     Status,
 )
-from citewell.retrieval import Retrieved, Retriever
 from citewell.verification.signals import overlap
-from citewell.verification.verifier import Verifier
 
 if TYPE_CHECKING:
-    from citewell.answering.answering import Answering
     from citewell.assembly import Assembly
 
 RATES = (1, 3, 5)
@@ -55,24 +50,6 @@ RATES = (1, 3, 5)
 class Place(StrEnum):
     CONTEXT = "context"
     INDEX = "index"
-
-
-class Defences(Record, frozen=True, kw_only=True):
-    """Which of them stand. That conflicts between sources are shown is counted, not switched: it changes no
-    other defence's work."""
-
-    name: str
-    filter: bool = True
-    gate: bool = True
-    threshold: bool = True
-
-
-ALL, NO_DEFENCE = Defences(name="all"), Defences(name="none", filter=False, gate=False, threshold=False)
-ABLATED = (
-    Defences(name="no poison filter", filter=False),
-    Defences(name="no gate", gate=False),
-    Defences(name="no threshold", threshold=False),
-)
 
 
 class Cell(Record, frozen=True, kw_only=True):
@@ -146,7 +123,7 @@ class Poisoning:
                 "no case can be poisoned", hint="cases need an expected answer that stands in their span"
             )
         cells: list[Cell] = []
-        with _copied(self.parts, _remembering(self.parts, self.parts.home)) as copy:
+        with copied(self.parts, remembering(self.parts, self.parts.home)) as copy:
             for place in places:
                 runner = {Place.CONTEXT: self._in_context, Place.INDEX: self._in_index}[place]
                 for cell in runner(targets, copy):
@@ -168,7 +145,7 @@ class Poisoning:
         for poison, count, sets in self._plan():
             for defences in sets:
                 records = [
-                    _handed(
+                    handed(
                         copy,
                         target,
                         clean[target.id],
@@ -197,9 +174,9 @@ class Poisoning:
                     if document.document_id not in there
                 ]
                 there |= {document.document_id for document in documents}
-                _add(copy, documents)
+                add(copy, documents)
             for defences in sets:
-                records = [_asked(copy, target, defences) for target in targets]
+                records = [asked(copy, target, defences) for target in targets]
                 yield _cell(Place.INDEX, poison, count, defences, targets, records)
 
     def _plan(self) -> Iterator[tuple[Poison | None, int, tuple[Defences, ...]]]:
@@ -207,138 +184,6 @@ class Poisoning:
         for kind in self.kinds:
             for count in sorted(self.counts):
                 yield kind, count, (ALL, NO_DEFENCE, *(ABLATED if count == max(self.counts) else ()))
-
-
-def _handed(
-    parts: Assembly, target: Target, found: Retrieved, added: Sequence[Document], defences: Defences
-) -> AuditRecord:
-    """The pass over what was found with what is added before it."""
-    memory = MemoryEvidence()
-    for document in added:
-        memory.put(document)
-    chunks = [chunk for document in added for chunk in chunk_document(document, parts.config.chunking)]
-    border = parts.config.retrieval.relevance_threshold if defences.threshold else 0.0
-    relevances = parts.ranker.rank(target.question, [chunk.in_context for chunk in chunks]) if chunks else []
-    passages = [
-        *(Passage(chunk=chunk, relevance=value) for chunk, value in zip(chunks, relevances, strict=True)),
-        *found.passages,
-    ]
-    marked = tuple(
-        msgspec.structs.replace(passage, relevant=(passage.relevance or 0.0) >= border)
-        for passage in passages
-    )
-    settings = parts.config.verification
-    answering = dataclasses.replace(
-        _defended(parts.answering, defences),
-        retriever=_Given(msgspec.structs.replace(found, passages=marked)),  # type: ignore[arg-type]
-        checker=Checker(Verifier(parts.entailer, settings), _Both(memory, parts.evidence), settings),
-    )
-    return answering.rehearse(Ask(question=target.question))
-
-
-def _add(copy: Assembly, documents: Sequence[Document]) -> None:
-    with copy.index.writer():
-        for document in documents:
-            copy.evidence.put(document)
-        chunks = [chunk for document in documents for chunk in chunk_document(document, copy.config.chunking)]
-        copy.index.add(chunks)
-        copy.index.publish()
-
-
-def _asked(parts: Assembly, target: Target, defences: Defences) -> AuditRecord:
-    settings = parts.config.retrieval
-    if not defences.threshold:
-        settings = msgspec.structs.replace(settings, relevance_threshold=0.0)
-    answering = dataclasses.replace(
-        _defended(parts.answering, defences), retriever=Retriever(parts.index, parts.ranker, settings)
-    )
-    return answering.rehearse(Ask(question=target.question))
-
-
-# --- parts that stand in --------------------------------------------------------------------------
-
-
-class _Given:
-    """A retriever that has found already; a second, broader look finds the same."""
-
-    def __init__(self, found: Retrieved) -> None:
-        self._found = found
-
-    def retrieve(self, question: str, **_: Any) -> Retrieved:
-        return self._found
-
-    def beside(self, hypothesis: str) -> _Given:
-        return self
-
-
-class _Both:
-    """Evidence of the home, and beside it what the probe added."""
-
-    def __init__(self, added: MemoryEvidence, stored: Any) -> None:
-        self._added, self._stored = added, stored
-
-    def put(self, document: Document) -> None:
-        self._added.put(document)
-
-    def get(self, version: str, document_id: str = "") -> Document:
-        store = self._added if document_id.startswith(FOLDER) else self._stored
-        found: Document = store.get(version, document_id)
-        return found
-
-
-def _defended(answering: Answering, defences: Defences) -> Answering:
-    """The pass with these defences; it pins nothing: no record will name the index it looked into."""
-    changes: dict[str, Any] = {"pin": lambda version: None}
-    if not defences.filter:
-        changes["aside"] = lambda question, passages: passages
-    if not defences.gate:
-        changes["gate"] = _open
-    return dataclasses.replace(answering, **changes)
-
-
-def _open(*_: Any) -> GateResult:
-    return GateResult(passed=True, reason="no gate, for a probe")
-
-
-_REMEMBERED = 20_000
-"""Pairs that the models of the probe keep, some 4 kB each: each pass reads nearly the same passages."""
-
-
-def _remembering(parts: Assembly, home: Path) -> Assembly:
-    """Parts over ``home`` with the models of ``parts`` behind a large memory."""
-    from citewell.assembly import EMBEDDED, Assembly
-    from citewell.models.onnx.reading import ReadingModel, RememberingReading
-    from citewell.models.remembering import RememberingEntailer
-
-    # A copy has its own log, wherever that of the home is; what the probe does is not sealed in either.
-    alone = msgspec.structs.replace(parts.config.audit, database="", witnesses=())
-    config = msgspec.structs.replace(parts.config, audit=alone)
-    made = Assembly(home, config, parts.clock)
-    made.__dict__["embedder"] = parts.embedder
-    made.__dict__["entailer"] = RememberingEntailer(parts.entailer, limit=_REMEMBERED)
-    if EMBEDDED in (config.ranker, config.extractor):
-        made.__dict__["reading"] = RememberingReading(ReadingModel.shared(), limit=_REMEMBERED)
-    return made
-
-
-@contextmanager
-def _copied(parts: Assembly, models: Assembly) -> Iterator[Assembly]:
-    """A throw-away copy of the home's index and evidence, with the models of ``models``."""
-    from citewell.assembly import Assembly
-
-    with tempfile.TemporaryDirectory(prefix="citewell-poison-") as folder:
-        home = Path(folder) / "home"
-        home.mkdir()
-        shutil.copytree(parts.home / "index", home / "index")
-        for file in parts.home.glob("evidence.sqlite*"):
-            shutil.copy(file, home)
-        copy = Assembly(home, models.config, models.clock)
-        for name in ("embedder", "ranker", "extractor", "entailer", "generator"):
-            copy.__dict__[name] = getattr(models, name)
-        try:
-            yield copy
-        finally:
-            copy.close()
 
 
 # --- what was shown -------------------------------------------------------------------------------

@@ -76,6 +76,7 @@ def report(run: Run) -> str:
         decisions=Counter(one.decision for one in seen),
         counts={outcome: sum(one.outcome == outcome for one in seen) for outcome in _OUTCOMES},
         tags=tags,
+        reviewed=sum(bool(case.reviewed) for case in run.cases),
         said=_SAID,
     )
 
