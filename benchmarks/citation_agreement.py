@@ -85,7 +85,7 @@ def clapnq(n: int) -> list[Asked]:
     made = []
     for row in rows[:n]:
         sentences = row["meta"]["sentences"]
-        chosen = _selected(row)
+        chosen = selected(row)
         others = [place for place in range(len(sentences)) if place not in chosen]
         answer = row["answers"][0]["text"]
         claims = [answer[a:b] for a, b in sentence_spans(answer)]
@@ -110,7 +110,7 @@ def begin(n: int) -> list[Asked]:
     ]
 
 
-def _selected(row: dict[str, Any]) -> list[int]:
+def selected(row: dict[str, Any]) -> list[int]:
     """Places of the sentences that the first annotator selected."""
     places = {" ".join(text.split()): place for place, text in enumerate(row["meta"]["sentences"])}
     chosen = (row["meta"]["selected_sentences"] or [[]])[0]
