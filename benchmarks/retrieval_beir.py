@@ -1,20 +1,25 @@
 """Retrieval on Cranfield and nq_mini: nDCG@10 and recall@5 of every stage, beside bm25s alone.
 
 ``python -m benchmarks.retrieval_beir [--sets cranfield nq_mini] [--queries N] [--passages N]
-[--ranked 250]``: a passage is a chunk with its title as context, as ingest would make it of a short
-document. With ``--queries`` the N queries whose ids hash lowest; with ``--passages`` the corpus is cut to
-what those queries have as relevant and, by hash of their ids, others up to N. Re-ranking reads 50 passages
-a query: ``--ranked`` queries at most, by hash, and the fused order on the same ones beside it.
+[--ranked N] [--keep FOLDER] [--minutes N]``: a passage is a chunk with its title as context, as ingest would
+make it of a short document. With ``--queries`` the N queries whose ids hash lowest; with ``--passages`` the
+corpus is cut to what those queries have as relevant and, by hash of their ids, others up to N. Re-ranking
+reads 50 passages a query: ``--ranked`` queries at most, by hash, and the fused order on the same ones beside
+it. The whole takes hours of a slow core: with ``--keep`` the index and the rankings stay in a folder, one for
+each set of models and settings, and the same command goes on where ``--minutes`` stopped it. Figures are
+written when every query has its pool, re-ranked ones as far as they are.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gzip
 import json
 import math
 import sys
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,16 +28,18 @@ from typing import Any
 from benchmarks.reporting import data_folder, interval, shown, table, write
 from benchmarks.retrieval_financebench import fused_everywhere, rankers
 from citewell.config import Retrieval
-from citewell.identity import chunk_id, hash_text
+from citewell.identity import chunk_id, hash_text, hash_value, plain
 from citewell.index import LanceIndex
 from citewell.models.onnx.embedder import OnnxEmbedder
 from citewell.ports import Embedder
 from citewell.records import Chunk
 from citewell.retrieval.filters import Filters
-from citewell.retrieval.retriever import Retriever
+from citewell.retrieval.retriever import Pool, Retriever
 from citewell.retrieval.wording import word
 
 _DEPTH = 50
+_BATCH = 1024
+_RANKED = "fused, re-ranked queries"
 Judged = dict[str, dict[str, int]]
 
 
@@ -85,53 +92,87 @@ def bm25s_alone(corpus: Mapping[str, tuple[str, str]], queries: Mapping[str, str
     return found
 
 
-def indexed(folder: Path, corpus: Mapping[str, tuple[str, str]], embedder: Embedder) -> LanceIndex:
-    index = LanceIndex(folder, embedder, "beir")
-    waiting: list[Chunk] = []
-    for name, (title, text) in sorted(corpus.items()):
-        if text.strip():
-            version = hash_text(text)
-            waiting.append(
-                Chunk(
-                    chunk_id=chunk_id(version, 0, len(text), text),
-                    document_id=name,
-                    document_version=version,
-                    start_offset=0,
-                    end_offset=len(text),
-                    content=text,
-                    context=title,
-                    title=title,
-                )
-            )
-        if len(waiting) == 1024:
-            index.add(waiting)
-            waiting = []
-    index.add(waiting)
-    index.publish()
-    return index
+class Kept:
+    """What one set has cost so far, in a folder: its index and the rankings, a line each as they come."""
+
+    def __init__(self, folder: Path, until: float) -> None:
+        self._folder, self._until = folder, until
+        folder.mkdir(parents=True, exist_ok=True)
+        self._file = folder / "rankings.jsonl"
+        self.found: dict[str, dict[str, list[str]]] = {}
+        for line in self._file.read_bytes().splitlines() if self._file.exists() else ():
+            with contextlib.suppress(json.JSONDecodeError):  # the last line of a run that was killed
+                stage, query, order = json.loads(line)
+                self.found.setdefault(stage, {})[query] = order
+
+    @property
+    def over(self) -> bool:
+        return time.monotonic() > self._until
+
+    def add(self, query: str, stages: Mapping[str, Sequence[str]]) -> None:
+        with open(self._file, "a", encoding="utf-8") as lines:
+            for stage, order in stages.items():
+                self.found.setdefault(stage, {})[query] = list(order)
+                lines.write(json.dumps([stage, query, list(order)]) + "\n")
+
+    def index(self, corpus: Mapping[str, tuple[str, str]], embedder: Embedder) -> LanceIndex | None:
+        """None when the time was up before every passage was in."""
+        index = LanceIndex(self._folder / "index", embedder, "beir")
+        held = index.stored()
+        missing = [name for name, (_, text) in sorted(corpus.items()) if text.strip() and name not in held]
+        for start in range(0, len(missing), _BATCH):
+            if self.over:
+                return None
+            index.add([_chunk(name, *corpus[name]) for name in missing[start : start + _BATCH]])
+        index.publish()
+        return index
 
 
-def ladder(
-    index: LanceIndex, queries: Mapping[str, str], ranked_queries: int
-) -> dict[str, dict[str, list[str]]]:
-    """Stage -> query id -> passage ids, best first; re-ranked stages for the first ``ranked_queries``."""
+def _chunk(name: str, title: str, text: str) -> Chunk:
+    version = hash_text(text)
+    return Chunk(
+        chunk_id=chunk_id(version, 0, len(text), text),
+        document_id=name,
+        document_version=version,
+        start_offset=0,
+        end_offset=len(text),
+        content=text,
+        context=title,
+        title=title,
+    )
+
+
+def ladder(index: LanceIndex, queries: Mapping[str, str], ranked_queries: int, kept: Kept) -> bool:
+    """Stage -> query id -> passage ids, best first, into ``kept``: the pools of all queries, then re-ranked
+    ones for the first ``ranked_queries``. Whether every pool is there."""
     settings = Retrieval()
     snapshot = index.snapshot()
     retrievers = {name: Retriever(index, ranker, settings) for name, ranker in rankers().items()}
-    found: dict[str, dict[str, list[str]]] = defaultdict(dict)
-    for number, (query, text) in enumerate(queries.items()):
-        pool = next(iter(retrievers.values())).pool(word(text), snapshot, Filters(), _DEPTH)
-        for name in ("bm25", *snapshot.views):
-            found[name][query] = [document_id for document_id, _ in pool.ranked[name]]
-        found["fused, no names"][query] = [key[0] for key in fused_everywhere(pool, settings)]
-        found["fused"][query] = [key[0] for key, _ in pool.fused]
-        if number >= ranked_queries:
+
+    def pool_of(text: str) -> Pool:
+        return next(iter(retrievers.values())).pool(word(text), snapshot, Filters(), _DEPTH)
+
+    for query, text in queries.items():
+        if query in kept.found.get("fused", ()):
             continue
-        found["fused, re-ranked queries"][query] = found["fused"][query]
-        for name, retriever in retrievers.items():
-            ranked = retriever.rank(text, pool)
-            found[f"re-ranked: {name}"][query] = [passage.chunk.document_id for passage in ranked]
-    return found
+        if kept.over:
+            return False
+        pool = pool_of(text)
+        lists = {name: pool.ranked[name] for name in ("bm25", *snapshot.views)}
+        stages = {name: [document_id for document_id, _ in keys] for name, keys in lists.items()}
+        stages["fused, no names"] = [key[0] for key in fused_everywhere(pool, settings)]
+        stages["fused"] = [key[0] for key, _ in pool.fused]
+        kept.add(query, stages)
+    for query in list(queries)[:ranked_queries]:
+        if query in kept.found.get(_RANKED, ()):
+            continue
+        if kept.over:
+            break
+        pool = pool_of(queries[query])
+        ranked = {name: retriever.rank(queries[query], pool) for name, retriever in retrievers.items()}
+        orders = {f"re-ranked: {name}": [p.chunk.document_id for p in ps] for name, ps in ranked.items()}
+        kept.add(query, {_RANKED: kept.found["fused"][query], **orders})
+    return True
 
 
 def main() -> None:
@@ -140,7 +181,10 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=0)
     parser.add_argument("--passages", type=int, default=0)
     parser.add_argument("--ranked", type=int, default=250)
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--minutes", type=float, default=math.inf)
     arguments = parser.parse_args()
+    until = time.monotonic() + 60 * arguments.minutes
     embedder = OnnxEmbedder()
     command = " ".join(["python -m benchmarks.retrieval_beir", *sys.argv[1:]])
     parts, values = [f"`{command}`. Intervals: 95 %, bootstrap over queries."], {}
@@ -153,10 +197,13 @@ def main() -> None:
         room = max(0, (arguments.passages or len(corpus)) - len(needed))
         corpus = {passage: corpus[passage] for passage in [*sorted(needed), *others[:room]]}
         with tempfile.TemporaryDirectory() as scratch:
-            stages = {
-                "bm25s alone": bm25s_alone(corpus, queries),
-                **ladder(indexed(Path(scratch) / "index", corpus, embedder), queries, arguments.ranked),
-            }
+            makers = [embedder.maker, *(ranker.maker for ranker in rankers().values())]
+            made = hash_value([sorted(corpus), plain(makers), plain(Retrieval())])
+            kept = Kept((arguments.keep or Path(scratch)) / f"{name}-{made[-12:]}", until)
+            index = kept.index(corpus, embedder)
+            if index is None or not ladder(index, queries, arguments.ranked, kept):
+                raise SystemExit(f"{name}: the time is up, the same command goes on from here")
+        stages = {"bm25s alone": bm25s_alone(corpus, queries), **kept.found}
         measured = {
             stage: {
                 "nDCG@10": interval([ndcg(order, judged[query]) for query, order in found.items()]),
