@@ -12,6 +12,7 @@ CitewellError                     .hint says what to do, .retryable whether tryi
 │   ├── DamagedError              truncated or malformed
 │   ├── EmptyDocumentError        no text at all (scanned pages are reported here)
 │   ├── UnsupportedError          no reader for this content
+│   │   └── OtherKindError        a known kind that is no document: passed over in a folder
 │   └── LimitError                over the time, memory, size or nesting bound
 ├── EvidenceError                 a version, quote or hash that does not resolve
 ├── IndexMismatchError            the index was made by other models or settings
@@ -82,6 +83,11 @@ class EmptyDocumentError(DocumentError):
 
 class UnsupportedError(DocumentError):
     """No reader knows this content."""
+
+
+class OtherKindError(UnsupportedError):
+    """A kind that is recognised and never read (a picture, an archive): a failure of a file that was named,
+    what any folder may hold beside its documents."""
 
 
 class LimitError(DocumentError):

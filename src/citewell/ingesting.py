@@ -24,9 +24,10 @@ import msgspec
 from citewell.chunking import chunk_document
 from citewell.clock import SystemClock, stamp
 from citewell.config import Chunking
+from citewell.documents.detect import DATA
 from citewell.documents.files import FileFailure, SourceFile, walk
 from citewell.documents.worker import ParsingWorker
-from citewell.errors import CitewellError, DocumentError, UnreadableError, UsageError
+from citewell.errors import CitewellError, DocumentError, OtherKindError, UnreadableError, UsageError
 from citewell.evidence.catalogue import STORED, WITHDRAWN, CatalogueEntry, absent
 from citewell.evidence.sqlite import SqliteEvidence
 from citewell.identity import hash_file
@@ -34,7 +35,7 @@ from citewell.index import ChunkIndex
 from citewell.ports import Clock
 from citewell.records import Chunk, Document, Record
 
-ADDED, UPDATED, UNCHANGED, FAILED = "added", "updated", "unchanged", "failed"
+ADDED, UPDATED, UNCHANGED, SKIPPED, FAILED = "added", "updated", "unchanged", "skipped", "failed"
 GONE = "its file was deleted"
 
 # Chunks between two commits: what an interruption loses at most, and what one commit costs spread over.
@@ -44,7 +45,8 @@ _DOCUMENTS_AHEAD = 2
 
 
 class FileOutcome(Record, frozen=True, kw_only=True):
-    """What became of one file. ``message`` and ``hint`` say why it failed and what to do."""
+    """What became of one file. ``message`` and ``hint`` say why it failed and what to do, or, of one that was
+    skipped, what it is: a kind that no reader reads, beside the documents of a folder."""
 
     path: str
     document_id: str
@@ -64,6 +66,10 @@ class IngestReport(Record, frozen=True, kw_only=True):
     @property
     def failed(self) -> tuple[FileOutcome, ...]:
         return tuple(outcome for outcome in self.files if outcome.status == FAILED)
+
+    @property
+    def skipped(self) -> tuple[FileOutcome, ...]:
+        return tuple(outcome for outcome in self.files if outcome.status == SKIPPED)
 
 
 Progress = Callable[[int, int, int], None]
@@ -86,7 +92,9 @@ def ingest(
 ) -> IngestReport:
     """Brings evidence and index up to date with the files under ``paths`` and publishes the index.
 
-    A file whose bytes are known is skipped; one that cannot be read is reported and the rest goes on.
+    A file whose bytes are known is left alone; one that cannot be read is reported and the rest goes on. What
+    a folder holds beside documents (pictures, archives, JSON) is skipped; named by its own path it is read or
+    reported like any file.
     ``acl`` and ``tags`` replace a known document's; empty, they leave them as they are, so that
     ingesting again never opens what was closed. A document whose file is gone from an ingested folder
     is withdrawn. ``sees`` says of an access list whether whoever ingests may see such documents: others are
@@ -202,6 +210,10 @@ class _Plan:
         relabelled = (self._acl and self._acl != entry.acl) or (self._tags and self._tags != entry.tags)
         return _outcome(source, UNCHANGED) if same and not relabelled else None
 
+    def is_document(self, source: SourceFile, named: bool) -> bool:
+        """Whether somebody wants it as one: its path was given, or it was one before."""
+        return named or source.document_id in self._known
+
     def kept(self, source: SourceFile, version: str) -> Document | None:
         """The version as it was read once: a text that is stored is never derived again."""
         if version in self._evidence.versions(source.document_id):
@@ -295,13 +307,23 @@ def _read_all(
             yield _failed(str(source.path), "", source.error)
             continue
         plan.met.add(source.document_id)
+        is_named = source.path.resolve() in named
         try:
             version = _hash(source)
-            skipped = plan.skip(source, version, source.path.resolve() in named)
+            skipped = plan.skip(source, version, is_named)
             if skipped is not None:
                 yield skipped
                 continue
             document = plan.kept(source, version) or worker.read(source.path, document_id=source.document_id)
+            if document.media_type in DATA and not plan.is_document(source, is_named):
+                yield _outcome(source, SKIPPED, "it is data for programs", "name the file to read it as text")
+                continue
+        except OtherKindError as error:
+            if plan.is_document(source, is_named):
+                yield _failed(str(source.path), source.document_id, error)
+            else:
+                yield _outcome(source, SKIPPED, error.args[0], error.hint)
+            continue
         except DocumentError as error:
             yield _failed(str(source.path), source.document_id, error)
             continue
@@ -370,8 +392,10 @@ def _hash(source: SourceFile) -> str:
         ) from error
 
 
-def _outcome(source: SourceFile, status: str, message: str = "") -> FileOutcome:
-    return FileOutcome(path=str(source.path), document_id=source.document_id, status=status, message=message)
+def _outcome(source: SourceFile, status: str, message: str = "", hint: str = "") -> FileOutcome:
+    return FileOutcome(
+        path=str(source.path), document_id=source.document_id, status=status, message=message, hint=hint
+    )
 
 
 def _taken(document_id: str) -> UsageError:

@@ -7,6 +7,7 @@ Knows nothing about questions.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,7 +46,7 @@ def seal_ingest(
         for source in log.body(entry)["documents"]
     }
     fresh = [entry for entry in evidence.catalogue() if (entry.document_id, entry.version) not in named]
-    changed = [outcome for outcome in report.files if outcome.status != "unchanged"]
+    changed = [outcome for outcome in report.files if outcome.status not in ("unchanged", "skipped")]
     if not fresh and not changed:
         return
     sources = (evidence.get(entry.version, entry.document_id) for entry in fresh)
@@ -73,6 +74,7 @@ def seal_ingest(
         "index_version": report.index_version,
         "documents": documents,
         "outcomes": outcomes,
+        "skipped": dict(Counter(outcome.message for outcome in report.skipped)),
     }
     log.note(EntryKind.INGEST, body)
 

@@ -71,6 +71,19 @@ def test_ingest_tells_each_bad_file_and_goes_on(run, tmp_path) -> None:  # type:
     assert run("documents", "list", "--json").exit_code == 0
 
 
+def test_ingest_counts_what_is_no_document_in_one_line(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "good.txt").write_text("The harbour was dredged in 1911.")
+    for name in ("one.png", "two.png"):
+        (tmp_path / "in" / name).write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(90))
+    result = run("ingest", "in")
+    assert (result.exit_code, "1 added" in result.stdout) == (0, True)
+    assert [line for line in result.stderr.splitlines() if "a PNG image (2)" in line]
+    assert "one.png" not in result.output
+    assert "skipped: in/one.png: it is a PNG image" in run("ingest", "in", "--skipped").stderr
+    assert run("ingest", "in/one.png").exit_code == 1
+
+
 def test_ingest_again_changes_nothing(run, home) -> None:  # type: ignore[no-untyped-def]
     size = json.loads(run("--home", home, "audit", "check", "--json").stdout)["size"]
     result = run("--home", home, "ingest", home.parent / "reports", "--json")

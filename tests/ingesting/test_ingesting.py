@@ -177,6 +177,30 @@ def test_a_bad_file_is_reported_with_what_to_do_and_the_rest_goes_on(home: Home,
     assert len(home.find("harvest")) == 3
 
 
+def test_what_a_folder_holds_beside_documents_is_skipped_and_a_file_that_is_named_is_not(
+    home: Home, folder: Path
+) -> None:
+    (folder / "plum.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(90))
+    (folder / "yields.json").write_text('{"plums": [3, 4], "pears": {"2021": 7}}')
+    (folder / "text.pdf").write_text("A text that was given a wrong name.")
+    report = home.ingest(folder)
+    skipped = {outcome.document_id: outcome.message for outcome in report.skipped}
+    assert skipped == {
+        "papers/plum.png": "it is a PNG image",
+        "papers/yields.json": "it is data for programs",
+    }
+    assert [outcome.document_id for outcome in report.failed] == ["papers/text.pdf"]
+    assert statuses(home.ingest(folder / "plum.png")) == {"plum.png": "failed"}
+    assert statuses(home.ingest(folder / "yields.json", document_id="papers/yields.json")) == {
+        "papers/yields.json": "added"
+    }
+    # Once it is a document it stays one.
+    (folder / "yields.json").write_text('{"plums": [5]}')
+    assert statuses(home.ingest(folder))["papers/yields.json"] == "updated"
+    (folder / "pears.md").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(90))
+    assert statuses(home.ingest(folder))["papers/pears.md"] == "failed"
+
+
 def test_a_text_that_cannot_be_embedded_is_one_file_s_failure(
     home: Home, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

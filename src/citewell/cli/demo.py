@@ -1,6 +1,6 @@
 """``python -m citewell.cli.demo``: see it work on documents that we wrote ourselves.
 
-Reads this project's README.md and the pages of docs/ into ``.demo``, asks one question that they answer and
+Reads this project's README.md and docs/ into ``.demo``, asks one question that they answer and
 one that they do not, prints both answers, the record of the first and the check of the log. 1 when anything
 of that fails.
 """
@@ -8,7 +8,6 @@ of that fails.
 from __future__ import annotations
 
 import shlex
-import shutil
 import sys
 from pathlib import Path
 
@@ -38,13 +37,7 @@ def main() -> None:
     root = Path(__file__).parents[3]
     if not (root / "docs").is_dir():
         sys.exit("the demo reads the project's own documentation: run it in a checkout")
-    # The pages alone: pictures are no documents, and the figures beside them are no prose.
-    pages = Path(HOME) / "pages"
-    for page in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
-        copy = pages / page.relative_to(root)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(page, copy)
-    run("ingest", str(pages / "README.md"), str(pages / "docs"))
+    run("ingest", str(root / "README.md"), str(root / "docs"))
     answered = run("ask", ANSWERED)
     run("ask", UNANSWERED)
     record = next(line.split()[1] for line in answered.splitlines() if line.startswith("record"))

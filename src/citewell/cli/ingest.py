@@ -1,7 +1,11 @@
-"""``citewell ingest``: a progress bar, one line a bad file with its remedy, and 1 when any file failed."""
+"""``citewell ingest``: a progress bar, one line a bad file with its remedy, and 1 when any file failed.
+
+What a folder holds beside documents is counted in one line, by its kinds; ``--skipped`` names each.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +32,9 @@ def ingest(
     ] = None,
     id: Annotated[str | None, typer.Option("--id", help="The document id; for a single file.")] = None,
     tag: Annotated[list[str] | None, typer.Option(metavar="T", help="A label; may be repeated.")] = None,
+    skipped: Annotated[
+        bool, typer.Option("--skipped", help="Name each file of a folder that is no document.")
+    ] = False,
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
@@ -39,19 +46,26 @@ def ingest(
         )
     if json:
         say_json(report)
-    tell(report, quiet=json)
+    tell(report, quiet=json, name_skipped=skipped)
     if report.failed:
         raise typer.Exit(ERROR)
 
 
-def tell(report: IngestReport, *, quiet: bool = False) -> None:
-    """The failures with their remedies on standard error, and the counts."""
+def tell(report: IngestReport, *, quiet: bool = False, name_skipped: bool = False) -> None:
+    """The failures with their remedies on standard error, what was skipped, and the counts."""
     counts: dict[str, int] = {}
     for outcome in report.files:
         counts[outcome.status] = counts.get(outcome.status, 0) + 1
     for outcome in report.failed:
         remedy = f"; {outcome.hint}" if outcome.hint else ""
         aside(f"failed: {outcome.path}: {' '.join((outcome.message + remedy).split())}")
+    if name_skipped:
+        for outcome in report.skipped:
+            aside(f"skipped: {outcome.path}: {outcome.message}")
+    elif report.skipped and not quiet:
+        kinds = Counter(outcome.message.removeprefix("it is ") for outcome in report.skipped)
+        told = ", ".join(f"{kind} ({count})" for kind, count in kinds.most_common())
+        aside(f"skipped, for they are no documents: {told}; --skipped names them")
     if not quiet:
         told = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no files found"
         pages, chunks = (sum(getattr(o, name) for o in report.files) for name in ("pages", "chunks"))

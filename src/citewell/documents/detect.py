@@ -7,15 +7,18 @@ because whoever named it expects something else. Knows nothing about reading.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import re
 import zipfile
 from pathlib import PurePosixPath
 
+import msgspec
+
 from citewell.config import Documents
 from citewell.documents.archives import open_archive
 from citewell.documents.encoding import binary, decode
-from citewell.errors import EmptyDocumentError, EncryptedError, UnsupportedError
+from citewell.errors import EmptyDocumentError, EncryptedError, OtherKindError, UnsupportedError
 
 PDF, HTML, MARKDOWN, CSV, PLAIN = (
     "application/pdf",
@@ -24,6 +27,9 @@ PDF, HTML, MARKDOWN, CSV, PLAIN = (
     "text/csv",
     "text/plain",
 )
+JSON = "application/json"
+DATA = (JSON,)
+"""Text that a program wrote for another: read like plain text when it is named, passed over in a folder."""
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -69,9 +75,14 @@ _BY_NAME = {
     ".txt": PLAIN,
     ".text": PLAIN,
     ".log": PLAIN,
-    ".json": PLAIN,
 }
-_SPOKEN = {HTML: "HTML", MARKDOWN: "Markdown", CSV: "a table in plain text", PLAIN: "plain text"}
+_SPOKEN = {
+    HTML: "HTML",
+    MARKDOWN: "Markdown",
+    CSV: "a table in plain text",
+    PLAIN: "plain text",
+    JSON: "JSON",
+}
 _BINARY_NAMES = (".pdf", ".docx", ".xlsx")
 _HTML_START = re.compile(
     rb"\s*(?:<\?xml[^>]*>\s*|<!--(?:(?!-->).)*+-->\s*)*+<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
@@ -93,7 +104,7 @@ _SNIFFED = 65_536
 
 def detect(data: bytes, name: str, limits: Documents) -> str:
     """The media type of ``data``. Raises EmptyDocumentError, EncryptedError, DamagedError, LimitError,
-    or UnsupportedError with what it is instead."""
+    or UnsupportedError with what it is instead (OtherKindError: a kind that is no text at all)."""
     if not data.strip():
         raise EmptyDocumentError("the file is empty", hint="check that it was saved or fetched whole")
     if _is_pdf(data):
@@ -104,7 +115,7 @@ def detect(data: bytes, name: str, limits: Documents) -> str:
         raise _ole(data)
     for offset, magic, what in _OTHERS:
         if data.startswith(magic, offset):
-            raise UnsupportedError(f"it is {what}", hint=_READS)
+            raise OtherKindError(f"it is {what}", hint=_READS)
     kind = _text_kind(data, PurePosixPath(name).suffix.lower())
     if PurePosixPath(name).suffix.lower() in _BINARY_NAMES:
         suffix = PurePosixPath(name).suffix
@@ -136,6 +147,18 @@ def dialect(text: str) -> str | None:
     return best[2] if best else None
 
 
+def _is_json(text: str) -> bool:
+    """One object or list, or an object a line."""
+    start = text.lstrip()[:1]
+    if start not in ("{", "["):
+        return False
+    for part in (text, text.split("\n", 1)[0] if start == "{" else ""):
+        with contextlib.suppress(msgspec.DecodeError, RecursionError):
+            msgspec.json.decode(part)
+            return True
+    return False
+
+
 def _is_pdf(data: bytes) -> bool:
     """Viewers accept the mark within the first kilobyte; text that merely speaks of it is no PDF."""
     if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n\0").startswith(b"%PDF-"):
@@ -150,15 +173,15 @@ def _in_archive(data: bytes, limits: Documents) -> str:
         if part in names and media_type:
             return media_type
     what = next((what for part, what in _UNREAD_PARTS if part in names), "a ZIP archive")
-    raise UnsupportedError(f"it is {what}", hint=_READS + "; unpack or convert it first")
+    raise OtherKindError(f"it is {what}", hint=_READS + "; unpack or convert it first")
 
 
-def _ole(data: bytes) -> EncryptedError | UnsupportedError:
+def _ole(data: bytes) -> EncryptedError | OtherKindError:
     if _ENCRYPTED_OFFICE in data:
         return EncryptedError(
             "it is an Office file with a password", hint="remove the password and save it again"
         )
-    return UnsupportedError(
+    return OtherKindError(
         "it is an Office file of before 2007 (.doc, .xls, .ppt)", hint="save it as .docx or .xlsx"
     )
 
@@ -180,6 +203,8 @@ def _text_kind(data: bytes, suffix: str) -> str:
     signs = sum(bool(sign.search(sample)) for sign in _MARKDOWN_SIGNS)
     if suffix in _BY_NAME and not (_BY_NAME[suffix] == PLAIN and signs >= 3):
         return _BY_NAME[suffix]
+    if _is_json(text):
+        return JSON
     if signs >= 2:
         return MARKDOWN
     return CSV if dialect(sample) else PLAIN

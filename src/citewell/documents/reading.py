@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from citewell.config import Documents
-from citewell.documents.detect import CSV, DOCX, HTML, MARKDOWN, PDF, PLAIN, XLSX, detect
+from citewell.documents.detect import CSV, DOCX, HTML, JSON, MARKDOWN, PDF, PLAIN, XLSX, detect
 from citewell.documents.docx import DocxReader
 from citewell.documents.html import HtmlReader
 from citewell.documents.markdown import MarkdownReader
@@ -40,6 +40,7 @@ READERS: Mapping[str, Callable[[Documents], Reader]] = {
     XLSX: XlsxReader,
     CSV: lambda limits: CsvReader(),
     PLAIN: lambda limits: TextReader(),
+    JSON: lambda limits: TextReader(JSON),
 }
 
 

@@ -30,13 +30,18 @@ class TextReader:
 
     name = "text/1"
 
+    def __init__(self, media_type: str = "text/plain") -> None:
+        self._media_type = media_type
+
     def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
         text, note = decode(data)
         out = Canonical()
         out.note(note, count=bool(note))
         for block in _blocks(text):
             _write(block, out)
-        return out.document(data, document_id=document_id, uri=uri, reader=self.name, media_type="text/plain")
+        return out.document(
+            data, document_id=document_id, uri=uri, reader=self.name, media_type=self._media_type
+        )
 
 
 def caller_document(source_id: str, text: str, *, title: str = "") -> Document:
