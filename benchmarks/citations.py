@@ -146,7 +146,8 @@ def main() -> None:
 def keep(name: str, run: Run, questions: int, documents: int, n: int) -> None:
     """Into the page, beside what other runs of this command measured on other sets."""
     path = RESULTS / "citations.json"
-    sets = json.loads(path.read_text(encoding="utf-8"))["sets"] if path.is_file() else {}
+    before = json.loads(path.read_text(encoding="utf-8"))["sets"] if path.is_file() else {}
+    sets = {other: found for other, found in before.items() if "code" in found}
     measures = {one.name: _plain(one) for one in run.measures}
     sets[name] = {
         "n": n, "questions": questions, "documents": documents, "code": code(), "config": run.key.config,
