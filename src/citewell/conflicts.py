@@ -149,12 +149,17 @@ def _disagree(sides: Sequence[_Side]) -> bool:
 
 def _same(one: str, other: str) -> bool:
     """Equal but for sign style, rounding and scale: 1,577 is 1,577.0 and, in billions, 1.58."""
-    a, b = sorted((_plain(one), _plain(other)), key=lambda number: -number.as_tuple().exponent)  # type: ignore[operator]
+    a, b = sorted((_plain(one), _plain(other)), key=_decimals)
     if a.adjusted() == b.adjusted():
         return bool(b.quantize(a) == a)
     coarse, fine = sorted((_significant(one), _significant(other)), key=len)
     rounded = Decimal(fine).scaleb(len(coarse) - len(fine)).to_integral_value()
     return str(rounded) == coarse or fine.startswith(coarse)
+
+
+def _decimals(number: Decimal) -> int:
+    exponent = number.as_tuple().exponent
+    return -exponent if isinstance(exponent, int) else 0  # what has digits alone is a number, never NaN
 
 
 def _plain(number: str) -> Decimal:

@@ -31,15 +31,15 @@ def main(words: list[str] | None = None) -> int:
         outside = [path.read_text(encoding="utf-8") for path in given.checkpoint]
         report = _check(given.path, key, outside)
     except (OSError, ValueError, KeyError, sqlite3.Error) as error:
-        print(f"cannot be checked: {error}", file=sys.stderr)  # noqa: T201
+        print(f"cannot be checked: {error}", file=sys.stderr)
         return USAGE
     for finding in report.findings:
-        print(f"{finding.kind}: entry {finding.seq}: {finding.reason}")  # noqa: T201
+        print(f"{finding.kind}: entry {finding.seq}: {finding.reason}")
     verdict = "whole" if report.ok else "NOT whole"
-    print(f"{verdict}: {report.size} entries, {len(report.findings)} findings")  # noqa: T201
+    print(f"{verdict}: {report.size} entries, {len(report.findings)} findings")
     own = () if given.key else ("the key came with the log: this shows integrity, not origin",)
     for note in (*report.skipped, *own, *report.notes):
-        print(f"note: {note}", file=sys.stderr)  # noqa: T201
+        print(f"note: {note}", file=sys.stderr)
     return 0 if report.ok else FAILED
 
 

@@ -155,7 +155,7 @@ class WebhookWitness:
             method="POST",
         )
         try:
-            with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310 - as above
                 answer.read()
         except OSError as error:
             raise LogError(f"{self.url}: {error}", hint="check its address and its server") from error

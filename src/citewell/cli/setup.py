@@ -63,7 +63,7 @@ def doctor(context: typer.Context, json: JsonOption = False, home: HomeOption = 
         "runtime": _runtime,
         "configuration": lambda: assembly.config.hash,
         "home": lambda: _home(assembly.home),
-        **{name: lambda name=name: _maker(assembly, name) for name in MODELS},  # type: ignore[misc]
+        **{name: lambda name=name: _maker(assembly, name) for name in MODELS},  # type: ignore[misc]  # a default binds
     }
     if assembly.home.is_dir():
         checks["log"] = lambda: f"{assembly.log.size()} entries"

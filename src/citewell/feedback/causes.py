@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from citewell.records import AuditRecord, Claim, Status
 
 RETRIEVAL, GATE, GENERATION, VERIFICATION = "retrieval", "gate", "generation", "verification"
-STAGES = (RETRIEVAL, GATE, GENERATION, VERIFICATION)
 
 _BY_FAILURE = {
     "retrieval_failed": RETRIEVAL,

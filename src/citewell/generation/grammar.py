@@ -15,7 +15,6 @@ from citewell.claims.phrases import ABSTENTIONS
 from citewell.generation.sources import defuse
 from citewell.records import Passage
 
-LONGEST_QUOTE_WORDS = 40
 _STATEMENT = r'/[^\[\]\n"\u201c\u201d]{1,400}[.!?]/'
 
 

@@ -122,7 +122,9 @@ class HuggingFaceRanker:
         return [max((self._one(question, w) for w in self._windows(p)), default=0.0) for p in passages]
 
     def _windows(self, passage: str) -> list[str]:
-        count = lambda text: len(self._tokenizer(text, add_special_tokens=False)["input_ids"])  # noqa: E731
+        def count(text: str) -> int:
+            return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
         return windows(passage, count, PREMISE_TOKENS)
 
     def _one(self, question: str, passage: str) -> float:

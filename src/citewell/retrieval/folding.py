@@ -57,7 +57,6 @@ def _shingles(text: str) -> frozenset[tuple[str, ...]]:
 def _jaccard(a: frozenset[tuple[str, ...]], b: frozenset[tuple[str, ...]]) -> float:
     if not a or not b:
         return 0.0
-    # Sets whose sizes differ too much cannot be alike: most pairs end here.
     shared = len(a & b)
     return shared / (len(a) + len(b) - shared)
 
