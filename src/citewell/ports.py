@@ -5,7 +5,7 @@ Implementations are chosen in :mod:`citewell.assembly` alone. Every model names 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -21,7 +21,6 @@ from citewell.records import (
     Record,
     TokenUsage,
     Trace,
-    Verdict,
 )
 
 if TYPE_CHECKING:
@@ -43,6 +42,8 @@ class Reader(Protocol):
 
 
 class Embedder(Protocol):
+    """Texts -> vectors whose dot product is their cosine."""
+
     maker: Maker
     dimension: int
 
@@ -52,6 +53,8 @@ class Embedder(Protocol):
 
 
 class Ranker(Protocol):
+    """Which passages answer, not which are about it."""
+
     maker: Maker
 
     def rank(self, question: str, passages: Sequence[str]) -> list[float]:
@@ -75,9 +78,13 @@ class Reading(Record, frozen=True, kw_only=True):
 
 
 class Extractor(Protocol):
+    """Where in a passage the answer stands, if it does."""
+
     maker: Maker
 
-    def extract(self, question: str, passages: Sequence[str]) -> list[Reading]: ...
+    def extract(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        """One reading a passage, in order; probabilities in [0, 1], offsets in code points."""
+        ...
 
 
 class GenerationRequest(Record, frozen=True, kw_only=True):
@@ -91,6 +98,8 @@ class GenerationRequest(Record, frozen=True, kw_only=True):
 
 
 class Generator(Protocol):
+    """Passages -> a draft: what would be shown, with the evidence each claim was written from."""
+
     maker: Maker
 
     def generate(self, request: GenerationRequest) -> Draft:
@@ -170,6 +179,8 @@ class Completion(Record, frozen=True, kw_only=True):
 
 
 class LanguageModel(Protocol):
+    """One model of one provider; ``forms`` are those it can be held to, strongest first."""
+
     maker: Maker
     forms: tuple[Form, ...]
 
@@ -182,6 +193,8 @@ class LanguageModel(Protocol):
 
 
 class Entailer(Protocol):
+    """Does a claim follow from a text? It shares no weights with whatever wrote the claim."""
+
     maker: Maker
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
@@ -198,16 +211,21 @@ class Sufficiency(StrEnum):
 
 
 class GateVerdict(Record, frozen=True, kw_only=True):
+    """What a judge says of the passages, and why."""
+
     verdict: Sufficiency
     reason: str
     maker: Maker
 
     @property
     def passed(self) -> bool:
+        """Only a judge that said SUFFICIENT lets anything pass."""
         return self.verdict is Sufficiency.SUFFICIENT
 
 
 class GateJudge(Protocol):
+    """A model that judges, before anything is written, whether the passages suffice."""
+
     maker: Maker
 
     def sufficient(self, question: str, passages: Sequence[Passage]) -> GateVerdict:
@@ -226,21 +244,18 @@ class Evaluation(Record, frozen=True, kw_only=True):
 
     @property
     def passed(self) -> bool:
+        """Both were said, and both are so."""
         return self.grounded is True and self.complete is True
 
 
 class AnswerJudge(Protocol):
+    """A model that judges the answer as a whole, beside the verdicts on its claims."""
+
     maker: Maker
 
     def evaluate(self, question: str, answer: str, passages: Sequence[Passage]) -> Evaluation:
         """Never raises for a model's failure: that is ``unchecked`` with its reason."""
         ...
-
-
-class Judge(Protocol):
-    maker: Maker
-
-    def judge(self, claim: str, evidence: Sequence[str], *, question: str = "") -> Verdict: ...
 
 
 class Hit(Record, frozen=True, kw_only=True):
@@ -260,35 +275,34 @@ class Listed(Record, frozen=True, kw_only=True):
 
 
 class IndexSnapshot(Protocol):
-    """One version of an index: the same searches give the same hits for ever; ``views`` are dense."""
+    """One version of an index: the same searches give the same hits for ever; ``views`` are dense.
+
+    ``where`` are conditions of :mod:`citewell.index.conditions`: what they leave out takes part in no search.
+    """
 
     views: tuple[str, ...]
 
-    def version(self) -> str: ...
+    def version(self) -> str:
+        """As records name it."""
+        ...
 
-    def embed(self, query: str) -> Vectors: ...
+    def embed(self, query: str) -> Vectors:
+        """One vector, by the model that made the views."""
+        ...
 
-    def documents(self, where: Mapping[str, Any]) -> tuple[Listed, ...]: ...
+    def documents(self, where: Mapping[str, Any]) -> tuple[Listed, ...]:
+        """By id."""
+        ...
 
-    def between(self, document_id: str, start: int, end: int) -> list[Chunk]: ...
-
-    def search(
-        self, view: str, query: str, vector: Vectors | None, limit: int, where: Mapping[str, Any]
-    ) -> list[Hit]: ...
-
-
-class Index(Protocol):
-    """Versioned, searchable chunks."""
-
-    def version(self) -> str: ...
-
-    def add(self, chunks: Sequence[Chunk]) -> None: ...
-
-    def remove(self, document_ids: Iterable[str]) -> None: ...
+    def between(self, document_id: str, start: int, end: int) -> list[Chunk]:
+        """The document's chunks that begin in ``[start, end)`` of its text, in order."""
+        ...
 
     def search(
         self, view: str, query: str, vector: Vectors | None, limit: int, where: Mapping[str, Any]
-    ) -> list[Hit]: ...
+    ) -> list[Hit]:
+        """At most ``limit`` hits, best first: of a dense view by ``vector``, of BM25 by ``query``."""
+        ...
 
 
 class EvidenceStore(Protocol):
@@ -302,17 +316,27 @@ class EvidenceStore(Protocol):
 
 
 class AuditStore(Protocol):
+    """The sealed log, as far as a pass needs it."""
+
     def append(self, record: AuditRecord) -> str:
         """Durable when it returns; the entry's hash. Raises LogError."""
         ...
 
 
 class TraceStore(Protocol):
-    def put(self, trace: Trace) -> None: ...
+    """What happened in each request, for looking: no proof, and the last may be lost to a power cut."""
 
-    def session(self, session_id: str) -> list[Trace]: ...
+    def put(self, trace: Trace) -> None:
+        """Kept under its request, in the place of one that was there."""
+        ...
 
-    def get(self, request_id: str) -> Trace | None: ...
+    def session(self, session_id: str) -> list[Trace]:
+        """Oldest first; none for a session that is not known."""
+        ...
+
+    def get(self, request_id: str) -> Trace | None:
+        """The trace of one request."""
+        ...
 
     def flag(self, request_id: str, flags: tuple[str, ...]) -> bool:
         """Sets the flags that a trace shows; False when there is none of that request."""

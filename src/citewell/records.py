@@ -201,6 +201,8 @@ class Quote(Record, frozen=True, kw_only=True):
 
 
 class Kind(StrEnum):
+    """How a claim came to be: from a source, by a conclusion, or with nothing behind it."""
+
     CITED = "cited"
     INFERENCE = "inference"
     UNSUPPORTED = "unsupported"
@@ -226,6 +228,8 @@ class DraftClaim(Record, frozen=True, kw_only=True):
 
 
 class TokenUsage(Record, frozen=True, kw_only=True):
+    """Of a language model; 0 where none wrote."""
+
     prompt: int = 0
     completion: int = 0
     total: int = 0
@@ -246,6 +250,8 @@ class Draft(Record, frozen=True, kw_only=True):
 
 
 class Status(StrEnum):
+    """Of a claim or citation; all but VERIFIED are no pass."""
+
     VERIFIED = "VERIFIED"
     UNSUPPORTED = "UNSUPPORTED"
     CONTRADICTED = "CONTRADICTED"
@@ -254,12 +260,16 @@ class Status(StrEnum):
 
 
 class Label(StrEnum):
+    """The most probable of the entailer's three classes."""
+
     ENTAILMENT = "ENTAILMENT"
     NEUTRAL = "NEUTRAL"
     CONTRADICTION = "CONTRADICTION"
 
 
 class Proof(StrEnum):
+    """By what a claim was verified: exact code (verbatim, numeric), the entailer, or a person."""
+
     VERBATIM = "verbatim"
     NUMERIC = "numeric"
     ENTAILED = "entailed"
@@ -267,6 +277,8 @@ class Proof(StrEnum):
 
 
 class Failure(StrEnum):
+    """How a citation fails: in no source, stitched together, in another source, or joined by nothing."""
+
     FABRICATED = "fabricated"
     SPLICED = "spliced"
     MISATTRIBUTED = "misattributed"
@@ -336,6 +348,8 @@ class Claim(Record, frozen=True, kw_only=True):
 
 
 class Decision(StrEnum):
+    """What the asker gets: all of it, what is supported, or a refusal with its reason."""
+
     ANSWER = "ANSWER"
     PARTIAL = "PARTIAL"
     ABSTAIN = "ABSTAIN"
@@ -374,6 +388,9 @@ class Stage(Record, frozen=True, kw_only=True):
 
 
 class Trace(Record, frozen=True, kw_only=True):
+    """What happened in one request. ``eval_grounded``: every claim is verified; ``eval_complete``: nothing is
+    missing; None where it came to no check. ``failure_reason`` is "" or as ``relevance_gate_failed``."""
+
     session_id: str
     request_id: str
     timestamp: str
@@ -424,6 +441,8 @@ class Answer(Record, frozen=True, kw_only=True, dict=True):
 
 
 class RetrievalResult(Record, frozen=True, kw_only=True):
+    """One passage as a record keeps it: cosine, and the ranker's probability in [0, 1]."""
+
     chunk_id: str
     document_id: str
     document_version: str

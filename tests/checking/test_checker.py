@@ -341,3 +341,17 @@ def test_a_long_quote_is_cited_in_spans_of_at_most_thirty_tokens() -> None:
     (claim,) = checked([says(long, Quote(source="long", text=long))], {"long": long}).claims
     assert len(claim.citations) > 1
     assert " ".join(c.quote for c in claim.citations).split() == long.split()
+
+
+def test_a_quote_that_does_not_carry_its_claim_gets_a_better_span() -> None:
+    text = "Acme opened a shop in Oslo in 2014. The winter was mild. Bread is sold there. Coffee is free."
+    quote = Quote(source="acme", text="Coffee is free.")
+    result = checked([says("Acme opened a shop in Oslo in 2014.", quote)], {"acme": text})
+    (claim,) = result.claims
+    assert claim.verdict.status is Status.VERIFIED
+    assert [c.mode for c in claim.citations] == ["post-hoc"]
+    assert "Oslo" in claim.citations[0].quote
+    assert "Coffee" not in claim.citations[0].quote
+    assert any("carries" in note for note in result.notes)
+    (kept,) = checked([says("Coffee is free.", quote)], {"acme": text}).claims
+    assert [(c.mode, c.quote) for c in kept.citations] == [("generated", "Coffee is free.")]
