@@ -100,7 +100,7 @@ _WORST_FIRST = (Status.BROKEN, Status.CONTRADICTED, Status.UNSUPPORTED, Status.U
 
 def verify(
     answer: str,
-    sources: Sequence[Source],
+    sources: Sequence[Source] | Mapping[str, str],
     question: str | None = None,
     *,
     entailer: Entailer | str | None = None,
@@ -108,8 +108,8 @@ def verify(
     settings: Verification | None = None,
     one_claim: bool = False,
 ) -> VerifyReport:
-    """Check ``answer`` against ``sources`` (texts, ``{"id", "text"}`` mappings or pairs; ids default to
-    "1", "2", ...).
+    """Check ``answer`` against ``sources``: texts, ``{"id", "text"}`` mappings or pairs (ids default to "1",
+    "2", ...), or one mapping of ids to texts.
 
     ``entailer`` is a model, its name as in the configuration, or None for the embedded one. With
     ``one_claim`` the text is one statement: it is not split and its markers are not read. Raises
@@ -143,7 +143,7 @@ def verify(
     )
 
 
-def caller_passages(sources: Sequence[Source]) -> list[Passage]:
+def caller_passages(sources: Sequence[Source] | Mapping[str, str]) -> list[Passage]:
     """The passages that :func:`verify` checks against: each source as a whole, under its id."""
     return [_passage(document) for document in _documents(sources)]
 
@@ -180,9 +180,11 @@ def verify_json_line(line: str | bytes, **options: Any) -> bytes:
     )
 
 
-def _documents(sources: Sequence[Source]) -> list[Document]:
+def _documents(sources: Sequence[Source] | Mapping[str, str]) -> list[Document]:
+    if isinstance(sources, str) or (isinstance(sources, Mapping) and set(sources) <= {"id", "text"}):
+        raise UsageError("sources is a single source", hint="put it in a list: sources=[...]")
     documents = []
-    for number, source in enumerate(sources, start=1):
+    for number, source in enumerate(sources.items() if isinstance(sources, Mapping) else sources, start=1):
         match source:
             case str():
                 name, text = str(number), source

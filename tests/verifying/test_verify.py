@@ -217,3 +217,28 @@ def test_any_answer_gets_a_report(answer: str, sources: list[str]) -> None:
         for citation in claim.citations:
             if citation.start >= 0:
                 assert int(citation.document_id) <= len(sources)
+
+
+def test_sources_may_be_one_mapping_of_ids_to_texts() -> None:
+    found = verify("Adidas sold Reebok in 2021 [b].", {"a": NIKE["text"], "b": ADIDAS["text"]}, **MODELS)
+    assert [c.document_id for c in found.claims[0].citations] == ["b"]
+    assert found.claims[0].verdict.status is Status.VERIFIED
+
+
+@pytest.mark.parametrize("single", [NIKE["text"], NIKE, {"text": "One."}])
+def test_a_single_source_that_is_no_list_is_an_error_not_its_letters_or_keys(single: object) -> None:
+    with pytest.raises(UsageError, match="single source"):
+        verify("Nike bought Converse in 2003.", single, **MODELS)  # type: ignore[arg-type]
+
+
+def test_the_embedded_verdict_follows_the_sentence_that_speaks_of_the_claim() -> None:
+    """Another window of the text holds "60 days", and a plain reader of numbers takes thirty for another."""
+    lease = (
+        "The tenant shall give the landlord not less than sixty (60) days' written notice before terminating "
+        "the lease. The security deposit shall be returned within thirty days after the lease ends."
+    )
+    right = verify("The deposit must be returned within 30 days of the end of the lease.", [lease])
+    wrong = verify("The deposit must be returned within 60 days.", [lease])
+    assert right.claims[0].verdict.status is Status.VERIFIED
+    assert wrong.claims[0].verdict.status is not Status.VERIFIED
+    assert "thirty days" in wrong.claims[0].verdict.reason

@@ -140,6 +140,7 @@ OPPOSITES = (
     ("start* began begin* begins launch*", "end ends ended stop* ceas* finish*"), ("same identical", "different"),
     ("positive", "negative"), ("success* succeed*", "fail* failure unsuccessful"), ("married", "divorced unmarried single"),
     ("innocent acquitted", "guilty convicted"), ("hot warm", "cold cool"), ("young* younger", "old older elderly"),
+    ("rare rarely uncommon infrequent* seldom", "common commonly frequent* often usual*"),
     ("early", "late"), ("left", "right"), ("strong* strengthen*", "weak* weaken*"), ("effective", "ineffective"),
     ("safe", "unsafe dangerous"), ("legal", "illegal"), ("possible", "impossible"), ("able", "unable"), ("present", "absent"),
     ("import*", "export*"), ("public", "private"), ("domestic", "foreign international"), ("credit", "debit"),

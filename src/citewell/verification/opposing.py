@@ -9,14 +9,17 @@ code; knows no model and no threshold.
 
 from __future__ import annotations
 
+import itertools
+
 from citewell.sentences import sentence_spans
 from citewell.verification.entities import missing_names
 from citewell.verification.exchange import substituted_name
 from citewell.verification.numbers import Match, NumberCheck, check_numbers
-from citewell.verification.quantities import extract_quantities
+from citewell.verification.quantities import Quantity, extract_quantities
 from citewell.verification.signals import content_words
 
 SAME = 0.5  # share of the claim's other content words that the line of the denying number must hold
+_MOST = 40  # values of a premise that are tried against each other
 
 
 def speaks_of(claim: str, premise: str, context: str = "") -> bool:
@@ -28,9 +31,16 @@ def speaks_of(claim: str, premise: str, context: str = "") -> bool:
     return not missing or substituted_name(claim, premise, context) is not None
 
 
+def _worked_out(claimed: Quantity, premise: str) -> bool:
+    """The sum or difference of two of the premise's values: nothing there denies it."""
+    values = [q.value for q in extract_quantities(premise) if q.form is claimed.form][:_MOST]
+    size = abs(claimed.value)
+    return any(abs(a - b) == size or a + b == size for a, b in itertools.combinations(values, 2))
+
+
 def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> bool:
     """Another number stands where the claim's should: in a line that says much of what the claim says."""
-    if check.match is Match.ABSENT or check.nearest is None:
+    if check.match is Match.ABSENT or check.nearest is None or _worked_out(check.quantity, premise):
         return False
     around = set(content_words(context))
     wanted = set(content_words(claim)) - set(content_words(check.quantity.text)) - around

@@ -4,8 +4,8 @@ In: premise, claim and the entailer's three probabilities. Out: Support, a proba
 equal priors, so that 0.5 is its border, and what each feature added to it. A small logistic model, one
 intercept and one slope a kind of source (sentence, text, table), whose coefficients stand in
 support.json with where they come from. A number of the claim that the premise denies, two
-names in each other's place, or a "some" that became "all" hold the probability under 0.5 whatever the model
-says. Knows no entailer by name.
+names in each other's place, a "some" that became "all", or another thing said in the claim's place hold the
+probability under 0.5 whatever the model says. Knows no entailer by name.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from citewell.sentences import sentence_spans
 from citewell.verification.entities import missing_names
 from citewell.verification.exchange import exchanged_names, substituted_name
 from citewell.verification.numbers import Match, check_numbers
+from citewell.verification.otherwise import told_otherwise
 from citewell.verification.overstating import overstated
 from citewell.verification.signals import nearest_sentence, overlap, signals
 
@@ -36,7 +37,7 @@ _EDGE = 1e-4  # log odds are cut here: what lies beyond is the model's confidenc
 
 class Support(Record, frozen=True, kw_only=True):
     """``added`` is each feature's part of the log odds; ``denied`` the numbers that the premise denies;
-    ``overstated`` what the claim says beyond it."""
+    ``overstated`` what the claim says beyond it, ``otherwise`` what it says in the claim's place."""
 
     probability: float
     kind: str
@@ -44,6 +45,7 @@ class Support(Record, frozen=True, kw_only=True):
     denied: tuple[str, ...] = ()
     exchanged: tuple[str, ...] = ()
     overstated: str = ""
+    otherwise: str = ""
 
 
 def support(premise: str, claim: str, entailment: Entailment, *, context: str = "") -> Support:
@@ -61,10 +63,17 @@ def support(premise: str, claim: str, entailment: Entailment, *, context: str = 
     denied = denied_numbers(premise, claim, context)
     exchanged = _misplaced_names(premise, claim, context) if kind != "table" else ()
     beyond = overstated(claim, premise) if kind != "table" else ""
-    if denied or exchanged or beyond:
+    otherwise = told_otherwise(claim, premise, context) if kind != "table" else ""
+    if denied or exchanged or beyond or otherwise:
         probability = min(probability, DENIED_CEILING)
     return Support(
-        probability=probability, kind=kind, added=added, denied=denied, exchanged=exchanged, overstated=beyond
+        probability=probability,
+        kind=kind,
+        added=added,
+        denied=denied,
+        exchanged=exchanged,
+        overstated=beyond,
+        otherwise=otherwise,
     )
 
 

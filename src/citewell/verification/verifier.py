@@ -30,12 +30,14 @@ from citewell.verification.joining import card_of, join_support
 from citewell.verification.language import not_english
 from citewell.verification.numbers import check_numbers
 from citewell.verification.opposing import speaks_of
+from citewell.verification.otherwise import told_otherwise
 from citewell.verification.overstating import overstated
 from citewell.verification.quantities import Form, extract_quantities
 from citewell.verification.signals import cut_off, denied_by, overlap, signals
-from citewell.verification.support import DENIED_CEILING
+from citewell.verification.support import DENIED_CEILING, source_kind
 from citewell.verification.verbatim import find_all
 from citewell.verification.verbs import is_finite
+from citewell.verification.wording import as_written
 
 NAME = "citewell-verifier/1"
 _JOINED_SENTENCES = 8  # sentences taken from all texts together when no text alone supports
@@ -159,7 +161,13 @@ class Verifier:
     def _read(self, pairs: Sequence[tuple[Question, EvidenceText]]) -> list[_Read]:
         if not pairs:
             return []
-        asked = [(evidence.text, hypothesis(question)) for question, evidence in pairs]
+        asked = [
+            (
+                evidence.text,
+                as_written(hypothesis(question), evidence.text, evidence.around(question.context)),
+            )
+            for question, evidence in pairs
+        ]
         try:
             answers = self._entailer.entail(asked)
         except (CitewellError, RuntimeError, ValueError, OSError) as error:
@@ -378,6 +386,10 @@ def _told(question: Question, evidence: EvidenceText) -> str:
 
 def _lacks(question: Question, judged: Sequence[_Read], best: _Read) -> str:
     """What is missing or turned, in words: numbers first, then names, then a changed meaning."""
+    if source_kind(best.premise.text) != "table" and (
+        told := told_otherwise(question.claim, best.premise.text, question.context)
+    ):
+        return told
     everything = "\n".join(read.premise.text for read in judged)
     around = "\n".join([question.context, *(read.premise.context for read in judged)])
     numbers = [

@@ -1,0 +1,54 @@
+"""Who does it to whom: two things of the claim that stand on each other's side of the same verb.
+
+In: claim and premise. Out: the two words, or None. For plain nouns ("the landlord gives the tenant notice")
+what :mod:`citewell.verification.exchange` is for names. The claim must say "the A ... does ... the B" where
+a sentence says "the B ... does ... the A", the verb right behind its doer, neither in the passive. Knows
+no verdicts.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from citewell.sentences import sentence_spans
+from citewell.verification.signals import stem
+from citewell.verification.verbs import AUXILIARIES
+
+_MODAL = rf"(?:(?:{'|'.join(sorted(AUXILIARIES))}|also|then|\w+ly|hereby|to|agrees?|required)\s+)*"
+_DOES = re.compile(
+    rf"\b(?:the|each|every|an?)\s+(?P<doer>[a-z]\w+)\s+{_MODAL}(?P<verb>[a-z]\w+)\s+"
+    rf"(?:(?:[\w'’-]+)\s+){{0,3}}?(?:the|each|every|an?|its)\s+(?P<other>[a-z]\w+)",
+    re.IGNORECASE,
+)
+_PASSIVE = re.compile(
+    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?\w+(?:ed|en)\b|\bby\b", re.IGNORECASE
+)
+# Verbs that hold both ways round, and words that are no verbs, as stems.
+_EITHER_WAY = frozenset(
+    stem(word)
+    for word in (  # noqa: SIM905 - a table is longer
+        "meets met marries married resembles joins equals of is and or nor with in on at for from to as than "
+        "that which who"
+    ).split()
+)
+
+
+@lru_cache(maxsize=4096)
+def turned_round(claim: str, premise: str) -> tuple[str, str] | None:
+    """The doer and the one it is done to, as the claim has them."""
+    for doer, verb, other in _deeds(claim):
+        told = [deed for a, b in sentence_spans(premise) for deed in _deeds(premise[a:b])]
+        if (other, verb, doer) in told and (doer, verb, other) not in told:
+            return doer, other
+    return None
+
+
+def _deeds(sentence: str) -> list[tuple[str, str, str]]:
+    """Doer, stem of the verb, and the one it is done to."""
+    if _PASSIVE.search(sentence):
+        return []
+    found = [
+        (m["doer"].lower(), stem(m["verb"].lower()), m["other"].lower()) for m in _DOES.finditer(sentence)
+    ]
+    return [deed for deed in found if deed[0] != deed[2] and deed[1] not in _EITHER_WAY]

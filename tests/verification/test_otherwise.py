@@ -1,0 +1,65 @@
+"""What the source says in the claim's place: another direction, doer, year, place or rate; an exception."""
+
+from __future__ import annotations
+
+import pytest
+
+from citewell.verification.otherwise import told_otherwise
+
+REPORT = (
+    "Acme reported revenue of $4.2 billion for fiscal 2023, up 12% from $3.75 billion in fiscal 2022. "
+    "Operating income fell to $310 million from $402 million. Debt was $1.1 billion and $1.3 billion at the "
+    "end of 2023 and 2022, respectively. Some 30,000 customers visit a store each day."
+)
+LEASE = (
+    "The tenant shall give the landlord sixty days' notice. The security deposit shall be returned within "
+    "thirty days. Liability is capped at the fees paid, except in cases of gross negligence."
+)
+QUARTERS = (
+    "Net sales for the third quarter of 2022 were $812.4 million compared to $790.1 million for the third "
+    "quarter of 2021."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "premise", "instead"),
+    [
+        ("Acme's operating income rose in fiscal 2023.", REPORT, "fell"),
+        ("Revenue in fiscal 2022 was $4.2 billion.", REPORT, "$3.75 billion"),
+        ("Debt was $1.3 billion at the end of 2023.", REPORT, "$1.1 billion"),
+        ("Net sales were $790.1 million in the third quarter of 2022.", QUARTERS, "$812.4 million"),
+        ("Some 30,000 customers visit a store every week.", REPORT, "each day"),
+        ("The landlord must give the tenant sixty days' notice.", LEASE, "other way round"),
+        ("The deposit must be returned within 60 days.", LEASE, "thirty days"),
+        (
+            "Liability is capped at the fees paid, including cases of gross negligence.",
+            LEASE,
+            "except in cases of gross negligence",
+        ),
+    ],
+)
+def test_what_the_source_says_instead_is_named(claim: str, premise: str, instead: str) -> None:
+    assert instead in told_otherwise(claim, premise)
+
+
+@pytest.mark.parametrize(
+    ("claim", "premise"),
+    [
+        ("Acme's operating income fell.", REPORT),
+        ("Revenue in fiscal 2022 was $3.75 billion.", REPORT),
+        ("Revenue rose from $3.75 billion in fiscal 2022 to $4.2 billion in fiscal 2023.", REPORT),
+        ("Debt fell from $1.3 billion in 2022 to $1.1 billion in 2023.", REPORT),
+        ("Net sales were $790.1 million in the third quarter of 2021.", QUARTERS),
+        ("Some 30,000 customers visit a store daily.", REPORT),
+        ("The tenant must give the landlord 60 days' notice.", LEASE),
+        ("The deposit must be returned within 30 days.", LEASE),
+        ("Liability is capped, except in cases of gross negligence.", LEASE),
+        ("Profit fell.", "Profit fell in the spring and rose in the autumn."),
+        ("Sales may rise.", "Sales fell."),
+        ("The dog was chased by the cat.", "The cat chased the dog."),
+        ("", REPORT),
+        ("Acme's revenue rose.", ""),
+    ],
+)
+def test_what_the_source_says_too_is_not_held_against_the_claim(claim: str, premise: str) -> None:
+    assert told_otherwise(claim, premise) == ""
