@@ -36,8 +36,11 @@ FILE, ACKS = "audit.sqlite", "acks"
 THREADS = 3
 CONTROL = 0.2
 """How many control cuts are made for each cut."""
-WRITTEN_BY = ("audit/*.py", "identity.py", "wal.py", "records.py")
-"""What of the package could lose an entry or break a log."""
+WRITTEN_BY = (
+    *("log", "groups", "writer", "entries", "personal", "plans", "bodies", "keys", "merkle", "checkpoints"),
+    *("schema", "database", "sqlite"),
+)
+"""What of ``audit`` could lose an entry or break a log; with ``identity`` and ``wal``."""
 
 
 def load(home: Path, acknowledge: int, *, entries: int = 10**9, careless: bool = False) -> None:
@@ -165,7 +168,8 @@ def cut_off(cuts: int, *, entries: int = 120, seed: int = 7, careless: bool = Fa
 def code() -> str:
     """Names the log's code as it stands, so that no figure is told of other code."""
     package = Path(__file__).parents[1] / "src" / "citewell"
-    files = sorted(file for pattern in WRITTEN_BY for file in package.glob(pattern))
+    files = [package / "identity.py", package / "wal.py"]
+    files += [package / "audit" / f"{name}.py" for name in WRITTEN_BY]
     return hash_bytes(b"".join(file.read_bytes() for file in files))[:19]
 
 

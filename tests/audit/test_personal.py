@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from citewell.audit.bodies import SEALED, fill_in, set_apart
 from citewell.audit.personal import PUBLIC, Personal
+from citewell.audit.plans import plan_of
 from citewell.identity import plain
 from citewell.records import AuditRecord, Citation, Conflict, Record
 
@@ -32,7 +33,7 @@ def blind(text: str) -> str:
 
 def found_by(body: dict[str, Any], origin: type[Record] | None, caller: tuple[str, ...] = ()) -> list[str]:
     found = Personal(caller)
-    found.find(body, origin)
+    plan_of(origin)(found, body) if origin else found.find(body)
     return sorted(path for _, _, path in found.places)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from citewell.audit.personal import Personal, steps
+from citewell.audit.plans import plan_of
 from citewell.errors import LogIntegrityError
 from citewell.identity import SALT_BYTES, canonical_json, field_salts, plain, salted_hash, sorted_json
 from citewell.records import Record
@@ -45,7 +46,10 @@ def set_apart(
     found = Personal(caller_supplied)
     sealed: dict[str, Any] = plain(body)
     looked_up = sealed.get(LOOKED_UP)
-    found.find(sealed, type(body) if isinstance(body, Record) else None)
+    if isinstance(body, Record):
+        plan_of(type(body))(found, sealed)
+    else:
+        found.find(sealed)
     texts: Texts = {}
     for (holder, key, path), own in zip(found.places, field_salts(salt, len(found.places)), strict=True):
         texts[path] = text = holder[key]

@@ -40,10 +40,7 @@ class Frontier:
     def __init__(self, roots: Sequence[tuple[int, bytes]] = ()) -> None:
         """``roots`` are (height, hash), heights falling."""
         self._roots = list(roots)
-
-    @property
-    def size(self) -> int:
-        return sum(1 << height for height, _ in self._roots)
+        self.size = sum(1 << height for height, _ in self._roots)
 
     def append(self, leaf: bytes) -> list[tuple[int, int, bytes]]:
         """Adds a leaf's hash. Gives the tile rows to keep: (tile level, place, hash), the leaf's first."""
@@ -56,6 +53,7 @@ class Frontier:
             if height % TILE_HEIGHT == 0:
                 rows.append((height // TILE_HEIGHT, place >> height, node))
         self._roots.append((height, node))
+        self.size = place + 1
         return rows
 
     def root(self) -> bytes:

@@ -32,6 +32,11 @@ _HINTS = {
 }
 
 
+_PAGES = 4_000
+"""Of the write-ahead log, 16 MB, before they are copied into the file: a commit writes some nine, most of
+them the same ones again and again, and copying syncs twice more. Nothing about what is durable changes."""
+
+
 class SqliteDatabase:
     """Safe to share between threads; any number of processes may open one file.
 
@@ -103,6 +108,7 @@ class SqliteDatabase:
     def _open(self) -> sqlite3.Connection:
         fresh = not self.path.exists()
         connection = open_wal(self.path, wait_s=self._wait_s)
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES}")
         if fresh:
             _sync_directory(self.path.parent)
         return connection
