@@ -19,7 +19,7 @@ from citewell.audit.finding import Candidate, Finder, cursor_of
 from citewell.audit.following import follow
 from citewell.audit.postings import Postings
 from citewell.audit.profiles import DAY, Profile, timestamp_of
-from citewell.audit.question import MAX_PAGE, AuditQuery, cites, refuse
+from citewell.audit.question import MAX_PAGE, AuditQuery, cites, narrows, refuse, within
 from citewell.errors import LogIntegrityError, UsageError
 from citewell.records import AuditRecord, Record
 
@@ -48,8 +48,8 @@ class Share(Record, frozen=True, kw_only=True):
 
 
 class Stretch(Record, frozen=True, kw_only=True):
-    """The records from ``since`` on, up to the next stretch. ``of_all`` is their share of everything that was
-    asked in that time; None where the caller may not see all of it."""
+    """The records from ``since`` on, up to the next stretch. ``of_all`` is their share of all that there are
+    of that time (for whoever asks); None where there is none."""
 
     since: str
     records: int
@@ -190,9 +190,7 @@ class Queries:
         follow(self._log, self._postings)
         bucket, unit = BY[by], HOUR if by == "hour" else DAY
         counted = self._finder.count(query, bucket, unit)
-        anything = AuditQuery(since=query.since, until=query.until)
-        narrowed = msgspec.structs.replace(query, limit=anything.limit, cursor="") != anything
-        every = self._finder.count(anything, bucket, unit) if narrowed else counted
+        every = self._finder.count(within(query), bucket, unit) if narrows(query) else counted
         return added_up(counted, self._postings.profiles, by=by, of=of, every=every)
 
     def _page(self, query: AuditQuery) -> Page:

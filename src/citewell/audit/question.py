@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+import msgspec
+
 from citewell.audit.profiles import BANDS, ERROR, NOT_MEASURED, Axis, Facts, Profile, key_of, microseconds
 from citewell.clock import written
 from citewell.errors import UsageError
@@ -61,6 +63,17 @@ class AuditQuery(Record, frozen=True, kw_only=True):
     flag: str = ""
     limit: int = 50
     cursor: str = ""
+
+
+def within(query: AuditQuery) -> AuditQuery:
+    """Everything of its time."""
+    return AuditQuery(since=query.since, until=query.until)
+
+
+def narrows(query: AuditQuery) -> bool:
+    """Whether it asks for less than everything of its time."""
+    everything = within(query)
+    return msgspec.structs.replace(query, limit=everything.limit, cursor="") != everything
 
 
 class Names(Protocol):

@@ -20,7 +20,7 @@ from citewell.audit.finding import Candidate, cursor_of
 from citewell.audit.log import Log
 from citewell.audit.pages import BY, Counts, Page, Queries, added_up, refuse_counts
 from citewell.audit.profiles import Axis, key_of, microseconds
-from citewell.audit.question import AuditQuery, refuse
+from citewell.audit.question import AuditQuery, narrows, refuse, within
 from citewell.errors import UsageError
 from citewell.records import AuditRecord
 
@@ -60,11 +60,16 @@ class VisibleQueries:
         """Over time; a record is opened only where the tables cannot tell what it names."""
         refuse(query)
         refuse_counts(by, of)
+        counted = self._counted(query, by)
+        every = self._counted(within(query), by) if narrows(query) else counted
+        return added_up(counted, self._queries.profiles, by=by, of=of, every=every)
+
+    def _counted(self, query: AuditQuery, by: str) -> Counter[tuple[int, int]]:
         counted: Counter[tuple[int, int]] = Counter()
         for one in self._fitting(query, ""):
             if one.named is not None or any(self._opened([one], query)):
                 counted[BY[by](one.time), one.profile] += 1
-        return added_up(counted, self._queries.profiles, by=by, of=of)
+        return counted
 
     def _from(self, query: AuditQuery, cursor: str, at_once: int) -> Iterator[AuditRecord]:
         fitting = self._fitting(query, cursor)

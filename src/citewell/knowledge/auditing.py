@@ -84,7 +84,9 @@ class Auditing:
     def query(self, query: AuditQuery, *, reader: str = "") -> Page:
         """A page of records, newest first, read on record."""
         page = self._asked.page(query)
-        self.note_read({"query": self._without_names(query)}, reader, len(page.records))
+        # By id, so that a recall can name whoever was shown one of them.
+        seen = [{"request_id": record.request_id} for record in page.records]
+        self.note_read({"query": self._without_names(query), "seen": seen}, reader, len(seen))
         return page
 
     def every(self, query: AuditQuery, *, reader: str = "") -> Iterator[AuditRecord]:

@@ -75,15 +75,16 @@ def seal_notice(log: Log, notice: Notice) -> None:
 
 
 def readers_of(log: Log) -> dict[str, tuple[str, ...]]:
-    """By request: who looked at its record, as far as they gave a name and are not erased."""
+    """By request: who was shown its record, alone or on a page, as far as they gave a name and are not
+    erased. Exports of all that fits are on record by their question alone."""
     found: dict[str, dict[str, None]] = {}
     for entry in log.entries(EntryKind.READ):
         if entry.body is None or not entry.subject:
             continue
         body = log.body(entry)
-        for what in ("show", "receipt", "replay"):
-            if body.get(what):
-                found.setdefault(str(body[what]), {})[log.keys.name(entry.subject)] = None
+        alone = [body[what] for what in ("show", "receipt", "replay") if body.get(what)]
+        for request in (*alone, *(one["request_id"] for one in body.get("seen", ()))):
+            found.setdefault(str(request), {})[log.keys.name(entry.subject)] = None
     return {request: tuple(name for name in names if name) for request, names in found.items()}
 
 
