@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 from pathlib import Path
 
@@ -46,10 +47,15 @@ def test_every_token_is_in_a_window_under_the_heading_lines() -> None:
     head = "Town guide › Sights\n"
     passage = head + FILLER * 60 + "x" * 40 + " word" * 900
     windows = model.read(QUESTION, [passage])[0]
-    places = {place for window in windows for place in window.offsets}
+    places = {tuple(place) for window in windows for place in window.offsets.tolist()}
     every = model.session.tokenizer.encode(passage, add_special_tokens=False).offsets
     assert places == set(every)
-    assert all(window.offsets[0] == every[0] for window in windows)
+    assert all(tuple(window.offsets[0].tolist()) == every[0] for window in windows)
+
+
+def test_a_window_is_small_enough_to_remember_thousands() -> None:
+    (window,) = ReadingModel.shared().read(QUESTION, [ANSWERING])[0]
+    assert len(pickle.dumps(window)) < 24 * len(window.offsets) + 1_000
 
 
 @pytest.mark.parametrize(

@@ -54,11 +54,12 @@ def _spans(windows: Sequence[Window]) -> tuple[list[tuple[float, int, int]], flo
     for window in windows:
         flat = window.odds.ravel()
         top = np.argpartition(-flat, min(CONSIDERED, flat.size - 1))[:CONSIDERED]
-        width = len(window.offsets)
+        places = window.offsets.tolist()
+        width = len(places)
         for index in top.tolist():
             odds = float(flat[index])
             if odds > -math.inf:
-                place = (window.offsets[index // width][0], window.offsets[index % width][1])
+                place = (places[index // width][0], places[index % width][1])
                 spans[place] = max(odds, spans.get(place, -math.inf))
     ordered = sorted(
         ((odds, start, end) for (start, end), odds in spans.items()), key=lambda s: (-s[0], s[1:])

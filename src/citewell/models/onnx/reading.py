@@ -32,13 +32,13 @@ HEAD_LINES, HEAD_CHARACTERS, HEAD_TOKENS = 3, 520, 96
 @dataclass(frozen=True, slots=True)
 class Window:
     """`starts` and `ends`: log odds of each token as the first or last of an answer against no answer;
-    `longest`: tokens a span may have; `offsets`: each token's place in the passage."""
+    `longest`: tokens a span may have; `offsets`: each token's place in the passage, a row a token."""
 
     relevance: float
     starts: Floats
     ends: Floats
     longest: int
-    offsets: tuple[tuple[int, int], ...]
+    offsets: NDArray[np.int32]
 
     @property
     def odds(self) -> Floats:
@@ -124,14 +124,15 @@ class ReadingModel:
             starts=starts[place] - starts[0],
             ends=ends[place] - ends[0],
             longest=self._span,
-            offsets=tuple(t[1] for t in tokens),
+            offsets=np.array([t[1] for t in tokens], dtype=np.int32),
         )
 
 
 class RememberingReading:
-    """What `model` read, kept for the next that asks: `limit` passages (some 4 kB each), oldest out."""
+    """What `model` read, kept for the next that asks: `limit` passages (some 8 kB each, and a question reads
+    fifty to two hundred), oldest out."""
 
-    def __init__(self, model: Reads, *, limit: int = 1_024) -> None:
+    def __init__(self, model: Reads, *, limit: int = 8_192) -> None:
         self.session, self.card = model.session, model.card
         self._model = model
         self._memory: Memory[tuple[str, str], list[Window]] = Memory(limit)
