@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.llm_server import Asked, Reply, Said, serving
-from benchmarks.overstatements import OVERSTATEMENTS
+from benchmarks.overstatements import overstatements
 from benchmarks.reporting import data_folder, interval, shown, table, write
 from citewell.answering.answering import Answering
 from citewell.answering.asking import Ask
@@ -50,6 +50,7 @@ from citewell.verification.verifier import Verifier
 SEED = 11
 QUESTION = "What do the sources say?"
 """Names nothing, so that the gate's exact checks have nothing to refuse: measured is what comes behind."""
+OVERSTATEMENTS = overstatements("seen")
 MECHANICAL = ("fabricates", "splices", "misattributes", "swaps digits")
 
 

@@ -12,11 +12,12 @@ from __future__ import annotations
 from unittest import mock
 
 import citewell
-from benchmarks.overstatements_unseen import UNSEEN
+from benchmarks.overstatements import overstatements
 from benchmarks.reporting import table, write
 from citewell.evaluation.intervals import clopper_pearson
 from citewell.verification import support
 
+UNSEEN = overstatements("unseen")
 SILENT = mock.patch.object(support, "overstated", return_value="")
 
 
