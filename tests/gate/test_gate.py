@@ -61,6 +61,14 @@ def test_another_year_fails_however_sure_the_extractor_is(cash_flows) -> None:
     assert result.missing == (question,)
 
 
+def test_a_sentence_about_another_year_fails_however_sure_the_extractor_is(pages) -> None:
+    text = pages.text("Acme closed four shops in fiscal 2021 because rents had doubled.", title="Acme")
+    assert gate("Why did Acme close shops in fiscal 2021?", text, extractor=Sure()).passed
+    result = gate("Why did Acme close shops in fiscal 2017?", text, extractor=Sure())
+    assert not result.passed
+    assert "no passage has FY2017" in result.reason
+
+
 def test_another_company_fails_however_sure_the_extractor_is(cash_flows) -> None:
     result = gate("What is the FY2021 capex of Globex?", cash_flows, extractor=Sure())
     assert not result.passed
