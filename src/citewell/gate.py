@@ -98,7 +98,7 @@ def _exactly(wanted: Wanted, passages: Sequence[Passage]) -> _Finding:
     """Names and periods: cheap, and nothing overrules them."""
     mine = of_the_named(wanted, passages)
     if not mine:
-        return _Finding(held=False, why=f"no passage names {', '.join(wanted.names)}")
+        return _Finding(held=False, why=f"no passage names {', '.join((*wanted.codes, *wanted.names))}")
     absent = _absent(wanted, mine)
     if absent and (wanted.by_cell or len(absent) == len(wanted.periods)):
         return _Finding(held=False, why=f"no passage has {', '.join(absent)}")

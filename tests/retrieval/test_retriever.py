@@ -103,6 +103,38 @@ def test_the_same_question_on_the_same_version_gives_the_same_passages(tmp_path:
     )
 
 
+class Diluted(SharedWords):
+    """A ranker that is as sure as the asked words are dense, as one that reads a whole table at once."""
+
+    def rank(self, question: str, passages: Sequence[str]) -> list[float]:
+        shared = super().rank(question, passages)
+        return [
+            share if len(text.split()) < 20 else share / 3
+            for share, text in zip(shared, passages, strict=True)
+        ]
+
+
+def test_a_long_table_is_as_relevant_as_the_row_that_answers(tmp_path: Path) -> None:
+    lines = [(f"key{at}", "4", "what something else is set to here") for at in range(20)]
+    lines[12] = ("picking", "9", "hours of picking a day")
+    content, rows = "", []
+    for line in lines:
+        start, cells = len(content), []
+        for head, text in zip(("key", "default", "meaning"), line, strict=True):
+            if head != "key":
+                content += "\t"
+                cells.append(Cell(start=len(content), end=len(content) + len(text), head=head))
+            content += text
+        rows.append(Row(start=start, end=len(content), label=line[0], cells=tuple(cells)))
+        content += "\n"
+    index = LanceIndex(tmp_path / "index", HashEmbedder(), "settings")
+    index.add([*FRUIT, chunk("settings.md", content.rstrip("\n"), rows=tuple(rows))])
+    index.publish()
+    found = Retriever(index, Diluted(), Retrieval(relevance_threshold=0.5)).retrieve("hours of picking a day")
+    assert found.passages[0].chunk.document_id == "settings.md"
+    assert found.passages[0].relevant
+
+
 def test_near_duplicates_are_folded_and_said(tmp_path: Path) -> None:
     text = "the annual meeting will be held in the town hall on the first Monday of May as it always was"
     twins = [

@@ -119,6 +119,7 @@ def _cell_piece(answer: CellAnswer, aspect: str) -> _Piece:
         text=JOINER.join(quote.text for quote in quotes),
         quotes=quotes,
         aspect=aspect,
+        answers=answer.probability,
     )
 
 

@@ -50,7 +50,8 @@ _DULL = frozenset(
 class CellAnswer(Record, frozen=True, kw_only=True):
     """A value and the label that says what it is. ``cell`` is None when the whole row is quoted.
 
-    ``score`` in [0, 1] orders answers; it is a product of matches, not a probability.
+    ``score`` in [0, 1] orders answers; it is a product of matches, not a probability. ``probability`` that it
+    answers is set where an extractor pointed at it.
     """
 
     passage: Passage
@@ -59,6 +60,7 @@ class CellAnswer(Record, frozen=True, kw_only=True):
     score: float
     item: str = ""
     period: str = ""
+    probability: float | None = None
 
     @property
     def key(self) -> tuple[str, int, int]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from citewell.matching.cells import CellAnswer, compared_cells, find_rows, statement_cells
-from citewell.matching.prose import MAX_SENTENCES, SentenceAnswer, find_sentences
+from citewell.matching.prose import MAX_SENTENCES, SentenceAnswer, find_pointed, sure
 from citewell.matching.questions import Ask, Wanted
 from citewell.ports import Extractor
 from citewell.records import Passage
 
-Answers = tuple[CellAnswer, ...] | tuple[SentenceAnswer, ...]
+Answers = tuple[CellAnswer | SentenceAnswer, ...]
 MAX_COMPARED = 12
 _TABULAR = 0.7
 
@@ -33,13 +33,13 @@ def find_evidence(
         cells = compared_cells(wanted, passages)
         if cells:
             return tuple(cells[:MAX_COMPARED])
-    sentences = find_sentences(wanted, passages, extractor, max_no_answer=max_no_answer)
+    pointed = find_pointed(wanted, passages, extractor, max_no_answer=max_no_answer)
     rows = [] if wanted.by_cell and not wanted.words else find_rows(wanted, passages)
-    if rows and (not sentences or _row_wins(wanted, rows[0], sentences[0])):
+    if rows and (not pointed or _row_wins(wanted, rows[0], pointed[0])):
         return tuple(row for row in rows if row.score >= 0.95 * rows[0].score)[:MAX_SENTENCES]
-    return tuple(sentences)
+    return tuple(pointed)
 
 
-def _row_wins(wanted: Wanted, row: CellAnswer, sentence: SentenceAnswer) -> bool:
+def _row_wins(wanted: Wanted, row: CellAnswer, pointed: CellAnswer | SentenceAnswer) -> bool:
     tabular = wanted.ask in (Ask.NUMBER, Ask.WHICH)
-    return tabular and row.score >= max(_TABULAR, sentence.probability)
+    return tabular and row.score >= max(_TABULAR, sure(pointed))

@@ -36,11 +36,19 @@ def names_held(wanted: Wanted, chunk: Chunk) -> bool:
     )
 
 
+def code_held(code: str, chunk: Chunk) -> bool:
+    """Whether the chunk, or what it belongs to, has the identifier."""
+    return code in chunk.content or code in about(chunk)
+
+
 def of_the_named(wanted: Wanted, passages: Sequence[Passage]) -> list[Passage]:
     """Passages of the documents that carry an asked name; where none does, those that mention one.
 
-    A question about one company is not answered from another's filing.
+    A question about one company is not answered from another's filing; one about a setting or function, by
+    what does not have its identifier.
     """
+    if wanted.codes:
+        passages = [p for p in passages if any(code_held(code, p.chunk) for code in wanted.codes)]
     owners = [
         name for name in wanted.names if any(_named(name, about(passage.chunk)) for passage in passages)
     ]

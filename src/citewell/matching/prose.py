@@ -1,8 +1,8 @@
-"""Answers that stand in sentences: the extractor's spans, widened to whole sentences.
+"""Answers that an extractor points at: its spans, widened to what can be quoted.
 
-In: what is wanted, passages, an extractor. Out: :class:`SentenceAnswer` values, best first, with
-document offsets. A sentence that opens with a pronoun keeps the one it refers to. Sentences that
-speak of another period, or give no number where one is asked, are left out. Writes nothing.
+In: what is wanted, passages, an extractor. Out: :class:`SentenceAnswer` values and rows of tables
+(:class:`CellAnswer`), best first, with document offsets. Those that speak of another period, or give no
+number where one is asked, are left out. What can be quoted says ``quotable``. Writes nothing.
 """
 
 from __future__ import annotations
@@ -11,23 +11,21 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from citewell.matching.cells import CellAnswer, text_of
 from citewell.matching.line_items import items_in, label_words
 from citewell.matching.naming import calendar, of_the_named, period_held
 from citewell.matching.periods import Period, covers, periods_in
 from citewell.matching.questions import Ask, Wanted, operands
+from citewell.matching.quotable import Pointed, pointed_at
+from citewell.matching.rows import RowText, likely_rows
 from citewell.ports import Extractor, Reading
 from citewell.records import Passage, Record
-from citewell.sentences import sentence_spans
 
 MAX_SENTENCES = 3
 SIMILAR = 0.85
 MIN_PROBABILITY = 0.2
 STRICT_PERIOD = 0.35
 
-_PRONOUN = re.compile(
-    r"(?:It|They|This|These|Those|That|Such|He|She|Its|Their|His|Her|Both|Neither|The (?:former|latter|same)|"
-    r"There(?:fore|after|by)|As a result|In addition|However|Instead|Otherwise|Also|Then)\b"
-)
 _NUMBER = re.compile(
     r"(?<![A-Za-z\d])\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|"
     r"billion|half|third|quarter|twice|no|none|zero|double[ds]?|once|several|daily|weekly|monthly|annually|never)\b",
@@ -39,10 +37,8 @@ _DATE = re.compile(
     re.I,
 )
 _COMPARED = re.compile(r"\b(?:compared (?:to|with)|versus|vs\.?|than|since|(?:up|down) from)\b", re.I)
-_ENDING = re.compile(r"[.!?:;)”\"’]$|\.\s?\(?\d{1,2}\)?$")
 _FOOTNOTE = re.compile(r"^\W*\(?\d{1,2}\)?\s+")
-_PERSON = re.compile(r"\b[A-Z][a-z]")
-_NEEDS = {Ask.NUMBER: _NUMBER, Ask.WHEN: _DATE, Ask.WHO: _PERSON}
+_NEEDS = {Ask.NUMBER: _NUMBER, Ask.WHEN: _DATE}
 
 
 class SentenceAnswer(Record, frozen=True, kw_only=True):
@@ -55,30 +51,36 @@ class SentenceAnswer(Record, frozen=True, kw_only=True):
     probability: float
 
 
-def find_sentences(
+def find_pointed(
     wanted: Wanted,
     passages: Sequence[Passage],
     extractor: Extractor,
     *,
     max_no_answer: float,
     limit: int = MAX_SENTENCES,
-) -> list[SentenceAnswer]:
-    """At most ``limit`` sentences, best first, from passages whose no-answer probability is at most
-    ``max_no_answer``; near-equal sentences once."""
+) -> list[SentenceAnswer | CellAnswer]:
+    """At most ``limit`` sentences and rows, best first, from passages whose no-answer probability is at most
+    ``max_no_answer``; near-equal ones once."""
     mine = [passage for passage in of_the_named(wanted, passages) if _periods_fit(wanted, passage)]
     if not mine:
         return []
+    found: list[SentenceAnswer | CellAnswer] = []
     readings = extractor.extract(wanted.question, [passage.chunk.in_context for passage in mine])
-    found: list[SentenceAnswer] = []
     for passage, reading in zip(mine, readings, strict=True):
         if reading.no_answer <= max_no_answer:
-            found += _widened(wanted, passage, reading)
-    found.sort(key=lambda answer: -round(answer.probability, 6))
-    kept: list[SentenceAnswer] = []
+            sentences = (_sentence(wanted, passage, at) for at in pointed_at(passage.chunk, reading))
+            found += [answer for answer in sentences if answer]
+    rows = [row for row in likely_rows(wanted, mine) if _holds_code(wanted, row.text)]
+    readings = extractor.extract(wanted.question, [row.text for row in rows]) if rows else []
+    for row, reading in zip(rows, readings, strict=True):
+        cell = _cell(wanted, row, reading) if reading.no_answer <= max_no_answer else None
+        found += [cell] if cell else []
+    found.sort(key=lambda answer: -round(sure(answer), 6))
+    kept: list[SentenceAnswer | CellAnswer] = []
     for answer in found:
-        if answer.probability < MIN_PROBABILITY:
+        if sure(answer) < MIN_PROBABILITY:
             break
-        near_best = not kept or answer.probability >= 0.5 * kept[0].probability
+        near_best = not kept or sure(answer) >= 0.5 * sure(kept[0])
         if near_best and not any(_alike(answer, other) for other in kept):
             kept.append(answer)
         if len(kept) == limit:
@@ -86,53 +88,41 @@ def find_sentences(
     return kept
 
 
-def _widened(wanted: Wanted, passage: Passage, reading: Reading) -> list[SentenceAnswer]:
-    content, base = passage.chunk.content, passage.chunk.start_offset
-    # The context was read too, because a sentence seldom names its company; it is never quoted.
-    shift = len(passage.chunk.in_context) - len(content)
-    spans = sentence_spans(content)
-    inside_text = [candidate for candidate in reading.candidates if candidate.end > shift]
-    total = sum(candidate.probability for candidate in inside_text) or 1.0
-    best: dict[tuple[int, int], float] = {}
-    for at, (start, end) in enumerate(spans):
-        inside = [
-            candidate.probability
-            for candidate in inside_text
-            if start + shift < candidate.end and candidate.start < end + shift
-        ]
-        if inside:
-            # Spans compete for one answer; a sentence has what its spans have together.
-            window = _with_antecedent(content, spans, at)
-            shared = (1.0 - reading.no_answer) * sum(inside) / total
-            best[window] = max(best.get(window, 0.0), shared)
-    return [
-        SentenceAnswer(
-            passage=passage,
-            start=base + start,
-            end=base + end,
-            text=content[start:end],
-            probability=probability * fit,
-        )
-        for (start, end), probability in best.items()
-        if (fit := _fits(wanted, passage, content[start:end])) > 0.0
-    ]
+def sure(answer: SentenceAnswer | CellAnswer) -> float:
+    """The probability that it answers; 0 where no extractor gave one."""
+    return answer.probability or 0.0
 
 
-def _with_antecedent(content: str, spans: Sequence[tuple[int, int]], at: int) -> tuple[int, int]:
-    """The sentence with the one before it, when it opens with a pronoun and they share a paragraph."""
-    end = spans[at][1]
-    first = at
-    while first and at - first < 2 and _PRONOUN.match(content, spans[first][0]):
-        if "\n" in content[spans[first - 1][1] : spans[first][0]]:
-            break
-        first -= 1
-    return spans[first][0], end
+def _sentence(wanted: Wanted, passage: Passage, at: Pointed) -> SentenceAnswer | None:
+    text = passage.chunk.content[at.start : at.end]
+    fit = _fits(wanted, passage, text)
+    base = passage.chunk.start_offset
+    if fit <= 0.0:
+        return None
+    return SentenceAnswer(
+        passage=passage, start=base + at.start, end=base + at.end, text=text, probability=at.share * fit
+    )
+
+
+def _cell(wanted: Wanted, row: RowText, reading: Reading) -> CellAnswer | None:
+    """The row whole when it says something by itself, else the cell that the likeliest span lies in."""
+    best = max(reading.candidates, key=lambda span: span.probability, default=None)
+    cell = row.cell_at(best.start, best.end) if best and not row.says else None
+    values = [cell] if cell else [each for _, _, each in row.cells]
+    said = " ".join(text_of(row.passage, value.start, value.end) for value in values)
+    if wanted.ask is Ask.NUMBER and not _NUMBER.search(said):
+        return None
+    sure = 1.0 - reading.no_answer
+    return CellAnswer(passage=row.passage, row=row.row, cell=cell, score=sure, probability=sure)
+
+
+def _holds_code(wanted: Wanted, text: str) -> bool:
+    """A row about another setting than the asked one says nothing about it."""
+    return not wanted.codes or any(code in text for code in wanted.codes)
 
 
 def _fits(wanted: Wanted, passage: Passage, text: str) -> float:
     """1 when the sentence may answer, less when its period is only what the company may call it, 0 not."""
-    if not _complete(text, passage):
-        return 0.0
     named = periods_in(text)
     plain = _without(_FOOTNOTE.sub("", text), named)
     needs = _NEEDS.get(wanted.ask)
@@ -157,18 +147,6 @@ def _not_compared(text: str, named: Sequence[Period]) -> tuple[Period, ...]:
     return tuple(found for found in named if compared is None or found.start < compared.start())
 
 
-def _complete(text: str, passage: Passage) -> bool:
-    """A whole sentence or a bulleted statement; not a row, a heading or a question."""
-    bare = text.strip()
-    if "\t" in bare or len(bare.split()) < 4 or bare.endswith("?"):
-        return False
-    if not (_ENDING.search(bare) or bare.startswith(("•", "-", "–", "*"))):
-        return False
-    return bare.rstrip(".").casefold() not in {
-        part.rstrip(".").casefold() for part in passage.chunk.section_path
-    }
-
-
 def _states_value(wanted: Wanted, plain: str) -> bool:
     """A value is asked for: the sentence gives a number, its period's apart, and speaks of the item."""
     said = {mention.name for mention in items_in(plain)}
@@ -190,11 +168,20 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(label_words(text))
 
 
-def _alike(one: SentenceAnswer, other: SentenceAnswer) -> bool:
-    a, b = _words(one.text), _words(other.text)
+def _alike(one: SentenceAnswer | CellAnswer, other: SentenceAnswer | CellAnswer) -> bool:
+    (start, end, said), (from_, to, told) = _place(one), _place(other)
+    a, b = _words(said), _words(told)
     overlapping = (
         one.passage.chunk.document_version == other.passage.chunk.document_version
-        and one.start < other.end
-        and other.start < one.end
+        and start < to
+        and from_ < end
     )
-    return overlapping or len(a & b) >= SIMILAR * max(1, min(len(a), len(b)))
+    # Rows of one table share words and say different things.
+    rows = isinstance(one, CellAnswer) or isinstance(other, CellAnswer)
+    return overlapping or len(a & b) >= (1.0 if rows else SIMILAR) * max(1, min(len(a), len(b)))
+
+
+def _place(answer: SentenceAnswer | CellAnswer) -> tuple[int, int, str]:
+    if isinstance(answer, SentenceAnswer):
+        return answer.start, answer.end, answer.text
+    return answer.row.start, answer.row.end, text_of(answer.passage, answer.row.start, answer.row.end)

@@ -38,7 +38,8 @@ class Wanted(Record, frozen=True, kw_only=True):
     """``items`` are line items asked for; ``formulae`` ratios; ``changes`` is set for a change over time.
 
     ``words``: stemmed content words left when names, periods, items and filler are taken away;
-    ``terms``: all stemmed content words but names' and periods'. With ``either`` one of the items will do;
+    ``terms``: all stemmed content words but names' and periods'; ``codes``: identifiers, as they are written
+    ("writer.top_p", "--port", "PYENV_DIR"). With ``either`` one of the items will do;
     with ``every`` each year that a table shows.
     """
 
@@ -55,6 +56,7 @@ class Wanted(Record, frozen=True, kw_only=True):
     average: bool
     either: bool = False
     every: bool = False
+    codes: tuple[str, ...] = ()
 
     @property
     def by_cell(self) -> bool:
@@ -157,6 +159,13 @@ def kind_of(question: str) -> Ask:
     return next((kind for kind, pattern in _COMPILED if pattern.search(question)), Ask.TEXT)
 
 
+# Names of settings, options, functions and variables. A hyphen alone makes none ("well-known"), nor does a
+# dot in a number or behind a capital ("U.S.", "Amazon.com").
+_CODE = re.compile(
+    r"(?<![\w.-])(?:--[a-z][\w-]*\w|[a-z]\w*(?:\.[a-z_][\w-]*\w)+|\w*[^\W_]_[^\W_]\w*|\.[a-z][\w-]+\w)(?![\w-])"
+)
+
+
 @lru_cache(maxsize=512)
 def read_question(question: str) -> Wanted:
     """What ``question`` asks for. Deterministic; equal questions give equal values."""
@@ -196,6 +205,7 @@ def read_question(question: str) -> Wanted:
         average=bool(_AVERAGE.search(question)),
         either=_either(question, items),
         every=EVERY_YEAR in question,
+        codes=tuple(dict.fromkeys(found.group() for found in _CODE.finditer(question))),
     )
 
 

@@ -16,6 +16,8 @@ import msgspec
 
 from citewell.config import Retrieval
 from citewell.errors import UsageError
+from citewell.matching.questions import read_question
+from citewell.matching.rows import likely_rows
 from citewell.ports import IndexSnapshot, Ranker
 from citewell.records import Chunk, Passage, Record
 from citewell.retrieval.dating import dating_notes
@@ -178,6 +180,7 @@ class Retriever:
         relevances = self._ranker.rank(question, [chunk.in_context for chunk in chunks]) if chunks else []
         if wide:
             relevances = self._widened(question, chunks, relevances, wide)
+        relevances = self._by_rows(question, chunks, relevances)
         passages = [
             Passage(
                 chunk=pool.chunks[key],
@@ -213,6 +216,16 @@ class Retriever:
         for i, relevance in zip(best, self._ranker.rank(question, texts) if texts else (), strict=True):
             widened[i] = max(widened[i], relevance)
         return widened
+
+    def _by_rows(self, question: str, chunks: Sequence[Chunk], relevances: Sequence[float]) -> list[float]:
+        """A table is as relevant as the likeliest of its rows, each read by itself."""
+        rows = likely_rows(read_question(question), [Passage(chunk=chunk) for chunk in chunks])
+        best = {_key(chunk): relevance for chunk, relevance in zip(chunks, relevances, strict=True)}
+        read = self._ranker.rank(question, [row.text for row in rows]) if rows else []
+        for row, relevance in zip(rows, read, strict=True):
+            key = _key(row.passage.chunk)
+            best[key] = max(best[key], relevance)
+        return [best[_key(chunk)] for chunk in chunks]
 
     def _weights(self, named: bool) -> Mapping[str, float]:
         settings = self._settings

@@ -1,0 +1,134 @@
+"""What an extractor points at becomes something that can be quoted: a sentence, a led-up line, a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from citewell.config import Gate
+from citewell.gate import check_gate
+from citewell.generation import ExtractiveGenerator
+from citewell.ports import Extraction, GenerationRequest, Reading
+from citewell.records import Draft, Maker, Passage
+
+SETTINGS = ["default", "meaning"]
+
+
+class Points:
+    """An extractor that is sure of one stretch of text, wherever it stands."""
+
+    maker = Maker(name="points")
+
+    def __init__(self, at: str, no_answer: float = 0.1) -> None:
+        self._at, self._no_answer = at, no_answer
+
+    def extract(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        readings = []
+        for text in passages:
+            start = text.find(self._at)
+            spans = (Extraction(start=start, end=start + len(self._at), probability=1.0 - self._no_answer),)
+            readings.append(
+                Reading(
+                    candidates=spans if start >= 0 else (), no_answer=self._no_answer if start >= 0 else 1.0
+                )
+            )
+        return readings
+
+
+def asked(question: str, at: str, *passages: Passage) -> Draft:
+    return ExtractiveGenerator(Points(at)).generate(
+        GenerationRequest(question=question, aspects=(question,), passages=passages)
+    )
+
+
+def settings(pages) -> Passage:
+    rows = [
+        ("search.limit", ["50", "candidates that are looked at"]),
+        ("search.words", ["12", "words that are shown of each"]),
+        ("search.where", ["everywhere", "folders that are searched"]),
+    ]
+    return pages.table(rows, SETTINGS, title="Manual", table="Settings", document_id="docs/m.md")
+
+
+def test_a_setting_is_quoted_with_its_value_and_meaning(pages) -> None:
+    draft = asked("How many candidates are looked at by default?", "50", settings(pages))
+    (claim,) = draft.claims
+    assert claim.text == "search.limit\t50\tcandidates that are looked at"
+    assert claim.answers == 0.9
+
+
+def test_a_value_among_values_is_quoted_with_its_label_and_head(pages) -> None:
+    table = pages.table([("X1", ["14", "230"]), ("X2", ["9", "180"])], ["hours", "grams"], table="Devices")
+    draft = asked("How many grams is the X2?", "180", table)
+    (claim,) = draft.claims
+    assert claim.text == "X2 … 180"
+    assert "column “grams”" in draft.text
+    assert [quote.text for quote in claim.quotes] == ["X2", "180"]
+
+
+def test_a_row_without_a_number_does_not_say_how_many(pages) -> None:
+    assert asked("How many folders are searched?", "everywhere", settings(pages)).claims == ()
+
+
+def test_a_row_about_another_setting_is_not_quoted_for_the_one_that_is_asked(pages) -> None:
+    for at in ("12", "50"):
+        (claim,) = asked("What is the default of search.limit?", at, settings(pages)).claims
+        assert claim.text.startswith("search.limit")
+
+
+def test_a_setting_that_no_passage_has_is_missing_however_sure_the_extractor_is(pages) -> None:
+    result = check_gate("What is the default of search.top_p?", (), (settings(pages),), Points("50"), Gate())
+    assert not result.passed
+    assert "search.top_p" in result.reason
+
+
+def test_a_row_or_column_of_another_year_is_no_answer(pages) -> None:
+    table = pages.table([("2021", ["3"]), ("2022", ["4"])], ["storms seen"], table="Storms")
+    question = "How many storms were seen in 2022?"
+    for pointed_at in ("4", "3"):
+        (claim,) = asked(question, pointed_at, table).claims
+        assert claim.text.startswith("2022")
+
+
+def test_the_gate_opens_for_a_row_that_the_writer_quotes(pages) -> None:
+    passed = check_gate("How many words are shown?", (), (settings(pages),), Points("12"), Gate())
+    assert passed.passed
+    assert "a table has it" in passed.reason or "1 of 1" in passed.reason
+
+
+def test_a_command_is_quoted_with_the_words_that_lead_up_to_it(pages) -> None:
+    text = pages.text("Whoever has it already upgrades with:\nbrew upgrade thing\nSee also the notes.")
+    draft = asked("How is it upgraded?", "brew upgrade thing", text)
+    assert [claim.text for claim in draft.claims] == [
+        "Whoever has it already upgrades with:\nbrew upgrade thing"
+    ]
+
+
+def test_a_short_line_that_nothing_leads_up_to_is_not_quoted(pages) -> None:
+    assert asked("How is it upgraded?", "brew upgrade thing", pages.text("brew upgrade thing")).claims == ()
+
+
+def test_a_heading_is_no_answer(pages) -> None:
+    assert asked("What is it?", "Section", pages.text("Section\nThis is what it is about.")).claims == ()
+
+
+def test_a_line_that_leads_up_to_something_is_quoted_with_it(pages) -> None:
+    text = pages.text("To upgrade what you have, run:\nbrew upgrade thing\nThen start it again.")
+    draft = asked("How is it upgraded?", "To upgrade what you have", text)
+    assert draft.claims[0].text.startswith("To upgrade what you have, run:\nbrew upgrade thing")
+
+
+def test_who_may_be_somebody_without_a_name(pages) -> None:
+    text = pages.text("full: everything\n- only the owner of the folder may empty it")
+    draft = asked("Who may empty the folder?", "only the owner", text)
+    assert [claim.text for claim in draft.claims] == ["- only the owner of the folder may empty it"]
+
+
+def test_a_line_of_a_list_is_quoted_whole(pages) -> None:
+    on_a_page = pages.text("full: everything the compiler knows about names\nnone: nothing at all")
+    text = msgspec.structs.replace(on_a_page, chunk=msgspec.structs.replace(on_a_page.chunk, page=None))
+    draft = asked("What does full do?", "everything the compiler knows", text)
+    assert [claim.text for claim in draft.claims] == ["full: everything the compiler knows about names"]
+    # On a page such a line may be the torn half of a sentence.
+    assert asked("What does full do?", "everything the compiler knows", on_a_page).claims == ()
