@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from citewell.cli.eval_run import progress_bar
 from citewell.cli.home import HomeOption, JsonOption, home_of
 from citewell.cli.printing import PARTIAL, aside, columns, say, say_json
 from citewell.errors import CitewellError
@@ -55,7 +56,8 @@ def calibrate(
     knowledge_base = _without_card(context, folder)
     evidence = _evidence(knowledge_base, files or [], labels)
     terms = Terms(alpha=alpha, partial_alpha=partial_alpha, confidence=confidence)
-    card = make(knowledge_base, evidence, terms)
+    with progress_bar() as progress:
+        card = make(knowledge_base, evidence, terms, progress=progress)
     path = out or folder / "card.json"
     write_card(card, path)
     knowledge_base.audit.note_evaluation(
@@ -129,6 +131,8 @@ def _evidence(knowledge_base: KnowledgeBase, files: list[Path], labels: bool) ->
 
 
 def _tell(card: Card, path: Path, folder: Path) -> None:
+    from citewell.confidence.cards import Outcome
+
     rows = [("promise", "threshold", "units", "shown", "errors", "rate", "at most", "coverage", "outcome")]
     rows += [
         (
@@ -145,11 +149,16 @@ def _tell(card: Card, path: Path, folder: Path) -> None:
         for made in card.promises
     ]
     columns(rows)
+    silent: dict[str, list[str]] = {}
     for made in card.promises:
-        if made.outcome.value == "holds":
+        if made.outcome is Outcome.HOLDS:
             say(f"with {card.confidence:.0%} confidence: {made.says}")
+        elif made.outcome is Outcome.NOT_MEASURED:
+            silent.setdefault(made.note, []).append(made.name)
         else:
             say(f"{made.name}: no promise; the threshold stays {made.threshold:.3g} ({made.note})")
+    for note, names in silent.items():
+        say(f"not measured: {', '.join(names)} ({note})")
     if card.weighing is not None:
         weights = ", ".join(f"{name} {value:.2g}" for name, value in card.weighing.weights.items())
         note = f" ({card.weighing.note})" if card.weighing.note else ""

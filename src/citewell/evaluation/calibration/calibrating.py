@@ -35,6 +35,7 @@ from citewell.evaluation.judging.rightness import judged_right
 from citewell.evaluation.labelled import LabelledClaim
 from citewell.evaluation.observed import Observed
 from citewell.evaluation.pipelines import located_in
+from citewell.evaluation.running import Progress
 from citewell.identity import hash_text
 from citewell.knowledge import KnowledgeBase
 from citewell.records import AuditRecord, Case, Decision, Passage, Proof, Record
@@ -85,8 +86,15 @@ class _Rehearsed(Record, frozen=True, kw_only=True):
     right: bool | None
 
 
-def calibrate(kb: KnowledgeBase, evidence: Evidence, terms: Terms = Terms()) -> Card:
-    """Raises UsageError for terms that make no sense, or when there is nothing labelled."""
+def calibrate(
+    kb: KnowledgeBase,
+    evidence: Evidence,
+    terms: Terms = Terms(),
+    *,
+    progress: Progress = lambda done, total, name: None,
+) -> Card:
+    """Raises UsageError for terms that make no sense, or when there is nothing labelled. ``progress`` counts
+    each case twice: it is searched for, then rehearsed."""
     _refuse(evidence, terms)
     bare = kb.under(_without_card(kb.config))
     today = bare.today()
@@ -95,11 +103,17 @@ def calibrate(kb: KnowledgeBase, evidence: Evidence, terms: Terms = Terms()) -> 
     notes = list(evidence.notes)
     rehearsed: list[_Rehearsed] = []
     if evidence.cases:
-        found = [_found(bare, case) for case in evidence.cases]
+        found: list[_Found] = []
+        steps = 2 * len(evidence.cases)
+        for case in evidence.cases:
+            progress(len(found), steps, case.id)
+            found.append(_found(bare, case))
         notes += [f"case {one.case.id}: {one.located.problem}" for one in found if one.located.problem]
         promises.append(_relevance(bare.config, found, terms, settings))
         loose = bare.under(laid_over(bare.config, settings | _LOOSEST))
-        rehearsed = [_rehearsed(loose, one) for one in found]
+        for one in found:
+            progress(len(found) + len(rehearsed), steps, one.case.id)
+            rehearsed.append(_rehearsed(loose, one))
     promises += _proofs(bare, evidence, terms, settings)
     weighing = None
     if rehearsed:
