@@ -9,6 +9,7 @@ bound to the entry's body and subject.
 
 from __future__ import annotations
 
+import base64
 import os
 import zlib
 from collections.abc import Callable, Collection, Mapping
@@ -19,7 +20,7 @@ import msgspec
 from citewell.audit.personal import Personal, steps
 from citewell.audit.plans import plan_of
 from citewell.errors import LogIntegrityError
-from citewell.identity import SALT_BYTES, canonical_json, field_salts, plain, salted_hash, sorted_json
+from citewell.identity import canonical_json, field_salts, plain, salted_hash, sorted_json
 from citewell.records import Record
 
 ERASED = "[erased]"
@@ -90,9 +91,9 @@ def encrypt(texts: Texts, salt: bytes, key: bytes, body_hash: str, subject: str)
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     nonce = os.urandom(NONCE_BYTES)
+    plain = msgspec.json.encode({"salt": base64.b64encode(salt).decode(), "texts": texts})
     # A claim's text and the reasons of its verdicts repeat each other: a third is left.
-    plain = salt + zlib.compress(msgspec.json.encode(texts), 1)
-    return nonce + AESGCM(key).encrypt(nonce, plain, _bound(body_hash, subject))
+    return nonce + AESGCM(key).encrypt(nonce, zlib.compress(plain, 1), _bound(body_hash, subject))
 
 
 def decrypt(sealed: bytes, key: bytes, body_hash: str, subject: str) -> tuple[bytes, Texts]:
@@ -102,12 +103,12 @@ def decrypt(sealed: bytes, key: bytes, body_hash: str, subject: str) -> tuple[by
 
     try:
         plain = AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], _bound(body_hash, subject))
-        texts = msgspec.json.decode(zlib.decompress(plain[SALT_BYTES:]), type=Texts)
+        held = msgspec.json.decode(zlib.decompress(plain))
     except (InvalidTag, ValueError, zlib.error) as error:
         raise LogIntegrityError(
             "an entry's personal texts are not those that were sealed", hint="run `citewell audit check`"
         ) from error
-    return plain[:SALT_BYTES], texts
+    return base64.b64decode(held["salt"]), held["texts"]
 
 
 def opened(salt: bytes, texts: Texts) -> dict[str, tuple[bytes, str]]:
