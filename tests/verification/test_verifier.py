@@ -12,7 +12,8 @@ from citewell.config import Verification
 from citewell.errors import ModelError
 from citewell.models.fake import FakeEntailer
 from citewell.records import Entailment, Label, Maker, Proof, Status
-from citewell.verification.verifier import Verifier, stands_whole
+from citewell.verification.standing import stands_whole
+from citewell.verification.verifier import Verifier
 
 VERIFIER = Verifier(FakeEntailer())
 

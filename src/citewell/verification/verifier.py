@@ -2,12 +2,15 @@
 
 In: claims and their evidence. Out: one :class:`Verdict` each, with its proof and its reason in plain words.
 
-    verbatim   the whole statement stands in the evidence, with nothing before or behind it that would turn it
-    numeric    every number is in the cell, or the sentence, that the claim speaks of, and nothing else is
-    claimed that exact code or the entailer does not find there
-    entailed   the calibrated probability of support (:mod:`citewell.verification.support`) reaches the
-    threshold otherwise  contradicted when the entailer says so of a text that speaks of the same thing
-    (:mod:`citewell.verification.opposing`), else unsupported; unchecked when nothing could be judged
+    verbatim    the whole statement stands in the evidence, with nothing around it that would turn it
+                (:mod:`citewell.verification.standing`)
+    numeric     every number is in the cell, or the sentence, that the claim speaks of, and nothing else is
+                claimed that exact code or the entailer does not find there
+    entailed    the calibrated probability of support (:mod:`citewell.verification.support`) reaches the
+                threshold
+    otherwise   contradicted when the entailer says so of a text that speaks of the same thing
+                (:mod:`citewell.verification.opposing`), else unsupported; unchecked when nothing could be
+                judged
 
 Evidence is read text by text, and the nearest sentences of all texts together where no text alone
 suffices, so that more evidence never lowers the best support. Knows nothing about answers, markers or spans.
@@ -24,19 +27,17 @@ from citewell.ports import Entailer
 from citewell.records import Entailment, Label, Maker, Proof, Record, Status, Verdict
 from citewell.sentences import sentence_spans
 from citewell.verification.cells import place_numbers, proven_by_cells
-from citewell.verification.entities import missing_names
 from citewell.verification.evidence import EvidenceText, as_evidence
 from citewell.verification.joining import card_of, join_support
 from citewell.verification.language import not_english
 from citewell.verification.numbers import check_numbers
 from citewell.verification.opposing import speaks_of
-from citewell.verification.otherwise import told_otherwise
-from citewell.verification.overstating import overstated
 from citewell.verification.quantities import Form, extract_quantities
-from citewell.verification.signals import cut_off, denied_by, overlap, signals
-from citewell.verification.support import DENIED_CEILING, source_kind
+from citewell.verification.reasons import held_by, lacking
+from citewell.verification.signals import denied_by, overlap
+from citewell.verification.standing import stands_whole
+from citewell.verification.support import DENIED_CEILING
 from citewell.verification.verbatim import find_all
-from citewell.verification.verbs import is_finite
 from citewell.verification.wording import as_written
 
 NAME = "citewell-verifier/1"
@@ -237,10 +238,20 @@ class Verifier:
         support = best.support or 0.0
         if support >= self._settings.support_threshold:
             return self._scored(
-                Status.VERIFIED, best, support, self._supported(question, best), proof=_proof(question, best)
+                Status.VERIFIED,
+                best,
+                support,
+                held_by(question.claim, best.premise, question.context),
+                proof=_proof(question, best),
             )
         objection = best.objection or next((read.objection for read in judged if read.objection), "")
-        reason = objection or _lacks(question, judged, best)
+        reason = objection or lacking(
+            question.claim,
+            best.premise,
+            [read.premise for read in judged],
+            context=question.context,
+            asked=question.asked,
+        )
         worst = self._denying(question, judged)
         if worst is not None:
             return self._scored(
@@ -262,16 +273,6 @@ class Verifier:
             )
         ]
         return max(denying, key=lambda read: read.entailment.contradiction or 0.0, default=None)
-
-    def _supported(self, question: Question, best: _Read) -> str:
-        where = f" by {best.premise.source}" if best.premise.source else ""
-        loose = [
-            c.quantity.text
-            for c in check_numbers(question.claim, best.premise.text, best.premise.around(question.context))
-            if not c.holds
-        ]
-        tail = f"; {_list(loose)} is not written there" if loose else ""
-        return f"entailed{where}{tail}"
 
     def _scored(
         self, status: Status, read: _Read, support: float, reason: str, *, proof: Proof | None = None
@@ -312,63 +313,6 @@ def hypothesis(question: Question) -> str:
     return f"{question.asked.strip()} {question.claim}" if question.asked.strip() else question.claim
 
 
-def stands_whole(claim: str, text: str) -> bool:
-    """``claim`` stands in ``text`` word for word and as a whole statement.
-
-    Its sentence may say more, but nothing that would turn it: no denial, report, hedge or condition around
-    it. A fragment without a verb is no statement.
-    """
-    bare = claim.strip().rstrip(".!").rstrip()
-    words = bare.split()
-    # A sentence made of a clause begins with a capital that the clause does not have, and the reverse.
-    variants = {bare, bare[:1].swapcase() + bare[1:]}
-    for start, end in (hit for variant in sorted(variants) for hit in find_all(variant, text)):
-        first, last = _sentence_around(text, start, end)
-        before, after = text[first:start], text[end:last]
-        whole = not any(ch.isalnum() for ch in before + after)
-        statement = len(words) >= 3 and any(is_finite(word.strip(".,;:()").lower()) for word in words)
-        if whole and len(words) >= 3 and not _introduced(text, first):
-            return True
-        if (
-            statement
-            and not cut_off(before, after)
-            and _joins(before, after)
-            and not _introduced(text, first)
-        ):
-            return True
-    return False
-
-
-def _sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
-    """From the start of the sentence that holds ``start`` to the end of the one that holds ``end``."""
-    spans = sentence_spans(text)
-    first = max((a for a, _ in spans if a <= start), default=0)
-    last = min((b for _, b in spans if b >= end), default=len(text))
-    return first, last
-
-
-def _joins(before: str, after: str) -> bool:
-    """Only a clause border may be cut: "He is rich" does not stand in "He is rich in spirit"."""
-    left, right = before.strip(), after.strip().lstrip(".!?\u201d\"')")
-    opens = (
-        not left
-        or left[-1] in ',;:\u2014-"\u201c('
-        or left.split()[-1].lower() in {"and", "but", "while", "whereas"}
-    )
-    closes = (
-        not right
-        or right[0] in ",;:\u2014-)"
-        or right.split()[0].lower() in {"and", "but", "while", "whereas"}
-    )
-    return opens and closes
-
-
-def _introduced(text: str, first: int) -> bool:
-    """The sentence before ends in a colon and denies or reports what follows ("It is a myth that:")."""
-    before = text[max(0, first - 200) : first].rstrip()
-    return before.endswith(":") and bool(cut_off(before[before.rfind("\n") + 1 :], ""))
-
-
 def _proof(question: Question, best: _Read) -> Proof:
     """Numeric when the claim states a value and the evidence holds every one of its numbers."""
     values = [
@@ -382,41 +326,3 @@ def _proof(question: Question, best: _Read) -> Proof:
 def _told(question: Question, evidence: EvidenceText) -> str:
     """What is known without being evidence: the text around it, and the question that was asked."""
     return f"{evidence.around(question.context)}\n{question.asked}"
-
-
-def _lacks(question: Question, judged: Sequence[_Read], best: _Read) -> str:
-    """What is missing or turned, in words: numbers first, then names, then a changed meaning."""
-    if source_kind(best.premise.text) != "table" and (
-        told := told_otherwise(question.claim, best.premise.text, question.context)
-    ):
-        return told
-    everything = "\n".join(read.premise.text for read in judged)
-    around = "\n".join([question.context, *(read.premise.context for read in judged)])
-    numbers = [
-        check.quantity.text for check in check_numbers(question.claim, everything, around) if not check.holds
-    ]
-    if numbers:
-        return f"the source does not hold {_list(numbers)}"
-    missing = missing_names(question.claim, f"{everything}\n{around}\n{question.asked}")
-    if missing:
-        return f"the source does not name {_list(missing)}"
-    if beyond := overstated(question.claim, best.premise.text):
-        return beyond
-    for signal in signals(question.claim, best.premise.text):
-        return _SIGNALS[signal.kind].format(claim=signal.claim, evidence=signal.evidence)
-    return "no passage says this"
-
-
-_SIGNALS = {
-    "negation": "one of claim and source denies it",
-    "hedge": "the source only says \u201c{evidence}\u201d",
-    "quantifier": "the claim says \u201c{claim}\u201d, the source \u201c{evidence}\u201d",
-    "opposite": "the claim says \u201c{claim}\u201d, the source \u201c{evidence}\u201d",
-    "order": "the claim has {claim}, the source {evidence}",
-    "attribution": "the source reports it (\u201c{evidence}\u201d), it does not say so itself",
-    "condition": "the source says it under a condition (\u201c{evidence}\u201d)",
-}
-
-
-def _list(items: Sequence[str]) -> str:
-    return ", ".join(dict.fromkeys(f"\u201c{' '.join(item.split())}\u201d" for item in items))

@@ -1,0 +1,165 @@
+"""Numbers written in digits: "$1,577 million", "(12.3)", "4:30 pm", "5 km", "3rd quarter".
+
+In: text. Out: quantities as they are written, in order; numbers that are part of a name ("COVID-19", "10-K",
+"B12") are none. Knows nothing about words for numbers, dates or ranges.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+from citewell.verification.quantity import PERCENT, WORD, Form, Quantity, plain, scale_after
+from citewell.verification.units import CENTS, CURRENCIES, LETTER_SCALES, MONEY_SCALES, SHORT_UNITS, UNITS
+
+_DIGITS = r"(?:\d{1,3}(?:[,\u00a0\u202f\u2009']\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|(?<![\d.])\.\d+)"
+_PREFIX = (
+    r"(?:US\$|U\.S\.\$|HK\$|NZ\$|[ACSR]\$|[$€£¥₹₩]|"
+    r"\b(?:USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|CAD|AUD|HKD|SGD|SEK|NOK)\b)"
+)
+_NUMERAL = re.compile(
+    rf"(?P<open>\()?\s?(?P<minus>[-\u2212\u2012\u2013](?=[\d.$€£]))?(?P<cur>{_PREFIX})?[ \t\u00a0]?"
+    rf"(?P<open2>(?<=[$€£\t ])\()?(?P<minus2>(?<=[$€£])[-\u2212])?(?P<num>{_DIGITS})"
+    rf"(?:[ \u00a0-](?P<frac>\d/\d{{1,2}})(?![\d/]))?"
+)
+_ORDINAL_TAIL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
+_LETTER_TAIL = re.compile(r" ?(k|K|MM|mm|M|m|B|b|T|t)\b")
+_TIME_TAIL = re.compile(r"(?::(?P<min>[0-5]\d)(?::[0-5]\d)?)?\s?(?P<half>[ap]\.?m\b\.?)?", re.IGNORECASE)
+_GLUED = frozenset("st nd rd th s x am pm bps bp pp ppt bn mn tn mln q h".split())
+
+
+def numerals(text: str) -> Iterator[Quantity]:
+    position = 0
+    while match := _NUMERAL.search(text, position):
+        start, end = match.start("num"), match.end("num")
+        position = end
+        if _inside_name(text, match):
+            position = _end_of_word(text, end)
+            continue
+        tail = _TIME_TAIL.match(text, end)
+        clock = tail and (tail["half"] or tail["min"]) and not match["cur"] and len(match["num"]) <= 2
+        if tail and clock and match["num"].isdigit() and int(match["num"]) <= 24:
+            yield plain(text, start, tail.end(), Form.TIME, _minutes(match["num"], tail))
+            position = tail.end()
+            continue
+        quantity = _numeral(text, match)
+        position = max(end, quantity.end)
+        yield quantity
+
+
+def _numeral(text: str, match: re.Match[str]) -> Quantity:
+    written = re.sub(r"[,\u00a0\u202f\u2009']", "", match["num"])
+    value, step = Decimal(written), Decimal(1).scaleb(-len(written.partition(".")[2]))
+    end = match.end("num")
+    if match["frac"]:
+        top, bottom = match["frac"].split("/")
+        value, end = value + Decimal(top) / Decimal(bottom or 1), match.end("frac")
+    start = match.start("cur") if match["cur"] else match.start("num")
+    minus = bool(match["minus"] and _free(text, match.start("minus"))) or bool(match["minus2"])
+    if match["minus"] and minus:
+        start = match.start("minus")
+    unit, factor = CURRENCIES.get((match["cur"] or "").lower(), ""), Decimal(1)
+    form = Form.MONEY if unit else Form.NUMBER
+    if _ORDINAL_TAIL.match(text, end) and not unit and step == 1:
+        end += 2
+        unit = "quarter" if re.match(r"[ -]quarter\b", text[end:], re.IGNORECASE) else ""
+        return plain(text, start, end, Form.ORDINAL, value, unit=unit)
+    scale_end, scale = scale_after(text, end)
+    if not scale:
+        letter = _LETTER_TAIL.match(text, end)
+        if letter:
+            touching = letter.group(0) == letter[1]
+            table = LETTER_SCALES | MONEY_SCALES if unit else LETTER_SCALES if touching else {}
+            scale = table.get(letter[1], 0)
+            scale_end = letter.end() if scale else end
+    if scale:
+        value, step, end = value * scale, step * scale, scale_end
+    closing = text[end : end + 1] == ")"
+    percent = PERCENT.match(text, end)
+    if percent:
+        end = percent.end()
+        form = Form.PERCENT if percent["pc"] else Form.POINTS
+        unit = ""
+        if percent["bp"]:
+            value, step = value / 100, step / 100
+    elif word := WORD.match(text, end):
+        name = word["word"]
+        known = name if name in UNITS else name.lower()
+        touching = text[end] not in " \t\u00a0-"
+        if name.lower() in CURRENCIES and not unit and name.lower() not in {"won"}:
+            unit, form, end = CURRENCIES[name.lower()], Form.MONEY, word.end()
+            if name.lower() in CENTS:
+                value, step = value / 100, step / 100
+        elif known in UNITS and not unit and (known not in SHORT_UNITS or _symbol(text, word, touching)):
+            unit, factor = UNITS[known]
+            value, step, end = value * factor, step * factor, word.end()
+    brackets = bool((match["open"] or match["open2"]) and (closing or text[end : end + 1] == ")"))
+    brackets = brackets and bool(
+        match["cur"] or "," in match["num"] or "." in match["num"] or percent or _tabular(text, match)
+    )
+    if (
+        form is Form.NUMBER
+        and not unit
+        and not scale
+        and not minus
+        and re.fullmatch(r"1[1-9]\d\d|20\d\d", match["num"])
+    ):
+        form = Form.YEAR
+    return Quantity(
+        text=text[start:end], start=start, end=end, form=form, value=-value if minus else value, step=step,
+        unit=unit, factor=factor, scaled=bool(scale), sign=-1 if minus else 0, brackets=brackets,
+    )  # fmt: skip
+
+
+def _minutes(hours: str, tail: re.Match[str]) -> Decimal:
+    hour = int(Decimal(hours))
+    if tail["half"]:
+        hour = hour % 12 + (12 if tail["half"].lower().startswith("p") else 0)
+    return Decimal(60 * hour + int(tail["min"] or 0))
+
+
+def _inside_name(text: str, match: re.Match[str]) -> bool:
+    """A letter touches the number ("B12", "COVID-19", "10-K", "401(k)"): it is part of a name."""
+    start, end = match.start("num"), match.end("num")
+    if not match["cur"] and start > 0:
+        before = text[:start]
+        if before[-1].isalpha() or (
+            re.search(r"[A-Z]\w*[-\u2011]$", before)
+            and not re.search(r"(?i)(?:mid|pre|post|early|late|non|sub|year)-$", before)
+        ):
+            return True
+        if re.search(r"\d[.,:]$", before) or re.search(r"[A-Za-z0-9]/$", before):
+            return bool(re.search(r"\d[.:]$", before))
+    after = text[end:]
+    if re.match(r"-[A-Z]\b(?!-)|\([a-zA-Z]{1,3}\)|\.\d+\.|(?!st\b|nd\b|rd\b|th\b)[A-Z][a-z]", after):
+        return True
+    glued = re.match(r"[A-Za-z]+", after)
+    if not glued:
+        return False
+    tail = glued.group()
+    return not (
+        tail.lower() in _GLUED
+        or tail in UNITS or tail.lower() in UNITS or tail in LETTER_SCALES or tail in MONEY_SCALES
+        or tail.lower() in CURRENCIES
+    )  # fmt: skip
+
+
+def _end_of_word(text: str, end: int) -> int:
+    match = re.compile(r"[\w.-]*\w").match(text, end)
+    return match.end() if match else end
+
+
+def _free(text: str, position: int) -> bool:
+    """A dash is a minus where no word or digit stands before it."""
+    return position == 0 or not (text[position - 1].isalnum() or text[position - 1] in ")%]")
+
+
+def _tabular(text: str, match: re.Match[str]) -> bool:
+    line = text[text.rfind("\n", 0, match.start()) + 1 :].split("\n", 1)[0]
+    return "\t" in line or not re.search(r"[A-Za-z]", line)
+
+
+def _symbol(text: str, word: re.Match[str], touching: bool) -> bool:
+    """ "5 m" and "5m" are metres, "5 s" hardly ever seconds, "in 5 in" never inches."""
+    return touching or (word["word"] not in {"s", "l", "L", "W"} and word["word"] not in {"ms", "in"})
