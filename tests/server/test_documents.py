@@ -27,6 +27,8 @@ def test_the_text_of_a_range_is_what_is_cited(client: TestClient) -> None:
     ]
     about = client.get("/v1/documents/show", params=where).json()
     assert about["title"]["value"] == "The bridge"
+    listed = client.get("/v1/documents").json()["documents"]
+    assert [about["uri"], listed[0]["uri"]] == ["bridge.md", "bridge.md"]  # its folder is the server's own
     beyond = client.get("/v1/documents/text", params={"id": "bridge.md", "start": 10**9}).json()
     assert (beyond["text"], beyond["start"] <= beyond["end"]) == ("", True)
 
@@ -42,8 +44,8 @@ def test_the_list_pages(client: TestClient) -> None:
 def test_an_upload_is_read_asked_and_withdrawn(client: TestClient, kb: KnowledgeBase) -> None:
     note = {"file": ("../../ferry.md", b"# Ferry\n\nThe ferry leaves from Oland.\n")}
     report = client.post("/v1/documents", files=note, data={"tag": ["boats"]}).json()
-    assert [(file["document_id"], file["status"]) for file in report["files"]] == [
-        ("uploads/ferry.md", "added")
+    assert [(file["document_id"], file["status"], file["path"]) for file in report["files"]] == [
+        ("uploads/ferry.md", "added", "ferry.md")
     ]
     kept = [path for path in (kb.home / "uploads").rglob("*") if path.is_file()]
     assert [path.name for path in kept] == ["ferry.md"]

@@ -51,6 +51,15 @@ def test_what_a_proxy_passed_on_is_never_the_owners(client: TestClient, name: st
     assert client.get("/v1/documents", headers={name: "203.0.113.7"}).status_code == 401
 
 
+def test_who_is_nobody_is_told_so_before_anything_is_read(client: TestClient, keys: Any) -> None:
+    keys("alice")
+    public = {"/healthz", "/readyz"}
+    for path, operations in client.get("/openapi.json").json()["paths"].items():
+        for method in operations.keys() & {"get", "post", "put", "delete"}:
+            response = client.request(method, path.replace("{", "").replace("}", ""), content=b"{rubbish")
+            assert (response.status_code == 401) != (path in public), (method, path, response.text)
+
+
 def test_a_key_closes_the_home_and_revoking_it_does_not_open_it(client: TestClient, keys: Any) -> None:
     headers = keys("alice")
     assert client.get("/v1/documents").status_code == 401

@@ -88,8 +88,8 @@ class FeedbackRequest(Record, frozen=True, kw_only=True):
     openapi_extra=takes(FeedbackRequest),
 )
 def feedback(
-    said: Annotated[FeedbackRequest, Depends(body_of(FeedbackRequest))],
     caller: Annotated[Caller, Depends(require(scope=Scope.FEEDBACK))],
+    said: Annotated[FeedbackRequest, Depends(body_of(FeedbackRequest))],
     here: Here,
 ) -> Response:
     """What somebody did with an answer that they may see."""

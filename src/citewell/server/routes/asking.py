@@ -44,7 +44,7 @@ Here = Annotated[Site, Depends(site)]
     openapi_extra=takes(AskRequest),
 )
 async def ask(
-    request: Request, asked: Annotated[AskRequest, Depends(body_of(AskRequest))], caller: Asker, here: Here
+    request: Request, caller: Asker, asked: Annotated[AskRequest, Depends(body_of(AskRequest))], here: Here
 ) -> Response:
     """The accountable pass. The record is durable before the answer leaves."""
     resumed = _EVENT_ID.fullmatch(request.headers.get("last-event-id", ""))
@@ -70,8 +70,8 @@ class After(Record, frozen=True, kw_only=True):
 async def events(
     request_id: str,
     request: Request,
-    asked: Annotated[After, Depends(query_of(After))],
     caller: Asker,
+    asked: Annotated[After, Depends(query_of(After))],
     here: Here,
 ) -> Response:
     """The events of a streamed question again, whichever worker answers it; or made from the record. Then

@@ -42,7 +42,7 @@ class AuditPage(Page, frozen=True, kw_only=True):
     openapi_extra=asks(AuditQuery),
 )
 def query(
-    asked: Annotated[AuditQuery, Depends(query_of(AuditQuery))], caller: Auditor, here: Here
+    caller: Auditor, asked: Annotated[AuditQuery, Depends(query_of(AuditQuery))], here: Here
 ) -> Response:
     """Every member narrows; `since` and `until` are `30d`, `12h` or a date. The read is itself on record."""
     kb = here.kb_for(caller)
@@ -58,7 +58,7 @@ class CountsQuery(AuditQuery, frozen=True, kw_only=True):
 
 @router.get("/counts", responses=gives(Counts, "How many, over time"), openapi_extra=asks(CountsQuery))
 def counts(
-    asked: Annotated[CountsQuery, Depends(query_of(CountsQuery))], caller: Auditor, here: Here
+    caller: Auditor, asked: Annotated[CountsQuery, Depends(query_of(CountsQuery))], here: Here
 ) -> Response:
     """How many records fit, and how many of them had what."""
     kb = here.kb_for(caller)
@@ -78,7 +78,7 @@ class ExportQuery(AuditQuery, frozen=True, kw_only=True):
     openapi_extra=asks(ExportQuery),
 )
 def export(
-    asked: Annotated[ExportQuery, Depends(query_of(ExportQuery))], caller: Auditor, here: Here
+    caller: Auditor, asked: Annotated[ExportQuery, Depends(query_of(ExportQuery))], here: Here
 ) -> Response:
     """The same files as ``citewell audit query --out``."""
     kb = here.kb_for(caller)

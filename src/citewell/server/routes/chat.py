@@ -52,8 +52,8 @@ def models(_: Annotated[Caller, Depends(require())]) -> Response:
 )
 async def completions(
     request: Request,
-    asked: Annotated[ChatRequest, Depends(body_of(ChatRequest))],
     caller: Annotated[Caller, Depends(require(scope=Scope.ASK))],
+    asked: Annotated[ChatRequest, Depends(body_of(ChatRequest))],
     here: Here,
 ) -> Response:
     """Answers the last message. Streamed content begins when the answer is sealed."""

@@ -6,6 +6,7 @@ A document id holds slashes, so it is a query parameter everywhere.
 from __future__ import annotations
 
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 import msgspec
 from fastapi import APIRouter, Depends, Request
@@ -49,11 +50,11 @@ class Catalogue(Record, frozen=True, kw_only=True):
     "", responses=gives(Catalogue, "The newest version of each document"), openapi_extra=asks(ListQuery)
 )
 def documents(
-    asked: Annotated[ListQuery, Depends(query_of(ListQuery))], caller: Reader, here: Here
+    caller: Reader, asked: Annotated[ListQuery, Depends(query_of(ListQuery))], here: Here
 ) -> Response:
     """By id."""
     behind = [entry for entry in here.kb_for(caller).documents() if entry.document_id > asked.after]
-    page = tuple(behind[: asked.limit])
+    page = tuple(msgspec.structs.replace(entry, uri=told_place(entry.uri)) for entry in behind[: asked.limit])
     more = page[-1].document_id if len(behind) > len(page) else ""
     return reply(Catalogue(documents=page, next=more))
 
@@ -89,11 +90,11 @@ class About(Record, frozen=True, kw_only=True):
 
 
 @router.get("/show", responses=gives(About, "What is known of a version"), openapi_extra=asks(OneQuery))
-def show(asked: Annotated[OneQuery, Depends(query_of(OneQuery))], caller: Reader, here: Here) -> Response:
+def show(caller: Reader, asked: Annotated[OneQuery, Depends(query_of(OneQuery))], here: Here) -> Response:
     """All but its text."""
     found = _version(here.kb_for(caller), asked.id, asked.version)
     own = {name: getattr(found, name) for name in About.__struct_fields__ if name != "length"}
-    return reply(About(length=len(found.text), **own))
+    return reply(About(length=len(found.text), **own | {"uri": told_place(found.uri)}))
 
 
 class Versions(Record, frozen=True, kw_only=True):
@@ -109,7 +110,7 @@ class NamedQuery(Record, frozen=True, kw_only=True):
     "/versions", responses=gives(Versions, "Every version, oldest first"), openapi_extra=asks(NamedQuery)
 )
 def versions(
-    asked: Annotated[NamedQuery, Depends(query_of(NamedQuery))], caller: Reader, here: Here
+    caller: Reader, asked: Annotated[NamedQuery, Depends(query_of(NamedQuery))], here: Here
 ) -> Response:
     """A version that was ever cited stays readable."""
     found = _versions(here.kb_for(caller), asked.id)
@@ -140,7 +141,7 @@ _AT_ONCE = 1_000_000
 @router.get(
     "/text", responses=gives(Text, "A range of the text as it is cited"), openapi_extra=asks(TextQuery)
 )
-def text(asked: Annotated[TextQuery, Depends(query_of(TextQuery))], caller: Reader, here: Here) -> Response:
+def text(caller: Reader, asked: Annotated[TextQuery, Depends(query_of(TextQuery))], here: Here) -> Response:
     """A citation's `quote` is exactly this for its `start` and `end`."""
     found = _version(here.kb_for(caller), asked.id, asked.version)
     length = len(found.text)
@@ -174,7 +175,7 @@ class PageOf(Record, frozen=True, kw_only=True):
 
 
 @router.get("/page", responses=gives(PageOf, "A page's size and rectangles"), openapi_extra=asks(PageQuery))
-def page(asked: Annotated[PageQuery, Depends(query_of(PageQuery))], caller: Reader, here: Here) -> Response:
+def page(caller: Reader, asked: Annotated[PageQuery, Depends(query_of(PageQuery))], here: Here) -> Response:
     """What is needed to light a span on the picture of the page."""
     found = _version(here.kb_for(caller), asked.id, asked.version)
     one = next((page for page in found.pages if page.number == asked.number), None)
@@ -200,7 +201,7 @@ class PictureQuery(OneQuery, frozen=True, kw_only=True):
     openapi_extra=asks(PictureQuery),
 )
 def picture(
-    asked: Annotated[PictureQuery, Depends(query_of(PictureQuery))], caller: Reader, here: Here
+    caller: Reader, asked: Annotated[PictureQuery, Depends(query_of(PictureQuery))], here: Here
 ) -> Response:
     """Drawn from the bytes whose hash is the version; 404 when they are not there any more."""
     found = _version(here.kb_for(caller), asked.id, asked.version)
@@ -247,7 +248,14 @@ async def put(request: Request, caller: Curator, here: Here) -> Response:
     if report.failed:
         failure = report.failed[0]
         raise Problem(422, failure.message, hint=failure.hint)
-    return reply(report)
+    files = tuple(msgspec.structs.replace(one, path=told_place(one.path)) for one in report.files)
+    return reply(msgspec.structs.replace(report, files=files))
+
+
+def told_place(uri: str) -> str:
+    """Where a document came from, as far as it is anybody's business: of a file its name, for the folders
+    that it lies in are the server's own."""
+    return uri if urlsplit(uri).scheme in ("http", "https") else uri.rstrip("/").rpartition("/")[2]
 
 
 def _ingested(here: Site, caller: Caller, file: Any, name: str, options: dict[str, Any]) -> IngestReport:
@@ -273,7 +281,7 @@ class Withdrawn(Record, frozen=True, kw_only=True):
     "/withdraw", responses=gives(Withdrawn, "It is retrieved no more"), openapi_extra=takes(Withdrawal)
 )
 def withdraw(
-    asked: Annotated[Withdrawal, Depends(body_of(Withdrawal))], caller: Curator, here: Here
+    caller: Curator, asked: Annotated[Withdrawal, Depends(body_of(Withdrawal))], here: Here
 ) -> Response:
     """It stays readable as evidence of past answers."""
     kb = here.kb_for(caller)
