@@ -24,9 +24,9 @@ from typing import Any
 
 import uvicorn
 from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 
+from benchmarks.chromium import chromium
 from benchmarks.reporting import data_folder, table, write
 from citewell.evaluation import sampling
 from citewell.knowledge import KnowledgeBase, open
@@ -50,16 +50,6 @@ QUESTIONS = (
 )
 WRONG = {2: "It leaves out the part-time employees.", 3: "docs/architecture.md says it: there is no answer."}
 LOADS = 5
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-)
 TIMES = """
 const page = performance.getEntriesByType("navigation")[0];
 const paint = performance.getEntriesByName("first-contentful-paint")[0];
@@ -147,16 +137,9 @@ def serving(home: Path) -> Iterator[str]:
 
 @contextmanager
 def browser() -> Iterator[webdriver.Chrome]:
-    with tempfile.TemporaryDirectory(prefix="citewell-chromium-", ignore_cleanup_errors=True) as folder:
-        options = webdriver.ChromeOptions()
-        options.binary_location = "/usr/bin/chromium"
-        for flag in (*FLAGS, f"--user-data-dir={folder}", "--window-size=1280,900"):
-            options.add_argument(flag)
-        driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
-        try:
-            yield driver
-        finally:
-            driver.quit()
+    folder = tempfile.TemporaryDirectory(prefix="citewell-chromium-", ignore_cleanup_errors=True)
+    with folder as profile, chromium(Path(profile), "--hide-scrollbars") as driver:
+        yield driver
 
 
 def measured(driver: webdriver.Chrome, address: str) -> dict[str, Any]:

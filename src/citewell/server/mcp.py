@@ -24,7 +24,7 @@ from citewell.environment import environment
 from citewell.errors import CitewellError
 from citewell.identity import plain, session_id
 from citewell.knowledge import KnowledgeBase
-from citewell.records import Answer, AuditRecord, Citation, Claim, Conflict, Passage
+from citewell.records import Answer, AuditRecord, Chunk, Citation, Claim, Conflict, Passage
 from citewell.verification.verbatim import locate
 
 Given = TypeVar("Given")
@@ -269,24 +269,28 @@ def _check(kb: KnowledgeBase, claim: str, quote: str, document_id: str, version:
         failure=(verdict or {}).get("failure") or "",
         reason=verdict["reason"] if verdict else "there is no claim in these words",
         support=verdict["support"] if verdict else None,
-        places=[
-            Place(document_id=document_id, document_version=document.version, start=start, end=end)
-            for start, end in located.spans
-        ],
+        places=[_place(document_id, document.version, start, end) for start, end in located.spans],
+    )
+
+
+def _place(
+    document_id: str, version: str, start: int, end: int, within: Chunk | Citation | None = None
+) -> Place:
+    """``within`` knows the page and the section."""
+    return Place(
+        document_id=document_id,
+        document_version=version,
+        start=start,
+        end=end,
+        page=within.page if within else None,
+        section=list(within.section_path) if within else [],
     )
 
 
 def _passage(passage: Passage) -> Found:
     chunk = passage.chunk
     return Found(
-        place=Place(
-            document_id=chunk.document_id,
-            document_version=chunk.document_version,
-            start=chunk.start_offset,
-            end=chunk.end_offset,
-            page=chunk.page,
-            section=list(chunk.section_path),
-        ),
+        place=_place(chunk.document_id, chunk.document_version, chunk.start_offset, chunk.end_offset, chunk),
         title=chunk.title,
         published_at=chunk.published_at,
         document_text=chunk.content,
@@ -322,14 +326,7 @@ def _claim(claim: Claim) -> Stated:
 
 def _cited(citation: Citation) -> Cited:
     return Cited(
-        place=Place(
-            document_id=citation.document_id,
-            document_version=citation.document_version,
-            start=citation.start,
-            end=citation.end,
-            page=citation.page,
-            section=list(citation.section_path),
-        ),
+        place=_place(citation.document_id, citation.document_version, citation.start, citation.end, citation),
         quote=citation.quote,
         status=citation.verdict.status.value if citation.verdict else "",
     )
