@@ -8,6 +8,7 @@ seeing       what one caller may see of all that
 forgetting   the stores beside the log that forget a person
 """
 
-from citewell.knowledge.home import KnowledgeBase, open, verify
+from citewell.knowledge.home import KnowledgeBase
+from citewell.knowledge.opening import open, verify
 
 __all__ = ["KnowledgeBase", "open", "verify"]

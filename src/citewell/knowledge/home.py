@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from citewell.access import OWNER, Caller, Role
-from citewell.assembly import Assembly, load_config
-from citewell.config import Config, Verification
-from citewell.errors import ConfigError, EvidenceError, UsageError
+from citewell.assembly import Assembly
+from citewell.config import Config
+from citewell.errors import EvidenceError, UsageError
 from citewell.records import ISSUE, Answer, AuditRecord, Document, Passage, Trace
 from citewell.sealing import failures, seal_configuration
 
@@ -31,51 +31,13 @@ if TYPE_CHECKING:
     from citewell.knowledge.logkeeping import LogKeeping
     from citewell.knowledge.reviewing import Reviewing
     from citewell.knowledge.seeing import Seeing
-    from citewell.ports import Clock, Embedder, Entailer
+    from citewell.ports import Entailer
     from citewell.records import AuditRecord
-    from citewell.verifying import Source, VerifyReport
-
-
-def open(home: str | Path, *, config: Config | None = None, clock: Clock | None = None) -> KnowledgeBase:
-    """The knowledge base in the folder ``home``; the first ingest makes it.
-
-    ``config`` replaces ``home/citewell.toml`` and the environment. Raises ConfigError for a key or value that
-    cannot be used, SameModelError when the generator would verify itself.
-    """
-    if "://" in str(home):
-        raise ConfigError(f"{home} is no folder", hint="object storage is not built yet: name a folder")
-    folder = Path(home)
-    return KnowledgeBase(Assembly(folder, load_config(folder) if config is None else config, clock))
-
-
-def verify(
-    answer: str,
-    sources: Sequence[Source],
-    question: str | None = None,
-    *,
-    entailer: Entailer | str | None = None,
-    embedder: Embedder | None = None,
-    settings: Verification | None = None,
-    one_claim: bool = False,
-) -> VerifyReport:
-    """Any answer against any sources, without a home; see :func:`citewell.verifying.verify`."""
-    # Imported on first use: its word lists and patterns take longer than `import citewell` may.
-    from citewell import verifying
-
-    return verifying.verify(
-        answer,
-        sources,
-        question,
-        entailer=entailer,
-        embedder=embedder,
-        settings=settings,
-        one_claim=one_claim,
-    )
 
 
 class KnowledgeBase:
-    """Made by :func:`open`, for the owner of the home; :meth:`as_` makes one for somebody else. May be shared
-    between threads; a context manager closes its stores."""
+    """Made by :func:`citewell.open` for the owner of the home; :meth:`as_` makes one for somebody else. May
+    be shared between threads; a context manager closes its stores."""
 
     def __init__(self, assembly: Assembly) -> None:
         self._parts = assembly

@@ -1,0 +1,57 @@
+"""The two ways in: ``citewell.open`` for a home, ``citewell.verify`` without one.
+
+In: a folder; or an answer and its sources. Out: a KnowledgeBase; a report. Imports nothing heavy before it is
+called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from citewell.assembly import Assembly, load_config
+from citewell.config import Config, Verification
+from citewell.errors import ConfigError
+from citewell.knowledge.home import KnowledgeBase
+
+if TYPE_CHECKING:
+    from citewell.ports import Clock, Embedder, Entailer
+    from citewell.verifying import Source, VerifyReport
+
+
+def open(home: str | Path, *, config: Config | None = None, clock: Clock | None = None) -> KnowledgeBase:
+    """The knowledge base in the folder ``home``; the first ingest makes it.
+
+    ``config`` replaces ``home/citewell.toml`` and the environment. Raises ConfigError for a key or value that
+    cannot be used, SameModelError when the generator would verify itself.
+    """
+    if "://" in str(home):
+        raise ConfigError(f"{home} is no folder", hint="object storage is not built yet: name a folder")
+    folder = Path(home)
+    return KnowledgeBase(Assembly(folder, load_config(folder) if config is None else config, clock))
+
+
+def verify(
+    answer: str,
+    sources: Sequence[Source] | Mapping[str, str],
+    question: str | None = None,
+    *,
+    entailer: Entailer | str | None = None,
+    embedder: Embedder | None = None,
+    settings: Verification | None = None,
+    one_claim: bool = False,
+) -> VerifyReport:
+    """Any answer against any sources, without a home; see :func:`citewell.verifying.verify`."""
+    # Imported on first use: its word lists and patterns take longer than `import citewell` may.
+    from citewell import verifying
+
+    return verifying.verify(
+        answer,
+        sources,
+        question,
+        entailer=entailer,
+        embedder=embedder,
+        settings=settings,
+        one_claim=one_claim,
+    )
