@@ -45,3 +45,14 @@ def test_a_cell_proves_a_claim_that_says_nothing_else() -> None:
 )
 def test_a_cell_does_not_prove_more_than_it_says(claim: str) -> None:
     assert proven_by_cells(claim, LINES, UNITS) is None
+
+
+def test_a_column_may_say_what_in_another_table_a_row_does() -> None:
+    table = (
+        "Consumer Health\tPharmaceutical\tMedTech\nAs reported\t5.4%\t3.1%\t12.9%\n"
+        "Sales by segment\nMedTech\t$7,788\t$6,898\nPharmaceutical\t$13,731\t$13,317\n"
+    )
+    lines = lines_of(table)
+    assert lines[0].cells == (("5.4%", "Consumer Health"), ("3.1%", "Pharmaceutical"), ("12.9%", "MedTech"))
+    assert not place_numbers("MedTech sales grew 12.9%.", lines)[0].misplaced
+    assert "As reported" in place_numbers("Pharmaceutical sales grew 12.9%.", lines)[0].misplaced

@@ -91,7 +91,12 @@ def _placement(
         misplaced = f"{quantity.text} stands under \u201c{' '.join(head.split())}\u201d"
     elif label_fit < _LABEL_HELD and line.label:
         better = max(lines, key=lambda row: overlap(row.label, claim))
-        if overlap(better.label, claim) >= max(2 * label_fit, 0.6) and better.label != line.label:
+        above = set(content_words(better.label)) <= set(content_words(head))  # the column says it
+        if (
+            overlap(better.label, claim) >= max(2 * label_fit, 0.6)
+            and better.label != line.label
+            and not above
+        ):
             misplaced = (
                 f"{quantity.text} stands in the row \u201c{line.label}\u201d, not \u201c{better.label}\u201d"
             )

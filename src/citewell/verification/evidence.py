@@ -55,7 +55,7 @@ def passage_evidence(passage: Passage, document_text: str | None = None) -> Evid
 
 def lines_of(text: str) -> tuple[TableLine, ...]:
     """Rows of plain text: lines with tabs; the first of a block that holds years or no numbers is its
-    head."""
+    head. A head with one cell less than a row has none over the labels."""
     lines: list[TableLine] = []
     heads: list[str] = []
     for line in text.split("\n"):
@@ -66,12 +66,13 @@ def lines_of(text: str) -> tuple[TableLine, ...]:
         if not heads and _is_head(cells[1:]):
             heads = cells
             continue
+        over = heads if len(cells) == len(heads) + 1 else heads[1:]
         lines.append(
             TableLine(
                 label=cells[0],
                 cells=tuple(
-                    (cell, heads[index] if index < len(heads) else "")
-                    for index, cell in enumerate(cells[1:], start=1)
+                    (cell, over[index] if index < len(over) else "")
+                    for index, cell in enumerate(cells[1:])
                     if cell
                 ),
             )
