@@ -93,3 +93,17 @@ def test_a_short_span_is_widened_inside_its_line() -> None:
     start, end = fitted(text, 0, 4, "Paid", 3, 30)
     assert text[start:end].startswith("Paid in full")
     assert "\n" not in text[start:end]
+
+
+def test_a_sentence_that_adds_no_support_is_not_cited_beside_the_one_that_does() -> None:
+    text = (
+        "Second-quarter sales of the group grew 6.3% to $25.5 billion. The weather was fine. Other factors "
+        "can be found in the annual report of Kelp & Kelp for the quarter."
+    )
+    claim = "Kelp & Kelp's second-quarter sales grew 6.3% to $25.5 billion, its annual report says."
+    loose = bind(claim, text)
+    judged = bind(claim, text, score=lambda texts: [0.9 if "$25.5 billion" in t else 0.1 for t in texts])
+    assert loose is not None
+    assert judged is not None
+    assert len(loose.spans) == 2
+    assert [text[a:b] for a, b in judged.spans] == [text[: text.index(" The weather")]]

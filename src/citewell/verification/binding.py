@@ -29,6 +29,8 @@ Scorer = Callable[[Sequence[str]], list[float]]
 _WORD = re.compile(r"[^\W_]+(?:[.,'\u2019-][^\W_]+)*%?")
 _CANDIDATES = 3
 _MOST_SPANS = 3
+_SUPPORTS = 0.5  # the border of support: what is left supports the claim
+_SLACK = 0.02  # where it does not, the support that a span must add to be cited beside others
 
 
 class Bound(Record, frozen=True, kw_only=True):
@@ -82,6 +84,7 @@ def bind(
         if not more or (len(held) >= 0.8 * len(wanted) and not any(c.numbers - numbers for c in more)):
             break
         chosen.append(max(more, key=lambda c: (len(c.numbers - numbers), len(c.held - held), -c.start)))
+    chosen = _needed(chosen, region, score)
     spans = sorted(
         fitted(text, start + c.start, start + c.end, claim, min_tokens, max_tokens, low=start, high=end)
         for c in chosen
@@ -204,6 +207,26 @@ def _best(candidates: Sequence[_Candidate], region: str, score: Scorer | None) -
     return max(
         zip(near, probabilities, strict=True), key=lambda pair: (pair[1], pair[0].weight, -pair[0].start)
     )[0]
+
+
+def _needed(chosen: list[_Candidate], region: str, score: Scorer | None) -> list[_Candidate]:
+    """Without those that add no number and without which the rest supports the claim as well (Gao et al.
+    2023, ALCE: an irrelevant citation): a reader would ask why they are there. The first choice stays."""
+    if score is None or len(chosen) < 2:
+        return chosen
+    kept = list(chosen)
+    for one in chosen[:0:-1]:
+        rest = [c for c in kept if c is not one]
+        if one.numbers - frozenset().union(*(c.numbers for c in rest)):
+            continue
+        with_it, without = score([_read_together(kept, region), _read_together(rest, region)])
+        if without >= min(_SUPPORTS, with_it - _SLACK):
+            kept = rest
+    return kept
+
+
+def _read_together(chosen: Sequence[_Candidate], region: str) -> str:
+    return " ".join(region[c.start : c.end] for c in sorted(chosen, key=lambda c: c.start))
 
 
 def _cell_spans(claim: str, text: str, rows: Sequence[Row], context: str) -> tuple[Span, ...]:
