@@ -19,6 +19,7 @@ from citewell.identity import (
     hash_text,
     hash_value,
     keyed_hash,
+    opens,
     salted_hash,
 )
 from citewell.records import Box, Citation, Maker, Status, Verdict
@@ -86,6 +87,16 @@ def test_records_survive_a_round_trip() -> None:
 def test_hashes_of_texts_are_what_their_names_say(key: bytes, text: str) -> None:
     assert keyed_hash(key, text) == "hmac-sha256:" + hmac.digest(key, text.encode(), "sha256").hex()
     assert salted_hash(key, text) == "salted-sha256:" + hashlib.sha256(key + text.encode()).hexdigest()
+
+
+def test_a_hash_opens_as_its_own_text_and_not_as_the_end_of_it_under_a_longer_salt() -> None:
+    salt, sealed = b"s" * 32, salted_hash(b"s" * 32, "not proven")
+    assert opens(salt, "not proven", sealed)
+    assert opens(salt, "not proven", keyed_hash(salt, "not proven"))
+    assert not opens(salt + b"not ", "proven", sealed)
+    assert not opens(salt[:-1], "snot proven", sealed)
+    assert not opens(salt, "proven", sealed)
+    assert not opens(salt, "", "")
 
 
 def test_the_salts_of_fields_are_one_stream_whatever_their_number() -> None:

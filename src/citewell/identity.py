@@ -81,6 +81,15 @@ def salted_hash(salt: bytes, text: str) -> str:
     return SALTED_TAG + hashlib.sha256(salt + text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def opens(salt: bytes, text: str, sealed: str) -> bool:
+    """Whether ``sealed`` is the hash of ``text`` under ``salt``, in today's form or as it was first sealed.
+
+    A salt has its 32 bytes and no others: with a longer one the rest of the text would open it too.
+    """
+    made = keyed_hash if sealed.startswith(BLIND_TAG) else salted_hash
+    return len(salt) == SALT_BYTES and made(salt, text) == sealed
+
+
 def field_salts(salt: bytes, count: int) -> list[bytes]:
     """The salts of an entry's fields, 32 bytes each: one shown with its field opens no other.
 

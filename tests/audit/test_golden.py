@@ -12,6 +12,9 @@ import pytest
 
 from citewell.audit import SqliteLog
 from citewell.audit.bodies import ERASED
+from citewell.audit.issuing import issue
+from citewell.audit.receipt_check import check_receipt
+from citewell.audit.receipts import written
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -32,3 +35,6 @@ def test_an_older_log_is_read_and_checked(version: str, tmp_path: Path) -> None:
     assert log.record(f"req_{2:024d}").user_query == ERASED
     assert log.body(log.at(6)) == {"score": 0.5, "text": "after the handover"}
     assert log.prove(2).size == 6
+    receipt = issue(log, f"req_{1:024d}")
+    assert receipt.answer["question"] == "question 1?"
+    assert check_receipt(written(receipt), key=published).origin

@@ -20,7 +20,15 @@ import msgspec
 from citewell.audit.personal import Personal, steps
 from citewell.audit.plans import plan_of
 from citewell.errors import LogIntegrityError
-from citewell.identity import canonical_json, field_salts, plain, salted_hash, sorted_json
+from citewell.identity import (
+    BLIND_TAG,
+    canonical_json,
+    field_salts,
+    keyed_hash,
+    plain,
+    salted_hash,
+    sorted_json,
+)
 from citewell.records import Record
 
 ERASED = "[erased]"
@@ -111,9 +119,16 @@ def decrypt(sealed: bytes, key: bytes, body_hash: str, subject: str) -> tuple[by
     return base64.b64decode(held["salt"]), held["texts"]
 
 
-def opened(salt: bytes, texts: Texts) -> dict[str, tuple[bytes, str]]:
-    """Each text with the salt that opens it, and no other, to a stranger; by JSON pointer."""
-    salts = field_salts(salt, len(texts))
+def opened(body: str, salt: bytes, texts: Texts) -> dict[str, tuple[bytes, str]]:
+    """Each text with the salt that opens it, and no other, to a stranger; by JSON pointer.
+
+    ``body`` is the stored one: its hashes say how they were made.
+    """
+    if f'"{SEALED}":"{BLIND_TAG}' in body:
+        # The first form: a field's salt was the HMAC of its pointer.
+        salts = [bytes.fromhex(keyed_hash(salt, path).removeprefix(BLIND_TAG)) for path in texts]
+    else:
+        salts = field_salts(salt, len(texts))
     return {path: (own, text) for (path, text), own in zip(texts.items(), salts, strict=True)}
 
 

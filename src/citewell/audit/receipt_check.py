@@ -22,7 +22,7 @@ from citewell.audit.merkle import leaf_hash, verify_inclusion
 from citewell.audit.notes import Checkpoint, Trusted, read_checkpoint, read_key, verify
 from citewell.audit.personal import steps
 from citewell.audit.receipts import ABOUT, FORMAT, Leaf, Receipt, readable, written
-from citewell.identity import canonical_json, hash_bytes, hash_value, salted_hash
+from citewell.identity import canonical_json, hash_bytes, hash_value, opens
 from citewell.records import Record
 
 MAX_BYTES = 64 << 20
@@ -113,7 +113,7 @@ def _findings(receipt: Receipt) -> list[str]:
             salt = bytes.fromhex(opened.salt)
         except ValueError:
             salt = b""
-        if opened.salt != salt.hex() or not sealed or salted_hash(salt, opened.text) != sealed:
+        if opened.salt != salt.hex() or not opens(salt, opened.text, sealed):
             findings.append(f"the text shown for {pointer} is not the one that was sealed")
     findings += _settings(receipt)
     try:
