@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -111,6 +112,29 @@ def test_an_answer_its_citation_and_its_receipt(talk: Talk, kb: KnowledgeBase) -
     assert other.structured_content["status"] != "VERIFIED"
     assert answer["request_id"] in {one["request_id"] for one in past.structured_content["records"]}
     assert check_receipt(canonical_json(receipt.structured_content["receipt"])).ok
+
+
+def test_a_quoted_figure_is_read_under_its_column(talk: Talk, kb: KnowledgeBase, tmp_path: Path) -> None:
+    """The row alone says nothing of a year: its heads and units belong to it."""
+    sales = tmp_path / "sales.csv"
+    sales.write_text("Item,2018,2019\nNet sales,232,280\nCosts,139,165\n")
+    kb.ingest(sales, document_id="sales.csv")
+    document = kb.document("sales.csv")
+    (row,) = [row for table in document.tables for row in table.rows if row.label == "Net sales"]
+    quote = document.text[row.start : row.end]
+    texts = []
+
+    def heard(line: bytes) -> bytes:
+        texts.append(json.loads(line)["sources"][0]["text"])
+        return known(line)
+
+    known, kb.verify_line = kb.verify_line, heard  # type: ignore[method-assign]
+    given = {"claim": "Net sales were 280 in 2019.", "quote": quote, "document_id": "sales.csv"}
+    _, checked = talk(("verify_citation", given))
+    assert checked.structured_content["found"]
+    (text,) = texts
+    assert "2018\t2019\nNet sales\t232\t280" in text
+    assert "Costs" not in text
 
 
 def test_an_agent_sees_what_its_user_may_see(talk: Talk, kb: KnowledgeBase) -> None:

@@ -25,6 +25,7 @@ from citewell.errors import CitewellError
 from citewell.identity import plain, session_id
 from citewell.knowledge import KnowledgeBase
 from citewell.records import Answer, AuditRecord, Chunk, Citation, Claim, Conflict, Passage
+from citewell.server.quoting import with_heads
 from citewell.verification.verbatim import locate
 
 Given = TypeVar("Given")
@@ -259,8 +260,7 @@ def _check(kb: KnowledgeBase, claim: str, quote: str, document_id: str, version:
             support=None,
             places=[],
         )
-    words = [document.text[start:end] for start, end in located.spans]
-    source = {"id": document_id, "text": "\n".join(words)}
+    source = {"id": document_id, "text": with_heads(document, located.spans)}
     checked = msgspec.json.decode(kb.verify_line(msgspec.json.encode({"claim": claim, "sources": [source]})))
     verdict = checked["claims"][0]["verdict"] if checked["claims"] else None
     return CitationCheck(
