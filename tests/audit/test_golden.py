@@ -38,3 +38,13 @@ def test_an_older_log_is_read_and_checked(version: str, tmp_path: Path) -> None:
     receipt = issue(log, f"req_{1:024d}")
     assert receipt.answer["question"] == "question 1?"
     assert check_receipt(written(receipt), key=published).origin
+
+
+def test_an_older_receipt_holds() -> None:
+    """Handed out when fields were hashed by HMAC; no later Citewell may say that its issuer lied."""
+    text = (GOLDEN / "receipt_hmac.json").read_bytes().rstrip(b"\n")
+    report = check_receipt(text)
+    assert report.ok, report.findings
+    changed = text.replace(b'"text":"When was Nike founded?"', b'"text":"When was Nike ruined?"')
+    assert changed != text
+    assert not check_receipt(changed).ok
