@@ -55,9 +55,11 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def write(name: str, title: str, body: str, values: Mapping[str, Any]) -> None:
-    """``docs/measurements/NAME.md`` and ``.json``; the JSON also says what machine, versions and commit."""
+    """``docs/measurements/NAME.md`` and ``.json``. The page names its command, the JSON machine, versions and
+    commit."""
     RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / f"{name}.md").write_text(f"# {title}\n\n{body.strip()}\n", encoding="utf-8")
+    command = "" if f"benchmarks.{name}" in body else f"Written by `python -m benchmarks.{name}`.\n\n"
+    (RESULTS / f"{name}.md").write_text(f"# {title}\n\n{command}{body.strip()}\n", encoding="utf-8")
     told = {"machine": machine(), "code": code(), **values}
     text = json.dumps(told, indent=1, ensure_ascii=False)
     (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")

@@ -118,3 +118,14 @@ def test_every_decision_and_measurement_is_listed() -> None:
     measured = {page.name for page in (ROOT / "docs/measurements").glob("*.md")} - {"README.md"}
     index = (ROOT / "docs/measurements/README.md").read_text()
     assert [name for name in measured if f"({name})" not in index] == []
+
+
+def test_make_bench_writes_every_measurement_that_is_listed() -> None:
+    from benchmarks.__main__ import NEEDING_TORCH, OVER_FILINGS, PLAIN
+
+    run = {*PLAIN, *NEEDING_TORCH, *OVER_FILINGS}
+    written = {page.stem for page in (ROOT / "docs/measurements").glob("*.md")} - {"README"}
+    assert written - run == {"pdf"}  # by pdf_reading
+    pages = {name: (ROOT / f"docs/measurements/{name}.md").read_text() for name in written}
+    assert [name for name, page in pages.items() if f"benchmarks.{name}" not in page] == []
+    assert [name for name in run if not (ROOT / f"benchmarks/{name}.py").is_file()] == []
