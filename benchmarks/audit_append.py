@@ -7,7 +7,9 @@ fresh files of one folder: only their ratio counts, the disk is whatever it is. 
 body)`` in WAL with ``synchronous=FULL`` that gets as many bytes an entry as the log stores of it, made
 beforehand, in transactions of the size the log's own groups had. The log is given records and does
 everything: salted hashes, encryption, canonical JSON, leaf, tree, Ed25519. The tree's share is the log
-against itself without leaves, tree and signature.
+against itself without leaves, tree and signature; what sealing costs shows where entries were sealed
+beforehand. Then what the parts take of one core, and what a sync takes here: the slower the disk, the nearer
+the ratio is to 1.
 """
 
 from __future__ import annotations
@@ -19,13 +21,17 @@ import statistics
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+
+import msgspec
 
 from benchmarks.reporting import interval, shown, table, write
 from benchmarks.sample_records import some_claim, some_record
-from citewell.audit import SqliteLog
+from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.merkle import Frontier
-from citewell.audit.writer import Writer
+from citewell.audit.writer import Sealed, Writer
+from citewell.identity import hash_bytes, plain, sorted_json
 from citewell.records import (
     AuditRecord,
     ConfidenceReport,
@@ -153,6 +159,24 @@ def logged(writer: type[Writer], folder: Path, count: int, writers: int) -> tupl
     return count / took, statistics.mean(groups), size, used / count * 1e6
 
 
+def sealed_beforehand(folder: Path, count: int, group: int) -> float:
+    """Entries a second of the log's tables, tree and signature alone, from one thread."""
+    folder.mkdir()
+    log = SqliteLog(folder / "audit.sqlite")
+    entries = [sealed(log, record(number)) for number in range(count)]
+    log.note(EntryKind.NOTICE, {})
+    began = time.perf_counter()
+    for start in range(0, count, group):
+        log._writer.write(entries[start : start + group])
+    took = time.perf_counter() - began
+    log.close()
+    return count / took
+
+
+def sealed(log: SqliteLog, one: AuditRecord) -> Sealed:
+    return log._seal(EntryKind.ANSWER, one.timestamp, one, one.user, ())
+
+
 def raw(folder: Path, count: int, group: int, size: int) -> tuple[float, float]:
     """Entries a second of plain SQLite, processor microseconds an entry."""
     folder.mkdir()
@@ -171,8 +195,8 @@ def raw(folder: Path, count: int, group: int, size: int) -> tuple[float, float]:
     return count / took, used / count * 1e6
 
 
-def measure(writers: int, count: int, rounds: int) -> dict[str, object]:
-    ratios, of_tree, log_rates, raw_rates, groups = [], [], [], [], []
+def compared(writers: int, count: int, rounds: int) -> dict[str, object]:
+    ratios, beforehand, of_tree, log_rates, raw_rates, groups = [], [], [], [], [], []
     used: dict[str, list[float]] = {"log": [], "raw": [], "without tree": []}
     size = 0
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
@@ -185,6 +209,8 @@ def measure(writers: int, count: int, rounds: int) -> dict[str, object]:
             for name, us in (("log", log_us), ("raw", raw_us), ("without tree", bare_us)):
                 used[name].append(us)
             ratios.append(rate / plain)
+            ready = sealed_beforehand(here / "ready", count, max(1, round(group)))
+            beforehand.append(ready / plain)
             of_tree.append(bare / rate - 1)
             log_rates.append(rate)
             raw_rates.append(plain)
@@ -194,11 +220,69 @@ def measure(writers: int, count: int, rounds: int) -> dict[str, object]:
         "group": statistics.mean(groups),
         "bytes": size,
         "ratio": interval(ratios),
+        "sealed_beforehand": interval(beforehand),
         "tree_adds": interval(of_tree),
         "processor_us": {name: statistics.median(values) for name, values in used.items()},
         "log_per_s": statistics.median(log_rates),
         "raw_per_s": statistics.median(raw_rates),
     }
+
+
+def parts(batch: int = 25, batches: int = 40) -> dict[str, float]:
+    """Processor microseconds of each step of an append, the median over batches of records."""
+    from citewell.audit import bodies
+    from citewell.audit.personal import Personal
+    from citewell.audit.plans import plan_of
+
+    records = [record(number) for number in range(batch * batches)]
+    with tempfile.TemporaryDirectory() as folder:
+        log = SqliteLog(Path(folder) / "audit.sqlite")
+        salt = bytes(32)
+        body, texts = bodies.set_apart(records[0], salt, log.keys.blind)
+        plain_body = msgspec.json.decode(body)
+        signer = log.keys.signer()
+        walk = plan_of(AuditRecord)
+        steps: dict[str, Callable[[AuditRecord], object]] = {
+            "the record as plain JSON (C)": plain,
+            "canonical JSON of it, sorted (C)": lambda _: sorted_json(plain_body),
+            "SHA-256 of that (C)": lambda _: hash_bytes(body),
+            "personal texts and odd numbers found": lambda one: walk(Personal(), plain(one)),
+            "all of setting apart: the three, salts, a hash a text": lambda one: bodies.set_apart(
+                one, salt, log.keys.blind
+            ),
+            "texts compressed and encrypted": lambda _: bodies.encrypt(texts, salt, salt, "", ""),
+            "the person's key looked up": lambda one: log.keys.subject(one.user),
+            "all of sealing": lambda one: sealed(log, one),
+            "Ed25519, once a group": lambda _: signer.sign(salt),
+        }
+        took = {name: _median_us(step, records, batch) for name, step in steps.items()}
+        log.close()
+    took["personal texts and odd numbers found"] -= took["the record as plain JSON (C)"]
+    return took
+
+
+def _median_us(step: Callable[[AuditRecord], object], records: list[AuditRecord], batch: int) -> float:
+    times = []
+    for start in range(0, len(records), batch):
+        began = time.thread_time()
+        for one in records[start : start + batch]:
+            step(one)
+        times.append((time.thread_time() - began) / batch * 1e6)
+    return statistics.median(times)
+
+
+def sync_us(count: int = 200) -> float:
+    """A page written and synced: what the disk adds to each commit, the median."""
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
+        times = []
+        with (Path(folder) / "page").open("wb", buffering=0) as file:
+            for _ in range(count):
+                file.seek(0)
+                began = time.perf_counter()
+                file.write(os.urandom(4096))
+                os.fdatasync(file.fileno())
+                times.append((time.perf_counter() - began) * 1e6)
+    return statistics.median(times)
 
 
 def tree_alone(count: int = 20_000) -> float:
@@ -219,13 +303,14 @@ def main() -> None:
     parser.add_argument("--entries", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
-    found = [measure(writers, given.entries, given.rounds) for writers in WRITERS]
-    leaf_us = tree_alone()
+    found = [compared(writers, given.entries, given.rounds) for writers in WRITERS]
+    leaf_us, of_parts, sync = tree_alone(), parts(), sync_us()
     rows = [
         [
             str(one["writers"]),
             f"{one['group']:.1f}",
             shown(one["ratio"]),  # type: ignore[arg-type]
+            shown(one["sealed_beforehand"]),  # type: ignore[arg-type]
             shown(one["tree_adds"]),  # type: ignore[arg-type]
             f"{one['log_per_s']:.0f} / {one['raw_per_s']:.0f}",
             " / ".join(f"{us:.0f}" for us in one["processor_us"].values()),  # type: ignore[attr-defined]
@@ -241,16 +326,25 @@ def main() -> None:
                 "threads",
                 "entries a commit",
                 "log / raw SQLite, mean [95 %]",
+                "sealed beforehand / raw",
                 "time that tree and signature add",
                 "log / raw, entries a second (median)",
                 "processor microseconds an entry: log / raw / log without tree",
             ],
             rows,
         )
+        + "\n\n"
+        + table(["one append, of one core", "microseconds"], [[k, f"{us:.0f}"] for k, us in of_parts.items()])
         + f"\n\nA leaf with its share of the tree takes {leaf_us:.1f} microseconds of one core, in memory."
-        " Rates are of a shared machine: only the ratios, taken side by side, compare."
+        f" A page written and synced took {sync:.0f} microseconds: the slower the disk, the nearer the ratio"
+        " is to 1. Rates are of a shared machine: only the ratios, taken side by side, compare."
     )
-    write("audit_append", "Durable appends", body, {"found": found, "leaf_us": leaf_us})
+    write(
+        "audit_append",
+        "Durable appends",
+        body,
+        {"found": found, "leaf_us": leaf_us, "parts_us": of_parts, "sync_us": sync},
+    )
 
 
 if __name__ == "__main__":
