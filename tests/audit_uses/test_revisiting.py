@@ -151,3 +151,13 @@ def test_a_replay_names_every_difference(evidence: SqliteEvidence) -> None:
         "index_version was '1', is '2'",
     )
     assert any("python" in line for line in different.elsewhere)
+
+
+def test_a_replay_tells_a_number_from_one_that_only_equals_it(evidence: SqliteEvidence) -> None:
+    import msgspec
+
+    from citewell.config import Config
+
+    whole, made = (msgspec.structs.replace(cited(evidence), cost=cost) for cost in (1.0, 1))
+    found = replay(whole, lambda _: made, compared=("cost",), config=Config(), environment={})
+    assert found.differences == ("cost was 1.0, is 1",)
