@@ -1,4 +1,4 @@
-"""The command line: thin commands over :mod:`citewell.assembly`."""
+"""The command line: thin commands over a :class:`citewell.knowledge.KnowledgeBase`."""
 
 from citewell.cli.program import app, main
 

@@ -1,0 +1,1 @@
+"""Prompt files, checked for their variables and hashed into the record."""
