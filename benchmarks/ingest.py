@@ -1,9 +1,11 @@
 """Ingest: pages per second, wall time over embedding alone, and peak memory by number of documents.
 
-``python -m benchmarks.ingest [--documents 2 4 8]``: takes that many of FinanceBench's filings, the
-smallest first, each number in a process of its own: once through ``ingest`` into an empty home, once the
-same chunks embedded and nothing else. CPU seconds stand beside wall time: on a machine that others use,
-they are what can be compared.
+``python -m benchmarks.ingest [--documents 2 4 8] [--copies 10 40 160]``: takes that many of FinanceBench's
+filings, the smallest first, each number in a process of its own: once through ``ingest`` into an empty home,
+once the same chunks embedded and nothing else. CPU seconds stand beside wall time: on a machine that others
+use, they are what can be compared. Larger filings need more memory, and more filings hold larger ones: so the
+number of documents is measured by itself, on that many copies of one filing under names of their own, with an
+embedder that only hashes words (a model needs what its longest text needs, whatever came before).
 """
 
 from __future__ import annotations
@@ -21,6 +23,9 @@ from typing import Any
 
 from benchmarks.reporting import data_folder, table, write
 
+_COPIED = 3
+"""Which filing by size: some sixty pages."""
+
 
 def child(mode: str, count: int, folder: Path) -> dict[str, float]:
     """One measured run; called in its own process. ``alone`` needs the home that ``ingest`` filled."""
@@ -30,24 +35,29 @@ def child(mode: str, count: int, folder: Path) -> dict[str, float]:
     from citewell.identity import hash_value
     from citewell.index import VIEWS, LanceIndex
     from citewell.ingesting import ingest
+    from citewell.models.fake import HashEmbedder
     from citewell.models.onnx.embedder import OnnxEmbedder
 
     config = Config()
-    embedder = OnnxEmbedder()
+    embedder = HashEmbedder(384) if mode == "copies" else OnnxEmbedder()
     index = LanceIndex(folder / "index", embedder, hash_value(config.chunking))
     filings = sorted(
         (data_folder() / "financebench" / "pdfs").glob("*.pdf"), key=lambda path: path.stat().st_size
     )
     pages = chunks = 0
-    if mode == "ingest":
+    sources: list[Path] = filings[:count]
+    if mode == "copies":
+        (folder / "copies").mkdir()
+        sources = [folder / "copies" / f"{number:05}.pdf" for number in range(count)]
+        for source in sources:
+            source.symlink_to(filings[_COPIED])
+    if mode in ("ingest", "copies"):
         begun = time.perf_counter()
         with (
             ParsingWorker(config.documents) as worker,
             SqliteEvidence(folder / "evidence.sqlite") as evidence,
         ):
-            report = ingest(
-                filings[:count], worker=worker, evidence=evidence, index=index, chunking=config.chunking
-            )
+            report = ingest(sources, worker=worker, evidence=evidence, index=index, chunking=config.chunking)
         wall = time.perf_counter() - begun
         pages = sum(outcome.pages for outcome in report.files)
         chunks = sum(outcome.chunks for outcome in report.files)
@@ -89,6 +99,7 @@ def run(mode: str, count: int, folder: Path) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", nargs="+", type=int, default=[2, 4, 8])
+    parser.add_argument("--copies", nargs="*", type=int, default=[10, 40, 160])
     parser.add_argument("--child", nargs=3, metavar=("MODE", "COUNT", "FOLDER"))
     arguments = parser.parse_args()
     if arguments.child:
@@ -101,6 +112,10 @@ def main() -> None:
             whole = run("ingest", count, Path(scratch))
             alone = run("alone", count, Path(scratch))
         runs.append({"documents": count, "ingest": whole, "embedding alone": alone})
+    copied: list[dict[str, Any]] = []
+    for count in arguments.copies:
+        with tempfile.TemporaryDirectory() as scratch:
+            copied.append({"documents": count, "ingest": run("copies", count, Path(scratch))})
     heads = [
         "documents",
         "pages",
@@ -133,7 +148,16 @@ def main() -> None:
         f"{os.getloadavg()[0]:.0f} on {os.cpu_count()} cores; where it is above the cores, wall times are "
         "the neighbours' and the CPU ratio is the one to read.\n\n" + table(heads, rows)
     )
-    write("ingest", "Ingest", body, {"runs": runs})
+    if copied:
+        shown = ("pages", "chunks", "peak_mb", "worker_peak_mb")
+        body += (
+            "\n\n## By the number of documents alone\n\nCopies of one filing under names of their own; an "
+            "embedder that hashes words stands in for the model, which adds the same to each line.\n\n"
+        ) + table(
+            ["documents", "pages", "chunks", "peak MB", "worker MB"],
+            [[str(one["documents"]), *(f"{one['ingest'][name]:.0f}" for name in shown)] for one in copied],
+        )
+    write("ingest", "Ingest", body, {"runs": runs, "copies": copied})
 
 
 if __name__ == "__main__":

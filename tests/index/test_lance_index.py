@@ -16,6 +16,7 @@ from citewell.identity import chunk_id
 from citewell.index import BM25, VIEWS, LanceIndex
 from citewell.index.conditions import condition
 from citewell.models.fake import HashEmbedder
+from citewell.ports import Vectors
 from citewell.records import Cell, Chunk, Row
 
 EMBEDDER = HashEmbedder()
@@ -50,6 +51,22 @@ def contents(
 ) -> list[str]:
     vector = EMBEDDER.embed([query])[0]
     return [hit.chunk.content for hit in index.search(view, query, vector, 10, where or EVERYTHING)]
+
+
+def test_a_question_is_embedded_once_and_its_vector_cannot_be_changed(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    class Counting(HashEmbedder):
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            asked.extend(texts)
+            return super().embed(texts)
+
+    snapshot = LanceIndex(tmp_path / "index", Counting(), "settings").snapshot()
+    vector = snapshot.embed("Which apples?")
+    assert np.array_equal(snapshot.embed("Which apples?"), vector)
+    assert asked == ["Which apples?"]
+    with pytest.raises(ValueError, match="read-only"):
+        vector[0] = 2.0
 
 
 def test_a_chunk_comes_back_exactly(index: LanceIndex) -> None:

@@ -13,6 +13,7 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ FORMAT = "1"
 _PUBLISHED, _PREVIOUS, _PINNED = "published", "previous", "record-"
 # Compaction rewrites the table, which doubles what pinned versions hold: only when scans suffer.
 _MANY_FRAGMENTS = 24
+_INDEX_CACHE, _METADATA_CACHE = 256 << 20, 32 << 20
 # A reader that opened the version before last has this long to finish.
 _GRACE = timedelta(hours=1)
 
@@ -63,7 +65,7 @@ class LanceIndex:
                     f"the index at {self.path} has a table for each access list",
                     hint='set retrieval.isolation = "strict", or move that folder away and ingest again',
                 )
-        self._database = lancedb.connect(self.path)
+        self._database = lancedb.connect(self.path, session=_session())
         wanted = {
             "format": FORMAT,
             "embedder": embedder.maker.name,
@@ -159,16 +161,21 @@ class LanceIndex:
 
         self._table.checkout_latest()
         names = ["document_id", "document_version", "acl", "tags"]
-        found = self._table.search().select(names).limit(None).to_arrow()
-        # Whole documents are written at once, so any one chunk speaks for its document.
-        numbered = found.append_column("row", pa.array(range(found.num_rows)))
-        firsts = numbered.group_by("document_id").aggregate([("row", "min")]).column("row_min")
-        return {
-            row["document_id"]: Stored(
-                version=row["document_version"], acl=tuple(row["acl"] or ()), tags=tuple(row["tags"] or ())
-            )
-            for row in found.take(firsts).to_pylist()
-        }
+        stored: dict[str, Stored] = {}
+        # A batch at a time: there are many more chunks than documents.
+        for batch in self._table.search().select(names).limit(None).to_batches():
+            # Whole documents are written at once, so any one chunk speaks for its document.
+            numbered = pa.table(batch).append_column("row", pa.array(range(batch.num_rows)))
+            firsts = numbered.group_by("document_id").aggregate([("row", "min")]).column("row_min")
+            stored |= {
+                row["document_id"]: Stored(
+                    version=row["document_version"],
+                    acl=tuple(row["acl"] or ()),
+                    tags=tuple(row["tags"] or ()),
+                )
+                for row in numbered.take(firsts).to_pylist()
+            }
+        return stored
 
     def encode(self, chunks: Sequence[Chunk]) -> Any:
         """The rows of ``chunks``, embedded in every view: an Arrow table for :meth:`write`."""
@@ -298,6 +305,15 @@ class LanceIndex:
         now = datetime.now(UTC)
         oldest = min((_aware(made[number]) for number in tagged if number in made), default=now)
         self._table.optimize(cleanup_older_than=max(grace, now - oldest + timedelta(milliseconds=1)))
+
+
+@lru_cache(maxsize=1)
+def _session() -> Any:
+    """What the store may keep of all tables of this process. By itself it would keep up to 7 GB, part of it a
+    manifest for each version that an ingest wrote, whose size grows with their number."""
+    import lancedb
+
+    return lancedb.Session(index_cache_size_bytes=_INDEX_CACHE, metadata_cache_size_bytes=_METADATA_CACHE)
 
 
 def _aware(moment: datetime) -> datetime:

@@ -20,6 +20,8 @@ from citewell.records import Chunk
 
 BM25 = "bm25"
 _SLACK = 16
+# Within a pass, and between the turns of a session, questions come again.
+_VECTORS = 256
 
 
 class Snapshot:
@@ -32,6 +34,7 @@ class Snapshot:
         self._embedder = embedder
         self._version = version
         self._listing = lru_cache(maxsize=32)(self._list)
+        self._vector = lru_cache(maxsize=_VECTORS)(self._embed)
 
     def version(self) -> str:
         return self._version
@@ -41,9 +44,9 @@ class Snapshot:
         return self
 
     def embed(self, query: str) -> Vectors:
-        """The vector of ``query``, shape (dimension,), by the embedder that made the index."""
-        vector: Vectors = self._embedder.embed([query])[0]
-        return vector
+        """The vector of ``query``, shape (dimension,), by the embedder that made the index. It is not to be
+        written to: whoever asks the same again gets the same object."""
+        return self._vector(query)
 
     def count(self, where: Mapping[str, Any] | None = None) -> int:
         """How many chunks may be seen."""
@@ -87,6 +90,11 @@ class Snapshot:
         only = one_of("chunk_id", chunk_ids)
         found = self._table.search().where(only).select(rows.RESTORED).limit(None).to_list()
         return [rows.chunk(row) for row in found]
+
+    def _embed(self, query: str) -> Vectors:
+        vector: Vectors = self._embedder.embed([query])[0]
+        vector.flags.writeable = False
+        return vector
 
     def _ranked(
         self, view: str, query: str, vector: Vectors | None, limit: int, only: str
