@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sqlite3
 from pathlib import Path
 
 import pytest
+
+from citewell.knowledge import KnowledgeBase
 
 
 def test_home_before_and_after_the_command_and_from_the_environment(run, home, monkeypatch) -> None:  # type: ignore[no-untyped-def]
@@ -47,6 +50,39 @@ def test_wrong_words_are_usage_errors(run, home, words) -> None:  # type: ignore
     result = run("--home", home, *words)
     assert result.exit_code == 2
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("words", [["ask", "Why?"], ["ingest", "in"]])
+def test_a_home_that_is_a_file_is_no_home(run, tmp_path, words) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "notes.txt").write_text("The harbour was dredged in 1911.")
+    result = run("--home", "notes.txt", *words)
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert "notes.txt is a file" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device", "kb/x"),
+            "no space left on device (kb/x): free disk",
+        ),
+        (OSError(errno.EROFS, "Read-only file system", "kb"), "read-only file system (kb): choose a place"),
+        (
+            RuntimeError("lance error: LanceError(IO): No space left on device (os error 28)"),
+            "the index: no sp",
+        ),
+    ],
+)
+def test_what_the_machine_refuses_is_no_bug_of_ours(run, tmp_path, monkeypatch, error, says) -> None:  # type: ignore[no-untyped-def]
+    def refused(*_: object, **__: object) -> None:
+        raise error
+
+    (tmp_path / "in.txt").write_text("The harbour was dredged in 1911.")
+    monkeypatch.setattr(KnowledgeBase, "ingest", refused)
+    result = run("ingest", "in.txt")
+    assert (result.exit_code, "a bug" in result.stderr) == (1, False)
+    assert says in result.stderr
 
 
 def test_an_unknown_key_is_one_line(run, home, monkeypatch) -> None:  # type: ignore[no-untyped-def]

@@ -36,8 +36,10 @@ def open_home(context: typer.Context, home: str | None, *, make: bool = False) -
     from citewell.knowledge import open as open_knowledge_base
 
     path = home_of(context, home)
-    if not make and not path.is_dir():
+    if not make and not path.exists():
         raise CitewellError(f"no knowledge base at {path}", hint="make one with `citewell ingest PATH`")
+    if path.exists() and not path.is_dir():
+        raise CitewellError(f"the home {path} is a file", hint="name a folder with --home")
     knowledge_base = open_knowledge_base(path)
     context.call_on_close(knowledge_base.close)
     return knowledge_base

@@ -6,6 +6,8 @@ failed check, 1 error, 2 usage). Knows nothing about what the commands do.
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 import traceback
 from typing import Annotated, Any
@@ -54,7 +56,8 @@ class Commands(TyperGroup):
             if _of_the_parser(error):
                 raise
             code = printing.ERROR
-            self._tell(ctx, error, unexpected=True)
+            known = of_the_machine(error)
+            self._tell(ctx, known or error, unexpected=known is None)
         ctx.exit(code)
         return None
 
@@ -68,6 +71,31 @@ class Commands(TyperGroup):
             )
         else:
             printing.say_error(error)
+
+
+# What an operating system refuses, whichever library was told so, and what to do.
+_REFUSALS = {
+    errno.ENOSPC: "free disk space, then run the same command again: it goes on where it stopped",
+    errno.EDQUOT: "free space within your quota, then run the same command again",
+    errno.EROFS: "choose a place that can be written to with --home",
+    errno.EACCES: "check the permissions, or choose another place with --home",
+    errno.EPERM: "check the permissions, or choose another place with --home",
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.EIO: "check the disk",
+}
+
+
+def of_the_machine(error: BaseException) -> CitewellError | None:
+    """The error again as the machine's refusal with its remedy, when it is one; None for what is a bug."""
+    named = getattr(error, "filename", None)
+    for number, hint in _REFUSALS.items():
+        said = os.strerror(number)
+        if getattr(error, "errno", None) == number:
+            return CitewellError(f"{said.lower()} ({named})" if named else said.lower(), hint=hint)
+        # The index's store says it in words alone.
+        if isinstance(error, RuntimeError | OSError) and said in str(error):
+            return CitewellError(f"the index: {said.lower()}", hint=hint)
+    return None
 
 
 def _of_the_parser(error: Exception) -> bool:
