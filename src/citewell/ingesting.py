@@ -232,8 +232,8 @@ class _Plan:
         )
 
     def status(self, document_id: str) -> str:
-        entry = self._known.get(document_id)
-        return UPDATED if entry and entry.state != WITHDRAWN else ADDED
+        """An interrupted run may have stored it: it is added by the run that lets it be found."""
+        return UPDATED if document_id in self._stored else ADDED
 
 
 class _Writing:

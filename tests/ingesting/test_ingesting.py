@@ -218,6 +218,20 @@ def test_a_text_that_cannot_be_embedded_is_one_file_s_failure(
     assert len(home.find("harvest")) == 3
 
 
+def test_what_a_failed_run_only_stored_is_added_by_the_next(
+    home: Home, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: LanceIndex, table: Any) -> None:
+        raise RuntimeError("No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LanceIndex, "write", full)
+        with pytest.raises(RuntimeError, match="No space"):
+            home.ingest(folder)
+    assert set(statuses(home.ingest(folder)).values()) == {"added"}
+    assert len(home.find("harvest")) == 3
+
+
 def test_a_file_that_can_no_longer_be_read_keeps_what_was_known(home: Home, folder: Path) -> None:
     home.ingest(folder)
     (folder / "pears.md").write_bytes(b"")
