@@ -212,7 +212,7 @@ def test_a_row_of_an_asked_year_answers_by_its_heads(writer, pages) -> None:
     )
     draft = write(writer, "What pension benefits are expected to be paid to retirees of Acme in 2024?", table)
     exact(draft, table)
-    assert draft.claims[0].text == "2024\t1,097\t862"
+    assert draft.claims[0].text == "2024: 1,097; 862"
 
 
 PROSE = (

@@ -54,8 +54,28 @@ def settings(pages) -> Passage:
 def test_a_setting_is_quoted_with_its_value_and_meaning(pages) -> None:
     draft = asked("How many candidates are looked at by default?", "50", settings(pages))
     (claim,) = draft.claims
-    assert claim.text == "search.limit\t50\tcandidates that are looked at"
+    assert claim.text == "search.limit: 50; candidates that are looked at"
     assert claim.answers == 0.9
+
+
+def test_a_second_row_is_shown_only_when_it_holds_as_much_of_the_question(pages) -> None:
+    class Everywhere(Points):
+        def extract(self, question: str, passages: Sequence[str]) -> list[Reading]:
+            sure = {"limit": 0.9, "words": 0.8, "where": 0.7}
+            return [
+                Reading(
+                    candidates=(Extraction(start=0, end=len(text), probability=p),),
+                    no_answer=1.0 - p,
+                )
+                for text in passages
+                for p in [next((p for key, p in sure.items() if f"search.{key}:" in text), 0.0)]
+            ]
+
+    question = "How many candidates are looked at?"
+    draft = ExtractiveGenerator(Everywhere("")).generate(
+        GenerationRequest(question=question, aspects=(question,), passages=(settings(pages),))
+    )
+    assert [claim.text.partition(":")[0] for claim in draft.claims] == ["search.limit"]
 
 
 def test_a_value_among_values_is_quoted_with_its_label_and_head(pages) -> None:

@@ -15,6 +15,7 @@ import msgspec
 from citewell.checking.citations import MAKER, Cited, Library
 from citewell.checking.work import Work, by_overlap, passages_of, status_of
 from citewell.config import Verification
+from citewell.matching.rows import joined
 from citewell.records import Label, Passage, Proof, Status, Verdict
 from citewell.verification.evidence import EvidenceText
 from citewell.verification.verbatim import fold
@@ -65,11 +66,9 @@ class Judging:
         quotes = [cited for cited in work.cited if cited.quote.text and cited.spans]
         if not quotes or len(quotes) != len(work.cited) or not (row := self.library.same_row(quotes)):
             return None
-        said = fold(work.drafted.text).text.strip()
-        if said not in {
-            fold(joiner.join(c.quote.text for c in quotes)).text.strip()
-            for joiner in (" \u2026 ", " ", ": ", "\t")
-        }:
+        parts = [cited.quote.text for cited in quotes]
+        forms = (joined(parts), *(joiner.join(parts) for joiner in (" \u2026 ", " ", ": ", "\t")))
+        if fold(work.drafted.text).text.strip() not in {fold(form).text.strip() for form in forms}:
             return None
         heads = [
             " ".join(cell.head.split())

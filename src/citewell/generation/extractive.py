@@ -17,6 +17,7 @@ from citewell.matching.evidence import find_evidence
 from citewell.matching.naming import usable
 from citewell.matching.prose import SentenceAnswer
 from citewell.matching.questions import left_open, read_question
+from citewell.matching.rows import joined
 from citewell.ports import Extractor, GenerationRequest
 from citewell.records import Draft, DraftClaim, Maker, Passage, Quote, Record
 
@@ -106,7 +107,8 @@ class ExtractiveGenerator:
 def _cell_piece(answer: CellAnswer, aspect: str) -> _Piece:
     chunk = answer.passage.chunk
     if answer.cell is None:
-        spans = [(answer.row.start, answer.row.end)]
+        label = label_span(answer.passage, answer.row)
+        spans = [label, *((cell.start, cell.end) for cell in answer.row.cells)]
     else:
         spans = [label_span(answer.passage, answer.row), (answer.cell.start, answer.cell.end)]
     quotes = tuple(
@@ -114,9 +116,10 @@ def _cell_piece(answer: CellAnswer, aspect: str) -> _Piece:
         for start, end in spans
         if end > start
     )
+    said = [quote.text for quote in quotes]
     return _Piece(
         lead=cell_frame(answer),
-        text=JOINER.join(quote.text for quote in quotes),
+        text=JOINER.join(said) if answer.cell else joined(said),
         quotes=quotes,
         aspect=aspect,
         answers=answer.probability,

@@ -17,7 +17,7 @@ from citewell.matching.naming import calendar, of_the_named, period_held
 from citewell.matching.periods import Period, covers, periods_in
 from citewell.matching.questions import Ask, Wanted, operands
 from citewell.matching.quotable import Pointed, pointed_at
-from citewell.matching.rows import RowText, likely_rows
+from citewell.matching.rows import RowText, asked_words, likely_rows, words_of
 from citewell.ports import Extractor, Reading
 from citewell.records import Passage, Record
 
@@ -80,8 +80,11 @@ def find_pointed(
     for answer in found:
         if sure(answer) < MIN_PROBABILITY:
             break
-        near_best = not kept or sure(answer) >= 0.5 * sure(kept[0])
-        if near_best and not any(_alike(answer, other) for other in kept):
+        # Beside the best one only what holds as much of the question.
+        fits = not kept or (
+            sure(answer) >= 0.5 * sure(kept[0]) and _held(wanted, answer) >= _held(wanted, kept[0])
+        )
+        if fits and not any(_alike(answer, other) for other in kept):
             kept.append(answer)
         if len(kept) == limit:
             break
@@ -179,6 +182,10 @@ def _alike(one: SentenceAnswer | CellAnswer, other: SentenceAnswer | CellAnswer)
     # Rows of one table share words and say different things.
     rows = isinstance(one, CellAnswer) or isinstance(other, CellAnswer)
     return overlapping or len(a & b) >= (1.0 if rows else SIMILAR) * max(1, min(len(a), len(b)))
+
+
+def _held(wanted: Wanted, answer: SentenceAnswer | CellAnswer) -> int:
+    return len(asked_words(wanted).intersection(words_of(_place(answer)[2])))
 
 
 def _place(answer: SentenceAnswer | CellAnswer) -> tuple[int, int, str]:

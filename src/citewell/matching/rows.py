@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from citewell.matching.cells import text_of, whole
 from citewell.matching.line_items import label_words
@@ -46,14 +47,14 @@ class RowText(Record, frozen=True, kw_only=True):
 def likely_rows(wanted: Wanted, passages: Sequence[Passage], most: int = MOST_ROWS) -> list[RowText]:
     """Rows that share words with the question, those that share most first; none where line items are asked
     for, which are found by exact match, or a reason, which no row gives."""
-    asked = frozenset(_words(" ".join((*wanted.terms, *wanted.names, *wanted.codes))))
+    asked = asked_words(wanted)
     if wanted.by_cell or wanted.ask is Ask.WHY or not asked:
         return []
     shared: list[tuple[int, Passage, Row]] = []
     for passage in passages:
         for row in passage.chunk.rows:
             if row.cells and whole(passage, row) and not _of_periods(row):
-                held = asked.intersection(_words(text_of(passage, row.start, row.end)))
+                held = asked.intersection(words_of(text_of(passage, row.start, row.end)))
                 shared += [(len(held), passage, row)] if held else []
     shared.sort(key=lambda found: -found[0])
     return [row_text(passage, row) for _, passage, row in shared[:most]]
@@ -76,6 +77,17 @@ def _of_periods(row: Row) -> bool:
     return any(periods_in(text) for text in (row.label, *(cell.head for cell in row.cells)))
 
 
-def _words(text: str) -> tuple[str, ...]:
+def asked_words(wanted: Wanted) -> frozenset[str]:
+    """Stems of what is asked, names and the parts of identifiers included."""
+    return frozenset(words_of(" ".join((*wanted.terms, *wanted.names, *wanted.codes))))
+
+
+def joined(parts: Sequence[str]) -> str:
+    """A row as it is shown, "label: cell; cell"."""
+    return ": ".join(part for part in (parts[0], "; ".join(parts[1:])) if part)
+
+
+@lru_cache(maxsize=8192)
+def words_of(text: str) -> tuple[str, ...]:
     """Stems, those of the parts of identifiers too: "RedisBucket" is itself, redis and bucket."""
     return label_words(_BETWEEN.sub(" ", f"{text} {_INNER.sub(' ', text)}"))

@@ -14,6 +14,7 @@ import msgspec
 
 from citewell.claims import parse_answer
 from citewell.evaluation.observed import ClaimSupport, Observed
+from citewell.matching.rows import joined
 from citewell.records import Citation, Claim, Passage, Record, Status
 from citewell.verification.evidence import EvidenceText, TableLine, lines_of, passage_evidence
 from citewell.verification.verbatim import fold
@@ -175,8 +176,8 @@ def _row_says(claim: Claim, cited: _Cited) -> bool:
     rows = cited.passage.chunk.rows if cited.passage is not None else ()
     if not any(all(row.start <= start and end <= row.end for start, end in cited.spans) for row in rows):
         return False
-    said = fold(claim.text).text.strip()
-    return said in {fold(joiner.join(cited.quotes)).text.strip() for joiner in _JOINERS}
+    forms = (joined(cited.quotes), *(joiner.join(cited.quotes) for joiner in _JOINERS))
+    return fold(claim.text).text.strip() in {fold(form).text.strip() for form in forms}
 
 
 def _touches(first: int, last: int, cited: _Cited) -> bool:
