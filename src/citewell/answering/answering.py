@@ -110,17 +110,13 @@ class Answering:
         return journal.record()
 
     def _journal(self, ask: Ask) -> Journal:
-        return Journal(
-            question=ask.question,
-            user=ask.user,
-            session_id=ask.session_id,
-            timestamp=stamp(self.clock),
-            config_hash=self.config.hash,
-            embedder=self.embedder,
-            parameters=ask.parameters,
-            makers=self.makers,
+        return journal_of(
+            ask,
+            clock=self.clock,
+            config=self.config,
             environment=self.environment,
-            request_id=ask.request_id,
+            embedder=self.embedder,
+            makers=self.makers,
         )
 
     def _pass(self, ask: Ask, journal: Journal, streaming: Streaming | None) -> str:
@@ -194,3 +190,27 @@ class Answering:
         trouble = self.escalate(journal.request_id)
         if trouble:
             self.log.note(EntryKind.NOTICE, {"request_id": journal.request_id, "escalate": trouble})
+
+
+def journal_of(
+    ask: Ask,
+    *,
+    clock: Clock,
+    config: Config,
+    environment: dict[str, str],
+    embedder: str = "",
+    makers: tuple[Maker, ...] = (),
+) -> Journal:
+    """An empty journal; ``makers`` are none where a pass could not even be put together."""
+    return Journal(
+        question=ask.question,
+        user=ask.user,
+        session_id=ask.session_id,
+        timestamp=stamp(clock),
+        config_hash=config.hash,
+        embedder=embedder,
+        parameters=ask.parameters,
+        makers=makers,
+        environment=environment,
+        request_id=ask.request_id,
+    )

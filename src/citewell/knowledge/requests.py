@@ -10,10 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from citewell.answering.answering import Answering
+from citewell.answering.answering import Answering, journal_of
 from citewell.answering.asking import Ask
-from citewell.answering.journal import Journal
-from citewell.clock import stamp
 from citewell.environment import environment
 from citewell.errors import UsageError
 from citewell.knowledge.seeing import Seeing, SeenTraces
@@ -27,18 +25,7 @@ if TYPE_CHECKING:
 def pass_for(parts: Assembly, ask: Ask, seeing: Callable[[], Seeing] | None) -> Answering:
     """``seeing`` is None for whoever may see everything. When a part of the pass cannot be made (weights,
     index), that is on record like any error, then raised."""
-    journal = Journal(
-        question=ask.question,
-        user=ask.user,
-        session_id=ask.session_id,
-        timestamp=stamp(parts.clock),
-        config_hash=parts.config.hash,
-        embedder="",
-        parameters=ask.parameters,
-        makers=(),
-        environment=environment(),
-        request_id=ask.request_id,
-    )
+    journal = journal_of(ask, clock=parts.clock, config=parts.config, environment=environment())
     try:
         with journal.stage("assembly"):
             answering = parts.answering
