@@ -191,7 +191,7 @@ def tell(pieces: list[dict], command: str) -> None:  # type: ignore[type-arg]
             sums = total(own, what)
             if sums:
                 held = [str(sums[key]) for key in (times, "acknowledged", "lost", "broken")]
-                rows.append([f"`{name[7:]}`{' (now)' if name == code() else ''}", label, *held])
+                rows.append([f"`{name[7:]}`, {'as it stands' if name == code() else 'before'}", label, *held])
     power = total(pieces, "power")
     body = (
         f"`{command}`\n\n"
@@ -206,7 +206,8 @@ def tell(pieces: list[dict], command: str) -> None:  # type: ignore[type-arg]
             ],
             rows,
         )
-        + "\n\nThe code is named by the hash of the files that write logs. The recorded runs made"
+        + "\n\nThe code is named by the hash of the files that write logs. The control loses entries: the"
+        " test can fail. The recorded runs made"
         f" {power.get('operations', 0)} operations, {power.get('syncs', 0)} of them syncs."
         " After a cut, unsynced writes arrive not at all, by sectors of 512 bytes at random, or whole;"
         " unsynced names likewise. With no failure in n tries the rate is below 3/n at 95 %."
