@@ -2,8 +2,9 @@
 
 ``python -m benchmarks.access [--worlds 6]``. What is counted is calls (a caller and a way) and marks that
 came back to somebody who may not see them. Half of the homes keep a table for each access list. At the end,
-what those tables cost: one search in homes of more and more access lists, both ways. Models are fakes: scores
-differ, the rule does not.
+what those tables cost: one search in homes of more and more access lists, both ways; and what a question to
+the log costs somebody who may see a part of it, beside opening every record. Models are fakes: scores differ,
+the rule does not.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import argparse
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from benchmarks.access_world import (
+    GROUPS,
     TOPICS,
     SharedWords,
     asked,
@@ -24,6 +27,7 @@ from benchmarks.access_world import (
     told,
 )
 from benchmarks.reporting import table, write
+from citewell.access import Caller, Role
 from citewell.audit.question import AuditQuery
 from citewell.config import Retrieval
 from citewell.identity import chunk_id
@@ -44,6 +48,7 @@ def main() -> None:
         "--lists", default="1,4,16", help="access lists in the homes that searches are timed in"
     )
     parser.add_argument("--searches", type=int, default=12)
+    parser.add_argument("--sealed", type=int, default=2000, help="records that are asked for by an auditor")
     arguments = parser.parse_args()
     counted = {"worlds": 0, "people": 0, "documents": 0, "records": 0, "calls": 0, "answers": 0, "leaks": 0}
     wrong = 0
@@ -54,7 +59,7 @@ def main() -> None:
             counted[name] += n
         print(seed, counted, "wrong counts", wrong, flush=True)
     times = [_times(int(n), arguments.searches) for n in arguments.lists.split(",")]
-    _report(arguments, counted, wrong, times)
+    _report(arguments, counted, wrong, times, _auditing(arguments.sealed))
 
 
 def _world(seed: int, people: int, documents: int) -> dict[str, int]:
@@ -134,8 +139,36 @@ def _times(lists: int, searches: int) -> dict[str, Any]:
     return found
 
 
+def _auditing(sealed: int) -> dict[str, float]:
+    """Milliseconds of a page and of the counts for an auditor of one group, and of opening every record."""
+    with tempfile.TemporaryDirectory(prefix="citewell-access-") as folder:
+        world = make_world(Path(folder) / "home", 1, documents=40, people=30, asked=0, sealed=sealed)
+        kb = world.kb.as_(Caller(user="a", groups=GROUPS[:1], roles=(Role.AUDITOR,)))
+        kb.audit.counts(AuditQuery())  # takes in what is new
+        ways: dict[str, Callable[[], object]] = {
+            "page": lambda: kb.audit.query(AuditQuery()),
+            "counts": lambda: kb.audit.counts(AuditQuery()),
+            "opening all": lambda: sum(map(kb.seeing.record, world.kb.audit.queries.every(AuditQuery()))),
+        }
+        found = {"records": float(sealed), "theirs": float(kb.audit.counts(AuditQuery()).total)}
+        for name, way in ways.items():
+            took = []
+            for _ in range(5):
+                began = time.perf_counter()
+                way()
+                took.append(time.perf_counter() - began)
+            found[name] = round(statistics.median(took) * 1000, 1)
+        world.close()
+    print(found, flush=True)
+    return found
+
+
 def _report(
-    arguments: argparse.Namespace, counted: dict[str, int], wrong: int, times: list[dict[str, Any]]
+    arguments: argparse.Namespace,
+    counted: dict[str, int],
+    wrong: int,
+    times: list[dict[str, Any]],
+    audit: dict[str, float],
 ) -> None:
     asked_for = counted["calls"] + counted["answers"]
     bound = 3 / asked_for
@@ -169,8 +202,15 @@ Milliseconds of one search (four rankings, no model) by somebody who sees every 
 chunks, median of {arguments.searches}:
 
 {table(("access lists", "one table", "a table for each", "ratio"), rows)}
+
+## What a question costs who may see a part of the log
+
+A log of {audit["records"]:.0f} records, of which an auditor of one group may see {audit["theirs"]:.0f};
+milliseconds, medians of 5, the read itself on record: the newest page of 50 {audit["page"]:.0f}, the counts
+of all {audit["counts"]:.0f}. To open every record and ask the rule of each takes {audit["opening all"]:.0f}.
 """
-    write("access", "Who sees what", body, {**counted, "wrong_counts": wrong, "search_ms": times})
+    values = {**counted, "wrong_counts": wrong, "search_ms": times, "auditor_ms": audit}
+    write("access", "Who sees what", body, values)
 
 
 if __name__ == "__main__":
