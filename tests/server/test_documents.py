@@ -11,9 +11,14 @@ from fastapi.testclient import TestClient
 
 from citewell.access import Role
 from citewell.knowledge import KnowledgeBase
+from citewell.revisiting.recalling import readers_of
 from citewell.server.uploads import tame
 
 QUESTION = "When will the merger with Acme be announced?"
+READING = (
+    *("/v1/answers/{0}", "/v1/answers/{0}/receipt", "/v1/traces/s1", "/v1/ask/{0}/events", "/v1/audit"),
+    *("/v1/audit/records/{0}", "/answers/{0}", "/audit/records/{0}", "/review/{0}"),
+)
 
 
 def test_the_text_of_a_range_is_what_is_cited(client: TestClient) -> None:
@@ -190,6 +195,19 @@ def test_the_log_shows_each_what_they_may_see_and_notes_who_looked(
     assert found(carol, status="any-broken") == []
     entries = [kb._parts.log.body(entry) for entry in kb._parts.log.entries() if entry.kind == "read"]
     assert "carol" in {entry.get("reader") for entry in entries}
+
+
+@pytest.mark.parametrize("way", READING)
+def test_whoever_reads_anothers_answer_is_on_record(
+    client: TestClient, keys: Any, kb: KnowledgeBase, way: str
+) -> None:
+    asked = {"question": "When did the bridge open?", "session_id": "s1"}
+    request = client.post("/v1/ask", json=asked, headers=keys("alice")).json()["request_id"]
+    kb.feedback(request, "thumbs_down", user="alice")
+    auditor = keys("audrey", Role.AUDITOR)
+    response = client.get(way.format(request), headers=auditor)
+    assert response.status_code == 200, response.text
+    assert readers_of(kb.parts.log)[request] == ("audrey",)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from citewell.errors import UsageError
 from citewell.evidence.catalogue import absent
 from citewell.identity import plain
 from citewell.knowledge.seeing import Seeing, named_by, requests_in
-from citewell.records import AuditRecord, Citation
+from citewell.records import AuditRecord, Citation, Trace
 from citewell.revisiting.comparing import Replay
 from citewell.revisiting.recalling import Notice, notice_of, readers_of, seal_notice
 from citewell.revisiting.rechecking import Recheck, Resolution, Revisiting, Today
@@ -133,6 +133,10 @@ class Auditing:
         record = self.seeing.request(request_id)
         self.note_read({"show": request_id}, reader, 1)
         return record
+
+    def trace_of(self, record: AuditRecord) -> Trace | None:
+        """What happened in a request whose record was read."""
+        return self._parts.traces.get(record.request_id)
 
     def export(self, folder: str | Path, *, reader: str = "") -> int:
         """The log as tlog-tiles with its sealed bodies; how many entries. On record, as a read.

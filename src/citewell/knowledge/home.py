@@ -273,9 +273,13 @@ class KnowledgeBase:
         self._parts.listening.beacon(request_id, event)
 
     def trace(self, session_id: str) -> list[Trace]:
-        """What happened in a session, oldest first; empty for one that is not known."""
+        """What happened in a session, oldest first, read on record; empty for one that is not known."""
         self._parts.must_be_there()
-        return self.seeing.traces(self._parts.traces.session(session_id))
+        found = self.seeing.traces(self._parts.traces.session(session_id))
+        if found:
+            seen = [{"request_id": trace.request_id} for trace in found]
+            self.audit.note_read({"trace": session_id, "seen": seen}, "", len(found))
+        return found
 
     @property
     def log(self) -> LogKeeping:

@@ -146,8 +146,7 @@ def _record(
 ) -> Response:
     with looking_up():
         one = reading.kb.audit.record(request_id)
-    traces = reading.kb.trace(one.session_id) if one.session_id else []
-    trace = next((trace for trace in traces if trace.request_id == request_id), None)
+    trace = reading.kb.audit.trace_of(one)
     steps = _steps(one, trace.stages if trace else ())
     report = one.confidence_report
     return page(
