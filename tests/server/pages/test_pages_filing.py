@@ -1,4 +1,4 @@
-"""A real filing in a real browser, with the embedded models: the words that light up, and where they stand."""
+"""A real filing in a real browser, with the embedded models: words that light up, and where they are printed."""
 
 from __future__ import annotations
 
