@@ -1,4 +1,4 @@
-"""A real filing in a real browser, with the embedded models: words that light up, and where they are printed."""
+"""A real filing in a real browser, with the embedded models: words light up, and where they are printed."""
 
 from __future__ import annotations
 
