@@ -67,6 +67,12 @@ def test_only_public_members_keep_their_words(body: dict[str, object]) -> None:
     assert texts_outside_public(msgspec.json.decode(sealed)) == []
 
 
+def test_names_with_slashes_come_back() -> None:
+    body = {"filters": {"a/b": "1", "a": {"b": "2"}, "~1": ["3"]}}
+    sealed, texts = set_apart(body, SALT, blind)
+    assert fill_in(msgspec.json.decode(sealed), texts) == body
+
+
 def test_one_field_can_be_opened_and_the_others_stay_shut() -> None:
     body, texts = set_apart({"question": "who?", "answer": "nobody"}, SALT, blind)
     sealed = msgspec.json.decode(body)
