@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import shlex
 import tomllib
@@ -129,3 +130,15 @@ def test_make_bench_writes_every_measurement_that_is_listed() -> None:
     pages = {name: (ROOT / f"docs/measurements/{name}.md").read_text() for name in written}
     assert [name for name, page in pages.items() if f"benchmarks.{name}" not in page] == []
     assert [name for name in run if not (ROOT / f"benchmarks/{name}.py").is_file()] == []
+
+
+@pytest.mark.slow
+def test_what_docstrings_refer_to_is_there() -> None:
+    missing = []
+    for page in sorted((ROOT / "src").rglob("*.py")):
+        for name in re.findall(r":(?:mod|class|func|meth):`~?(citewell[\w.]*)`", page.read_text()):
+            try:
+                pkgutil.resolve_name(name)
+            except (ImportError, AttributeError):
+                missing.append(f"{page.relative_to(ROOT)}: {name}")
+    assert missing == []

@@ -131,7 +131,7 @@ def _values(subject: str, body: Mapping[str, Any]) -> Iterator[tuple[Axis, *tupl
 
 
 def _named(body: Mapping[str, Any]) -> frozenset[int] | None:
-    """As :func:`citewell.seeing.named_by` has it of the opened record. In records of an older Citewell what
+    """As :func:`citewell.knowledge.seeing.named_by` has it of the opened record. In an older one what
     was looked into is sealed as the asker's own."""
     looked_into = body.get("parameters", {}).get("looked_into", ())
     if not all(isinstance(name, str) for name in looked_into):

@@ -23,7 +23,7 @@ class Filters(Record, frozen=True, kw_only=True):
     tag: str | None = None
 
     def where(self) -> dict[str, Any]:
-        """For :meth:`citewell.ports.Index.search`."""
+        """For :meth:`citewell.ports.IndexSnapshot.search`."""
         return {
             "groups": self.groups,
             "document_id": self.document_id,
