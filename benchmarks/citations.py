@@ -146,8 +146,7 @@ def main() -> None:
 def keep(name: str, run: Run, questions: int, documents: int, n: int) -> None:
     """Into the page, beside what other runs of this command measured on other sets."""
     path = RESULTS / "citations.json"
-    before = json.loads(path.read_text(encoding="utf-8"))["sets"] if path.is_file() else {}
-    sets = {other: found for other, found in before.items() if "code" in found}
+    sets = json.loads(path.read_text(encoding="utf-8"))["sets"] if path.is_file() else {}
     measures = {one.name: _plain(one) for one in run.measures}
     sets[name] = {
         "n": n, "questions": questions, "documents": documents, "code": code(), "config": run.key.config,
@@ -161,7 +160,7 @@ def _plain(found: Any) -> dict[str, Any]:
 
 
 def _page(sets: Mapping[str, Any]) -> str:
-    rows = [[name, *(_told(found["measures"][name]) for found in sets.values())] for name in SHOWN]
+    rows = [[name, *(_told(found["measures"].get(name)) for found in sets.values())] for name in SHOWN]
     heads = ["measure"]
     heads += [
         f"{name}: {found['questions']} questions, {found['documents']} documents (`--n {found['n']}`)"
@@ -169,6 +168,8 @@ def _page(sets: Mapping[str, Any]) -> str:
     ]
     held = "; ".join(
         f"{name}: commit `{found['code']}`, configuration `{found['config'][:19]}`"
+        if "code" in found
+        else f"{name}: measured before commits were named"
         for name, found in sets.items()
     )
     return f"""
@@ -190,8 +191,8 @@ What the figures hold for: {held}.
 """
 
 
-def _told(found: Mapping[str, Any]) -> str:
-    if found["value"] is None:
+def _told(found: Mapping[str, Any] | None) -> str:
+    if found is None or found["value"] is None:
         return "not measured"
     interval = f" [{found['low']:.2f}, {found['high']:.2f}]" if found["low"] is not None else ""
     return f"{found['value']:.2f}{interval} ({found['n']})"
