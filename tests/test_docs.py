@@ -142,3 +142,10 @@ def test_what_docstrings_refer_to_is_there() -> None:
             except (ImportError, AttributeError):
                 missing.append(f"{page.relative_to(ROOT)}: {name}")
     assert missing == []
+
+
+def test_the_tree_in_the_readme_is_the_tree() -> None:
+    drawn = (ROOT / "README.md").read_text().split("src/citewell/\n")[1].split("```")[0]
+    inside = [line for line in drawn.splitlines() if line.startswith("  ")]
+    named = [name for line in inside for name in re.split(r"\s{3,}", line.strip())[0].split()]
+    assert [name for name in named if not (ROOT / "src/citewell" / name).exists()] == []
