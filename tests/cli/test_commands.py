@@ -120,6 +120,16 @@ def test_ingest_counts_what_is_no_document_in_one_line(run, tmp_path) -> None:  
     assert run("ingest", "in/one.png").exit_code == 1
 
 
+def test_an_ingest_that_is_stopped_says_that_it_can_go_on(run, tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "in.txt").write_text("The harbour was dredged in 1911.")
+    monkeypatch.setattr(KnowledgeBase, "ingest", stopped)
+    result = run("ingest", "in.txt")
+    assert (result.exit_code, "the same command goes on" in result.stderr) == (130, True)
+
+
 def test_ingest_again_changes_nothing(run, home) -> None:  # type: ignore[no-untyped-def]
     size = json.loads(run("--home", home, "audit", "check", "--json").stdout)["size"]
     result = run("--home", home, "ingest", home.parent / "reports", "--json")

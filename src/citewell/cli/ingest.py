@@ -40,10 +40,14 @@ def ingest(
 ) -> None:
     """Read documents in. Unchanged files are skipped, an interrupted ingest resumes."""
     knowledge_base = open_home(context, home, make=True)
-    with progress_bar() as progress:
-        report = knowledge_base.ingest(
-            *paths, acl=acl or (), tags=tag or (), document_id=id, progress=progress
-        )
+    try:
+        with progress_bar() as progress:
+            report = knowledge_base.ingest(
+                *paths, acl=acl or (), tags=tag or (), document_id=id, progress=progress
+            )
+    except KeyboardInterrupt:
+        aside("stopped: what was read is kept and can be asked; the same command goes on from there")
+        raise
     if json:
         say_json(report)
     tell(report, quiet=json, name_skipped=skipped)

@@ -107,6 +107,7 @@ app = typer.Typer(
     cls=Commands,
     name="citewell",
     help="Ask your documents; get answers whose every quote is checked, decided and recorded.",
+    epilog='Begin with `citewell ingest FOLDER`, then `citewell ask "QUESTION"`.',
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
