@@ -161,9 +161,8 @@ def test_a_foreign_version_is_refused(index: LanceIndex, tmp_path: Path) -> None
 
 
 def test_other_models_or_settings_are_refused_with_the_remedy(index: LanceIndex) -> None:
-    with pytest.raises(
-        IndexMismatchError, match=r"settings was 'settings', is 'others'.*ingest the documents again"
-    ):
+    said = r"\[chunking\] settings was 'settings', is 'others'.*ingest the documents again"
+    with pytest.raises(IndexMismatchError, match=said):
         LanceIndex(index.path, EMBEDDER, "others")
     with pytest.raises(IndexMismatchError, match="embedder_hash"):
         LanceIndex(index.path, HashEmbedder(32), "settings")

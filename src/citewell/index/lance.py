@@ -32,6 +32,7 @@ FORMAT = "1"
 _PUBLISHED, _PREVIOUS, _PINNED = "published", "previous", "record-"
 # Compaction rewrites the table, which doubles what pinned versions hold: only when scans suffer.
 _MANY_FRAGMENTS = 24
+_SPOKEN = {"settings": "the hash of the [chunking] settings"}
 _INDEX_CACHE, _METADATA_CACHE = 256 << 20, 32 << 20
 # A reader that opened the version before last has this long to finish.
 _GRACE = timedelta(hours=1)
@@ -274,7 +275,9 @@ class LanceIndex:
             )
         differing = [key for key in wanted if made.get(key) != wanted[key]]
         if differing:
-            told = "; ".join(f"{key} was {made.get(key)!r}, is {wanted[key]!r}" for key in differing)
+            told = "; ".join(
+                f"{_SPOKEN.get(key, key)} was {made.get(key)!r}, is {wanted[key]!r}" for key in differing
+            )
             raise IndexMismatchError(
                 f"the index at {self.path} was made otherwise ({told})",
                 hint="go back to that configuration, or move that folder away and ingest the documents again",
