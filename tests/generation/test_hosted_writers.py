@@ -118,6 +118,15 @@ def test_tries_end_and_say_why(play: Play_, passages: Any, line: str) -> None:
 
 
 @pytest.mark.parametrize("line", LINES)
+def test_a_limit_that_lasts_is_not_asked_against(play: Play_, passages: Any, line: str) -> None:
+    server = play(lambda asked, before: Reply(status=429, headers={"retry-after": "300"}))
+    with pytest.raises(GeneratorError, match="300 s") as caught:
+        write(line, passages)
+    assert caught.value.retryable
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_what_no_retry_helps_is_not_tried_again(play: Play_, passages: Any, line: str, status: int) -> None:
     told = "no: key sk-secret-of-the-test and sk-ant-secret-of-the-test at https://me:pass@host/"

@@ -80,6 +80,8 @@ class Calling(Generic[Result]):
                 if failed > self._retries:
                     raise self._failed(error, f"{told}, {failed} times") from error
                 wait = _wait(error, failed)
+                if wait > LONGEST_ASKED_S:
+                    raise self._failed(error, f"{told}; it asks to be left alone for {wait:.0f} s") from error
                 notes.append(f"try {failed} failed: {told}; tried again after {wait:.1f} s")
                 self._sleep(wait)
 
@@ -172,11 +174,11 @@ def _helps(error: Exception) -> bool:
 
 
 def _wait(error: Exception, attempt: int) -> float:
-    """What the server asks for, when it is no more than a minute; else twice as long each time, spread."""
+    """What the server asks for; else twice as long each time, spread."""
     headers: Any = getattr(getattr(error, "response", None), "headers", None) or {}
     asked = _seconds(headers.get("retry-after-ms"), 1000.0)
     asked = _seconds(headers.get("retry-after"), 1.0) if asked is None else asked
-    if asked is not None and 0 <= asked <= LONGEST_ASKED_S:
+    if asked is not None and asked >= 0:
         return asked
     return min(FIRST_WAIT_S * 2.0 ** (attempt - 1), LONGEST_WAIT_S) * (0.75 + random.random() / 4)
 
