@@ -1,8 +1,9 @@
 """Sources that disagree: other documents or versions that give the same thing another value.
 
 In: the aspects asked and the passages retrieved. Out: :class:`Conflict` records, each side cited and
-dated. Two sides are compared only when they speak of the same line item and period, or say the same
-words around different numbers; one value that is the other rounded or in another scale is no conflict.
+dated. Two sides are compared only when they speak of the same line item and period, say the same words
+around different numbers, or, where it is asked when, around different dates; one value that is the other
+rounded or in another scale is no conflict.
 Knows nothing about which side is right.
 """
 
@@ -16,11 +17,12 @@ from itertools import combinations
 from citewell.matching.cells import CellAnswer, find_item, text_of
 from citewell.matching.line_items import ITEMS, label_words
 from citewell.matching.naming import usable
-from citewell.matching.periods import periods_in
-from citewell.matching.questions import STOP, operands, read_question
+from citewell.matching.periods import Period, periods_in
+from citewell.matching.questions import STOP, Ask, operands, read_question
 from citewell.prompts.loading import load_prompt
 from citewell.records import Citation, Conflict, Passage, Record
 from citewell.sentences import sentence_spans
+from citewell.verification.signals import content_words
 
 SURE = 0.8
 ALIKE = 0.75
@@ -41,8 +43,9 @@ class _Side(Record, frozen=True, kw_only=True):
     passage: Passage
     start: int
     end: int
-    numbers: tuple[str, ...]
+    numbers: tuple[str, ...] = ()
     words: frozenset[str] = frozenset()
+    date: Period | None = None
 
 
 def find_conflicts(aspects: Sequence[str], passages: Sequence[Passage]) -> tuple[Conflict, ...]:
@@ -52,7 +55,7 @@ def find_conflicts(aspects: Sequence[str], passages: Sequence[Passage]) -> tuple
     for aspect in aspects:
         for about, sides in _of_cells(aspect, open_):
             found.setdefault(about, _conflict(about, sides))
-    for about, sides in _of_sentences(aspects, open_):
+    for about, sides in (*_of_sentences(aspects, open_), *_of_dates(aspects, open_)):
         found.setdefault(about, _conflict(about, sides))
     return tuple(found.values())[:MAX_CONFLICTS]
 
@@ -126,6 +129,42 @@ def _statements(passage: Passage, asked: set[str]) -> Iterator[_Side]:
             yield _Side(
                 passage=passage, start=base + start, end=base + end, numbers=numbers, words=words | dated
             )
+
+
+def _of_dates(aspects: Sequence[str], passages: Sequence[Passage]) -> Iterator[tuple[str, list[_Side]]]:
+    """Sentences that give what is asked another date: one's words are among the other's."""
+    for aspect in aspects:
+        wanted = read_question(aspect)
+        if wanted.ask is not Ask.WHEN or wanted.periods:
+            continue
+        asked = set(content_words(" ".join((*wanted.terms, *wanted.names))))
+        sides = [side for passage in passages for side in _dated(passage, asked)] if asked else []
+        for one, other in combinations(sides, 2):
+            within = one.words <= other.words or other.words <= one.words
+            if within and _document(one) != _document(other) and _other_date(one.date, other.date):
+                yield aspect, [one, other]
+                break
+
+
+def _dated(passage: Passage, asked: set[str]) -> Iterator[_Side]:
+    content, base = passage.chunk.content, passage.chunk.start_offset
+    for start, end in sentence_spans(content):
+        text = content[start:end]
+        named = periods_in(text)
+        if len(named) != 1 or "\t" in text:
+            continue
+        around = text[: named[0].start] + " " + text[named[0].end :]
+        words = frozenset(content_words(_DIGITS.sub(" ", around)))
+        if asked <= words:
+            yield _Side(passage=passage, start=base + start, end=base + end, words=words, date=named[0])
+
+
+def _other_date(one: Period | None, other: Period | None) -> bool:
+    """Not the same day, as far as both say."""
+    if one is None or other is None:
+        return False
+    pairs = ((one.year, other.year), (one.month, other.month), (one.day, other.day))
+    return any(a != b for a, b in pairs if a is not None and b is not None)
 
 
 def _one_a_document(sides: Iterable[_Side]) -> list[_Side]:

@@ -61,6 +61,37 @@ def test_different_periods_do_not_disagree(pages) -> None:
     assert find_conflicts(("How many people did Acme employ?",), [one, two]) == ()
 
 
+def test_two_dates_of_one_event_disagree_when_it_is_asked_when(pages) -> None:
+    old = pages.text(
+        "The Severn Hill Bridge opened in 1932 after four years of work.",
+        version="sha256:1",
+        published_at="2019-01-01",
+    )
+    new = pages.text("The Severn Hill Bridge opened in 1935.", version="sha256:2", published_at="2023-01-01")
+    (conflict,) = find_conflicts(("When did the Severn Hill Bridge open?",), [new, old])
+    assert conflict.dates == ("2019-01-01", "2023-01-01")
+    assert ["1932" in side.quote for side in conflict.sides] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("question", "other"),
+    [
+        ("When did the Severn Hill Bridge open?", "The Severn Hill Bridge opened in May 1932."),
+        ("When did the Severn Hill Bridge open?", "The Severn Hill Bridge closed in 1935."),
+        ("When did the Severn Hill Bridge open?", "The Avon Bridge opened in 1935."),
+        ("When did the Severn Hill Bridge open?", "The Severn Hill Bridge opened for trains in 1935."),
+        ("When did the Severn Hill Bridge open?", "The Severn Hill Bridge opened in 1932 and again in 1935."),
+        ("Who opened the Severn Hill Bridge?", "The Severn Hill Bridge opened in 1935."),
+    ],
+)
+def test_other_dates_of_other_things_do_not_disagree(pages, question: str, other: str) -> None:
+    sides = [
+        pages.text("The Severn Hill Bridge opened to cars in 1932.", version="sha256:1"),
+        pages.text(other, version="sha256:2"),
+    ]
+    assert find_conflicts((question,), sides) == ()
+
+
 def test_one_document_does_not_disagree_with_itself(pages) -> None:
     one = pages.text("The north store has 12 tills in use today.")
     two = pages.text("The north store has 14 tills in use today.", base=500)
