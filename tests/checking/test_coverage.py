@@ -41,3 +41,19 @@ def test_the_best_claim_of_each_aspect_counts_and_missing_ones_count_nothing() -
 def test_a_cell_that_exact_code_chose_covers_its_aspect() -> None:
     measure, _ = measure_coverage(["how much?"], [claim("Revenue … 12", aspect="how much?")], [])
     assert measure.value == 1.0
+
+
+def test_a_writer_that_names_the_wrong_part_still_covers_the_right_one() -> None:
+    aspects = ["When did the bridge open?", "When was the toll abolished?"]
+    claims = [
+        claim("The bridge opened in 1932.", aspect=aspects[0]),
+        claim("The toll was abolished in 1958.", aspect=aspects[0]),
+    ]
+    measure, lacking = measure_coverage(aspects, claims, [])
+    assert (measure.value, lacking) == (1.0, ())
+
+
+def test_a_claim_for_one_year_does_not_cover_another() -> None:
+    aspects = ["revenue of Acme, FY2021", "revenue of Acme, FY2022"]
+    claims = [claim("Revenue of Acme in FY2022 was 12.", aspect=aspects[1])]
+    assert measure_coverage(aspects, claims, [])[1] == (aspects[0],)

@@ -76,7 +76,8 @@ def measure_coverage(
 ) -> tuple[Measure, tuple[str, ...]]:
     """(the expected share of aspects that are answered, the aspects that nothing verified speaks to). A
     verified claim counts with the probability that it answers: what is true and quoted may still be beside
-    the point. One that names no aspect speaks to those it shares words with, or to the only one there is."""
+    the point. One that names no aspect speaks to those it shares words with, or to the only one there is;
+    one that names another aspect, to those it shares more words with than with that one."""
     verified = [claim for claim in claims if claim.verdict.status is Status.VERIFIED]
     speaking = {
         aspect: _speaking(aspect, verified, len(aspects)) for aspect in aspects if aspect not in missing
@@ -95,8 +96,13 @@ def _speaking(aspect: str, verified: Sequence[Claim], aspects: int) -> list[Clai
     named = [claim for claim in verified if claim.aspect == aspect]
     if named:
         return named
-    unnamed = [claim for claim in verified if not claim.aspect]
-    return [claim for claim in unnamed if aspects == 1 or overlap(aspect, claim.text) >= 0.3]
+    return [claim for claim in verified if (not claim.aspect and aspects == 1) or _nearer(claim, aspect)]
+
+
+def _nearer(claim: Claim, aspect: str) -> bool:
+    """By its words, whatever part of the question the writer says it is for."""
+    shared = overlap(aspect, claim.text)
+    return shared >= 0.3 and (not claim.aspect or shared > overlap(claim.aspect, claim.text))
 
 
 def shown(
