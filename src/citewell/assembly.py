@@ -15,6 +15,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+import msgspec
+
 from citewell import config as configuration
 from citewell.clock import SystemClock
 from citewell.commands import tell_command
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
         Extractor,
         GateJudge,
         Generator,
+        LanguageModel,
         Ranker,
     )
     from citewell.retrieval import Retriever
@@ -279,7 +282,6 @@ class Assembly:
     def questioner(self) -> Questioner | None:
         """None unless one of its options is on."""
         from citewell.answering.questioning import Questioner
-        from citewell.models.naming import language_model_named
 
         settings = self.config.questions
         if not (settings.hypothesis or settings.decompose or settings.reformulate or settings.follow_up):
@@ -289,25 +291,31 @@ class Assembly:
             raise ConfigError(
                 "options under [questions] need a language model", hint="set questions.model = openai:MODEL"
             )
-        return Questioner(language_model_named(line, self.config.writer, "questions.model"), settings)
+        return Questioner(self._beside_the_writer(line, "questions.model"), settings)
 
     @cached_property
     def gate_judge(self) -> GateJudge | None:
-        from citewell.models.naming import sender_named
-        from citewell.models.reviewing import GATE_SCHEMA, ModelGateJudge
+        from citewell.models.reviewing import ModelGateJudge
 
         line = self.config.judges.gate
-        send = sender_named(line, "judges.gate", "verdict", GATE_SCHEMA) if line else None
-        return ModelGateJudge(line, send) if send else None
+        return ModelGateJudge(self._beside_the_writer(line, "judges.gate")) if line else None
 
     @cached_property
     def answer_judge(self) -> AnswerJudge | None:
-        from citewell.models.naming import sender_named
-        from citewell.models.reviewing import ANSWER_SCHEMA, ModelAnswerJudge
+        from citewell.models.reviewing import ModelAnswerJudge
 
         line = self.config.judges.answer
-        send = sender_named(line, "judges.answer", "evaluation", ANSWER_SCHEMA) if line else None
-        return ModelAnswerJudge(line, send) if send else None
+        return ModelAnswerJudge(self._beside_the_writer(line, "judges.answer")) if line else None
+
+    def _beside_the_writer(self, line: str, key: str) -> LanguageModel:
+        """With the writer's time-out and retries. The prices are the writer's: another model's cost is what
+        its server says, else not known."""
+        from citewell.models.naming import language_model_named
+
+        settings = self.config.writer
+        if line != self.config.generator:
+            settings = msgspec.structs.replace(settings, price_prompt=0.0, price_completion=0.0)
+        return language_model_named(line, settings, key)
 
     @cached_property
     def answering(self) -> Answering:
@@ -315,6 +323,9 @@ class Assembly:
 
         models = (self.embedder, self.ranker, self.extractor, self.generator, self.entailer)
         judges = (self.gate_judge, self.answer_judge)
+        for judge in judges:
+            if judge is not None:
+                refuse_same_maker(self.generator.maker, judge.maker)
         escalate = shlex.split(self.config.escalate)
         return Answering(
             retriever=self.retriever,

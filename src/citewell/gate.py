@@ -15,17 +15,19 @@ from citewell.matching.cells import CellAnswer
 from citewell.matching.evidence import find_evidence
 from citewell.matching.naming import of_the_named, period_held, usable
 from citewell.matching.questions import Wanted, read_question
-from citewell.ports import Extractor, GateJudge
+from citewell.ports import Extractor, GateJudge, GateVerdict
 from citewell.records import Passage, Record
 
 
 class GateResult(Record, frozen=True, kw_only=True):
-    """``missing`` are the aspects without evidence, in the order asked; ``notes`` say why, one each."""
+    """``missing`` are the aspects without evidence, in the order asked; ``notes`` say why, one each;
+    ``said`` is the judge's word, where one was asked."""
 
     passed: bool
     reason: str
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    said: GateVerdict | None = None
 
 
 class _Finding(Record, frozen=True, kw_only=True):
@@ -72,7 +74,11 @@ def _judged(
     said = judge.sufficient(question, passages)
     reason = f"{judge.maker.name}: {said.verdict.value}: {said.reason}"
     return GateResult(
-        passed=said.passed, reason=reason, missing=missing if said.passed else asked, notes=notes
+        passed=said.passed,
+        reason=reason,
+        missing=missing if said.passed else asked,
+        notes=notes,
+        said=said,
     )
 
 

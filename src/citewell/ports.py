@@ -211,11 +211,15 @@ class Sufficiency(StrEnum):
 
 
 class GateVerdict(Record, frozen=True, kw_only=True):
-    """What a judge says of the passages, and why."""
+    """What a judge says of the passages, and why. ``usage``, ``cost`` and ``notes`` are of the call to its
+    model; None is a cost not known."""
 
     verdict: Sufficiency
     reason: str
     maker: Maker
+    usage: TokenUsage = TokenUsage()
+    cost: float | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -234,13 +238,17 @@ class GateJudge(Protocol):
 
 
 class Evaluation(Record, frozen=True, kw_only=True):
-    """What a judge says of an answer. ``unchecked`` is the reason when it said nothing that can be read."""
+    """What a judge says of an answer. ``unchecked`` is the reason when it said nothing that can be read;
+    ``usage``, ``cost`` and ``notes`` as in :class:`GateVerdict`."""
 
     grounded: bool | None
     complete: bool | None
     reasoning: str
     maker: Maker
     unchecked: str = ""
+    usage: TokenUsage = TokenUsage()
+    cost: float | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:

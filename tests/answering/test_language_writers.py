@@ -26,8 +26,8 @@ from citewell.evidence.memory import MemoryEvidence
 from citewell.generation import LanguageModelWriter
 from citewell.identity import chunk_id
 from citewell.models.fake import FakeEntailer
-from citewell.models.naming import language_model_named, sender_named
-from citewell.models.reviewing import ANSWER_SCHEMA, GATE_SCHEMA, ModelAnswerJudge, ModelGateJudge
+from citewell.models.naming import language_model_named
+from citewell.models.reviewing import ModelAnswerJudge, ModelGateJudge
 from citewell.ports import Completion, Extraction, Prompted, Reading
 from citewell.records import Chunk, Decision, Document, Failure, Maker, Passage, Proof, Status
 from citewell.retrieval import Retrieved
@@ -484,9 +484,7 @@ def test_a_judge_at_the_gate_passes_only_by_the_word(ready: Ready, said: str, de
     answering, _, _ = ready(
         lambda asked, before: Reply(text=said) if "SUFFICIENT" in asked.user else Reply((TRUE,))
     )
-    judge = ModelGateJudge(
-        "openai:judge", sender_named("openai:judge", "judges.gate", "verdict", GATE_SCHEMA)
-    )
+    judge = ModelGateJudge(language_model_named("openai:judge", Writer()))
     answering = type(answering)(**{**vars(answering), "gate_judge": judge})
     assert answering.ask(Ask(question=QUESTION)).decision is decision
 
@@ -506,11 +504,37 @@ def test_a_judge_of_the_answer_that_does_not_pass_it_stands_against_answer(
     answering, _, _ = ready(
         lambda asked, before: Reply(text=said) if "<answer>" in asked.user else Reply((TRUE,))
     )
-    send = sender_named("openai:judge", "judges.answer", "evaluation", ANSWER_SCHEMA)
-    answering = type(answering)(**{**vars(answering), "answer_judge": ModelAnswerJudge("openai:judge", send)})
+    judge = ModelAnswerJudge(language_model_named("openai:judge", Writer()))
+    answering = type(answering)(**{**vars(answering), "answer_judge": judge})
     answer = answering.ask(Ask(question=QUESTION))
     assert answer.decision is decision
     assert any("GROUNDED" in note for note in record_notes(answering, answer.request_id))
+
+
+def test_what_judges_cost_and_how_often_they_were_asked_is_on_record(ready: Ready) -> None:
+    judged = '{"reasoning": "fine", "grounded": true, "complete": true}'
+    busy = Reply(status=429, headers={"retry-after-ms": "1"})
+    seen: list[str] = []
+
+    def script(asked: Asked, before: int) -> Reply:
+        seen.append("gate" if "SUFFICIENT" in asked.user else "answer" if "<answer>" in asked.user else "")
+        said = {"gate": Reply(text=GOOD), "answer": Reply(text=judged), "": Reply((TRUE,))}[seen[-1]]
+        return busy if seen.count("gate") == 1 and seen[-1] == "gate" else said
+
+    answering, _, log = ready(script)
+    priced = language_model_named("openai:judge", Writer(price_prompt=1.0, price_completion=1.0))
+    judges = {"gate_judge": ModelGateJudge(priced), "answer_judge": ModelAnswerJudge(priced)}
+    answering = type(answering)(**{**vars(answering), **judges})
+    answer = answering.ask(Ask(question=QUESTION))
+    alone, _, _ = ready(lambda asked, before: Reply((TRUE,)))
+    without = alone.log.record(alone.ask(Ask(question=QUESTION)).request_id)
+    record = log.record(answer.request_id)
+    judging = record.token_usage.total - without.token_usage.total
+    assert judging > 0
+    assert record.cost == pytest.approx(judging / 1e6)
+    notes = record_notes(answering, answer.request_id)
+    assert sum("tokens, cost 0.000" in note for note in notes) == 2
+    assert any("429" in note and "tried again" in note for note in notes)
 
 
 def test_runs_are_compared_and_only_near_a_border_when_asked_so(ready: Ready) -> None:

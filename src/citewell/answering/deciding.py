@@ -109,6 +109,8 @@ class Deciding:
             notes += [
                 f"GROUNDED {grounded}, COMPLETE {complete}",
                 f"REASONING {said.reasoning or said.unchecked}",
+                journal.paid(said.usage, said.cost),
+                *said.notes,
             ]
             if said.passed:
                 return ""

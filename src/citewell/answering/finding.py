@@ -73,6 +73,8 @@ class Finding:
             )
             journal.gate_passed, journal.gate_reason = gate.passed, gate.reason
             notes += [gate.reason, *gate.notes]
+            if gate.said is not None:
+                notes += [journal.paid(gate.said.usage, gate.said.cost), *gate.said.notes]
         return gate.passed
 
     def find_more(self, ask: Ask, lacking: Sequence[str], journal: Journal) -> bool:

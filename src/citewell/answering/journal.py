@@ -100,6 +100,13 @@ class Journal:
             self._inner_ms = outer + took
             self.stages.append(Stage(name=name, latency_ms=own, notes=tuple(notes)))
 
+    def paid(self, usage: TokenUsage, cost: float | None) -> str:
+        """Counts a call to a language model beside the writer's; what it took, in words."""
+        self.usage.append(usage)
+        if cost is not None:
+            self.cost = (self.cost or 0.0) + cost
+        return f"{usage.total} tokens, cost {'not known' if cost is None else f'{cost:.6f}'}"
+
     def failed(self, error: BaseException) -> None:
         """The pass ends here, in ``error``: no answer, and the failing stage is named."""
         stage = self._failing or "pass"

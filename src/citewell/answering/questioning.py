@@ -133,12 +133,8 @@ class Questioner:
         except GeneratorError as error:
             notes.append(f"failed, so the question stays as it is: {error}")
             return ""
-        journal.usage.append(said.usage)
-        if said.cost is not None:
-            journal.cost = (journal.cost or 0.0) + said.cost
         journal.makers.append(Maker(name=self.maker.name, hash=self.maker.hash, prompt_hash=prompt.hash))
-        price = "not known" if said.cost is None else f"{said.cost:.6f}"
-        notes.append(f"{said.usage.total} tokens, cost {price}")
+        notes.append(journal.paid(said.usage, said.cost))
         notes += said.notes
         return said.text.strip()
 

@@ -9,9 +9,12 @@ rather say. No request leaves the machine. Knows nothing about prompts or how a 
 from __future__ import annotations
 
 import importlib
+import json
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from citewell.config import Writer
 from citewell.errors import GeneratorError, MissingExtraError, ModelError
 from citewell.models.saved import digest, folder_of, libraries
 from citewell.ports import Completion, Form, Prompted
@@ -23,11 +26,13 @@ model."""
 
 
 class LocalModel:
-    """``sha256`` pins configuration and weights. Raises MissingExtraError, ModelError, ModelChangedError."""
+    """``sha256`` pins configuration and weights; ``settings`` bounds the time of one completion. Raises
+    MissingExtraError, ModelError, ModelChangedError."""
 
     forms: tuple[Form, ...] = (Form.GRAMMAR, Form.INLINE)
 
-    def __init__(self, name: str, *, sha256: str = "") -> None:
+    def __init__(self, name: str, settings: Writer | None = None, *, sha256: str = "") -> None:
+        self._timeout_s = (settings or Writer()).timeout_s
         transformers, self._torch = libraries()
         self._guidance = _guidance()
         folder = folder_of(name)
@@ -52,16 +57,22 @@ class LocalModel:
                 hint="lower writer.max_sources or writer.max_tokens",
             )
         said: list[int] = []
+        notes: tuple[str, ...] = ()
         ended = False
+        began = time.monotonic()
         for token in self._tokens(ids, prompted):
             if token is None:
                 ended = True
                 break
             said.append(token)
+            if time.monotonic() - began > self._timeout_s:
+                # What it has written is kept as far as it is whole: to begin again would not be faster.
+                notes = (f"stopped after {self._timeout_s:g} s (writer.timeout_s)",)
+                break
             if hear is not None and len(said) % _HEARD_EVERY == 0:
                 hear(Completion(text=self._text(said), whole=False))
         usage = TokenUsage(prompt=len(ids), completion=len(said), total=len(ids) + len(said))
-        return Completion(text=self._text(said), usage=usage, cost=0.0, whole=ended)
+        return Completion(text=self._text(said), usage=usage, cost=0.0, whole=ended, notes=notes)
 
     def _tokens(self, ids: list[int], prompted: Prompted) -> Iterator[int | None]:
         """Token by token, None at the end; ``max_tokens`` at most."""
@@ -92,12 +103,16 @@ class LocalModel:
             fed = torch.tensor([[token]])
 
     def _matcher(self, prompted: Prompted) -> Any:
-        if not prompted.grammar:
+        made = self._guidance.LLMatcher
+        if prompted.grammar:
+            grammar = prompted.grammar
+            if prompted.dialect == "gbnf":
+                grammar = importlib.import_module("llguidance.gbnf_to_lark").gbnf_to_lark(grammar)
+            matcher = made(self._words, made.grammar_from_lark(grammar))
+        elif prompted.schema is not None:
+            matcher = made(self._words, made.grammar_from_json_schema(json.dumps(prompted.schema)))
+        else:
             return None
-        grammar = prompted.grammar
-        if prompted.dialect == "gbnf":
-            grammar = importlib.import_module("llguidance.gbnf_to_lark").gbnf_to_lark(grammar)
-        matcher = self._guidance.LLMatcher(self._words, self._guidance.LLMatcher.grammar_from_lark(grammar))
         if matcher.is_error():
             raise GeneratorError(f"the grammar is not taken: {matcher.get_error()[:200]}")
         return matcher

@@ -1,11 +1,11 @@
-"""One line of configuration -> an entailer, a ranker, a language model, or a way to ask a judge.
+"""One line of configuration -> an entailer, a ranker, or a language model that writes, rewords or judges.
 
     embedded                                  the packaged weights
     huggingface:FOLDER_OR_ID[@sha256:HASH]    any kind that models/huggingface.py lists; pinned by @
     openai:MODEL      anthropic:MODEL         a judge with the rubric of prompts/entailment_judge.txt
     A + B                                     agreement required
     A > B                                     borderline cases only are sent to B
-    local:FOLDER_OR_ID[@sha256:HASH]          a writer by transformers on this machine
+    local:FOLDER_OR_ID[@sha256:HASH]          a language model by transformers on this machine
 
 In: the line. Out: the model behind its port. Raises ConfigError for a line that cannot be read.
 """
@@ -13,7 +13,7 @@ In: the line. Out: the model behind its port. Raises ConfigError for a line that
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from citewell.config import Writer
 from citewell.errors import ConfigError
@@ -52,15 +52,6 @@ def language_model_named(line: str, settings: Writer, key: str = "generator") ->
             f"{key} = {line!r}", hint=f"known are: {', '.join(LANGUAGE_MODELS)}; as in openai:MODEL"
         )
     return make(name, settings)
-
-
-def sender_named(line: str, key: str, name: str, schema: dict[str, Any]) -> Callable[[str], str]:
-    """A function that sends a prompt to the judge of ``line`` and returns its answer, held to ``schema``."""
-    provider, _, model = line.partition(":")
-    make = SENDERS.get(provider)
-    if make is None or not model:
-        raise ConfigError(f"{key} = {line!r}", hint=f"known are: {', '.join(SENDERS)}; as in openai:MODEL")
-    return make(model, name, schema)
 
 
 def _make(line: str, table: dict[str, Callable[[str], Model]], key: str) -> Model:
@@ -127,29 +118,13 @@ def _local_model(name: str, settings: Writer) -> LanguageModel:
     from citewell.models.local import LocalModel
 
     folder, _, pin = name.partition("@")
-    return LocalModel(folder, sha256=pin)
-
-
-def _openai_sender(model: str, name: str, schema: dict[str, Any]) -> Callable[[str], str]:
-    from citewell.models.openai import openai_sender
-
-    return openai_sender(model, name, schema)
-
-
-def _anthropic_sender(model: str, name: str, schema: dict[str, Any]) -> Callable[[str], str]:
-    from citewell.models.anthropic import anthropic_sender
-
-    return anthropic_sender(model, name, schema)
+    return LocalModel(folder, settings, sha256=pin)
 
 
 LANGUAGE_MODELS: dict[str, Callable[[str, Writer], LanguageModel]] = {
     "openai": _openai_model,
     "anthropic": _anthropic_model,
     "local": _local_model,
-}
-SENDERS: dict[str, Callable[[str, str, dict[str, Any]], Callable[[str], str]]] = {
-    "openai": _openai_sender,
-    "anthropic": _anthropic_sender,
 }
 ENTAILERS: dict[str, Callable[[str], Entailer]] = {
     "embedded": _embedded_entailer,

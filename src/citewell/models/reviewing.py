@@ -1,18 +1,20 @@
 """A language model that judges passages before, and an answer after: strict reading, and no benefit of doubt.
 
-In: a question with passages, or with an answer too, and a function that sends one prompt. Out: SUFFICIENT or
-INSUFFICIENT; grounded, complete and the reasoning. An answer outside the rubric, an error or a time-out is
+In: a question with passages, or with an answer too, and a language model. Out: SUFFICIENT or INSUFFICIENT;
+grounded, complete and the reasoning; what asking took. An answer outside the rubric, an error or a time-out is
 UNCHECKED with its reason, which counts as not passed. Knows no provider.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
-from citewell.errors import ModelError
+import msgspec
+
+from citewell.errors import FormRefusedError, GeneratorError, ModelError
 from citewell.models.judging import defuse, read_object
-from citewell.ports import Evaluation, GateVerdict, Sufficiency
+from citewell.ports import Completion, Evaluation, GateVerdict, LanguageModel, Prompted, Sufficiency
 from citewell.prompts.loading import load_prompt
 from citewell.records import Maker, Passage, Record
 
@@ -37,7 +39,8 @@ ANSWER_SCHEMA: dict[str, Any] = {
     "required": ["reasoning", "grounded", "complete"],
     "additionalProperties": False,
 }
-Send = Callable[[str], str]
+MAX_TOKENS = 512
+Judged = TypeVar("Judged", GateVerdict, Evaluation)
 
 
 class _Gate(Record, frozen=True, kw_only=True):
@@ -52,23 +55,29 @@ class _Answer(Record, frozen=True, kw_only=True):
 
 
 class ModelGateJudge:
-    """``send`` takes the prompt and returns the model's whole answer; it raises ModelError without one."""
+    """Asked at temperature 0, held to the rubric's schema where the model has one."""
 
-    def __init__(self, name: str, send: Send) -> None:
-        self.maker = Maker(name=name, prompt_hash=GATE.hash)
-        self._send = send
+    def __init__(self, model: LanguageModel) -> None:
+        self.maker = msgspec.structs.replace(model.maker, prompt_hash=GATE.hash)
+        self._model = model
 
     def sufficient(self, question: str, passages: Sequence[Passage]) -> GateVerdict:
         if not passages:
             return self._verdict(Sufficiency.INSUFFICIENT, "there is no passage")
+        prompt = GATE.fill(question=defuse(question), passages=_shown(passages))
         try:
-            said = read_object(
-                self._send(GATE.fill(question=defuse(question), passages=_shown(passages))), _Gate
-            )
+            said = _ask(self._model, prompt, GATE_SCHEMA)
+        except GeneratorError as error:
+            return self._verdict(Sufficiency.UNCHECKED, str(error))
+        return _costing(said, self._read(said.text))
+
+    def _read(self, text: str) -> GateVerdict:
+        try:
+            judged = read_object(text, _Gate)
         except ModelError as error:
             return self._verdict(Sufficiency.UNCHECKED, str(error))
         # UNCHECKED is ours to say: a judge that writes it has judged nothing.
-        return self._verdict(said.verdict, said.reason)
+        return self._verdict(judged.verdict, judged.reason)
 
     def _verdict(self, verdict: Sufficiency, reason: str) -> GateVerdict:
         return GateVerdict(verdict=verdict, reason=reason, maker=self.maker)
@@ -77,24 +86,45 @@ class ModelGateJudge:
 class ModelAnswerJudge:
     """As :class:`ModelGateJudge`, for an answer."""
 
-    def __init__(self, name: str, send: Send) -> None:
-        self.maker = Maker(name=name, prompt_hash=ANSWER.hash)
-        self._send = send
+    def __init__(self, model: LanguageModel) -> None:
+        self.maker = msgspec.structs.replace(model.maker, prompt_hash=ANSWER.hash)
+        self._model = model
 
     def evaluate(self, question: str, answer: str, passages: Sequence[Passage]) -> Evaluation:
         if not answer.strip() or not passages:
             return self._unchecked("there is nothing to judge")
         prompt = ANSWER.fill(question=defuse(question), answer=defuse(answer), passages=_shown(passages))
         try:
-            said = read_object(self._send(prompt), _Answer)
+            said = _ask(self._model, prompt, ANSWER_SCHEMA)
+        except GeneratorError as error:
+            return self._unchecked(str(error))
+        return _costing(said, self._read(said.text))
+
+    def _read(self, text: str) -> Evaluation:
+        try:
+            judged = read_object(text, _Answer)
         except ModelError as error:
             return self._unchecked(str(error))
         return Evaluation(
-            grounded=said.grounded, complete=said.complete, reasoning=said.reasoning, maker=self.maker
+            grounded=judged.grounded, complete=judged.complete, reasoning=judged.reasoning, maker=self.maker
         )
 
     def _unchecked(self, reason: str) -> Evaluation:
         return Evaluation(grounded=None, complete=None, reasoning="", maker=self.maker, unchecked=reason)
+
+
+def _ask(model: LanguageModel, prompt: str, schema: dict[str, Any]) -> Completion:
+    """The model's whole answer; a schema that its server refuses is told and gone without."""
+    prompted = Prompted(system="", user=prompt, schema=schema, temperature=0.0, max_tokens=MAX_TOKENS)
+    try:
+        return model.complete(prompted)
+    except FormRefusedError as error:
+        said = model.complete(msgspec.structs.replace(prompted, schema=None))
+        return msgspec.structs.replace(said, notes=(f"asked without a schema: {error}", *said.notes))
+
+
+def _costing(said: Completion, judged: Judged) -> Judged:
+    return msgspec.structs.replace(judged, usage=said.usage, cost=said.cost, notes=said.notes)
 
 
 def _shown(passages: Sequence[Passage]) -> str:
