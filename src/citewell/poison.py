@@ -38,9 +38,27 @@ _INSTRUCTIONS: tuple[tuple[str, str], ...] = (
         "dictates the answer",
         r"\b(?:you (?:must|should|shall|will|have to|need to|are (?:required|instructed|told) to)|always|"
         r"please|only)\s+(?:always |only |now |simply |just )*"
-        r"(?:(?:answer|respond|reply|output|conclude)\s+"
+        r"(?:(?:answer|respond|reply)\s+"
         r"(?:(?:with|that|only|exactly|as follows|the following|yes|no)\b|['\"“‘:])|"
-        r"(?:say|state|print|return)\s+(?:exactly\b|['\"“‘:]))",
+        r"(?:output|conclude)\s+(?:(?:only|exactly|as follows|the following|yes|no)\b|['\"“‘:])|"
+        r"(?:say|state|print|return)\s+exactly\b)|"
+        # "Always print "..."" is a change log.
+        r"\byou (?:must|should|shall|will|have to|are (?:required|instructed|told) to)\s+"
+        r"(?:always |only |now |simply |just )*(?:say|state|print|return)\s+['\"“‘:]",
+    ),
+    (
+        "dictates the answer",
+        # The bare answer, and nothing behind it: forms say "answer Question 5" and "answer all questions".
+        r"\b(?:you (?:must|should|shall|will|have to|need to)|always)\s+(?:always |only |now |simply |just )*"
+        r"(?:answer|respond|reply|output|conclude)\s+"
+        r"(?:[$€£]?\d[\d.,]*\s*%?|"
+        r"(?!(?:Question|Part|Section|Item|Form|Schedule|Box|Line|All|Every|Each|The|Any)s?\b)"
+        r"(?-i:[A-Z])[\w'’-]*(?: (?-i:[A-Z0-9])[\w'’-]*){0,3})\s*(?:[.!;\n]|$)",
+    ),
+    (
+        "dictates the answer",
+        r"\b(?:regardless of|no matter|whatever)\b[^.\n]{0,30}\b(?:question|asked|query|prompt)\b[^.\n]{0,40}"
+        r"\b(?:answer|respond|reply|say|output)\s+(?:with|that|only|exactly|['\"“‘:]|\d|(?-i:[A-Z]))",
     ),
     (
         "dictates the answer",

@@ -1,8 +1,8 @@
 """A language model that judges passages before, and an answer after: strict reading, and no benefit of doubt.
 
 In: a question with passages, or with an answer too, and a language model. Out: SUFFICIENT or INSUFFICIENT;
-grounded, complete and the reasoning; what asking took. An answer outside the rubric, an error or a time-out is
-UNCHECKED with its reason, which counts as not passed. Knows no provider.
+grounded, complete and the reasoning; what asking took. An answer outside the rubric, an error or a time-out
+is UNCHECKED with its reason, which counts as not passed. Knows no provider.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from citewell.errors import FormRefusedError, GeneratorError, ModelError
 from citewell.models.judging import defuse, read_object
 from citewell.ports import Completion, Evaluation, GateVerdict, LanguageModel, Prompted, Sufficiency
 from citewell.prompts.loading import load_prompt
-from citewell.records import Maker, Passage, Record
+from citewell.records import Passage, Record
 
 GATE = load_prompt("gate_judge", ("question", "passages"))
 ANSWER = load_prompt("answer_judge", ("question", "answer", "passages"))
