@@ -1,4 +1,4 @@
-"""Does a claim say more than the sentence it is taken from: of all, for certain, the most, the cause?
+"""Does a claim say more than the sentence it is taken from: of all, for certain, the most, without the if?
 
 In: claim and evidence. Out: how, in words, or "". The claim is compared with the sentence of the evidence
 nearest in words. What is found holds the claim's support under its border: "may" is no "does" and "some" no
@@ -24,7 +24,7 @@ from citewell.verification.lexicon import (
     WIDE,
     WIDENERS,
 )
-from citewell.verification.signals import ENOUGH, nearest_sentence, overlap, stem, words_of
+from citewell.verification.signals import ENOUGH, content_words, nearest_sentence, overlap, stem, words_of
 
 REACH = 4  # words between a hedge and the word it hedges
 CLOSE = 0.7  # share of the claim's words in one sentence of a long text; in a short one ENOUGH will do
@@ -69,6 +69,26 @@ _CAUSE = re.compile(
     r"responsible for|due to)\b",
     re.IGNORECASE,
 )
+_ON = (
+    r"(?:only (?:if|when)|if|unless|provided (?:that )?(?!(?:for|by|with|an?|the)\b)|(?:as|so) long as|"
+    r"in the event (?:that|of)|on (?:the )?condition that|assuming(?: that)?)"
+)
+_CONDITION_FIRST = re.compile(
+    rf"^\W*{_ON}\b(?!\s+(?:not|so|any|anything|a (?:tad|bit|little)|only|and|some(?:thing|one|body))\b)\s*(?P<condition>[^,;:?]+),\s*(?:then\s+)?(?P<stated>[^;:?]+)$",
+    re.IGNORECASE,
+)
+_CONDITION_LAST = re.compile(
+    rf"^(?P<stated>[^;:?]+?)(?<!even)(?<!\bas)(?<!\bor)(?<!what)(?<!see)(?<!ask)(?<!asked)(?<!know),?\s+{_ON}\b"
+    r"(?!\s+(?:not|so|any|anything|a (?:tad|bit|little)|only|and|some(?:thing|one|body))\b)\s*(?P<condition>[^,;:?]+)$",
+    re.IGNORECASE,
+)
+_SEVERAL = re.compile(r",? \b(?:but|and|because|although|though|which|who|said|says|that)\b", re.IGNORECASE)
+"""What holds a statement that the condition may not be of."""
+_CONDITIONAL = re.compile(
+    rf"\b(?:{_ON}|when|whenever|once|until|subject to|otherwise|except|in (?:the )?case|depend\w*|condition\w*|"
+    r"requir\w*|needs?|needed|must|would|could|can|may|might|should|after|before|without)\b",
+    re.IGNORECASE,
+)
 _ANIMALS = re.compile(
     r"\b(?:mice|rats?|rodents?|rabbits?|monkeys?|macaques?|ferrets?|hamsters?|in vitro|cell cultures?|"
     r"cultured cells|zebrafish|animal (?:models?|studies|experiments?|trials?))\b",
@@ -85,7 +105,7 @@ def overstated(claim: str, evidence: str) -> str:
         return ""
     if overlap(claim, sentence) < CLOSE and len(sentence_spans(evidence)) > LONG:
         return ""
-    return next((said for check in _CHECKS if (said := check(claim, sentence, evidence))), "")
+    return next((said for check in OVERSTATEMENTS.values() if (said := check(claim, sentence, evidence))), "")
 
 
 def _of_all(claim: str, sentence: str, evidence: str) -> str:
@@ -162,6 +182,25 @@ def _the_cause(claim: str, sentence: str, _: str) -> str:
     return ""
 
 
+def _without_its_condition(claim: str, sentence: str, evidence: str) -> str:
+    """ "If the valve sticks, the pump stops" is not "the pump stops": the sentence is one statement and its
+    condition, the claim has nearly all of the one and nothing of the other."""
+    found = _CONDITION_FIRST.match(sentence.rstrip(". ")) or _CONDITION_LAST.match(sentence.rstrip(". "))
+    if not found or _CONDITIONAL.search(claim) or _SEVERAL.search(found["stated"]):
+        return ""
+    ours, condition = set(content_words(claim)), set(content_words(found["condition"]))
+    stated = set(content_words(found["stated"]))
+    if not condition or ours & (condition - stated) or len(stated & ours) < CLOSE * len(stated):
+        return ""
+    if len(stated & ours) < CLOSE * len(ours):
+        return ""
+    # A rule whose condition is told to hold elsewhere in the text, as premises of a conclusion are.
+    others = (evidence[a:b] for a, b in sentence_spans(evidence) if evidence[a:b] != sentence)
+    if any(overlap(found["condition"], text) >= ENOUGH for text in others):
+        return ""
+    return f"the source says it under a condition: “{' '.join(found['condition'].split())[:80]}”"
+
+
 def _of_people(claim: str, sentence: str, _: str) -> str:
     ours, theirs = _PEOPLE.search(claim), _ANIMALS.search(sentence)
     if ours and theirs and not _ANIMALS.search(claim) and not _PEOPLE.search(sentence):
@@ -169,11 +208,13 @@ def _of_people(claim: str, sentence: str, _: str) -> str:
     return ""
 
 
-_CHECKS: tuple[Callable[[str, str, str], str], ...] = (
-    _of_all,
-    _for_certain,
-    _the_most,
-    _the_whole,
-    _the_cause,
-    _of_people,
-)
+OVERSTATEMENTS: dict[str, Callable[[str, str, str], str]] = {
+    "of all": _of_all,
+    "for certain": _for_certain,
+    "the most": _the_most,
+    "the whole": _the_whole,
+    "the cause": _the_cause,
+    "of people": _of_people,
+    "without its condition": _without_its_condition,
+}
+"""Each takes claim, nearest sentence and evidence; the first that says something is the reason."""
