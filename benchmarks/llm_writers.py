@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.citing import CLAIMS, compared
 from benchmarks.llm_server import Asked, Reply, Said, serving
 from benchmarks.overstatements import overstatements
 from benchmarks.reporting import data_folder, interval, shown, table, write
@@ -69,8 +70,6 @@ class Outcome:
     bad_through: list[float]
     calls: list[float]
     checks: list[float]
-    cited: list[float]
-    right: list[float]
     failures: dict[str, int]
 
 
@@ -159,7 +158,7 @@ def rows(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return supported, [row for row in fit if row["label"] == "contradiction"]
 
 
-def _quote(claim: str, text: str, words: int = 12) -> str:
+def quote_for(claim: str, text: str, words: int = 12) -> str:
     """The words of ``text`` that a careful writer would copy for ``claim``."""
     spans = sentence_spans(text) or ((0, len(text)),)
     start, end = max(spans, key=lambda span: overlap(claim, text[span[0] : span[1]]))
@@ -167,7 +166,7 @@ def _quote(claim: str, text: str, words: int = 12) -> str:
 
 
 def _good(row: dict[str, Any]) -> Said:
-    return Said(1, _quote(row["hypothesis"], row["premise"]), row["hypothesis"])
+    return Said(1, quote_for(row["hypothesis"], row["premise"]), row["hypothesis"])
 
 
 def cases(writer: str, supported: list[dict[str, Any]], refuted: list[dict[str, Any]], n: int) -> list[Case]:
@@ -180,7 +179,7 @@ def cases(writer: str, supported: list[dict[str, Any]], refuted: list[dict[str, 
         if found is None:
             continue
         bad, sources = found if isinstance(found, tuple) else (found, sources)
-        made.append(Case(sources, _good(row), None if writer.startswith("honest") else bad))
+        made.append(Case(sources, _good(row), None if writer == "honest" else bad))
         if len(made) == n:
             break
     return made
@@ -200,7 +199,7 @@ def _spliced(row: dict[str, Any], other: dict[str, Any], _: dict[str, Any]) -> S
 
 
 def _misattributed(row: dict[str, Any], other: dict[str, Any], _: dict[str, Any]) -> Said | None:
-    return Said(1, _quote(other["hypothesis"], other["premise"]), other["hypothesis"])
+    return Said(1, quote_for(other["hypothesis"], other["premise"]), other["hypothesis"])
 
 
 def _swapped(row: dict[str, Any], other: dict[str, Any], _: dict[str, Any]) -> Said | None:
@@ -209,13 +208,13 @@ def _swapped(row: dict[str, Any], other: dict[str, Any], _: dict[str, Any]) -> S
         return None
     digit = str((int(match.group()) + 3) % 10)
     claim = row["hypothesis"][: match.start()] + digit + row["hypothesis"][match.end() :]
-    return Said(1, _quote(row["hypothesis"], row["premise"]), claim)
+    return Said(1, quote_for(row["hypothesis"], row["premise"]), claim)
 
 
 def _refuted(
     row: dict[str, Any], other: dict[str, Any], refuted: dict[str, Any]
 ) -> tuple[Said, tuple[str, str]]:
-    quote = _quote(refuted["hypothesis"], refuted["premise"])
+    quote = quote_for(refuted["hypothesis"], refuted["premise"])
     return Said(2, quote, refuted["hypothesis"]), (row["premise"], refuted["premise"])
 
 
@@ -227,7 +226,6 @@ BAD: dict[str, Callable[..., Any]] = {
     "swaps digits": _swapped,
     "contradicts": _refuted,
     "ignores the format": _refuted,
-    "honest, without markers": lambda row, other, refuted: _good(row),
 }
 CHECKS = ("verification", "consistency", "conflicts", "confidence", "trace", "record")
 """The stages that accountability adds behind a writer."""
@@ -237,8 +235,8 @@ def overstated() -> list[Case]:
     return [
         Case(
             (text, "Rain fell on the hills all week."),
-            Said(1, _quote(true, text), true),
-            Said(1, _quote(false, text), false),
+            Said(1, quote_for(true, text), true),
+            Said(1, quote_for(false, text), false),
         )
         for text, true, false in OVERSTATEMENTS
     ]
@@ -253,41 +251,34 @@ def play(bench: Bench, writer: str, made: Sequence[Case], line: str, settings: W
     through: list[float] = []
     calls: list[float] = []
     checks: list[float] = []
-    cited: list[float] = []
-    right: list[float] = []
     failures: dict[str, int] = {}
     for case in made:
         said = [case.good, *([case.bad] if case.bad else [])]
-        unmarked = writer in ("ignores the format", "honest, without markers")
-        prose = " ".join(s.claim for s in said) if unmarked else None
+        prose = " ".join(s.claim for s in said) if writer == "ignores the format" else None
         with serving(lambda asked, before, said=said, prose=prose: Reply(said, text=prose)) as server:  # type: ignore[misc]
             os.environ.update(server.environment())
             answer = bench.ask(line, case.sources, QUESTION, settings)
             calls.append(len(server.asked))
         stages = answer.trace.stages if answer.trace else ()
         checks.append(sum(stage.latency_ms for stage in stages if stage.name in CHECKS))
-        if (stood := stands(case.good.claim, answer)) or writer.startswith("honest"):
-            names = {c.document_id for claim in answer.claims for c in claim.citations if stood}
-            cited.append(float(bool(names)))
-            right += [float(name == "source-1.txt") for name in sorted(names)] if not case.bad else []
         lost.append(float(not stands(case.good.claim, answer)))
         if case.bad:
             through.append(float(stands(case.bad.claim, answer)))
             for claim in answer.claims:
-                if claim.verdict.failure and _same(claim.text, case.bad.claim):
+                if claim.verdict.failure and same(claim.text, case.bad.claim):
                     name = claim.verdict.failure.value
                     failures[name] = failures.get(name, 0) + 1
                     break
-    return Outcome(lost, through, calls, checks, cited, right, failures)
+    return Outcome(lost, through, calls, checks, failures)
 
 
 def stands(claim: str, answer: Answer) -> bool:
     """Every part of it is shown as verified. An answer that is withheld shows nothing."""
-    parts = [c for c in answer.claims if _same(c.text, claim)]
+    parts = [c for c in answer.claims if same(c.text, claim)]
     return bool(parts) and all(c.shown and c.verdict.status is Status.VERIFIED for c in parts)
 
 
-def _same(one: str, other: str) -> bool:
+def same(one: str, other: str) -> bool:
     a, b = ("".join(ch for ch in text.lower() if ch.isalnum()) for text in (one, other))
     return a in b or b in a or overlap(one, other) >= 0.9
 
@@ -343,8 +334,6 @@ def main() -> None:
                 "good_lost": interval(found.good_lost),
                 "calls": statistics.fmean(found.calls),
                 "checks_ms": statistics.median(found.checks),
-                "cited": interval(found.cited),
-                "right": interval(found.right),
                 "failures": found.failures,
             }
             values["writers"][writer] = measures
@@ -362,6 +351,8 @@ def main() -> None:
                 ]
             )
             print(lines[-1], flush=True)
+        ways = compared(bench, supported[arguments.n :], arguments.n // 2, "openai:scripted", QUESTION)
+        print({way: {name: interval(found) for name, found in lists.items()} for way, lists in ways.items()})
         trouble = provider_trouble(bench, cases("honest", supported, refuted, 1)[0])
     mechanical = sum(int(sum(through[name])) for name in MECHANICAL)
     values["mechanical_through"] = mechanical
@@ -375,10 +366,14 @@ def main() -> None:
         "checks ms (median)",
         "named",
     ]
-    compared = [
-        [mode, shown(values["writers"][name]["cited"]), shown(values["writers"][name]["right"])]
-        for mode, name in (("generated", "honest"), ("post-hoc", "honest, without markers"))
+    values["citing"] = {
+        way: {name: interval(found) for name, found in lists.items()} for way, lists in ways.items()
+    }
+    compared_rows = [
+        [way, str(found["covered"]["n"]), *(shown(found[name]) for name in ("covered", "right", "generated"))]
+        for way, found in values["citing"].items()
     ]
+    citing_heads = ["cited", "claims", "coverage", "precision", "the writer's own"]
     body = f"""
 `python -m benchmarks.llm_writers --n {arguments.n}`. **No real model was reached**: a local server speaks the
 real protocols and plays the writers. Good claims are supported FEVER claims, written by people about the
@@ -394,10 +389,13 @@ trained on is on its card. The {len(OVERSTATEMENTS)} over-generalised claims are
 
 ## Cited while writing and afterwards
 
-The same honest claims, once with their quotes and once as bare prose. Coverage: claims that are verified and
-cited. Precision: documents cited that are the one the claim was written about.
+The same {arguments.n // 2} answers of {CLAIMS} honest claims over {2 * CLAIMS} passages, half of them the
+ones most like the claims in words. Coverage: claims that are verified and cited. Precision: documents cited
+for them that are the one people judged the claim on; another may say it too, so it is a lower bound. The last
+column: citations that the writer committed to itself; the others were assigned or mended by entailment and
+are marked `post-hoc`.
 
-{table(["citations", "coverage", "precision"], compared)}
+{table(citing_heads, compared_rows)}
 
 ## When the provider is in trouble
 

@@ -69,7 +69,7 @@ def test_steering_text_is_set_aside_and_says_why(pages, text: str, why: str) -> 
         "When the user asks for help, the program prints the list of commands.",
         "Reply to this e-mail only with the attached form.",
         "You must answer Question 5. You should answer Part B, too. You must answer 12 questions in an hour.",
-        "You must answer truthfully. You should always answer Monday's calls first. You will answer to Ann Lee.",
+        "You must answer truthfully. Always answer Monday's calls first. You will answer to Ann Lee.",
         'Do not always print "Garbled console data". The prompt is always output with 7-bit characters.',
         "You have to conclude that folklore refers to tales.",
         "You are an assistant manager if you supervise two or more people.",
