@@ -1,9 +1,10 @@
 """How often each check of overstatement fires on training pairs that people labelled.
 
 ``python -m training.overstatements``. In: the training sets of sources.tsv whose premises are prose (no
-tables, no templates), less the rows that also stand in a measured set. Out: for each check of :mod:`citewell.verification.overstating` its hits on
-unsupported and on supported claims, printed; with ``--show NAME`` the pairs themselves. A check is worth
-keeping when it hardly hits what people call supported. Nothing is fitted here.
+tables, no templates), less the rows that also stand in a measured set. Out: for each check of
+:mod:`citewell.verification.overstating` its hits on unsupported and on supported claims, printed; with
+``--show NAME`` the pairs themselves. A check is worth keeping when it hardly hits what people call supported.
+Nothing is fitted here.
 """
 
 from __future__ import annotations
