@@ -7,6 +7,7 @@ them.
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,8 @@ from citewell.errors import GeneratorError, ModelChangedError  # noqa: E402
 from citewell.generation import LanguageModelWriter  # noqa: E402
 from citewell.generation.grammar import quotable, quote_gbnf, quote_grammar  # noqa: E402
 from citewell.models.naming import language_model_named  # noqa: E402
-from citewell.ports import Form, GenerationRequest, Prompted  # noqa: E402
+from citewell.models.reviewing import ModelGateJudge  # noqa: E402
+from citewell.ports import Form, GenerationRequest, Prompted, Sufficiency  # noqa: E402
 from citewell.verification.verbatim import find_all  # noqa: E402
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
@@ -130,3 +132,34 @@ def test_what_does_not_fit_is_an_error_not_a_cut(folder: Path) -> None:
     model = language_model_named(f"local:{folder}", Writer())
     with pytest.raises(GeneratorError, match="do not fit"):
         model.complete(Prompted(system="", user="x", max_tokens=5000))
+
+
+def test_a_judge_on_this_machine_is_held_to_its_rubric(folder: Path, pages: Any) -> None:
+    judge = ModelGateJudge(language_model_named(f"local:{folder}", Writer()))
+    verdict = judge.sufficient("When?", [pages.text(TEXTS[0])])
+    # Random weights may never close a string; then it is cut off, and that is no pass.
+    assert verdict.verdict in set(Sufficiency)
+    assert verdict.usage.completion > 0
+    assert verdict.maker.hash.startswith("sha256:")
+
+
+def test_a_schema_holds_what_it_writes(folder: Path) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"grounded": {"type": "boolean"}},
+        "required": ["grounded"],
+        "additionalProperties": False,
+    }
+    model = language_model_named(f"local:{folder}", Writer())
+    prompted = Prompted(system="", user="x", schema=schema, temperature=1.0, seed=2, max_tokens=400)
+    said = model.complete(prompted)
+    if said.whole:
+        assert json.loads(said.text)["grounded"] in (True, False)
+    assert said.text.lstrip().startswith("{")
+
+
+def test_writing_ends_in_time_and_says_so(folder: Path) -> None:
+    model = language_model_named(f"local:{folder}", Writer(timeout_s=0.001))
+    said = model.complete(Prompted(system="", user="x", temperature=1.0, max_tokens=60))
+    assert not said.whole
+    assert "writer.timeout_s" in said.notes[0]
