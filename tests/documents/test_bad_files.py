@@ -80,6 +80,7 @@ BAD: dict[str, tuple[bytes, type[DocumentError]]] = {
     "files.zip": (archive(("a.txt", b"a")), OtherKindError),
     "image.png": (b"\x89PNG\r\n\x1a\n" + b"\0" * 50, OtherKindError),
     "archive.gz": (b"\x1f\x8b\x08" + b"\0" * 50, OtherKindError),
+    "wrong.txt": (b"\x81\x8d\x9d\xff\xfe\xc3(" * 40, DamagedError),
     "noise.txt": (bytes(range(256)) * 20, UnsupportedError),
     "latin1.txt": ("Revenue was £5 million.".encode("latin-1"), DamagedError),
     "claims-utf8.html": (b'<html><head><meta charset="utf-8"></head><p>caf\xe9</html>', DamagedError),

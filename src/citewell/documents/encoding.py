@@ -8,6 +8,8 @@ error, never the likeliest guess. Knows nothing about what the text means.
 from __future__ import annotations
 
 import codecs
+import itertools
+import re
 import unicodedata
 
 from citewell.errors import DamagedError, UnsupportedError
@@ -35,6 +37,7 @@ _COMMON = [
     "euc_kr",
 ]
 _SAMPLE = 65_536
+_WORD = re.compile(r"[^\W\d_]{2,}")
 _LEAST_COHERENCE, _LEAST_LEAD = 0.2, 0.1
 _HINT = "save it as UTF-8"
 
@@ -65,6 +68,17 @@ def _is_noise(text: str) -> bool:
     """Whether more than one character in twenty is none that anybody writes."""
     sample = text[:4_000]
     return sum(unicodedata.category(char) in ("Cn", "Co", "Cs") for char in sample) * 20 > len(sample)
+
+
+def _is_scrambled(text: str) -> bool:
+    """Whether more than one word in five turns from small to capital letters inside, as in no language: a few
+    letters that come again and again look coherent in some alphabet or other."""
+    words = _WORD.findall(text)
+    return 5 * sum(_turns(word) for word in words) > len(words)
+
+
+def _turns(word: str) -> bool:
+    return any(one.islower() and other.isupper() for one, other in itertools.pairwise(word))
 
 
 def _strictly(data: bytes, encoding: str, says: str) -> str:
@@ -109,7 +123,9 @@ def _guessed(data: bytes, error: UnicodeDecodeError) -> tuple[str, str]:
     matches = [
         match
         for match in from_bytes(data[:_SAMPLE], cp_isolation=_COMMON)
-        if match.coherence >= _LEAST_COHERENCE and _fits(data, match.encoding)
+        if match.coherence >= _LEAST_COHERENCE
+        and _fits(data, match.encoding)
+        and not _is_scrambled(data[:_SAMPLE].decode(match.encoding, "ignore"))
     ]
     matches.sort(key=lambda match: -match.coherence)
     rivals = [match for match in matches[1:] if str(match) != str(matches[0])]
