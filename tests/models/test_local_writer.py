@@ -93,7 +93,9 @@ def test_whatever_it_writes_every_quote_is_in_its_source(folder: Path, pages: An
 
 def test_the_checker_finds_every_quote_of_a_draft(folder: Path, pages: Any) -> None:
     passages = tuple(pages.text(text, document_id=f"{n}.txt") for n, text in enumerate(TEXTS))
-    settings = Writer(max_tokens=700, temperature=1.0, sampling_temperature=1.0, example=False)
+    settings = Writer(
+        max_tokens=700, temperature=1.0, sampling_temperature=1.0, example=False, timeout_s=3600.0
+    )
     writer = LanguageModelWriter(language_model_named(f"local:{folder}", settings), settings)
     by_id = {passage.chunk.chunk_id: passage.chunk.content for passage in passages}
     quotes = []

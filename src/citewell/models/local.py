@@ -59,12 +59,14 @@ class LocalModel:
         said: list[int] = []
         notes: tuple[str, ...] = ()
         ended = False
-        began = time.monotonic()
+        began = 0.0
         for token in self._tokens(ids, prompted):
             if token is None:
                 ended = True
                 break
             said.append(token)
+            # Reading the prompt cannot be interrupted, and is not what runs on.
+            began = began or time.monotonic()
             if time.monotonic() - began > self._timeout_s:
                 # What it has written is kept as far as it is whole: to begin again would not be faster.
                 notes = (f"stopped after {self._timeout_s:g} s (writer.timeout_s)",)
