@@ -215,3 +215,10 @@ def test_doctor_ends_with_one_when_a_part_fails(run, home, monkeypatch) -> None:
     result = run("--home", home, "doctor")
     assert result.exit_code == 1
     assert "FAILS" in result.stdout
+
+
+def test_models_says_where_each_packaged_models_card_lies(run, home) -> None:  # type: ignore[no-untyped-def]
+    shown = run("--home", home, "models").stdout
+    cards = [word for word in shown.split() if word.endswith("CARD.md")]
+    assert len(set(cards)) == 3  # embedder, entailer, and one for ranker and reader
+    assert all("Trained on" in Path(card).read_text(encoding="utf-8") for card in cards if "entailer" in card)

@@ -83,8 +83,9 @@ def doctor(context: typer.Context, json: JsonOption = False, home: HomeOption = 
 
 
 def models(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
-    """Who makes which number: each model with its file's hash."""
+    """Who makes which number: each model with its file's hash and its card."""
     from citewell.assembly import MODELS
+    from citewell.models.cards import card_path
     from citewell.records import Maker
 
     assembly = _assembly(home_of(context, home))
@@ -96,7 +97,7 @@ def models(context: typer.Context, json: JsonOption = False, home: HomeOption = 
         aside(f"warning: {card.note}")
     if json:
         return say_json(makers)
-    columns([(name, maker.name, maker.hash) for name, maker in makers.items()])
+    columns([(name, maker.name, maker.hash, str(card_path(maker) or "")) for name, maker in makers.items()])
     return None
 
 
