@@ -243,6 +243,14 @@ def test_headings_questions_and_fragments_are_no_answers(writer, pages) -> None:
     assert write(writer, "How do I restart the server?", passage).claims == ()
 
 
+def test_an_example_that_repeats_the_question_is_no_answer_to_it(writer, pages) -> None:
+    passage = pages.text(
+        "What the tour prints:\n$ tool ask 'What did Kelp earn in fiscal year 2031?' and then it says "
+        "0.7 [1] at once."
+    )
+    assert write(writer, "What did Kelp earn in fiscal year 2031?", passage).claims == ()
+
+
 def test_passages_below_the_threshold_or_set_aside_are_not_read(writer, pages) -> None:
     question = "When was the X1 introduced?"
     passage = pages.text(PROSE)

@@ -25,6 +25,7 @@ MAX_SENTENCES = 3
 SIMILAR = 0.85
 MIN_PROBABILITY = 0.2
 STRICT_PERIOD = 0.35
+FEWEST_ECHOED = 3  # words of a question that a sentence may not simply repeat
 
 _NUMBER = re.compile(
     r"(?<![A-Za-z\d])\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|"
@@ -38,6 +39,7 @@ _DATE = re.compile(
 )
 _COMPARED = re.compile(r"\b(?:compared (?:to|with)|versus|vs\.?|than|since|(?:up|down) from)\b", re.I)
 _FOOTNOTE = re.compile(r"^\W*\(?\d{1,2}\)?\s+")
+_WORD = re.compile(r"\w+")
 _NEEDS = {Ask.NUMBER: _NUMBER, Ask.WHEN: _DATE}
 
 
@@ -98,13 +100,19 @@ def sure(answer: SentenceAnswer | CellAnswer) -> float:
 
 def _sentence(wanted: Wanted, passage: Passage, at: Pointed) -> SentenceAnswer | None:
     text = passage.chunk.content[at.start : at.end]
-    fit = _fits(wanted, passage, text)
+    fit = 0.0 if _echoes(wanted, text) else _fits(wanted, passage, text)
     base = passage.chunk.start_offset
     if fit <= 0.0:
         return None
     return SentenceAnswer(
         passage=passage, start=base + at.start, end=base + at.end, text=text, probability=at.share * fit
     )
+
+
+def _echoes(wanted: Wanted, text: str) -> bool:
+    """It holds the question word for word, as a manual's example or a planted text does."""
+    asked = _WORD.findall(wanted.question.lower())
+    return len(asked) >= FEWEST_ECHOED and " ".join(asked) in " ".join(_WORD.findall(text.lower()))
 
 
 def _cell(wanted: Wanted, row: RowText, reading: Reading) -> CellAnswer | None:
