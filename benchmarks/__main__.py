@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 PLAIN = (
-    "verification", "overstated", "model_speed", "ranker", "reader", "poison", "pdf_reading",
+    "verification", "overstated", "plain_statements", "model_speed", "ranker", "reader", "poison",
+    "pdf_reading",
     "llm_writers", "injections", "retrieval_beir", "prose_answers", "ingest", "pass_latency", "audit_queries",
     "audit_tamper", "audit_append", "audit_check", "audit_crash",
     "turns", "card_promise",
