@@ -20,6 +20,7 @@ import re
 from collections.abc import Callable
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from enum import StrEnum
+from functools import lru_cache
 
 from citewell.records import Record
 from citewell.verification.dates import agree
@@ -95,6 +96,7 @@ def missing_numbers(claim: str, evidence: str, context: str = "") -> tuple[str, 
     return tuple(check.quantity.text for check in check_numbers(claim, evidence, context) if not check.holds)
 
 
+@lru_cache(maxsize=4096)
 def check_numbers(claim: str, evidence: str, context: str = "") -> tuple[NumberCheck, ...]:
     """One check for each quantity of ``claim``, in order."""
     found = [(quantity, evidence) for quantity in extract_quantities(evidence)]

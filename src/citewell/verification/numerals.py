@@ -119,11 +119,14 @@ def _minutes(hours: str, tail: re.Match[str]) -> Decimal:
     return Decimal(60 * hour + int(tail["min"] or 0))
 
 
+_NEAR = 256  # characters beside a number that are looked at: no name is longer, and a document is
+
+
 def _inside_name(text: str, match: re.Match[str]) -> bool:
     """A letter touches the number ("B12", "COVID-19", "10-K", "401(k)"): it is part of a name."""
     start, end = match.start("num"), match.end("num")
     if not match["cur"] and start > 0:
-        before = text[:start]
+        before = text[max(0, start - _NEAR) : start]
         if before[-1].isalpha() or (
             re.search(r"[A-Z]\w*[-\u2011]$", before)
             and not re.search(r"(?i)(?:mid|pre|post|early|late|non|sub|year)-$", before)
@@ -131,7 +134,7 @@ def _inside_name(text: str, match: re.Match[str]) -> bool:
             return True
         if re.search(r"\d[.,:]$", before) or re.search(r"[A-Za-z0-9]/$", before):
             return bool(re.search(r"\d[.:]$", before))
-    after = text[end:]
+    after = text[end : end + _NEAR]
     if re.match(r"-[A-Z]\b(?!-)|\([a-zA-Z]{1,3}\)|\.\d+\.|(?!st\b|nd\b|rd\b|th\b)[A-Z][a-z]", after):
         return True
     glued = re.match(r"[A-Za-z]+", after)
@@ -156,7 +159,8 @@ def _free(text: str, position: int) -> bool:
 
 
 def _tabular(text: str, match: re.Match[str]) -> bool:
-    line = text[text.rfind("\n", 0, match.start()) + 1 :].split("\n", 1)[0]
+    ends = text.find("\n", match.start())
+    line = text[text.rfind("\n", 0, match.start()) + 1 : ends if ends >= 0 else len(text)]
     return "\t" in line or not re.search(r"[A-Za-z]", line)
 
 
