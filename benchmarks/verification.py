@@ -30,8 +30,9 @@ from citewell.ports import Entailer
 from citewell.records import Status
 from citewell.sentences import sentence_spans
 from citewell.verification.evidence import as_evidence
+from citewell.verification.kinds import source_kind
 from citewell.verification.signals import overlap
-from citewell.verification.support import calibration_card, source_kind
+from citewell.verification.support import calibration_card
 from citewell.verification.verifier import Question, Verifier
 
 Values = list[float | None]

@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator
 
 from citewell.verification.directions import turned
 from citewell.verification.exceptions import excepted
+from citewell.verification.kinds import source_kind
 from citewell.verification.overstating import overstated
 from citewell.verification.places import misplaced_number
-from citewell.verification.support import source_kind
 from citewell.verification.turning import turned_round
+from citewell.verification.unwritten import unwritten_number
 from citewell.verification.wording import as_written
 from training.general import general_items
 from training.grounding import DOCUMENTS, document_rows
@@ -38,6 +39,7 @@ CHECKS: dict[str, Check] = {
     "excepted": _prose(excepted),
     "turned round": _prose(turned_round),
     "misplaced number": _prose(misplaced_number),
+    "unwritten number": lambda claim, premise: unwritten_number(claim, premise),
     "written otherwise": lambda claim, premise: as_written(claim, premise) != claim,
 }
 

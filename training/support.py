@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from citewell.models.onnx.entailer import OnnxEntailer
-from citewell.verification.support import COEFFICIENTS, KINDS, SIGNS, features, source_kind
+from citewell.verification.kinds import KINDS, source_kind
+from citewell.verification.support import COEFFICIENTS, SIGNS, features
 from training.entailer import SEED
 from training.heldout import Example, examples
 

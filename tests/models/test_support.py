@@ -7,12 +7,12 @@ import math
 import pytest
 
 from citewell.records import Entailment
+from citewell.verification.kinds import source_kind
 from citewell.verification.support import (
     DENIED_CEILING,
     calibration_card,
     denied_numbers,
     features,
-    source_kind,
     support,
 )
 

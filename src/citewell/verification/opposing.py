@@ -31,7 +31,7 @@ def speaks_of(claim: str, premise: str, context: str = "") -> bool:
     return not missing or substituted_name(claim, premise, context) is not None
 
 
-def _worked_out(claimed: Quantity, premise: str) -> bool:
+def worked_out(claimed: Quantity, premise: str) -> bool:
     """The sum or difference of two of the premise's values: nothing there denies it."""
     values = [q.value for q in extract_quantities(premise) if q.form is claimed.form][:_MOST]
     size = abs(claimed.value)
@@ -40,7 +40,7 @@ def _worked_out(claimed: Quantity, premise: str) -> bool:
 
 def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> bool:
     """Another number stands where the claim's should: in a line that says much of what the claim says."""
-    if check.match is Match.ABSENT or check.nearest is None or _worked_out(check.quantity, premise):
+    if check.match is Match.ABSENT or check.nearest is None or worked_out(check.quantity, premise):
         return False
     around = set(content_words(context))
     wanted = set(content_words(claim)) - set(content_words(check.quantity.text)) - around

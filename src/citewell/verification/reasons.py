@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from citewell.verification.entities import missing_names
 from citewell.verification.evidence import EvidenceText
+from citewell.verification.kinds import source_kind
 from citewell.verification.numbers import check_numbers
 from citewell.verification.otherwise import told_otherwise
 from citewell.verification.overstating import overstated
 from citewell.verification.signals import signals
-from citewell.verification.support import source_kind
 
 
 def held_by(claim: str, premise: EvidenceText, context: str) -> str:

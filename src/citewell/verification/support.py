@@ -4,8 +4,9 @@ In: premise, claim and the entailer's three probabilities. Out: Support, a proba
 equal priors, so that 0.5 is its border, and what each feature added to it. A small logistic model, one
 intercept and one slope a kind of source (sentence, text, table), whose coefficients stand in
 support.json with where they come from. A number of the claim that the premise denies, two
-names in each other's place, a "some" that became "all", or another thing said in the claim's place hold the
-probability under 0.5 whatever the model says. Knows no entailer by name.
+names in each other's place, a "some" that became "all", another thing said in the claim's place, or
+digits that no prose holds keep the probability under 0.5 whatever the model says. Knows no entailer by
+name.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from typing import Any
 
 from citewell.identity import hash_bytes
 from citewell.records import Entailment, Record
-from citewell.sentences import sentence_spans
 from citewell.verification.entities import missing_names
 from citewell.verification.exchange import exchanged_names, substituted_name
+from citewell.verification.kinds import source_kind
 from citewell.verification.numbers import Match, check_numbers
 from citewell.verification.otherwise import told_otherwise
 from citewell.verification.overstating import overstated
 from citewell.verification.signals import nearest_sentence, overlap, signals
+from citewell.verification.unwritten import unwritten_number
 
 COEFFICIENTS = Path(__file__).with_name("support.json")
-KINDS = ("sentence", "text", "table")
 DENIED_CEILING = 0.45
 _DENIES = frozenset({Match.OTHER, Match.SIGN, Match.FORM})
 CLOSE = 0.8  # share of the claim's words in one sentence from which on a small difference is the difference
@@ -37,7 +38,8 @@ _EDGE = 1e-4  # log odds are cut here: what lies beyond is the model's confidenc
 
 class Support(Record, frozen=True, kw_only=True):
     """``added`` is each feature's part of the log odds; ``denied`` the numbers that the premise denies;
-    ``overstated`` what the claim says beyond it, ``otherwise`` what it says in the claim's place."""
+    ``overstated`` what the claim says beyond it, ``otherwise`` what it says in the claim's place,
+    ``unwritten`` the first number that it does not hold."""
 
     probability: float
     kind: str
@@ -46,6 +48,7 @@ class Support(Record, frozen=True, kw_only=True):
     exchanged: tuple[str, ...] = ()
     overstated: str = ""
     otherwise: str = ""
+    unwritten: str = ""
 
 
 def support(premise: str, claim: str, entailment: Entailment, *, context: str = "") -> Support:
@@ -64,7 +67,8 @@ def support(premise: str, claim: str, entailment: Entailment, *, context: str = 
     exchanged = _misplaced_names(premise, claim, context) if kind != "table" else ()
     beyond = overstated(claim, premise) if kind != "table" else ""
     otherwise = told_otherwise(claim, premise, context) if kind != "table" else ""
-    if denied or exchanged or beyond or otherwise:
+    unwritten = unwritten_number(claim, premise, context)
+    if denied or exchanged or beyond or otherwise or unwritten:
         probability = min(probability, DENIED_CEILING)
     return Support(
         probability=probability,
@@ -74,6 +78,7 @@ def support(premise: str, claim: str, entailment: Entailment, *, context: str = 
         exchanged=exchanged,
         overstated=beyond,
         otherwise=otherwise,
+        unwritten=unwritten,
     )
 
 
@@ -108,15 +113,6 @@ def _misplaced_names(premise: str, claim: str, context: str) -> tuple[str, ...]:
 def denied_numbers(premise: str, claim: str, context: str = "") -> tuple[str, ...]:
     """Numbers of the claim in whose place the premise has other ones, as written in the claim."""
     return tuple(c.quantity.text for c in check_numbers(claim, premise, context) if c.match in _DENIES)
-
-
-def source_kind(premise: str) -> str:
-    """``table`` (rows of cells or of "name: value"), ``sentence`` (one) or ``text``."""
-    lines = [line for line in premise.splitlines() if line.strip()]
-    rows = [line for line in lines if "\t" in line or ": " in line[:64]]
-    if len(rows) >= 2 and len(rows) * 2 >= len(lines):
-        return "table"
-    return "sentence" if len(sentence_spans(premise)) <= 1 else "text"
 
 
 def calibration_card() -> dict[str, Any]:

@@ -1,0 +1,80 @@
+"""Does the source hold every number that the claim writes in digits?
+
+In: claim, premise and the text around it. Out: the first number that is neither written there, nor rounded,
+nor the sum, difference or share of what is, or "". A small entailer passes "season 1" under a text that
+names no season. Tables are left out, since true claims about them count and compare; so are numbers in
+words ("two brothers"), since people count. Exact code; knows no model and no threshold.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+
+from citewell.verification.kinds import source_kind
+from citewell.verification.numbers import Match, check_numbers
+from citewell.verification.opposing import worked_out
+from citewell.verification.quantities import Form, Quantity, extract_quantities
+
+_SHARE = 0.01  # "two thirds" is 66 % as well as 67 %
+_NAME = re.compile(r"[^\W\d_]-$")  # COVID-19 is a name
+_MOST = 40  # dates of a premise that are tried against each other
+
+
+def unwritten_number(claim: str, premise: str, context: str = "") -> str:
+    """The number as the claim writes it. ``context`` is text around the premise: a title, column heads."""
+    if not any(character.isdigit() for character in claim) or source_kind(premise) == "table":
+        return ""
+    around = f"{context}\n{premise}" if context else premise
+    within = check_numbers(claim, around) if context else ()
+    for n, check in enumerate(check_numbers(claim, premise, context)):
+        if (
+            check.match is Match.ABSENT
+            and any(character.isdigit() for character in check.quantity.text)
+            and not (within and within[n].holds)
+            and not _NAME.search(claim[: check.quantity.start])
+            and not _told_otherwise(check.quantity, claim, around)
+        ):
+            return check.quantity.text
+    return ""
+
+
+def _told_otherwise(claimed: Quantity, claim: str, text: str) -> bool:
+    """In another form ("season 2", "the second season"), or to be worked out from what is there."""
+    found = extract_quantities(text)
+    years = [year for quantity in found for year in _years(quantity)][:_MOST]
+    if claimed.form is Form.ORDINAL and claim[claimed.end :].lstrip(" -").lower().startswith("centur"):
+        return any((year - 1) // 100 + 1 == claimed.value for year in years)
+    if claimed.unit == "months" and claimed.value % 12 == 0:
+        span = claimed.value // 12
+        if any(abs(abs(a - b) - span) <= 1 for a, b in combinations(years, 2)):
+            return True
+    same = {Form.NUMBER, Form.ORDINAL, Form.YEAR, Form.MONEY}
+    for quantity in found:
+        if claimed.form in same and quantity.form in same and claimed.value == quantity.value:
+            return True
+        if claimed.form is Form.ORDINAL and quantity.moment and claimed.value in _days(quantity):
+            return True
+        shares = {Form.PERCENT, Form.FRACTION}
+        if (
+            claimed.form in shares
+            and quantity.form in shares
+            and abs(_share(claimed) - _share(quantity)) <= _SHARE
+        ):
+            return True
+    return worked_out(claimed, text)
+
+
+def _years(quantity: Quantity) -> list[int]:
+    if quantity.moment:
+        return [year for year, _, _ in quantity.moment.readings if year is not None]
+    return [int(quantity.value)] if quantity.form is Form.YEAR else []
+
+
+def _days(quantity: Quantity) -> set[int]:
+    readings = quantity.moment.readings if quantity.moment else ()
+    return {day for _, _, day in readings if day is not None}
+
+
+def _share(quantity: Quantity) -> float:
+    return float(quantity.value) / (100 if quantity.form is Form.PERCENT else 1)

@@ -1,0 +1,56 @@
+"""Digits that no source holds: never supported, unless they are told otherwise or worked out."""
+
+from __future__ import annotations
+
+import pytest
+
+from citewell.records import Entailment, Maker
+from citewell.verification.joining import join_support
+from citewell.verification.support import DENIED_CEILING
+from citewell.verification.unwritten import unwritten_number
+
+
+@pytest.mark.parametrize(
+    ("claim", "premise", "number"),
+    [
+        ("It began with season 1 in July.", "It began in July on USA Network.", "1"),
+        ("It was a hit of the 4990s.", "It was a hit of the decade.", "4990s"),
+        ("The firm sold 312 units abroad.", "The firm sold units abroad.", "312"),
+        ("About 40 percent of the members voted.", "Some of the members voted.", "40 percent"),
+        ("She was paid $900 for it.", "She was paid for it.", "$900"),
+    ],
+)
+def test_digits_that_the_source_lacks_are_named(claim: str, premise: str, number: str) -> None:
+    assert unwritten_number(claim, premise).endswith(number)
+
+
+@pytest.mark.parametrize(
+    ("claim", "premise"),
+    [
+        ("Psych (season 2) began in 2007.", "The second season of Psych aired from July 13, 2007."),
+        ("The tower recalls a 16th century defeat.", "It recalls his defeat in the 1540s."),
+        ("Some 66% of it begins in youth.", "Approximately two-thirds of it begins in youth."),
+        ("Half the patients, or 50 percent, recovered.", "Half of the patients recovered."),
+        ("He was active for 21 years.", "He played from 1970 to 1991."),
+        ("He was born on the 17th.", "He was born on February 17, 1972."),
+        ("Revenue grew by 5 million.", "Revenue was 10 million in 2018 and 15 million in 2019."),
+        ("COVID-19 patients recovered.", "Patients with the disease recovered."),
+        ("Two brothers founded it.", "Ann's sons Bob and Carl founded it."),
+        ("There are 2 stores.", "city: Rome; store: A\ncity: Oslo; store: B"),  # a table is counted
+        ("", "Anything."),
+    ],
+)
+def test_digits_told_otherwise_or_worked_out_are_held(claim: str, premise: str) -> None:
+    assert unwritten_number(claim, premise) == ""
+
+
+def test_a_number_around_the_text_is_held() -> None:
+    assert unwritten_number("In 2018 it grew.", "It grew.", "Annual report 2018") == ""
+
+
+def test_no_entailer_is_trusted_with_digits() -> None:
+    sure = Entailment(entailment=0.99, neutral=0.005, contradiction=0.005)
+    other = Maker(name="another entailer", hash="sha256:other")
+    claim, premise = "It began with season 1 in July.", "It began in July on USA Network."
+    assert join_support(premise, claim, sure, maker=other) <= DENIED_CEILING
+    assert join_support(premise, "It began in July.", sure, maker=other) == 0.99
