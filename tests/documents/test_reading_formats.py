@@ -281,3 +281,14 @@ def test_a_date_of_publication_is_taken_from_the_first_page_only_when_it_is_one(
 def test_language_is_told_or_left_open(text: str, code: str | None) -> None:
     found = read(text).language
     assert (found.value if found else None) == code
+
+
+def test_markdown_that_opens_with_html_is_read_as_markdown() -> None:
+    document = read(
+        '<div align="center">\n<img src="logo.png" alt="Logo"><p>Fast <b>things</b></p><br/>\n</div>\n\n'
+        "# Speedy\n\nSpeedy makes things fast: see [the docs](docs/x.md).\n\n## Install\n\nRun `pip`.\n",
+        "README.md",
+    )
+    assert document.media_type == "text/markdown"
+    assert [section.path for section in document.sections] == [("Speedy",), ("Speedy", "Install")]
+    assert "Speedy makes things fast: see the docs." in document.text

@@ -198,9 +198,11 @@ def _text_kind(data: bytes, suffix: str) -> str:
     if _HTML_START.match(encoded):
         return HTML
     tags = len(_HTML_TAG.findall(encoded))
-    if tags and (suffix in (".html", ".htm", ".xhtml") or (encoded.lstrip()[:1] == b"<" and tags >= 3)):
-        return HTML
     signs = sum(bool(sign.search(sample)) for sign in _MARKDOWN_SIGNS)
+    # Many a README opens with a centred picture and goes on in Markdown.
+    opens = encoded.lstrip()[:1] == b"<" and tags >= 3 and signs < 2
+    if tags and (suffix in (".html", ".htm", ".xhtml") or opens):
+        return HTML
     if suffix in _BY_NAME and not (_BY_NAME[suffix] == PLAIN and signs >= 3):
         return _BY_NAME[suffix]
     if _is_json(text):
