@@ -21,6 +21,7 @@ from training.pairs import document_claims, made_items
 from training.passages import part_of, passages, tidy
 from training.sources import load_for_training
 from training.statements import statement, yes_no_statement
+from training.written import judged
 
 MOST = 260  # rows of a set
 TABLE_MOST = 160
@@ -56,6 +57,9 @@ def examples(seed: int) -> list[Example]:
     found += _questions()
     found += _sampled(list(_long_answers()), rng)
     found += _made(seed, rng)
+    found += [
+        Example(text, said, label == "entailment", "written") for text, said, label in judged("calibrate")
+    ]
     return [e for e in found if e.premise.strip() and e.claim.strip() and len(e.sentences()) <= 5]
 
 
