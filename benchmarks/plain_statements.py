@@ -103,8 +103,9 @@ Untrue statements by their error, shown as verified:
 True statements are paraphrases, untrue ones keep the passage's words: shared words mislead here, more than in
 what a writer that cites usually says. Over them **the verifier is no better than chance**: it follows shared
 words, and an entailer of this size does not see who, which and whether. About 15 of the true statements need
-a sum, a share or a conversion, which no part of the verifier does. Others of their kind are the next thing
-to learn from; these stay unseen."""
+a sum, a share or a conversion, which no part of the verifier does. The present weights have learnt from other
+statements of this manner ([decision 116](../decisions/116-statements-are-written.md)): before, .37 of
+the true and .42 of the untrue were verified."""
     data = {"n": n, "full": _plain(full), "without": _plain(without)}
     write("plain_statements", "Plain statements about everyday texts", body, data)
     print(body)

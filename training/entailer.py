@@ -84,7 +84,7 @@ STAGES = {
         "documents", border_items, 6.0e-5, 0.5, 0.22, lambda: end_of("again"), tokens_per_batch=2048
     ),
     "meaning": Stage(
-        "meaning", meaning_items, 8.0e-5, 0.02, 1.0, lambda: end_of("documents"), tokens_per_batch=2048
+        "meaning", meaning_items, 8.0e-5, 0.02, 0.74, lambda: end_of("documents"), tokens_per_batch=2048
     ),
 }
 

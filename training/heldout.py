@@ -25,6 +25,7 @@ from training.written import judged
 
 MOST = 260  # rows of a set
 TABLE_MOST = 160
+WRITTEN_MOST = 700
 MADE_MOST = 24  # rows of a kind of made pair
 UNSEEN = ("nli/mpe.dev",)
 # mpe.train is not here: the general stage took rows of it whatever their part.
@@ -57,9 +58,10 @@ def examples(seed: int) -> list[Example]:
     found += _questions()
     found += _sampled(list(_long_answers()), rng)
     found += _made(seed, rng)
-    found += [
+    written = [
         Example(text, said, label == "entailment", "written") for text, said, label in judged("calibrate")
     ]
+    found += _sampled(written, rng, WRITTEN_MOST)
     return [e for e in found if e.premise.strip() and e.claim.strip() and len(e.sentences()) <= 5]
 
 
