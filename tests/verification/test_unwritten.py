@@ -18,6 +18,9 @@ from citewell.verification.unwritten import unwritten_number
         ("The firm sold 312 units abroad.", "The firm sold units abroad.", "312"),
         ("About 40 percent of the members voted.", "Some of the members voted.", "40 percent"),
         ("She was paid $900 for it.", "She was paid for it.", "$900"),
+        ("The show aired on VH4.", "The show aired on the cable network VH1.", "VH4"),
+        ("Apollo 12 landed first.", "Apollo 11 was the first to land.", "Apollo 12"),
+        ("The F-35 was built in 1981.", "The F-15 was built in 1981.", "F-35"),
     ],
 )
 def test_digits_that_the_source_lacks_are_named(claim: str, premise: str, number: str) -> None:
@@ -35,6 +38,9 @@ def test_digits_that_the_source_lacks_are_named(claim: str, premise: str, number
         ("He was born on the 17th.", "He was born on February 17, 1972."),
         ("Revenue grew by 5 million.", "Revenue was 10 million in 2018 and 15 million in 2019."),
         ("COVID-19 patients recovered.", "Patients with the disease recovered."),
+        ("Apollo 11 followed Apollo 10.", "Apollo 10 flew in May, Apollo 11 in July."),
+        ("In 2014 it closed.", "In 2013 it opened, and it closed in 2014."),
+        ("The VH1 show was cancelled.", "VH1 cancelled the show."),
         ("Two brothers founded it.", "Ann's sons Bob and Carl founded it."),
         ("There are 2 stores.", "city: Rome; store: A\ncity: Oslo; store: B"),  # a table is counted
         ("", "Anything."),

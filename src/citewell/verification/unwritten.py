@@ -1,7 +1,7 @@
 """Does the source hold every number that the claim writes in digits?
 
 In: claim, premise and the text around it. Out: the first number that is neither written there, nor rounded,
-nor the sum, difference or share of what is, or "". A small entailer passes "season 1" under a text that
+nor the sum, difference or share of what is, or a name that stands there with other digits, or "". A small entailer passes "season 1" under a text that
 names no season. Tables are left out, since true claims about them count and compare; so are numbers in
 words ("two brothers"), since people count. Exact code; knows no model and no threshold.
 """
@@ -18,6 +18,14 @@ from citewell.verification.quantities import Form, Quantity, extract_quantities
 
 _SHARE = 0.01  # "two thirds" is 66 % as well as 67 %
 _NAME = re.compile(r"[^\W\d_]-$")  # COVID-19 is a name
+_NUMBERED = re.compile(r"\b(?P<letters>[A-Z][^\W\d_]*)[-\u2010\u2011 ]?(?P<digits>\d+)\b(?![.,:]\d|%)")
+_NO_NAMES = frozenset(
+    (  # noqa: SIM905 - a table is longer
+        "in on at by from since until till the a an and or about over under of to for between after before "
+        "during around nearly almost only some exactly january february march april may june july august "
+        "september october november december jan feb mar apr jun jul aug sep sept oct nov dec usd eur gbp us rs no"
+    ).split()
+)
 _MOST = 40  # dates of a premise that are tried against each other
 
 
@@ -26,6 +34,8 @@ def unwritten_number(claim: str, premise: str, context: str = "") -> str:
     if not any(character.isdigit() for character in claim) or source_kind(premise) == "table":
         return ""
     around = f"{context}\n{premise}" if context else premise
+    if other := _renumbered(claim, around):
+        return other
     within = check_numbers(claim, around) if context else ()
     for n, check in enumerate(check_numbers(claim, premise, context)):
         if (
@@ -36,6 +46,16 @@ def unwritten_number(claim: str, premise: str, context: str = "") -> str:
             and not _told_otherwise(check.quantity, claim, around)
         ):
             return check.quantity.text
+    return ""
+
+
+def _renumbered(claim: str, text: str) -> str:
+    """A name whose letters the text has with other digits only: "VH4" where it has "VH1"."""
+    for name in _NUMBERED.finditer(claim):
+        letters = re.escape(name["letters"])
+        digits = re.findall(rf"\b{letters}[-\u2010\u2011 ]?(\d+)\b", text)
+        if name["letters"].lower() not in _NO_NAMES and digits and name["digits"] not in digits:
+            return name.group()
     return ""
 
 
