@@ -1,9 +1,10 @@
 """Does the source hold every number that the claim writes in digits?
 
 In: claim, premise and the text around it. Out: the first number that is neither written there, nor rounded,
-nor the sum, difference or share of what is, or a name that stands there with other digits, or "". A small entailer passes "season 1" under a text that
-names no season. Tables are left out, since true claims about them count and compare; so are numbers in
-words ("two brothers"), since people count. Exact code; knows no model and no threshold.
+nor the sum, difference or share of what is, or a name that stands there with other digits, or "". A small
+entailer passes "season 1" under a text that names no season. Tables are left out, since true claims about
+them count and compare; so are numbers in words ("two brothers"), since people count. Exact code; knows no
+model and no threshold.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _NO_NAMES = frozenset(
     (  # noqa: SIM905 - a table is longer
         "in on at by from since until till the a an and or about over under of to for between after before "
         "during around nearly almost only some exactly january february march april may june july august "
-        "september october november december jan feb mar apr jun jul aug sep sept oct nov dec usd eur gbp us rs no"
+        "september october november december jan feb mar apr jun jul aug sep sept oct nov dec usd eur gbp us "
+        "rs no"
     ).split()
 )
 _MOST = 40  # dates of a premise that are tried against each other
