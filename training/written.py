@@ -40,10 +40,9 @@ class Excerpt:
 @cache
 def excerpts() -> tuple[Excerpt, ...]:
     """Raises SourceError when a set no longer holds a text that statements were written about."""
-    lines = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
-    texts = {name: _texts(name) for name in sorted({line["set"] for line in lines})}
+    texts = {name: _texts(name) for name in written_sets()}
     found = []
-    for line in lines:
+    for line in _lines():
         text = texts[line["set"]].get(line["text"])
         if text is None:
             raise SourceError(
@@ -75,7 +74,13 @@ def text_hash(text: str) -> str:
 
 
 def written_sets() -> list[str]:
-    return sorted({excerpt.name for excerpt in excerpts()})
+    """The sets whose texts the statements are about; read without them."""
+    return sorted({line["set"] for line in _lines()})
+
+
+@cache
+def _lines() -> tuple[dict[str, Any], ...]:
+    return tuple(json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines())
 
 
 def judged(part: str) -> Iterator[tuple[str, str, str]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from citewell.records import Entailment, Maker
-from citewell.verification.joining import join_support
-from citewell.verification.support import DENIED_CEILING
+from citewell.records import Entailment, Maker, Status
 from citewell.verification.unwritten import unwritten_number
+from citewell.verification.verifier import Verifier
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,9 @@ def test_digits_that_the_source_lacks_are_named(claim: str, premise: str, number
         ("Apollo 11 followed Apollo 10.", "Apollo 10 flew in May, Apollo 11 in July."),
         ("In 2014 it closed.", "In 2013 it opened, and it closed in 2014."),
         ("The VH1 show was cancelled.", "VH1 cancelled the show."),
+        ("Net income rose in Q4 2022.", "It rose in the fourth quarter of 2022 and fell in Q3."),
+        ("Level 3 assets grew.", "Level 1 and 3 assets grew."),
+        ("Section 5 sets the fee.", "The fee is set by Sections 4-6; it was 5 dollars."),
         ("Two brothers founded it.", "Ann's sons Bob and Carl founded it."),
         ("There are 2 stores.", "city: Rome; store: A\ncity: Oslo; store: B"),  # a table is counted
         ("", "Anything."),
@@ -54,9 +58,24 @@ def test_a_number_around_the_text_is_held() -> None:
     assert unwritten_number("In 2018 it grew.", "It grew.", "Annual report 2018") == ""
 
 
+class Sure:
+    """An entailer that finds everything entailed."""
+
+    maker = Maker(name="sure/1", hash="sha256:sure")
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        return [Entailment(entailment=0.99, neutral=0.005, contradiction=0.005) for _ in pairs]
+
+
 def test_no_entailer_is_trusted_with_digits() -> None:
-    sure = Entailment(entailment=0.99, neutral=0.005, contradiction=0.005)
-    other = Maker(name="another entailer", hash="sha256:other")
-    claim, premise = "It began with season 1 in July.", "It began in July on USA Network."
-    assert join_support(premise, claim, sure, maker=other) <= DENIED_CEILING
-    assert join_support(premise, "It began in July.", sure, maker=other) == 0.99
+    source = "It began in July on USA Network."
+    verdict = Verifier(Sure()).verify("The show began with season 1.", [source])
+    assert verdict.status is Status.UNSUPPORTED
+    assert "1" in verdict.reason
+    assert Verifier(Sure()).verify("The show began in summer.", [source]).status is Status.VERIFIED
+
+
+def test_digits_of_the_question_are_no_source() -> None:
+    asked = "When did season 1 of the show begin?"
+    verdict = Verifier(Sure()).verify("Season 1 of it began.", ["It began in July."], context=asked)
+    assert verdict.status is Status.UNSUPPORTED

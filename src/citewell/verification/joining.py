@@ -2,8 +2,8 @@
 
 In: premise, claim, the entailer's probabilities and its maker. Out: the probability of support. The
 coefficients of :mod:`citewell.verification.support` were fitted to one entailer's outputs; for any other
-its own probability of entailment is taken as it is, under the same ceiling where the premise denies or
-lacks a number. Fits nothing.
+its own probability of entailment is taken as it is, under the same ceiling where the premise denies a
+number. Fits nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from citewell.verification.support import (
     denied_numbers,
     support,
 )
-from citewell.verification.unwritten import unwritten_number
 
 
 def calibrated(maker: Maker) -> bool:
@@ -37,6 +36,5 @@ def join_support(
         return support(premise, claim, entailment, context=context).probability
     if entailment.entailment is None:
         raise ValueError(f"nothing to join: {entailment.unchecked}")
-    if denied_numbers(premise, claim, context) or unwritten_number(claim, premise, context):
-        return min(entailment.entailment, DENIED_CEILING)
-    return entailment.entailment
+    denied = denied_numbers(premise, claim, context)
+    return min(entailment.entailment, DENIED_CEILING) if denied else entailment.entailment

@@ -15,6 +15,7 @@ from citewell.verification.numbers import check_numbers
 from citewell.verification.otherwise import told_otherwise
 from citewell.verification.overstating import overstated
 from citewell.verification.signals import signals
+from citewell.verification.unwritten import unwritten_number
 
 
 def held_by(claim: str, premise: EvidenceText, context: str) -> str:
@@ -43,6 +44,8 @@ def lacking(
     numbers = [check.quantity.text for check in check_numbers(claim, everything, around) if not check.holds]
     if numbers:
         return f"the source does not hold {_list(numbers)}"
+    if other := unwritten_number(claim, nearest.text, nearest.around()):
+        return f"the source does not hold {_list([other])}"
     missing = missing_names(claim, f"{everything}\n{around}\n{asked}")
     if missing:
         return f"the source does not name {_list(missing)}"

@@ -26,7 +26,6 @@ from citewell.verification.numbers import Match, check_numbers
 from citewell.verification.otherwise import told_otherwise
 from citewell.verification.overstating import overstated
 from citewell.verification.signals import nearest_sentence, overlap, signals
-from citewell.verification.unwritten import unwritten_number
 
 COEFFICIENTS = Path(__file__).with_name("support.json")
 DENIED_CEILING = 0.45
@@ -38,8 +37,7 @@ _EDGE = 1e-4  # log odds are cut here: what lies beyond is the model's confidenc
 
 class Support(Record, frozen=True, kw_only=True):
     """``added`` is each feature's part of the log odds; ``denied`` the numbers that the premise denies;
-    ``overstated`` what the claim says beyond it, ``otherwise`` what it says in the claim's place,
-    ``unwritten`` the first number that it does not hold."""
+    ``overstated`` what the claim says beyond it, ``otherwise`` what it says in the claim's place."""
 
     probability: float
     kind: str
@@ -48,7 +46,6 @@ class Support(Record, frozen=True, kw_only=True):
     exchanged: tuple[str, ...] = ()
     overstated: str = ""
     otherwise: str = ""
-    unwritten: str = ""
 
 
 def support(premise: str, claim: str, entailment: Entailment, *, context: str = "") -> Support:
@@ -67,8 +64,7 @@ def support(premise: str, claim: str, entailment: Entailment, *, context: str = 
     exchanged = _misplaced_names(premise, claim, context) if kind != "table" else ()
     beyond = overstated(claim, premise) if kind != "table" else ""
     otherwise = told_otherwise(claim, premise, context) if kind != "table" else ""
-    unwritten = unwritten_number(claim, premise, context)
-    if denied or exchanged or beyond or otherwise or unwritten:
+    if denied or exchanged or beyond or otherwise:
         probability = min(probability, DENIED_CEILING)
     return Support(
         probability=probability,
@@ -78,7 +74,6 @@ def support(premise: str, claim: str, entailment: Entailment, *, context: str = 
         exchanged=exchanged,
         overstated=beyond,
         otherwise=otherwise,
-        unwritten=unwritten,
     )
 
 

@@ -12,56 +12,64 @@ from __future__ import annotations
 import re
 from itertools import combinations
 
+from citewell.verification.dates import MONTHS
 from citewell.verification.kinds import source_kind
+from citewell.verification.lexicon import STOP
 from citewell.verification.numbers import Match, check_numbers
 from citewell.verification.opposing import worked_out
 from citewell.verification.quantities import Form, Quantity, extract_quantities
 
 _SHARE = 0.01  # "two thirds" is 66 % as well as 67 %
+_MOST = 40  # dates of a premise that are tried against each other
 _NAME = re.compile(r"[^\W\d_]-$")  # COVID-19 is a name
 _NUMBERED = re.compile(r"\b(?P<letters>[A-Z][^\W\d_]*)[-\u2010\u2011 ]?(?P<digits>\d+)\b(?![.,:]\d|%)")
-_NO_NAMES = frozenset(
-    (  # noqa: SIM905 - a table is longer
-        "in on at by from since until till the a an and or about over under of to for between after before "
-        "during around nearly almost only some exactly january february march april may june july august "
-        "september october november december jan feb mar apr jun jul aug sep sept oct nov dec usd eur gbp us "
-        "rs no"
-    ).split()
-)
-_MOST = 40  # dates of a premise that are tried against each other
+# "Level 1 and 3", "T2-4"
+_RUN = r"s?[-\u2010\u2011 ]?(\d+(?:\s*(?:[-\u2010-\u2015,/&]|and|or|to|through)\s*\d+)*)\b"
+# Words that open a sentence or stand before a date or an amount, and are no part of a name.
+_NO_NAMES = STOP | MONTHS.keys() | {"until", "since", "between", "after", "before", "about", "over", "under"}
 
 
 def unwritten_number(claim: str, premise: str, context: str = "") -> str:
-    """The number as the claim writes it. ``context`` is text around the premise: a title, column heads."""
+    """The number as the claim writes it. ``context`` is text around the premise: a title, column heads; not
+    the question, which is no source."""
     if not any(character.isdigit() for character in claim) or source_kind(premise) == "table":
         return ""
     around = f"{context}\n{premise}" if context else premise
     if other := _renumbered(claim, around):
         return other
-    within = check_numbers(claim, around) if context else ()
     for n, check in enumerate(check_numbers(claim, premise, context)):
         if (
             check.match is Match.ABSENT
             and any(character.isdigit() for character in check.quantity.text)
-            and not (within and within[n].holds)
             and not _NAME.search(claim[: check.quantity.start])
-            and not _told_otherwise(check.quantity, claim, around)
+            and not (context and check_numbers(claim, around)[n].holds)
+            and not _in_another_form(check.quantity, claim, around)
         ):
             return check.quantity.text
     return ""
 
 
 def _renumbered(claim: str, text: str) -> str:
-    """A name whose letters the text has with other digits only: "VH4" where it has "VH1"."""
+    """A name whose letters the text has with other digits only: "VH4" where it has "VH1". Quarters and fiscal
+    years are quantities, and compared as such."""
+    quantities = extract_quantities(claim)
     for name in _NUMBERED.finditer(claim):
-        letters = re.escape(name["letters"])
-        digits = re.findall(rf"\b{letters}[-\u2010\u2011 ]?(\d+)\b", text)
-        if name["letters"].lower() not in _NO_NAMES and digits and name["digits"] not in digits:
+        if name["letters"].lower() in _NO_NAMES or any(q.start <= name.start() < q.end for q in quantities):
+            continue
+        runs = re.findall(rf"\b{re.escape(name['letters'])}{_RUN}", text)
+        if runs and not any(_among(int(name["digits"]), run) for run in runs):
             return name.group()
     return ""
 
 
-def _told_otherwise(claimed: Quantity, claim: str, text: str) -> bool:
+def _among(number: int, run: str) -> bool:
+    """In a list ("1 and 3") or within a range ("4-6") of numbers."""
+    held = [int(digits) for digits in re.findall(r"\d+", run)]
+    ranged = not re.search(r"[,/&]|and|or", run)
+    return number in held or (ranged and min(held) <= number <= max(held))
+
+
+def _in_another_form(claimed: Quantity, claim: str, text: str) -> bool:
     """In another form ("season 2", "the second season"), or to be worked out from what is there."""
     found = extract_quantities(text)
     years = [year for quantity in found for year in _years(quantity)][:_MOST]

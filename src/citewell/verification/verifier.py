@@ -37,6 +37,7 @@ from citewell.verification.reasons import held_by, lacking
 from citewell.verification.signals import denied_by, overlap
 from citewell.verification.standing import stands_whole
 from citewell.verification.support import DENIED_CEILING
+from citewell.verification.unwritten import unwritten_number
 from citewell.verification.verbatim import find_all
 from citewell.verification.wording import as_written
 
@@ -194,6 +195,9 @@ class Verifier:
         probability = join_support(
             evidence.text, hypothesis(question), answer, maker=self._entailer.maker, context=context
         )
+        # Whichever model reads, and without the question around: what was asked is no source.
+        if unwritten_number(question.claim, evidence.text, evidence.around()):
+            probability = min(probability, DENIED_CEILING)
         objections = [
             p.misplaced for p in place_numbers(question.claim, evidence.lines, context) if p.misplaced
         ]
