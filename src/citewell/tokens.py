@@ -50,10 +50,12 @@ def count_tokens(text: str) -> int:
 @lru_cache(maxsize=1)
 def _word() -> re.Pattern[str]:
     """A word or one mark of punctuation, as BERT's pre-tokenizer sees them: ASCII symbols count too."""
+    # The tokenizer is asked, as its Unicode is older than any Python's: chunks must not depend on either.
+    split = _tokenizer().pre_tokenizer.pre_tokenize_str
     marks = "".join(
         re.escape(char)
         for char in map(chr, range(sys.maxunicode + 1))
-        if unicodedata.category(char)[0] == "P" or (char.isascii() and unicodedata.category(char)[0] == "S")
+        if unicodedata.category(char)[0] in "PSM" and len(split(f"0{char}0")) > 1
     )
     return re.compile(rf"[{marks}]|[^\s{marks}]+")
 
