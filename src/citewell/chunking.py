@@ -157,7 +157,7 @@ class _Layout:
             group = inside[0].group if inside and inside[0].start >= start else ""
             stands = group and any(group.endswith(row.label) for row in inside if row.label and not row.cells)
             title = table.title if not group or stands else " › ".join(filter(None, (table.title, group)))
-            line = _clip(" ".join(part for part in (title, units) if part), 200)
+            line = " ".join(part for part in (_clip(title, 200), units) if part)
             columns = _clip(" | ".join(heads), 300)
             if line or columns:
                 context.append(": ".join(part for part in (line, columns) if part))

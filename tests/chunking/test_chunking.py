@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -197,6 +198,13 @@ def test_a_table_is_cut_between_rows_and_its_heads_stand_in_context_only() -> No
             assert text[row.start : row.end] in chunk.content
             assert [text[cell.start : cell.end][-3:] for cell in row.cells] == ["577", "373"]
     assert chunks[0].content.startswith("Consolidated statements\n\t2018\t2017\nLine")
+
+
+def test_units_outlive_a_long_title() -> None:
+    text, table = statement(80)
+    long = "Consolidated statements of cash flows › Cash flows from operating activities › Adjustments " * 3
+    chunks = chunks_of(text, tables=(msgspec.structs.replace(table, title=long.strip()),))
+    assert all("… (In millions): 2018 | 2017" in chunk.context for chunk in chunks)
 
 
 def test_context_names_title_file_and_section() -> None:
