@@ -25,7 +25,7 @@ from citewell.records import Record
 MAX_NUMERIC_WORDS = 4
 F1 = CONTAINED = 0.5
 
-_NUMBER = re.compile(r"(?<![\w.])\(?-?\$?\s?\d[\d,]*(?:\.\d+)?\s?%?")
+_NUMBER = re.compile(r"(?<![\w.])\(?[-−]?\$?\s?\d[\d,]*(?:\.\d+)?\s?%?")
 _WORD = re.compile(r"[\w&]+")
 _YES_NO = re.compile(r"^\s*(?:yes|no)\b[\s,.:;]*", re.I)
 _REMARK = re.compile(r"\s*The answer here assumes.*$", re.S)
@@ -95,7 +95,7 @@ def _decimal(number: str) -> Decimal | None:
     digits = re.sub(r"[^\d.]", "", number).strip(".")
     if not digits:
         return None
-    sign = -1 if number.lstrip().startswith(("(", "-")) else 1
+    sign = -1 if number.lstrip().startswith(("(", "-", "−")) else 1
     return sign * Decimal(digits)
 
 

@@ -268,10 +268,12 @@ class Label(StrEnum):
 
 
 class Proof(StrEnum):
-    """By what a claim was verified: exact code (verbatim, numeric), the entailer, or a person."""
+    """By what a claim was verified: exact code (verbatim, numeric, computed: arithmetic over cited cells,
+    done again), the entailer, or a person."""
 
     VERBATIM = "verbatim"
     NUMERIC = "numeric"
+    COMPUTED = "computed"
     ENTAILED = "entailed"
     HUMAN = "human"
 

@@ -82,10 +82,10 @@ def test_an_average_over_years_asks_for_each_year() -> None:
 
 def test_a_change_without_a_second_period_asks_for_the_year_before() -> None:
     assert split_aspects("Did the operating margin of Acme improve in FY2022?") == (
-        "operating income of Acme, FY2022",
         "operating income of Acme, FY2021",
-        "revenue of Acme, FY2022",
+        "operating income of Acme, FY2022",
         "revenue of Acme, FY2021",
+        "revenue of Acme, FY2022",
     )
 
 

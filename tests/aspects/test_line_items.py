@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.matching.line_items import FORMULAE, ITEMS, items_in, label_score
+from citewell.matching.line_items import ITEMS, RATIOS, items_in, label_score
 from citewell.matching.questions import Ask, kind_of, name_occurs, names_in
 
 
@@ -60,7 +60,7 @@ def test_items_are_found_in_the_words_people_use() -> None:
 
 
 def test_every_formula_is_made_of_known_items() -> None:
-    names = {name for of in FORMULAE.values() for either in of for name in either.split(" or ")}
+    names = {name for ratio in RATIOS.values() for either in ratio.of for name in either.split(" or ")}
     assert names <= set(ITEMS)
 
 

@@ -10,7 +10,7 @@ from citewell.checking import Checked, nothing_to_check
 from citewell.confidence import measure_consistency, needs_arithmetic, report
 from citewell.config import Confidence
 from citewell.models.fake import FakeEntailer
-from citewell.records import Chunk, Claim, Decision, Kind, Maker, Measure, Passage, Status, Verdict
+from citewell.records import Chunk, Claim, Decision, Kind, Maker, Measure, Passage, Proof, Status, Verdict
 
 SETTINGS = Confidence()
 
@@ -22,8 +22,13 @@ def passages(*relevance: float) -> list[Passage]:
     return [Passage(chunk=chunk, relevance=value, relevant=True, used=True) for value in relevance]
 
 
-def claim(status: Status = Status.VERIFIED, support: float | None = 1.0, shown: bool = True) -> Claim:
-    verdict = Verdict(status=status, reason="r", maker=Maker(name="m"), support=support)
+def claim(
+    status: Status = Status.VERIFIED,
+    support: float | None = 1.0,
+    shown: bool = True,
+    proof: Proof | None = None,
+) -> Claim:
+    verdict = Verdict(status=status, reason="r", maker=Maker(name="m"), support=support, proof=proof)
     return Claim(text="It grew.", kind=Kind.CITED, answer_start=0, answer_end=8, verdict=verdict, shown=shown)
 
 
@@ -81,6 +86,13 @@ def test_consistency_takes_part_when_it_was_measured() -> None:
             "every claim",
         ),
         (checked(claim()), (0.9,), "What is the operating margin?", Decision.PARTIAL, "arithmetic"),
+        (
+            checked(claim(), claim(proof=Proof.COMPUTED)),
+            (0.9,),
+            "What is the operating margin?",
+            Decision.ANSWER,
+            "every claim",
+        ),
         (checked(claim(support=0.6)), (0.7,), "q", Decision.PARTIAL, "below 0.85"),
     ],
 )

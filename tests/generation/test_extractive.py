@@ -1,4 +1,4 @@
-"""The embedded writer quotes cells and sentences; it never writes a fact of its own."""
+"""The embedded writer quotes cells and sentences; what it works out from them it calls an inference."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from citewell.generation.frames import CELL, JOINER, ROW
 from citewell.matching.rows import joined
 from citewell.models.onnx.reader import OnnxReader
 from citewell.ports import GenerationRequest
-from citewell.records import Draft, Passage
+from citewell.records import Draft, Kind, Passage
 
 YEARS = ["Year Ended December 31, 2022", "Year Ended December 31, 2021", "Year Ended December 31, 2020"]
 
@@ -36,6 +36,8 @@ def exact(draft: Draft, *passages: Passage) -> None:
     by_id = {passage.chunk.chunk_id: passage.chunk for passage in passages}
     for claim in draft.claims:
         assert draft.text[claim.start : claim.end] == claim.text
+        if claim.reasoning:
+            continue
         said = [quote.text for quote in claim.quotes]
         assert claim.text in (JOINER.join(said), joined(said))
         for quote in claim.quotes:
@@ -158,10 +160,55 @@ def test_one_companys_question_is_not_answered_from_anothers_filing(writer, page
     assert draft.claims[0].quotes[1].text == "(577)"
 
 
-def test_a_ratio_is_given_as_its_operands(writer, balance) -> None:
+def test_a_ratio_is_worked_out_behind_its_operands(writer, balance) -> None:
     draft = write(writer, "What is the FY2022 working capital ratio of Acme?", balance)
-    assert [claim.quotes[-1].text for claim in draft.claims] == ["1,010", "700"]
-    assert len({claim.aspect for claim in draft.claims}) == 2
+    *operands, result = draft.claims
+    assert [claim.quotes[-1].text for claim in operands] == ["1,010", "700"]
+    assert {claim.kind for claim in operands} == {Kind.CITED}
+    assert len({claim.aspect for claim in operands}) == 2
+    assert result.kind is Kind.INFERENCE
+    assert result.text == "working capital ratio, FY2022: 1,010 ÷ 700 = 1.44"
+    assert result.reasoning == "total current assets, FY2022 ÷ total current liabilities, FY2022"
+    assert {quote.text for quote in result.quotes} >= {"Total current assets", "1,010", "700"}
+    assert draft.missing == ()
+    assert draft.text[result.start : result.end] == result.text
+
+
+def test_a_difference_keeps_the_unit_of_its_operands(writer, balance) -> None:
+    draft = write(writer, "What is the FY2022 net working capital of Acme?", balance)
+    assert draft.claims[-1].text == "net working capital, FY2022: 1,010 − 700 = 310"
+    assert draft.text.splitlines()[-1].startswith("worked out from the cited values (In millions): ")
+
+
+def test_an_average_takes_the_year_before(writer, balance, cash_flows, income) -> None:
+    question = "What is the FY2022 fixed asset turnover of Acme? Round to one decimal place."
+    draft = write(writer, question, balance, cash_flows, income)
+    assert draft.claims[-1].text == "fixed asset turnover, FY2022: 3,600 ÷ ((2,250 + 2,300) ÷ 2) = 1.6"
+
+
+def test_yes_or_no_stays_with_the_reader(writer, income) -> None:
+    draft = write(writer, "Did the operating margin of Acme improve in FY2022?", income)
+    assert [claim.text.partition(":")[0] for claim in draft.claims if claim.reasoning] == [
+        "operating margin, FY2021",
+        "operating margin, FY2022",
+    ]
+    assert draft.missing
+
+
+def test_nothing_is_worked_out_across_scales(writer, pages) -> None:
+    heads = ["December 31, 2022"]
+    one = pages.table([("Total current assets", ["1,010"])], heads, table="Consolidated Balance Sheets")
+    other = pages.table(
+        [("Total current liabilities", ["700,000"])],
+        heads,
+        table="Consolidated Balance Sheets",
+        units="In thousands",
+        base=9_000,
+    )
+    draft = write(writer, "What is the FY2022 working capital ratio of Acme?", one, other)
+    assert len(draft.claims) == 2
+    assert not any(claim.reasoning for claim in draft.claims)
+    assert draft.missing
 
 
 def test_a_missing_operand_is_named(writer, balance) -> None:
@@ -340,9 +387,9 @@ def test_a_word_beside_the_item_must_stand_by_the_value(
 
 def test_a_gross_margin_needs_gross_profit_or_the_cost(writer, income) -> None:
     draft = write(writer, "What is the FY2022 gross margin of Acme?", income)
-    assert [claim.quotes[0].text for claim in draft.claims] == ["Cost of sales", "Total revenues"]
-    assert len(draft.missing) == 1
-    assert draft.missing[0].startswith("what follows from the cited values")
+    assert [claim.quotes[0].text for claim in draft.claims[:2]] == ["Cost of sales", "Total revenues"]
+    assert draft.claims[-1].reasoning == "(revenue, FY2022 − cost of revenue, FY2022) ÷ revenue, FY2022"
+    assert draft.missing == ()
 
 
 def test_several_values_that_are_asked_for_leave_nothing_open(writer, income) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from citewell.checking.citations import MAKER, Cited, Library
+from citewell.checking.computing import computed
 from citewell.checking.work import Work, by_overlap, passages_of, status_of
 from citewell.config import Verification
 from citewell.matching.rows import joined
@@ -58,11 +59,13 @@ class Judging:
         ]
 
     def exact(self, work: Work) -> Verdict | None:
-        """A broken citation, or the quotes of one table row that are the claim."""
+        """A broken citation, arithmetic over cited cells, or quotes of one table row that are the claim."""
         if broken := work.broken:
             return Verdict(
                 status=Status.BROKEN, reason=broken.broken, maker=MAKER, failure=broken.failure, support=0.0
             )
+        if verdict := computed(work.drafted, work.cited):
+            return verdict
         quotes = [cited for cited in work.cited if cited.quote.text and cited.spans]
         if not quotes or len(quotes) != len(work.cited) or not (row := self.library.same_row(quotes)):
             return None

@@ -22,6 +22,7 @@ WORDS = {
 PROOFS = {
     Proof.VERBATIM: "verbatim",
     Proof.NUMERIC: "by its numbers",
+    Proof.COMPUTED: "by arithmetic over cited values",
     Proof.ENTAILED: "by entailment",
     Proof.HUMAN: "by a person",
 }

@@ -27,7 +27,7 @@ Doc = Annotated[str, typer.Option("--document", metavar="D", help="Citing this d
 Version = Annotated[str, typer.Option("--version", metavar="V", help="Citing this version of it.")]
 Chunk = Annotated[str, typer.Option("--chunk", metavar="C", help="Citing this chunk.")]
 Status = Annotated[str, typer.Option("--status", help="any-unsupported, any-broken, all-verified, ...")]
-Proof = Annotated[str, typer.Option("--proof", help="verbatim, numeric, entailed or human.")]
+Proof = Annotated[str, typer.Option("--proof", help="verbatim, numeric, computed, entailed or human.")]
 Band = Annotated[str, typer.Option("--confidence", help="low, medium or high.")]
 Decision = Annotated[str, typer.Option("--decision", help="ANSWER, PARTIAL, ABSTAIN or ERROR.")]
 Model = Annotated[str, typer.Option("--model", metavar="M", help="Made with this model.")]

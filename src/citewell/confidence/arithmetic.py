@@ -1,7 +1,7 @@
 """Does a question ask for a number that stands in no source but must be computed from several?
 
-In: a question. Out: yes or no, by words. Until there is a computed proof, such a question is answered with
-its operands and decided PARTIAL. Knows nothing about answers.
+In: a question. Out: yes or no, by words. Where no claim has a computed proof, such a question is answered
+with its operands and decided PARTIAL. Knows nothing about answers.
 """
 
 from __future__ import annotations

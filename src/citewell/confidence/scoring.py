@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from citewell.checking.outcome import Checked
 from citewell.confidence.arithmetic import needs_arithmetic
 from citewell.config import Confidence
-from citewell.records import Claim, ConfidenceReport, Decision, Kind, Measure, Passage, Status
+from citewell.records import Claim, ConfidenceReport, Decision, Kind, Measure, Passage, Proof, Status
 
 NOT_MEASURED = Measure(value=None, n=0, note="not measured")
 _ZERO = (Status.BROKEN, Status.CONTRADICTED)
@@ -129,7 +129,8 @@ def _decide(
     stated = [claim for claim in open_claims if claim.kind is not Kind.INFERENCE]
     if stated:
         limits.append(f"{len(stated)} of {len(checked.claims)} claims are not verified")
-    if needs_arithmetic(question):
+    worked_out = any(claim.verdict.proof is Proof.COMPUTED for claim in verified)
+    if needs_arithmetic(question) and not worked_out:
         limits.append(
             "the question needs arithmetic over cited numbers; the operands are cited, nothing is computed"
         )

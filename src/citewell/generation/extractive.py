@@ -1,8 +1,9 @@
 """The embedded writer. It quotes what answers, one claim each, and never writes a fact of its own.
 
 In: a question, its aspects and passages. Out: a :class:`Draft` whose claims are verbatim: whole
-sentences, or a row's label and the cell asked for. What nothing answers is missing. Same input, same
-bits. Knows nothing about verification, confidence or the index.
+sentences, or a row's label and the cell asked for; and, marked as inferences, what a question asks to be
+worked out from such cells, with the whole calculation. What nothing answers is missing. Same input, same
+bits. Knows nothing about how claims are checked, confidence or the index.
 """
 
 from __future__ import annotations
@@ -10,19 +11,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from citewell.config import Gate
-from citewell.generation.frames import CELL, JOINER, LEFT_OPEN, ROW, cell_frame
+from citewell.generation.frames import CELL, JOINER, LEFT_OPEN, ROW, WORKED, cell_frame, place_of
+from citewell.generation.working import WORKING, Worked, work_out
 from citewell.identity import hash_value
 from citewell.matching.cells import CellAnswer, label_span, text_of
 from citewell.matching.evidence import find_evidence
 from citewell.matching.naming import usable
 from citewell.matching.prose import SentenceAnswer
-from citewell.matching.questions import left_open, read_question
+from citewell.matching.questions import Ask, left_open, read_question
 from citewell.matching.rows import joined
 from citewell.ports import Extractor, GenerationRequest
-from citewell.records import Draft, DraftClaim, Maker, Passage, Quote, Record
+from citewell.records import Draft, DraftClaim, Kind, Maker, Passage, Quote, Record
 
 NAME = "citewell-extractive/1"
 _STRICTER = 0.5
+# A result answers these; "did it improve?" is left for the reader to see from it.
+_TOLD_BY_A_NUMBER = (Ask.NUMBER, Ask.TEXT)
 
 
 class _Piece(Record, frozen=True, kw_only=True):
@@ -33,6 +37,7 @@ class _Piece(Record, frozen=True, kw_only=True):
     quotes: tuple[Quote, ...]
     aspect: str
     answers: float | None = None
+    reasoning: str = ""
 
 
 class ExtractiveGenerator:
@@ -44,7 +49,9 @@ class ExtractiveGenerator:
         self.maker = Maker(
             name=f"{NAME} + {extractor.maker.name}",
             hash=extractor.maker.hash,
-            prompt_hash=hash_value({prompt.name: prompt.hash for prompt in (CELL, ROW, LEFT_OPEN)}),
+            prompt_hash=hash_value(
+                {prompt.name: prompt.hash for prompt in (CELL, ROW, LEFT_OPEN, WORKED, WORKING)}
+            ),
             threshold=max_no_answer,
             card=extractor.maker.card,
         )
@@ -54,26 +61,39 @@ class ExtractiveGenerator:
         passages = usable(request.passages)
         banned = {_bare(text) for text in request.strict}
         limit = self._max_no_answer * (_STRICTER if request.strict else 1.0)
+        answers: list[CellAnswer | SentenceAnswer] = []
         pieces: list[_Piece] = []
         missing: list[str] = []
         for aspect in request.aspects or (request.question,):
-            found = [p for p in self._answer(aspect, passages, limit) if _bare(p.text) not in banned]
+            answered = self._answer(aspect, passages, limit)
+            found = [(a, p) for a in answered if _bare((p := _piece(a, aspect)).text) not in banned]
             if found:
-                pieces += found
+                answers += [answer for answer, _ in found]
+                pieces += [piece for _, piece in found]
             else:
                 missing.append(aspect)
         pieces = _once(pieces)
-        if sum(len(piece.quotes) > 1 for piece in pieces) > 1 and left_open(read_question(request.question)):
+        wanted = read_question(request.question)
+        cells = [answer for answer in answers if isinstance(answer, CellAnswer)]
+        results = [
+            p
+            for one in work_out(request.question, cells)
+            if _bare((p := _worked_piece(one)).text) not in banned
+        ]
+        pieces += results
+        if (
+            sum(len(piece.quotes) > 1 for piece in pieces) > 1
+            and left_open(wanted)
+            and not (results and wanted.ask in _TOLD_BY_A_NUMBER)
+        ):
             # Values to be compared or divided are given; the comparison is written nowhere.
             missing.append(LEFT_OPEN.fill(question=request.question).strip())
         return self._draft(pieces, missing, request)
 
-    def _answer(self, aspect: str, passages: Sequence[Passage], limit: float) -> list[_Piece]:
-        found = find_evidence(read_question(aspect), passages, self._extractor, max_no_answer=limit)
-        return [
-            _cell_piece(answer, aspect) if isinstance(answer, CellAnswer) else _sentence_piece(answer, aspect)
-            for answer in found
-        ]
+    def _answer(
+        self, aspect: str, passages: Sequence[Passage], limit: float
+    ) -> tuple[CellAnswer | SentenceAnswer, ...]:
+        return find_evidence(read_question(aspect), passages, self._extractor, max_no_answer=limit)
 
     def _draft(self, pieces: Sequence[_Piece], missing: Sequence[str], request: GenerationRequest) -> Draft:
         text = ""
@@ -88,8 +108,10 @@ class ExtractiveGenerator:
                     start=start,
                     end=len(text),
                     quotes=piece.quotes,
+                    kind=Kind.INFERENCE if piece.reasoning else Kind.CITED,
                     aspect=piece.aspect,
                     answers=piece.answers,
+                    reasoning=piece.reasoning,
                 )
             )
         notes = [] if not request.strict else [f"stricter retry without {len(request.strict)} failed claims"]
@@ -104,18 +126,25 @@ class ExtractiveGenerator:
         )
 
 
-def _cell_piece(answer: CellAnswer, aspect: str) -> _Piece:
-    chunk = answer.passage.chunk
-    if answer.cell is None:
-        label = label_span(answer.passage, answer.row)
-        spans = [label, *((cell.start, cell.end) for cell in answer.row.cells)]
-    else:
-        spans = [label_span(answer.passage, answer.row), (answer.cell.start, answer.cell.end)]
-    quotes = tuple(
-        Quote(source=chunk.chunk_id, text=text_of(answer.passage, start, end), start=start, end=end)
-        for start, end in spans
-        if end > start
+def _piece(answer: CellAnswer | SentenceAnswer, aspect: str) -> _Piece:
+    if isinstance(answer, CellAnswer):
+        return _cell_piece(answer, aspect)
+    return _sentence_piece(answer, aspect)
+
+
+def _worked_piece(worked: Worked) -> _Piece:
+    _, units = place_of(worked.cells[0])
+    return _Piece(
+        lead=WORKED.fill(units=f" ({units})" if units else "").rstrip("\n"),
+        text=worked.text,
+        quotes=tuple(dict.fromkeys(quote for cell in worked.cells for quote in _quotes(cell))),
+        aspect="",
+        reasoning=worked.reasoning,
     )
+
+
+def _cell_piece(answer: CellAnswer, aspect: str) -> _Piece:
+    quotes = _quotes(answer)
     said = [quote.text for quote in quotes]
     return _Piece(
         lead=cell_frame(answer),
@@ -123,6 +152,21 @@ def _cell_piece(answer: CellAnswer, aspect: str) -> _Piece:
         quotes=quotes,
         aspect=aspect,
         answers=answer.probability,
+    )
+
+
+def _quotes(answer: CellAnswer) -> tuple[Quote, ...]:
+    """The row's label and the cell, or all its cells."""
+    chunk = answer.passage.chunk
+    if answer.cell is None:
+        label = label_span(answer.passage, answer.row)
+        spans = [label, *((cell.start, cell.end) for cell in answer.row.cells)]
+    else:
+        spans = [label_span(answer.passage, answer.row), (answer.cell.start, answer.cell.end)]
+    return tuple(
+        Quote(source=chunk.chunk_id, text=text_of(answer.passage, start, end), start=start, end=end)
+        for start, end in spans
+        if end > start
     )
 
 

@@ -13,6 +13,7 @@ from citewell.records import Chunk
 CELL = load_prompt("frame_cell", ("place", "head", "units"))
 ROW = load_prompt("frame_row", ("place", "units"))
 LEFT_OPEN = load_prompt("frame_left_open", ("question",))
+WORKED = load_prompt("frame_worked", ("units",))
 JOINER = " … "
 MAX_NAME = 80
 

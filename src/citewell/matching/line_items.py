@@ -54,19 +54,19 @@ ITEMS: dict[str, LineItem] = {
     for name, entry in _read("line_items.toml").items()
 }
 
-# What must be read to work a ratio out; the quotient itself is never written here.
-FORMULAE: dict[str, tuple[str, ...]] = {name: tuple(of) for name, of in _read("formulae.toml").items()}
 
-# Ratios that compare a flow with an average of two balances.
-AVERAGED = frozenset(
-    (
-        "total assets",
-        "property, plant and equipment",
-        "inventories",
-        "accounts receivable",
-        "accounts payable",
-    )
-)
+class Ratio(Record, frozen=True, kw_only=True):
+    """``of``: what must be read; ``forms``: how it is worked out from them, in order of preference."""
+
+    of: tuple[str, ...]
+    forms: tuple[str, ...] = ()
+    percent: bool = False
+
+
+RATIOS: dict[str, Ratio] = {
+    name: Ratio(of=tuple(entry["of"]), forms=tuple(entry.get("is", ())), percent=entry.get("percent", False))
+    for name, entry in _read("formulae.toml").items()
+}
 
 # Words that make another thing of a label unless the item itself has them.
 _TURNS = frozenset(
@@ -176,7 +176,7 @@ def _patterns() -> tuple[list[tuple[str, re.Pattern[str]]], list[tuple[str, re.P
         return re.compile(_BOUND + inner + r"s?(?![\w&])", re.I)
 
     items = [(item.name, compiled(phrase)) for item in ITEMS.values() for phrase in {*item.asked, item.name}]
-    formulae = [(name, compiled(name)) for name in FORMULAE]
+    formulae = [(name, compiled(name)) for name in RATIOS]
     by_length = lambda pair: (-len(pair[1].pattern), pair[0])  # noqa: E731
     return sorted(items, key=by_length), sorted(formulae, key=by_length)
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from citewell.matching.line_items import (
-    FORMULAE,
+    RATIOS,
     Mention,
     formulae_in,
     items_in,
@@ -127,7 +127,8 @@ _LIGHT = frozenset(
         "dropped improve improving improved "
         "accelerate accelerating profile positive negative historically consistent fluctuating "
         "roughly rate ratio year-over-year cagr average total margin "
-        "compare compared unadjusted trend times sold have has percent historical best divided divide "
+        "compare compared unadjusted trend times sold have has percent percentage historical best divided "
+        "divide "
         "explain address assume approximately hold held own owned make made spend spent pay paid earn earned "
         "record recorded post posted achieve achieved incur incurred realise realize realised realized "
         "get got see saw reach reached stand stood bring brought post show "
@@ -211,7 +212,7 @@ def read_question(question: str) -> Wanted:
 
 def left_open(wanted: Wanted) -> bool:
     """Whether values alone leave the question to be worked out: a ratio, a change, a yes or no."""
-    ratio = any(len(FORMULAE[mention.name.lower()]) > 1 for mention in wanted.formulae)
+    ratio = any(len(RATIOS[mention.name.lower()].of) > 1 for mention in wanted.formulae)
     return ratio or wanted.changes or wanted.average or wanted.ask in (Ask.YES_NO, Ask.WHICH)
 
 
@@ -228,7 +229,7 @@ def operands(wanted: Wanted) -> tuple[str, ...]:
         named = [
             name
             for mention in wanted.formulae
-            for either in FORMULAE[mention.name.lower()]
+            for either in RATIOS[mention.name.lower()].of
             for name in either.split(" or ")
         ]
     return tuple(dict.fromkeys(named))

@@ -217,7 +217,7 @@ def _proofs(kb: KnowledgeBase, evidence: Evidence, terms: Terms, settings: dict[
     _use(settings, "verification.support_threshold", made)
     rest = [
         _proof(proof, scored, terms, made.threshold, (made.threshold,), 0)
-        for proof in (Proof.NUMERIC, Proof.VERBATIM)
+        for proof in (Proof.NUMERIC, Proof.COMPUTED, Proof.VERBATIM)
     ]
     return [made, *rest]
 

@@ -21,7 +21,7 @@ from citewell.verification.evidence import as_evidence
 from citewell.verification.verifier import Question, Verifier
 from citewell.verifying import VerifyReport, verify
 
-_WEAKEST = (Proof.ENTAILED, Proof.NUMERIC, Proof.VERBATIM)
+_WEAKEST = (Proof.ENTAILED, Proof.NUMERIC, Proof.COMPUTED, Proof.VERBATIM)
 
 
 class Scored(Record, frozen=True, kw_only=True):

@@ -80,12 +80,14 @@ _PROVEN = {
     Proof.VERBATIM: "verbatim",
     Proof.ENTAILED: "entailed",
     Proof.NUMERIC: "numeric",
+    Proof.COMPUTED: "inference",
     Proof.HUMAN: "human",
 }
 PROOFS = {
     Proof.VERBATIM: "verbatim",
     Proof.ENTAILED: "by entailment",
     Proof.NUMERIC: "by numbers",
+    Proof.COMPUTED: "by arithmetic over cited values, done again",
     Proof.HUMAN: "by a person",
 }
 

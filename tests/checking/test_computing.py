@@ -1,0 +1,115 @@
+"""A conclusion by arithmetic is proven from its cited cells or not at all, whoever wrote it."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from citewell.checking.citations import Cited
+from citewell.checking.computing import computed
+from citewell.records import DraftClaim, Kind, Passage, Proof, Quote, Status, Verdict
+
+YEARS = ["December 31, 2022", "December 31, 2021"]
+TEXT = "working capital ratio, FY2022: 1,010 ÷ 700 = 1.44"
+ASSETS, LIABILITIES = "total current assets, FY2022", "total current liabilities, FY2022"
+REASONING = f"{ASSETS} ÷ {LIABILITIES}"
+
+
+@pytest.fixture
+def balance(pages) -> Passage:
+    return pages.table(
+        [
+            ("Total current assets", ["1,010", "980"]),
+            ("Total current liabilities", ["700", "650"]),
+            ("Inventories, net", ["222", "201"]),
+        ],
+        YEARS,
+        table="Consolidated Balance Sheets",
+    )
+
+
+def cite(passage: Passage, *values: str) -> list[Cited]:
+    cells = [cell for row in passage.chunk.rows for cell in row.cells]
+    base = passage.chunk.start_offset
+    found = []
+    for value in values:
+        cell = next(c for c in cells if passage.chunk.content[c.start - base : c.end - base] == value)
+        quote = Quote(source=passage.chunk.chunk_id, text=value, start=cell.start, end=cell.end)
+        found.append(Cited(quote=quote, passage=passage, spans=((cell.start, cell.end),)))
+    return found
+
+
+def judge(cited: list[Cited], text: str = TEXT, reasoning: str = REASONING) -> Verdict | None:
+    claim = DraftClaim(text=text, start=0, end=len(text), kind=Kind.INFERENCE, reasoning=reasoning)
+    return computed(claim, cited)
+
+
+def test_right_arithmetic_over_the_right_cells_is_verified(balance) -> None:
+    verdict = judge(cite(balance, "1,010", "700"))
+    assert verdict is not None
+    assert (verdict.status, verdict.proof, verdict.support) == (Status.VERIFIED, Proof.COMPUTED, 1.0)
+    assert REASONING in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "reasoning", "told"),
+    [
+        ("ratio: 1,010 ÷ 700 = 1.45", REASONING, "gives 1.44, not 1.45"),
+        ("ratio: 1,010 ÷ 700 = 144.0%", REASONING, "gives 144.3%"),
+        ("ratio: 980 ÷ 700 = 1.40", REASONING, "no cited cell holds 980"),  # another year's column
+        ("ratio: 222 ÷ 700 = 0.32", REASONING, "no cited cell holds 222"),  # another row
+        ("ratio: 1,100 ÷ 700 = 1.57", REASONING, "no cited cell holds 1,100"),  # in no cell
+        (
+            "ratio: 1,010 ÷ (700 − 700) = 1.44",
+            f"{ASSETS} ÷ ({LIABILITIES} − {LIABILITIES})",
+            "division",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_named(balance, text: str, reasoning: str, told: str) -> None:
+    verdict = judge(cite(balance, "1,010", "700", "980", "222"), text, reasoning)
+    assert verdict is not None
+    assert verdict.status is Status.UNSUPPORTED
+    assert told in verdict.reason
+
+
+def test_an_operand_that_is_not_cited_is_no_operand(balance) -> None:
+    verdict = judge(cite(balance, "1,010"))
+    assert verdict is not None
+    assert verdict.status is Status.UNSUPPORTED
+
+
+def test_two_scales_are_not_divided(balance, pages) -> None:
+    other = pages.table(
+        [("Total current liabilities", ["700"])],
+        YEARS[:1],
+        table="Consolidated Balance Sheets",
+        units="In thousands",
+        base=9_000,
+    )
+    verdict = judge([*cite(balance, "1,010"), *cite(other, "700")])
+    assert verdict is not None
+    assert verdict.status is Status.UNSUPPORTED
+    assert "scales" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "reasoning"),
+    [
+        (TEXT, "because assets are larger than liabilities"),
+        (TEXT, ""),
+        (TEXT, "total current assets, FY2022"),
+        ("The ratio is sound.", REASONING),
+        ("ratio: 1,010 − 700 = 310", REASONING),  # another calculation than the one it tells
+        ("ratio: 3 ÷ 2 = 1.50", "3 ÷ 2"),  # numbers of its own
+    ],
+)
+def test_what_is_no_calculation_over_line_items_is_left_to_the_entailer(
+    balance, text: str, reasoning: str
+) -> None:
+    assert judge(cite(balance, "1,010", "700"), text, reasoning) is None
+
+
+def test_a_quoted_statement_is_no_calculation(balance) -> None:
+    claim = DraftClaim(text=TEXT, start=0, end=len(TEXT), kind=Kind.INFERENCE, reasoning=REASONING)
+    assert computed(msgspec.structs.replace(claim, kind=Kind.CITED), cite(balance, "1,010", "700")) is None
