@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 
 from citewell.matching.asking import asking_sentences
+from citewell.matching.calculations import leaf_of, year_before
 from citewell.matching.expressions import leaves
-from citewell.matching.formulae import is_ratio, leaf_of, worked_out, workings, year_before
+from citewell.matching.formulae import is_ratio, worked_out, workings
 from citewell.matching.line_items import RATIOS
 from citewell.matching.periods import Period
 from citewell.matching.questions import EVERY_YEAR, Wanted, operands, read_question
@@ -86,12 +87,14 @@ def _name_for_pronoun(part: str, name: str) -> tuple[str, bool]:
 def _operand_aspects(whole: str) -> tuple[str, ...]:
     asked = asking_sentences(whole)
     main, wanted = read_question(" ".join(asked)), read_question(whole)
+    named = main.names or wanted.names
+    if found := _of_workings(whole, main, wanted):
+        owners = [name for name in named if not any(name in item for item, _ in found)]
+        of = f" of {owners[0]}" if owners else ""
+        return tuple(f"{item}{of}, {period}" for item, period in found)
     if not worked_out(main, wanted):
         return ()
-    names = main.names or wanted.names
-    of = f" of {names[0]}" if names else ""
-    if operands_known := _of_workings(whole, main, wanted):
-        return tuple(f"{item}{of}, {period}" for item, period in operands_known)
+    of = f" of {named[0]}" if named else ""
     if not wanted.periods:
         when = f", {EVERY_YEAR}" if main.changes else ""
         return tuple(f"{item}{of}{when}" for item in _operands(main, wanted))

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from citewell.matching.calculations import leaf_of
 from citewell.matching.expressions import leaves, shown
-from citewell.matching.formulae import leaf_of, workings
+from citewell.matching.formulae import workings
 from citewell.matching.line_items import ITEMS, RATIOS
 
 RATIO = "Round your answer to two decimal places."

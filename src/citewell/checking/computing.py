@@ -2,9 +2,9 @@
 
 In: a claim "what: 6,098 ÷ 17,606 = 34.6%" whose reasoning says the same in line items and periods, with
 its located quotes. Out: a verdict with the proof ``computed``: every operand is the value of a cited cell
-whose row is the line item and whose column is the period, all are printed at one scale in one document, and
-the result is what they give. Whether the formula is the one that was asked for is for the reader to see: it
-is written out. None where the claim is not of this form. Knows nothing about who wrote it.
+whose row is the item by name and whose column is the period, all are printed at one scale in one document,
+and the result is what they give. Whether the formula is the one that was asked for is for the reader to see:
+it is written out. None where the claim is not of this form. Knows nothing about who wrote it.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ from decimal import Decimal
 
 from citewell.checking.citations import MAKER, Cited
 from citewell.matching.amounts import amount, read, written
-from citewell.matching.cells import find_item, text_of
+from citewell.matching.calculations import leaf_of
+from citewell.matching.cells import operand_cells, text_of
 from citewell.matching.expressions import NotArithmetic, leaves, parse, shape, worked
-from citewell.matching.formulae import leaf_of
-from citewell.matching.line_items import ITEMS
 from citewell.matching.periods import periods_in
-from citewell.matching.questions import read_question
 from citewell.records import DraftClaim, Kind, Label, Passage, Proof, Record, Status, Verdict
 from citewell.verification.numbers import context_scales
 
@@ -34,7 +32,7 @@ class _Operand(Record, frozen=True, kw_only=True):
 
 
 def computed(claim: DraftClaim, cited: Sequence[Cited]) -> Verdict | None:
-    """VERIFIED, or UNSUPPORTED with what does not fit; None where it is no calculation over line items."""
+    """VERIFIED, or UNSUPPORTED with what does not fit; None where it is no calculation over named items."""
     if claim.kind is not Kind.INFERENCE or not claim.reasoning:
         return None
     said, _, result_text = claim.text.strip().rpartition(" = ")
@@ -44,7 +42,7 @@ def computed(claim: DraftClaim, cited: Sequence[Cited]) -> Verdict | None:
     except NotArithmetic:
         return None
     names = [leaf.text for leaf in leaves(named)]
-    if sum(leaf_of(name)[0] in ITEMS for name in names) < LEAST_OPERANDS or shape(named) != shape(numbers):
+    if sum(bool(leaf_of(name)[0]) for name in names) < LEAST_OPERANDS or shape(named) != shape(numbers):
         return None
     result = read(result_text)
     printed = [leaf.text for leaf in leaves(numbers)]
@@ -84,10 +82,10 @@ def _operand(name: str, printed: str, cited: Sequence[Cited]) -> _Operand | None
         plain = name == printed and value == value.to_integral_value() and 0 < value <= MOST_CONSTANT
         return _Operand(value=value) if plain else None
     asked = next(iter(periods_in(period)), None)
-    if item not in ITEMS or asked is None:
+    if asked is None:
         return None
     for passage, spans in _places(cited):
-        for answer in find_item(read_question(name), ITEMS[item], asked, [passage]):
+        for answer in operand_cells(item, asked, [passage]):
             cell = answer.cell
             if cell is None or not any(start <= cell.start and cell.end <= end for start, end in spans):
                 continue

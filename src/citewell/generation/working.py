@@ -12,15 +12,16 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from citewell.matching.amounts import amount, written
+from citewell.matching.calculations import leaf_of
 from citewell.matching.cells import CellAnswer, text_of
 from citewell.matching.expressions import MINUS, PLUS, Leaf, Tree, leaves, mapped, shown, worked
-from citewell.matching.formulae import Working, leaf_of, workings
+from citewell.matching.formulae import Working, labelled_workings, workings
 from citewell.prompts.loading import load_prompt
 from citewell.records import Record
 from citewell.verification.numbers import context_scales
 
 WORKING = load_prompt("frame_working", ("what", "working", "result"))
-PERCENT_PLACES, RATIO_PLACES = 1, 2
+PERCENT_PLACES, RATIO_PLACES = 2, 2
 
 
 class Worked(Record, frozen=True, kw_only=True):
@@ -38,7 +39,7 @@ def work_out(question: str, found: Sequence[CellAnswer]) -> tuple[Worked, ...]:
         if answer.cell is not None and answer.item and answer.period:
             by_leaf.setdefault(f"{answer.item}, {answer.period}", answer)
     made: dict[str, Worked] = {}
-    for working in workings(question):
+    for working in workings(question) or labelled_workings(question):
         if working.what not in made and (one := _worked(working, by_leaf)):
             made[working.what] = one
     return tuple(made.values())

@@ -1,7 +1,7 @@
 """A printed amount as it is calculated with, and written again.
 
-In: the text of a cell, a line item. Out: a decimal. Brackets and a minus are negative for items that can be;
-what is paid out is printed in brackets in one filing and without them in the next, and counts as its size.
+In: the text of a cell, a line item. Out: a decimal. Brackets and a minus are negative; but what is
+paid out is printed in brackets in one filing and without them in the next, and counts as its size.
 Knows nothing about scales: operands of one calculation must share theirs.
 """
 
@@ -10,12 +10,10 @@ from __future__ import annotations
 import re
 from decimal import ROUND_HALF_UP, Decimal
 
-SIGNED = frozenset(
+PAID_OUT = frozenset(
     (
-        "gross profit", "operating income", "net income", "income before taxes", "income tax expense",
-        "effective tax rate", "earnings per share", "shareholders' equity", "retained earnings",
-        "net cash from operating activities", "net cash from investing activities",
-        "net cash from financing activities",
+        "capital expenditures", "dividends paid", "share repurchases", "cost of revenue", "interest expense",
+        "research and development", "selling, general and administrative", "depreciation and amortization",
     )
 )  # fmt: skip
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
@@ -28,7 +26,7 @@ def amount(text: str, item: str) -> Decimal | None:
     if len(found) != 1 or "%" in text:
         return None
     value = Decimal(found[0].group().replace(",", ""))
-    negative = item in SIGNED and bool(_NEGATIVE.search(text[: found[0].start()]))
+    negative = item not in PAID_OUT and bool(_NEGATIVE.search(text[: found[0].start()]))
     return -value if negative else value
 
 

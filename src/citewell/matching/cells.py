@@ -11,10 +11,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from citewell.matching.line_items import ITEMS, LineItem, label_score, label_words, statements_in
+from citewell.matching.line_items import (
+    ITEMS,
+    LineItem,
+    label_score,
+    label_words,
+    same_label,
+    statements_in,
+)
 from citewell.matching.naming import calendar, head_fit, of_the_named
 from citewell.matching.periods import Period, covers, periods_in
-from citewell.matching.questions import Wanted, operands
+from citewell.matching.questions import Wanted, operands, read_question
 from citewell.records import Cell, Passage, Record, Row
 
 MIN_SCORE = 0.4
@@ -105,6 +112,30 @@ def find_item(
                         )
                     )
     return _ordered(found)
+
+
+def labelled_cells(label: str, period: Period, passages: Sequence[Passage]) -> list[CellAnswer]:
+    """Cells of rows that are called ``label``, under a column of ``period``; none when they disagree."""
+    wanted = read_question(label)
+    found = [
+        CellAnswer(
+            passage=passage, row=row, cell=cell, score=same * fit, item=label, period=period.name
+        )
+        for passage in passages
+        for row in passage.chunk.rows
+        if (same := same_label(row.label, label))
+        for cell, fit in _columns(passage, row, period, wanted)
+    ]  # fmt: skip
+    best = [answer for answer in _ordered(found) if answer.score >= max(a.score for a in found) - 1e-9]
+    values = {text_of(a.passage, a.cell.start, a.cell.end).strip("$ ") for a in best if a.cell}
+    return best if len(values) == 1 else []
+
+
+def operand_cells(item: str, period: Period, passages: Sequence[Passage]) -> list[CellAnswer]:
+    """What an operand of a calculation is read from: a line item by its names, anything else by its label."""
+    if item in ITEMS:
+        return find_item(read_question(f"{item}, {period.name}"), ITEMS[item], period, passages)
+    return labelled_cells(item, period, passages)
 
 
 def statement_cells(wanted: Wanted, passages: Sequence[Passage]) -> list[CellAnswer]:

@@ -124,6 +124,19 @@ def label_score(label: str, item: LineItem) -> float:
     return max(best, 0.0)
 
 
+def core_words(label: str) -> tuple[str, ...]:
+    """The words of a label without those that change nothing ("total", "of", "consolidated")."""
+    return _core(label_words(label))
+
+
+def same_label(label: str, asked: str) -> float:
+    """1 when ``label`` is ``asked`` word for word, 0.9 but for words such as "total" and "net of", else 0."""
+    words, wanted = label_words(label), label_words(asked)
+    if not words or not wanted:
+        return 0.0
+    return 1.0 if words == wanted else 0.9 if _core(words) == _core(wanted) else 0.0
+
+
 def _against(words: tuple[str, ...], printed: tuple[str, ...]) -> float:
     if words == printed:
         return 1.0
