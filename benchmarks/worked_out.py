@@ -149,8 +149,8 @@ def main() -> None:
     for case in [case for case in cases if not case["result"]][: arguments.show]:
         print("NONE", case["question"], "|", case["derivation"])
     lines = [[name, shown(measure), str(measure["n"])] for name, measure in measures.items()]
-    body = f"""`python -m benchmarks.worked_out`: TAT-QA's development set, questions whose answer is worked out,
-each with its own table as CSV. No model takes part, and nothing is retrieved.
+    body = f"""`python -m benchmarks.worked_out`: TAT-QA's development set, questions whose answer is
+worked out, each with its own table as CSV. No model takes part, and nothing is retrieved.
 
 {table(("measure", "value", "n"), lines)}
 

@@ -9,6 +9,7 @@ a document can be quoted for. Knows nothing about passages or whether anything c
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from citewell.matching.asking import asking_sentences
 from citewell.matching.calculations import leaf_of, year_before
@@ -25,6 +26,9 @@ _NEXT = re.compile(
     r"(?=(?:what|who|whom|whose|which|when|where|why|how)\b)",
     re.I,
 )
+_WHO = re.compile(r"^\W*(?:who|whom|whose)\b", re.I)
+_PERSON = re.compile(r"\b(?:he|she|they|him|them|(?P<own>his|her|their))\b", re.I)
+_ROLE = re.compile(r"^\W*who (?:is|was|are|were) (?P<role>the [^?]+?)\s*\??$", re.I)
 _LIST = re.compile(
     r"^(?P<head>(?:what|which|how much|how many)\s+(?:is|are|was|were|does|did)\s+)"
     r"(?P<list>(?:the|its|their)\s+[^,?]{2,40}?(?:,\s*(?:(?:the|its|their)\s+)?[^,?]{2,40}?)*,?\s+and\s+(?:the|its|their)\s+[^,?]{2,40}?)"
@@ -51,6 +55,12 @@ def _asked(whole: str) -> str:
 
 def _pieces(asked: str) -> list[str]:
     cut = [piece.strip() for piece in _NEXT.split(asked) if piece.strip()]
+    if _WHO.match(asked) and any(_PERSON.search(piece) for piece in cut[1:]):
+        # "Who leads Acme, and how old is she?": she is the answer, not a name that the question has.
+        role = _ROLE.match(cut[0])
+        if not role:
+            return [asked]
+        cut = [cut[0], *(_PERSON.sub(_called(role["role"]), piece) for piece in cut[1:])]
     if len(cut) > 1 and all(len(piece.split()) >= 3 for piece in cut):
         return [piece if piece.endswith("?") else piece + "?" for piece in cut]
     match = _LIST.match(asked)
@@ -60,6 +70,10 @@ def _pieces(asked: str) -> list[str]:
             head = re.sub(r"\bare\b", "is", re.sub(r"\bwere\b", "was", match["head"]))
             return [f"{head}{member}{match['rest']}".strip() for member in members]
     return [asked]
+
+
+def _called(role: str) -> Callable[[re.Match[str]], str]:
+    return lambda pronoun: f"{role}'s" if pronoun["own"] else role
 
 
 def _stand_alone(part: str, whole: str) -> str:

@@ -34,6 +34,15 @@ def test_two_questions_are_two_aspects_and_a_pronoun_becomes_the_name() -> None:
     )
 
 
+def test_who_is_asked_for_is_not_a_name_of_the_question() -> None:
+    assert split_aspects("Who is the chief executive of Amazon and how old is he?") == (
+        "Who is the chief executive of Amazon?",
+        "how old is the chief executive of Amazon?",
+    )
+    question = "Who founded Acme, and where was she born?"
+    assert split_aspects(question) == (question,)
+
+
 def test_company_and_period_are_carried_over() -> None:
     aspects = split_aspects("What was the dividend of Acme in FY2020? Who was the auditor?")
     assert aspects[1] == "Who was the auditor? (Acme, FY2020)"

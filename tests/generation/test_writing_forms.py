@@ -16,8 +16,9 @@ from citewell.generation.marked import Written
 from citewell.generation.native import read_native
 from citewell.generation.prompting import prompt_for, prompt_hash
 from citewell.generation.sources import Sources, defuse
-from citewell.generation.structured import read_structured
+from citewell.generation.structured import PLACEHOLDERS, read_structured
 from citewell.ports import Form, GenerationRequest, Pointer, Segment
+from citewell.prompts.loading import load_prompt
 from citewell.records import Kind
 
 BRIDGE = "The bridge opened in 1932. The toll was abolished in 1958."
@@ -277,3 +278,18 @@ def test_the_prompt_hash_depends_on_the_files_that_are_used() -> None:
     hashes = {prompt_hash(form, Writer()) for form in (Form.SCHEMA, Form.INLINE, Form.NATIVE)}
     assert len(hashes) == 3
     assert prompt_hash(Form.SCHEMA, Writer(example=False)) not in hashes
+
+
+def test_words_of_the_form_itself_are_no_answer(sources: Sources) -> None:
+    echo = {"evidence": [], "claim": "the statement."}
+    text = json.dumps({"claims": [CLAIM, echo], "missing": ["what the sources do not say", "the price"]})
+    written = read_structured(text, sources, ())
+    assert written is not None
+    assert len(written.claims) == 1
+    assert written.missing == ("the price",)
+    assert any("given back" in note for note in written.notes)
+
+
+def test_the_placeholders_are_those_of_the_prompt() -> None:
+    prompt = load_prompt("writer_schema", ()).text
+    assert all(f'"{words}"' in prompt for words in PLACEHOLDERS)

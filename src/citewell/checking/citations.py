@@ -12,12 +12,14 @@ from itertools import pairwise
 
 import msgspec
 
+from citewell.checking.row_quotes import row_spans
 from citewell.claims.markers import resolve_label
 from citewell.config import Verification
 from citewell.errors import EvidenceError
 from citewell.identity import hash_value
 from citewell.ports import EvidenceStore
 from citewell.records import (
+    Chunk,
     Citation,
     Document,
     DraftClaim,
@@ -125,15 +127,31 @@ class Library:
             return Cited(
                 quote=quote, passage=passage, spans=tuple((offset + a, offset + b) for a, b in found.spans)
             )
+        if cells := row_spans(quote.text, passage):
+            return Cited(quote=quote, passage=passage, spans=cells)
         # The passage's own document may hold the quote just outside the passage: its source, all the same.
         whole = locate(quote.text, "document", {"document": document.text})
         if whole.failure is None:
-            return Cited(quote=quote, passage=passage, spans=whole.spans)
+            return Cited(quote=quote, passage=self._holding(whole.spans[0], passage), spans=whole.spans)
         reason = found.reason
         if found.failure is Failure.MISATTRIBUTED:
             names = {p.chunk.document_id for p in self.passages if p.chunk.chunk_id in found.found_in}
             reason = f"the quote is not in {chunk.document_id} but in {', '.join(sorted(names))}"
         return Cited(quote=quote, passage=passage, broken=reason, failure=found.failure)
+
+    def _holding(self, span: tuple[int, int], named: Passage) -> Passage:
+        """The passage of the same document that holds ``span``; the named one when none was given."""
+        home = named.chunk.document_version, named.chunk.document_id
+        return next(
+            (
+                p
+                for p in self.passages
+                if (p.chunk.document_version, p.chunk.document_id) == home
+                and p.chunk.start_offset <= span[0]
+                and span[1] <= p.chunk.end_offset
+            ),
+            named,
+        )
 
     def bound(
         self, claim: str, passage: Passage, settings: Verification, score: Scorer | None = None
@@ -191,7 +209,7 @@ class Library:
                 answer_start=claim.start,
                 answer_end=claim.end,
                 mode=mode,
-                section_path=chunk.section_path,
+                section_path=_section(document, chunk, start),
                 page=_page(document, start) or chunk.page,
                 boxes=tuple(box for box in document.boxes if box.start < end and start < box.end),
                 verdict=verdict,
@@ -237,6 +255,14 @@ def pieces(text: str, start: int, end: int, settings: Verification) -> list[tupl
 
 def _same(text: str, quote: str) -> bool:
     return text == quote or fold(text).text.strip() == fold(quote).text.strip()
+
+
+def _section(document: Document, chunk: Chunk, offset: int) -> tuple[str, ...]:
+    """The chunk's own, or that of the place where a quote outside the chunk stands."""
+    if chunk.start_offset <= offset < chunk.end_offset or not document.sections:
+        return chunk.section_path
+    holding = [s for s in document.sections if s.start <= offset < s.end]
+    return max(holding, key=lambda section: section.start).path if holding else ()
 
 
 def _page(document: Document, offset: int) -> int | None:

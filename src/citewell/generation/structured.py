@@ -46,6 +46,8 @@ SCHEMA: dict[str, Any] = {
 """Servers that hold a model to a schema write its keys in this order: evidence, then the claim."""
 
 _OBJECT = re.compile(r"\A\s*(?:```\w*\s*)?\{")
+# What the form of the prompt has in the places of words (``writer_schema.txt``).
+PLACEHOLDERS = frozenset(("the statement", "what the sources do not say", "exact words of that source"))
 _ENDS = re.compile(r"[.!?][\"\u201d')\]]*$")
 
 
@@ -88,7 +90,10 @@ def read_structured(
             notes.append("the claim was written before its evidence")
     if not stated and '"claims"' not in text:
         return None
-    missing = [found for found in _strings(text, "missing") if found.strip()]
+    missing = [found for found in _strings(text, "missing") if found.strip() and not _echoed(found)]
+    if any(_echoed(one.claim) for one in stated):
+        notes.append("words of the form itself were given back as a claim and left out")
+        stated = [one for one in stated if not _echoed(one.claim)]
     if whole and not _closed(text):
         notes.append("the object is not whole; what is whole of it was read")
     body, ranges = "", []
@@ -114,6 +119,11 @@ def read_structured(
     told = (*written.notes, *dict.fromkeys(notes))
     abstains = written.abstains or (not stated and _closed(text))
     return msgspec.structs.replace(written, notes=told, abstains=abstains)
+
+
+def _echoed(text: str) -> bool:
+    """Weak models give the placeholders of the form back as if they were answers."""
+    return text.strip().rstrip(".") in PLACEHOLDERS
 
 
 def _members(text: str, key: str) -> Iterator[str]:
