@@ -2,8 +2,9 @@
 
 In: the aspects asked and the passages retrieved. Out: :class:`Conflict` records, each side cited and
 dated. Two sides are compared only when they speak of the same line item and period, say the same words
-around different numbers, or, where it is asked when, around different dates; one value that is the other
-rounded or in another scale is no conflict.
+around different numbers, or, where it is asked when, around different dates, or, where it is asked who, which
+or what, around different names; one value that is the other rounded or in another scale is no conflict, nor
+is a name that is part of the other.
 Knows nothing about which side is right.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from difflib import SequenceMatcher
 from itertools import combinations
 
 from citewell.matching.cells import CellAnswer, find_item, text_of
@@ -28,6 +30,7 @@ SURE = 0.8
 ALIKE = 0.75
 MIN_WORDS = 4
 MAX_CONFLICTS = 10
+MAX_NAME = 6
 
 _NUMBER = re.compile(r"\(?-?[$€£]?\s?\d[\d,]*(?:\.\d+)?\s?%?\)?")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
@@ -55,7 +58,8 @@ def find_conflicts(aspects: Sequence[str], passages: Sequence[Passage]) -> tuple
     for aspect in aspects:
         for about, sides in _of_cells(aspect, open_):
             found.setdefault(about, _conflict(about, sides))
-    for about, sides in (*_of_sentences(aspects, open_), *_of_dates(aspects, open_)):
+    told_otherwise = (*_of_sentences(aspects, open_), *_of_dates(aspects, open_), *_of_names(aspects, open_))
+    for about, sides in told_otherwise:
         found.setdefault(about, _conflict(about, sides))
     return tuple(found.values())[:MAX_CONFLICTS]
 
@@ -157,6 +161,51 @@ def _dated(passage: Passage, asked: set[str]) -> Iterator[_Side]:
         words = frozenset(content_words(_DIGITS.sub(" ", around)))
         if asked <= words:
             yield _Side(passage=passage, start=base + start, end=base + end, words=words, date=named[0])
+
+
+def _of_names(aspects: Sequence[str], passages: Sequence[Passage]) -> Iterator[tuple[str, list[_Side]]]:
+    """Sentences that are the same but for one name, half of what is asked among their common words."""
+    for aspect in aspects:
+        wanted = read_question(aspect)
+        if wanted.ask not in (Ask.WHO, Ask.WHICH, Ask.TEXT) or wanted.by_cell:
+            continue
+        asked = set(content_words(" ".join((*wanted.terms, *wanted.names))))
+        sides = [side for passage in passages for side in _worded(passage, asked)] if asked else []
+        for one, other in combinations(sides, 2):
+            if _document(one) != _document(other) and _another_name(one, other, asked):
+                yield aspect, [one, other]
+                break
+
+
+def _worded(passage: Passage, asked: set[str]) -> Iterator[_Side]:
+    content, base = passage.chunk.content, passage.chunk.start_offset
+    for start, end in sentence_spans(content):
+        words = frozenset(content_words(content[start:end]))
+        if "\t" not in content[start:end] and 2 * len(asked & words) >= len(asked):
+            yield _Side(passage=passage, start=base + start, end=base + end, words=words)
+
+
+def _another_name(one: _Side, other: _Side, asked: set[str]) -> bool:
+    a, b = (text_of(side.passage, side.start, side.end).split() for side in (one, other))
+    if len(one.words & other.words) < MIN_WORDS or a == b:
+        return False
+    edits = [edit for edit in SequenceMatcher(None, a, b, autojunk=False).get_opcodes() if edit[0] != "equal"]
+    if len(edits) != 1 or edits[0][0] != "replace":
+        return False
+    _, first, last, begin, end = edits[0]
+    names = [_name(words) for words in (a[first:last], b[begin:end])]
+    common = set(content_words(" ".join((*a[:first], *a[last:]))))
+    if not all(names) or 2 * len(asked & common) < len(asked):
+        return False
+    return not (set(names[0]) <= set(names[1]) or set(names[1]) <= set(names[0]))
+
+
+def _name(words: Sequence[str]) -> tuple[str, ...]:
+    """The words of a name without their marks, lower case; () where a run of words is none."""
+    bare = [word.strip(".,;:!?\"'()[]\u201c\u201d\u2018\u2019") for word in words]
+    named = [word for word in bare if word[:1].isupper()]
+    fits = named and len(bare) <= MAX_NAME and bare[0][:1].isupper() and not any(map(_NUMBER.search, bare))
+    return tuple(word.lower() for word in named) if fits else ()
 
 
 def _other_date(one: Period | None, other: Period | None) -> bool:

@@ -92,6 +92,37 @@ def test_other_dates_of_other_things_do_not_disagree(pages, question: str, other
     assert find_conflicts((question,), sides) == ()
 
 
+CHIEF = "The chief executive of Acme in Leeds is {}, who joined the board two years ago."
+
+
+def told(pages, text: str, version: str) -> Passage:
+    return pages.text(text, document_id=f"{version}.md", version=f"sha256:{version}")
+
+
+def test_two_names_in_one_sentence_disagree_when_it_is_asked_who(pages) -> None:
+    one, two = (told(pages, CHIEF.format(name), name[:4]) for name in ("Jane Doe", "John Roe-Smith"))
+    (conflict,) = find_conflicts(("Who is the chief executive of Acme?",), [one, two])
+    assert {side.document_id for side in conflict.sides} == {"Jane.md", "John.md"}
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "second"),
+    [
+        ("Who is the chief executive of Acme?", CHIEF.format("Jane Doe"), CHIEF.format("Jane A. Doe")),
+        ("Who is the chief executive of Acme?", CHIEF.format("Jane Doe"), CHIEF.format("a former banker")),
+        ("Why did Jane Doe join Acme?", CHIEF.format("Jane Doe"), CHIEF.format("John Roe")),
+        (
+            "Who is the chief executive of Acme?",
+            CHIEF.format("Jane Doe"),
+            CHIEF.format("John Roe").replace("Acme", "Zeta"),
+        ),
+        ("Who audits Zeta's accounts?", CHIEF.format("Jane Doe"), CHIEF.format("John Roe")),
+    ],
+)
+def test_other_names_do_not_disagree(pages, question: str, first: str, second: str) -> None:
+    assert find_conflicts((question,), [told(pages, first, "a"), told(pages, second, "b")]) == ()
+
+
 def test_one_document_does_not_disagree_with_itself(pages) -> None:
     one = pages.text("The north store has 12 tills in use today.")
     two = pages.text("The north store has 14 tills in use today.", base=500)
