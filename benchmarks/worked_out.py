@@ -99,17 +99,17 @@ def judged(row: dict[str, Any], writer: ExtractiveGenerator) -> dict[str, Any]:
         "result": claim.text,
         "gold": gold,
         "right": _equal(gold, claim.text.rpartition(" = ")[2]),
-        "proven": _proven(claim, given),
+        "proven": _proven(claim, given, question),
     }
 
 
-def _proven(claim: DraftClaim, given: Sequence[Passage]) -> bool:
+def _proven(claim: DraftClaim, given: Sequence[Passage], question: str) -> bool:
     by_id = {passage.chunk.chunk_id: passage for passage in given}
     cited = [
         Cited(quote=quote, passage=by_id[quote.source], spans=((quote.start or 0, quote.end or 0),))
         for quote in claim.quotes
     ]
-    verdict = computed(claim, cited)
+    verdict = computed(claim, cited, question)
     return verdict is not None and verdict.status is Status.VERIFIED
 
 

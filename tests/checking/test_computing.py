@@ -12,6 +12,7 @@ from citewell.records import DraftClaim, Kind, Passage, Proof, Quote, Status, Ve
 YEARS = ["December 31, 2022", "December 31, 2021"]
 TEXT = "working capital ratio, FY2022: 1,010 ÷ 700 = 1.44"
 ASSETS, LIABILITIES = "total current assets, FY2022", "total current liabilities, FY2022"
+QUESTION = "What is the FY2022 working capital ratio of Acme?"
 REASONING = f"{ASSETS} ÷ {LIABILITIES}"
 
 
@@ -39,9 +40,11 @@ def cite(passage: Passage, *values: str) -> list[Cited]:
     return found
 
 
-def judge(cited: list[Cited], text: str = TEXT, reasoning: str = REASONING) -> Verdict | None:
+def judge(
+    cited: list[Cited], text: str = TEXT, reasoning: str = REASONING, question: str = QUESTION
+) -> Verdict | None:
     claim = DraftClaim(text=text, start=0, end=len(text), kind=Kind.INFERENCE, reasoning=reasoning)
-    return computed(claim, cited)
+    return computed(claim, cited, question)
 
 
 def test_right_arithmetic_over_the_right_cells_is_verified(balance) -> None:
@@ -54,16 +57,23 @@ def test_right_arithmetic_over_the_right_cells_is_verified(balance) -> None:
 @pytest.mark.parametrize(
     ("text", "reasoning", "told"),
     [
-        ("ratio: 1,010 ÷ 700 = 1.45", REASONING, "gives 1.44, not 1.45"),
-        ("ratio: 1,010 ÷ 700 = 144.0%", REASONING, "gives 144.3%"),
-        ("ratio: 980 ÷ 700 = 1.40", REASONING, "no cited cell holds 980"),  # another year's column
-        ("ratio: 222 ÷ 700 = 0.32", REASONING, "no cited cell holds 222"),  # another row
-        ("ratio: 1,100 ÷ 700 = 1.57", REASONING, "no cited cell holds 1,100"),  # in no cell
+        ("working capital ratio, FY2022: 1,010 ÷ 700 = 1.45", REASONING, "gives 1.44, not 1.45"),
+        ("working capital ratio, FY2022: 1,010 ÷ 700 = 144.0%", REASONING, "gives 144.3%"),
         (
-            "ratio: 1,010 ÷ (700 − 700) = 1.44",
-            f"{ASSETS} ÷ ({LIABILITIES} − {LIABILITIES})",
-            "division",
-        ),
+            "working capital ratio, FY2022: 980 ÷ 700 = 1.40",
+            REASONING,
+            "no cited cell holds 980",
+        ),  # another year's column
+        (
+            "working capital ratio, FY2022: 222 ÷ 700 = 0.32",
+            REASONING,
+            "no cited cell holds 222",
+        ),  # another row
+        (
+            "working capital ratio, FY2022: 1,100 ÷ 700 = 1.57",
+            REASONING,
+            "no cited cell holds 1,100",
+        ),  # in no cell
     ],
 )
 def test_what_does_not_fit_is_named(balance, text: str, reasoning: str, told: str) -> None:
@@ -71,6 +81,19 @@ def test_what_does_not_fit_is_named(balance, text: str, reasoning: str, told: st
     assert verdict is not None
     assert verdict.status is Status.UNSUPPORTED
     assert told in verdict.reason
+
+
+def test_a_division_by_zero_has_no_result(balance) -> None:
+    verdict = judge(
+        cite(balance, "1,010", "700"),
+        "oddity, FY2022: 1,010 ÷ (700 − 700) = 1.44",
+        f"{ASSETS} ÷ ({LIABILITIES} − {LIABILITIES})",
+        "What is the FY2022 oddity of Acme? Oddity is defined as: total current assets / (total current "
+        "liabilities - total current liabilities).",
+    )
+    assert verdict is not None
+    assert verdict.status is Status.UNSUPPORTED
+    assert "division" in verdict.reason
 
 
 def test_an_operand_that_is_not_cited_is_no_operand(balance) -> None:
@@ -100,8 +123,11 @@ def test_two_scales_are_not_divided(balance, pages) -> None:
         (TEXT, ""),
         (TEXT, "total current assets, FY2022"),
         ("The ratio is sound.", REASONING),
-        ("ratio: 1,010 − 700 = 310", REASONING),  # another calculation than the one it tells
-        ("ratio: 3 ÷ 2 = 1.50", "3 ÷ 2"),  # numbers of its own
+        (
+            "working capital ratio, FY2022: 1,010 − 700 = 310",
+            REASONING,
+        ),  # another calculation than the one it tells
+        ("working capital ratio, FY2022: 3 ÷ 2 = 1.50", "3 ÷ 2"),  # numbers of its own
     ],
 )
 def test_what_is_no_calculation_over_line_items_is_left_to_the_entailer(
@@ -112,4 +138,20 @@ def test_what_is_no_calculation_over_line_items_is_left_to_the_entailer(
 
 def test_a_quoted_statement_is_no_calculation(balance) -> None:
     claim = DraftClaim(text=TEXT, start=0, end=len(TEXT), kind=Kind.INFERENCE, reasoning=REASONING)
-    assert computed(msgspec.structs.replace(claim, kind=Kind.CITED), cite(balance, "1,010", "700")) is None
+    assert (
+        computed(msgspec.structs.replace(claim, kind=Kind.CITED), cite(balance, "1,010", "700"), QUESTION)
+        is None
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        (f"Profits doubled. {TEXT}", QUESTION),
+        (TEXT.replace("working capital ratio", "return on equity"), QUESTION),
+        (TEXT, "What is the FY2022 quick ratio of Acme?"),
+        (TEXT, ""),
+    ],
+)
+def test_only_what_was_asked_for_is_proven(balance, text: str, question: str) -> None:
+    assert judge(cite(balance, "1,010", "700"), text, question=question) is None

@@ -3,8 +3,9 @@
 In: a claim "what: 6,098 ÷ 17,606 = 34.6%" whose reasoning says the same in line items and periods, with
 its located quotes. Out: a verdict with the proof ``computed``: every operand is the value of a cited cell
 whose row is the item by name and whose column is the period, all are printed at one scale in one document,
-and the result is what they give. Whether the formula is the one that was asked for is for the reader to see:
-it is written out. None where the claim is not of this form. Knows nothing about who wrote it.
+and the result is what they give; and the calculation, with its name, is one that the question asks for as
+``matching`` reads it, so that no words can be told under a number's proof. None where the claim is not of
+this form. Knows nothing about who wrote it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from citewell.checking.citations import MAKER, Cited
 from citewell.matching.amounts import amount, read, written
 from citewell.matching.calculations import leaf_of
 from citewell.matching.cells import operand_cells, text_of
-from citewell.matching.expressions import NotArithmetic, leaves, parse, shape, worked
+from citewell.matching.expressions import NotArithmetic, leaves, parse, shape, shown, worked
+from citewell.matching.formulae import labelled_workings, workings
 from citewell.matching.periods import periods_in
 from citewell.records import DraftClaim, Kind, Label, Passage, Proof, Record, Status, Verdict
 from citewell.verification.numbers import context_scales
@@ -31,14 +33,20 @@ class _Operand(Record, frozen=True, kw_only=True):
     scales: frozenset[Decimal] = frozenset()
 
 
-def computed(claim: DraftClaim, cited: Sequence[Cited]) -> Verdict | None:
+def computed(claim: DraftClaim, cited: Sequence[Cited], question: str) -> Verdict | None:
     """VERIFIED, or UNSUPPORTED with what does not fit; None where it is no calculation over named items."""
     if claim.kind is not Kind.INFERENCE or not claim.reasoning:
         return None
     said, _, result_text = claim.text.strip().rpartition(" = ")
+    what, _, said = said.rpartition(": ")
+    if not any(
+        working.what == what and shown(working.tree) == claim.reasoning
+        for working in workings(question) or labelled_workings(question)
+    ):
+        return None
     try:
         named = parse(claim.reasoning)
-        numbers = parse(said.rpartition(": ")[2])
+        numbers = parse(said)
     except NotArithmetic:
         return None
     names = [leaf.text for leaf in leaves(named)]

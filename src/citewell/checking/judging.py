@@ -64,7 +64,7 @@ class Judging:
             return Verdict(
                 status=Status.BROKEN, reason=broken.broken, maker=MAKER, failure=broken.failure, support=0.0
             )
-        if verdict := computed(work.drafted, work.cited):
+        if verdict := computed(work.drafted, work.cited, self.question):
             return verdict
         quotes = [cited for cited in work.cited if cited.quote.text and cited.spans]
         if not quotes or len(quotes) != len(work.cited) or not (row := self.library.same_row(quotes)):
