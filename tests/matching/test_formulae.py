@@ -119,3 +119,9 @@ def test_every_ratio_of_the_table_can_be_read(name: str) -> None:
 def test_any_question_is_read_without_harm(text: str) -> None:
     assert workings(text) == workings(text)
     workings(f"What is the FY2022 ratio of Acme? Ratio is defined as: {text}")
+
+
+def test_deep_brackets_and_long_questions_are_left_alone() -> None:
+    deep = "(" * 500 + "revenue" + ")" * 500
+    assert told(f"What is the FY2019 x of Acme? X is defined as: {deep}.") == []
+    assert told("What is the FY2022 current ratio of Acme? " + "Be brief. " * 400) == []

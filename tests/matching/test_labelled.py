@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,3 +94,10 @@ def test_a_named_row_is_worked_out(writer, fleet) -> None:
 @pytest.mark.parametrize("row", ["total", "drivers", "the other"])
 def test_two_rows_of_one_name_or_none_give_no_result(writer, fleet, row: str) -> None:
     assert results(writer, f"What is the change in {row} from 2018 to 2019?", fleet) == []
+
+
+def test_many_words_before_a_period_are_read_at_once() -> None:
+    question = "What is the change in " + "in the " * 180 + "from 2018 to 2019?"
+    begun = time.process_time()
+    labelled_workings(question)
+    assert time.process_time() - begun < 2.0

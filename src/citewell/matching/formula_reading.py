@@ -17,6 +17,7 @@ from citewell.matching.line_items import RATIOS, formulae_in, items_in, statemen
 from citewell.matching.periods import Period, periods_in
 
 MOST_NESTED = 6
+MOST_BRACKETS = 20
 _WORDS = {
     "divided by": OVER, "over": OVER, "multiplied by": TIMES, "times": TIMES, "less": MINUS, "minus": MINUS,
     "subtracting": MINUS, "plus": PLUS, "average": "average", "avg": "average", "mean": "average",
@@ -59,6 +60,7 @@ class Reading:
             raise NotUnderstoodError
         self._period, self._defined, self._depth = period, defined, depth
         self._parts = _parts(text, defined)
+        self._open = 0
         self._at = 0
 
     def tree(self) -> Tree:
@@ -96,6 +98,9 @@ class Reading:
             return Leaf(text=str(value))
         if kind == "open":
             self._take()
+            self._open += 1
+            if self._open > MOST_BRACKETS:
+                raise NotUnderstoodError
             tree = self._sum()
             if self._take()[0] != "close":
                 raise NotUnderstoodError

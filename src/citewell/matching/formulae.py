@@ -43,6 +43,7 @@ class Working(Record, frozen=True, kw_only=True):
 
 
 MAX_BESIDE_RATIO = 4
+MOST_CHARACTERS = 1_500  # of a question; a longer one is prose with a request in it, and nothing is guessed
 # "Adjusted EBITDA" is the company's own figure; it is not worked out from the statements' lines.
 _OTHER_MEASURE = frozenset(("adjusted", "non", "organic", "core", "normalised", "normalized", "comparable"))
 _ANSWERED_BY_VALUES = (Ask.NUMBER, Ask.YES_NO, Ask.TEXT)
@@ -85,6 +86,8 @@ _DEFINED = re.compile(
 def workings(question: str) -> tuple[Working, ...]:
     """What ``question`` needs worked out; () when nothing is, or when a formula is not wholly understood."""
     whole = " ".join(question.split())
+    if len(whole) > MOST_CHARACTERS:
+        return ()
     main, wanted = read_question(" ".join(asking_sentences(whole))), read_question(whole)
     periods = main.periods or wanted.periods
     if not periods:
@@ -100,6 +103,8 @@ def workings(question: str) -> tuple[Working, ...]:
 def labelled_workings(question: str) -> tuple[Working, ...]:
     """The same of rows that the question names by their labels, where :func:`workings` has nothing."""
     whole = " ".join(question.split())
+    if len(whole) > MOST_CHARACTERS:
+        return ()
     asked = " ".join(asking_sentences(whole))
     return () if workings(question) else _formed(labelled(asked, periods_in(asked)), whole)
 

@@ -49,12 +49,14 @@ _PATTERNS = tuple(
         ("sum", rf"{_ASK}(?:sum|total)\s+of\s+(?P<a>.+?)\s+and\s+(?P<b>.+)$"),
     )
 )
-_BEFORE_PERIOD = (
-    r"(?:\s*[,(]|(?:(?<=\s)|(?<=\x00))(?:in|for|of|as\s+of|as\s+at|at|on|during|between|from|to|and|over|versus|"
-    r"vs\.?|through|until|compared\s+(?:to|with)|the|both|years?|fiscal|ended|ending|end|period|[-–/])"
-    r"(?=[\s\x00,(])|\s)*"
+# Words that lead up to a period: "for the fiscal years ended", then the preposition, and no further.
+_OF_PERIOD = frozenset(str.split("the both fiscal years year ended ending end period respectively"))
+_LEADING = frozenset(
+    str.split("""
+        in for of as at on during between from to and over versus vs through until compared with - – /
+    """)
 )
-_PERIODS = re.compile(rf"(?:{_BEFORE_PERIOD}[-–/]?\x00\)?)+(?:\s*(?:year[- ]end|respectively))?", re.I)
+_AFTER = frozenset(("year-end", "respectively"))
 _RANGE = re.compile(r"\d\s*(?:[-–—]|\bto\b|\bthrough\b)\s*(?:FY|F)?\d", re.I)
 _PARENTHESIS = re.compile(r"\([^()]*\)")
 _LEAD = re.compile(
@@ -126,11 +128,28 @@ def _two(kind: str, a: str, b: str, period: Period) -> Tree:
 
 
 def _without_periods(asked: str, periods: Sequence[Period]) -> str:
+    """The words of ``asked`` without its periods and what leads up to them."""
     text = asked
     for period in sorted(periods, key=lambda p: -p.start):
-        text = f"{text[: period.start]}\x00{text[period.end :]}"
-    text = _PERIODS.sub("", text)
-    return " ".join(text.strip(" ?.,").split())
+        text = f"{text[: period.start]} \x00 {text[period.end :]}"
+    kept: list[str] = []
+    gone = False
+    for word in text.split():
+        if word.startswith("\x00"):
+            _drop_lead(kept)
+            gone = True
+        elif not (gone and (word.strip("(),.?").lower() in _AFTER or not any(map(str.isalnum, word)))):
+            kept.append(word)
+            gone = False
+    return " ".join(kept).strip(" ?.,(")
+
+
+def _drop_lead(kept: list[str]) -> None:
+    """Takes the words off the end of ``kept`` that only lead up to a period."""
+    while kept and kept[-1].strip("(),.").lower() in _OF_PERIOD:
+        kept.pop()
+    while kept and (kept[-1].strip("(),.").lower() in _LEADING or not kept[-1].strip("(),.")):
+        kept.pop()
 
 
 def _label(words: str) -> str:
