@@ -18,6 +18,7 @@ from citewell.records import (
     Entailment,
     Maker,
     Passage,
+    Quote,
     Record,
     TokenUsage,
     Trace,
@@ -87,13 +88,22 @@ class Extractor(Protocol):
         ...
 
 
+class Requote(Record, frozen=True, kw_only=True):
+    """A statement that the sources support under a quote that none has, and words that do stand there."""
+
+    claim: str
+    quote: Quote
+
+
 class GenerationRequest(Record, frozen=True, kw_only=True):
-    """What a writer may see. ``strict`` names claims that failed, on the one retry."""
+    """What a writer may see. On the one retry ``strict`` names claims that failed and stay out, ``requote``
+    those that failed by their quote alone."""
 
     question: str
     aspects: tuple[str, ...]
     passages: tuple[Passage, ...]
     strict: tuple[str, ...] = ()
+    requote: tuple[Requote, ...] = ()
     seed: int = 0
 
 

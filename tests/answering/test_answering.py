@@ -244,6 +244,31 @@ def test_a_gate_that_fails_twice_abstains_without_writing(make: Made) -> None:
     assert record.generated_response == ""
 
 
+def test_a_true_claim_under_a_false_quote_is_offered_the_words_that_carry_it(make: Made) -> None:
+    misquoted = (TRUE[0], "opened by the queen in 1932")
+    writer = Writer([misquoted], [TRUE])
+    answering, log, _ = make(writer)
+    answer = answering.ask(Ask(question=QUESTION))
+    first, second = writer.requests
+    assert (first.strict, first.requote) == ((), ())
+    assert second.strict == ()
+    (again,) = second.requote
+    assert again.claim == TRUE[0]
+    assert again.quote.text in TEXT
+    assert answer.claims[0].verdict.status is Status.VERIFIED
+    (record,) = records(log)
+    assert any("BROKEN" in note for note in record.notes)
+    assert any("offered words" in note for note in record.notes)
+
+
+def test_words_offered_for_a_claim_do_not_mend_it_by_themselves(make: Made) -> None:
+    misquoted = (TRUE[0], "opened by the queen in 1932")
+    answering, _, _ = make(Writer([misquoted]))
+    answer = answering.ask(Ask(question=QUESTION))
+    assert answer.claims[0].verdict.status is Status.BROKEN
+    assert answer.decision is Decision.ABSTAIN
+
+
 def test_failed_claims_get_one_stricter_retry(make: Made) -> None:
     writer = Writer([BROKEN], [TRUE])
     answering, log, _ = make(writer)

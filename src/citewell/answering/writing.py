@@ -16,7 +16,7 @@ from citewell.answering.asking import Ask
 from citewell.answering.journal import Journal
 from citewell.answering.streaming import Streaming
 from citewell.checking import Checked, Checker
-from citewell.ports import GenerationRequest, Generator
+from citewell.ports import GenerationRequest, Generator, Requote
 from citewell.records import Claim, Draft, DraftClaim, Passage, Status, TokenUsage
 
 
@@ -36,7 +36,9 @@ class Writing:
         draft = journal.draft
         if self.streaming is not None:
             self.streaming.again("claims of the first one failed")
-        strict = self.draft(ask, aspects, journal, strict=first.failing, listened=True)
+        again = {one.claim for one in first.requotable}
+        failing = [text for text in first.failing if text not in again]
+        strict = self.draft(ask, aspects, journal, strict=failing, requote=first.requotable, listened=True)
         second = self.check(ask, aspects, strict, journal)
         better = _merit(second) > _merit(first)
         if not better:
@@ -68,23 +70,27 @@ class Writing:
         journal: Journal,
         *,
         strict: Sequence[str] = (),
+        requote: Sequence[Requote] = (),
         seed: int = 0,
         listened: bool = False,
     ) -> Draft:
-        """From what is relevant and not set aside; claims in ``strict`` failed and stay out."""
+        """From what is relevant and not set aside; claims in ``strict`` failed and stay out, those in
+        ``requote`` may come again with words that stand there."""
         usable = tuple(passage for passage in journal.passages if passage.relevant and not passage.set_aside)
-        with journal.stage("stricter retry" if strict else "generation") as notes:
+        with journal.stage("stricter retry" if strict or requote else "generation") as notes:
             request = GenerationRequest(
                 question=ask.question,
                 aspects=tuple(aspects),
                 passages=usable,
                 strict=tuple(strict),
+                requote=tuple(requote),
                 seed=seed,
             )
             draft = self._generate(ask, aspects, request, journal) if listened else None
             draft = draft or self.generator.generate(request)
             journal.wrote(draft, usable)
             notes += draft.notes
+            notes += [f"offered words that carry it: \u201c{one.claim[:120]}\u201d" for one in requote]
         return draft
 
     def check(self, ask: Ask, aspects: Sequence[str], draft: Draft, journal: Journal) -> Checked:

@@ -33,7 +33,7 @@ from citewell.checking.work import (
     quoted_words,
 )
 from citewell.config import Verification
-from citewell.ports import EvidenceStore
+from citewell.ports import EvidenceStore, Requote
 from citewell.records import (
     Citation,
     Claim,
@@ -106,6 +106,11 @@ class Checker:
             missing=tuple(dict.fromkeys((*draft.missing, *missing))),
             notes=tuple(notes),
             failure=failure_of(claims),
+            requotable=tuple(
+                Requote(claim=work.drafted.text, quote=quote)
+                for work, held in zip(works, entailed, strict=True)
+                if held and work.broken and work.broken.failure and (quote := judging.words_for(work))
+            ),
         )
 
     def _located(self, work: Work, library: Library) -> Work:

@@ -17,7 +17,7 @@ from citewell.checking.computing import computed
 from citewell.checking.work import Work, by_overlap, passages_of, status_of
 from citewell.config import Verification
 from citewell.matching.rows import joined
-from citewell.records import Label, Passage, Proof, Status, Verdict
+from citewell.records import Label, Passage, Proof, Quote, Status, Verdict
 from citewell.verification.evidence import EvidenceText
 from citewell.verification.verbatim import fold
 from citewell.verification.verifier import Question, Verifier
@@ -120,6 +120,25 @@ class Judging:
             self.settings,
             lambda texts: self.verifier.scores(work.drafted.text, texts),
         )
+
+    def words_for(self, work: Work) -> Quote | None:
+        """The words of one passage that carry the claim; None when it takes several, or none does."""
+        near = self.closest(work)[:CITED_AFTERWARDS]
+        verdicts = self.verifier.verify_many([self.of(work, (passage,)) for passage in near])
+        sure = [
+            (-(verdict.support or 0.0), place)
+            for place, verdict in enumerate(verdicts)
+            if verdict.status is Status.VERIFIED
+        ]
+        if not sure:
+            return None
+        passage = near[min(sure)[1]]
+        spans = self.bound(work, passage).spans
+        if not spans:
+            return None
+        start, end = spans[0]
+        words = self.library.document(passage).text[start:end]
+        return Quote(source=passage.chunk.chunk_id, text=words, start=start, end=end)
 
     def _cited_afterwards(self, work: Work) -> Work:
         """The passage, or the few together, that carried a verdict reached over all of them."""

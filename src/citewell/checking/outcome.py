@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from citewell.ports import Requote
 from citewell.records import Claim, DraftClaim, Kind, Measure, Record, Status
 from citewell.verification.signals import overlap
 
@@ -26,7 +27,8 @@ _FAILING = (Status.BROKEN, Status.CONTRADICTED, Status.UNSUPPORTED)
 class Checked(Record, frozen=True, kw_only=True):
     """``coverage``: aspects covered by a verified claim, over aspects. ``missing``: the others.
 
-    ``failure`` is "", ``citation_broken`` or ``hallucination_detected``, the worst first.
+    ``failure`` is "", ``citation_broken`` or ``hallucination_detected``, the worst first. ``requotable``:
+    claims that failed by their quote alone, each with words that carry it; they stay BROKEN all the same.
     """
 
     claims: tuple[Claim, ...]
@@ -36,6 +38,7 @@ class Checked(Record, frozen=True, kw_only=True):
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     failure: str = ""
+    requotable: tuple[Requote, ...] = ()
 
     @property
     def failing(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from citewell.claims.phrases import ABSTENTIONS
 from citewell.config import Writer
 from citewell.generation.grammar import GRAMMARS
-from citewell.generation.sources import BLOCK, Sources
+from citewell.generation.sources import BLOCK, Sources, defuse
 from citewell.generation.structured import SCHEMA
 from citewell.identity import hash_value
 from citewell.ports import Form, GenerationRequest, Prompted
@@ -19,6 +19,7 @@ RULES = load_prompt("writer_rules", ("abstention",))
 QUESTION = load_prompt("writer_question", ("sources", "strict", "question", "parts"))
 QUESTION_NATIVE = load_prompt("writer_question_native", ("strict", "question", "parts"))
 STRICT = load_prompt("writer_strict", ("failures",))
+REQUOTE = load_prompt("writer_requote", ("statements",))
 _INLINE, _STRUCTURED = load_prompt("writer_inline", ()), load_prompt("writer_schema", ())
 FORMS: dict[Form, Prompt] = {
     Form.GRAMMAR: _INLINE,
@@ -39,7 +40,12 @@ def prompt_for(request: GenerationRequest, sources: Sources, form: Form, setting
     example = EXAMPLES.get(form) if settings.example else None
     parts = [RULES.fill(abstention=ABSTENTIONS[0]), FORMS[form].fill()]
     parts += [example.fill()] if example else []
-    strict = STRICT.fill(failures="\n".join(f"- {text}" for text in request.strict)) if request.strict else ""
+    strict = "".join(
+        (
+            STRICT.fill(failures="\n".join(f"- {text}" for text in request.strict)) if request.strict else "",
+            REQUOTE.fill(statements=_requoted(request, sources)) if request.requote else "",
+        )
+    )
     aspects = request.aspects if len(request.aspects) > 1 else ()
     listed = "\n".join(f"Part {number}: {aspect}" for number, aspect in enumerate(aspects, 1))
     native = form is Form.NATIVE
@@ -60,9 +66,19 @@ def prompt_for(request: GenerationRequest, sources: Sources, form: Form, setting
     )
 
 
+def _requoted(request: GenerationRequest, sources: Sources) -> str:
+    """Each statement under the words that carry it, with the label that its source has in the prompt."""
+    labels = {passage.chunk.chunk_id: f"SOURCE_{n}" for n, passage in enumerate(sources.passages, 1)}
+    return "\n".join(
+        f'- {one.claim}\n  {labels[one.quote.source]}: "{defuse(" ".join(one.quote.text.split()))[0]}"'
+        for one in request.requote
+        if one.quote.source in labels
+    )
+
+
 def prompt_hash(form: Form, settings: Writer) -> str:
     """One hash over every file that ``form`` may use."""
-    files = [RULES, FORMS[form], STRICT, QUESTION_NATIVE if form is Form.NATIVE else QUESTION]
+    files = [RULES, FORMS[form], STRICT, REQUOTE, QUESTION_NATIVE if form is Form.NATIVE else QUESTION]
     files += [] if form is Form.NATIVE else [BLOCK]
     files += [EXAMPLES[form]] if settings.example and form in EXAMPLES else []
     return hash_value({prompt.name: prompt.hash for prompt in files})
