@@ -58,7 +58,7 @@ def test_right_arithmetic_over_the_right_cells_is_verified(balance) -> None:
     ("text", "reasoning", "told"),
     [
         ("working capital ratio, FY2022: 1,010 ÷ 700 = 1.45", REASONING, "gives 1.44, not 1.45"),
-        ("working capital ratio, FY2022: 1,010 ÷ 700 = 144.0%", REASONING, "gives 144.3%"),
+        ("working capital ratio, FY2022: 1,010 ÷ 700 = 144.0%", REASONING, "gives 1.44, not"),
         (
             "working capital ratio, FY2022: 980 ÷ 700 = 1.40",
             REASONING,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.matching.amounts import amount, read, written
+from citewell.matching.amounts import currency, printed_amount, read, written
 from citewell.matching.expressions import (
     MAX_EXPONENT,
     MAX_LEAVES,
@@ -95,7 +95,21 @@ def test_an_amount_that_was_written_is_read_again(number: Decimal) -> None:
         ("20%", "effective tax rate", None),
         ("—", "revenue", None),
         ("12 13", "revenue", None),
+        ("see Note 4", "revenue", None),
+        ("1.2 billion", "revenue", None),
+        ("1,2341", "revenue", None),
+        ("12,5", "revenue", None),
+        ("25 bps", "revenue", None),
+        ("<1", "revenue", None),
+        ("(US$1,234)", "net income", "-1234"),
+        ("1,234 (a)", "revenue", "1234"),
+        ("1,234*", "revenue", "1234"),
     ],
 )
 def test_what_a_cell_is_worth(text: str, item: str, expected: str | None) -> None:
-    assert amount(text, item) == (None if expected is None else Decimal(expected))
+    assert printed_amount(text, item) == (None if expected is None else Decimal(expected))
+
+
+def test_a_dollar_and_no_sign_are_one_currency_and_a_euro_is_another() -> None:
+    assert currency("$400") == currency("400") == currency("US$ 400") == ""
+    assert currency("€400") == "€"

@@ -14,62 +14,55 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from citewell.checking.citations import MAKER, Cited
-from citewell.matching.amounts import amount, read, written
+from citewell.matching.amounts import read
 from citewell.matching.calculations import leaf_of
-from citewell.matching.cells import operand_cells, text_of
 from citewell.matching.expressions import NotArithmetic, leaves, parse, shape, shown, worked
 from citewell.matching.formulae import labelled_workings, workings
-from citewell.matching.periods import periods_in
-from citewell.records import DraftClaim, Kind, Label, Passage, Proof, Record, Status, Verdict
-from citewell.verification.numbers import context_scales
+from citewell.matching.operands import Operand, operands_of, result_of, unfit
+from citewell.records import DraftClaim, Kind, Label, Passage, Proof, Status, Verdict
 
 LEAST_OPERANDS = 2
 MOST_CONSTANT = 366
-
-
-class _Operand(Record, frozen=True, kw_only=True):
-    value: Decimal
-    document: str = ""
-    scales: frozenset[Decimal] = frozenset()
 
 
 def computed(claim: DraftClaim, cited: Sequence[Cited], question: str) -> Verdict | None:
     """VERIFIED, or UNSUPPORTED with what does not fit; None where it is no calculation over named items."""
     if claim.kind is not Kind.INFERENCE or not claim.reasoning:
         return None
-    said, _, result_text = claim.text.strip().rpartition(" = ")
+    said, _, result = claim.text.strip().rpartition(" = ")
     what, _, said = said.rpartition(": ")
-    if not any(
-        working.what == what and shown(working.tree) == claim.reasoning
-        for working in workings(question) or labelled_workings(question)
-    ):
+    asked = workings(question) or labelled_workings(question)
+    working = next((w for w in asked if (w.what, shown(w.tree)) == (what, claim.reasoning)), None)
+    if working is None:
         return None
     try:
-        named = parse(claim.reasoning)
         numbers = parse(said)
     except NotArithmetic:
         return None
-    names = [leaf.text for leaf in leaves(named)]
-    if sum(bool(leaf_of(name)[0]) for name in names) < LEAST_OPERANDS or shape(named) != shape(numbers):
+    names = [leaf.text for leaf in leaves(working.tree)]
+    items = sum(bool(leaf_of(name)[0]) for name in names)
+    if items < LEAST_OPERANDS or shape(working.tree) != shape(numbers):
         return None
-    result = read(result_text)
-    printed = [leaf.text for leaf in leaves(numbers)]
-    operands = [_operand(name, text, cited) for name, text in zip(names, printed, strict=True)]
-    for name, text, operand in zip(names, printed, operands, strict=True):
-        if operand is None:
-            return _refused(f"no cited cell holds {text} as \u201c{name}\u201d")
-    found = [operand for operand in operands if operand is not None and operand.document]
-    if len({(operand.document, operand.scales) for operand in found}) > 1:
-        return _refused("the operands stand in different documents or at different scales")
-    values = iter([operand.value for operand in operands if operand is not None])
+    operands: dict[str, Operand] = {}
+    values: list[Decimal] = []
+    for name, printed in zip(names, (leaf.text for leaf in leaves(numbers)), strict=True):
+        value = read(printed)
+        operand = _cited_operand(name, value, cited)
+        if value is None or (operand is None and not _constant(name, printed, value)):
+            return _refused(f"no cited cell holds {printed} as \u201c{name}\u201d")
+        values.append(value)
+        if operand is not None:
+            operands[name] = operand
+    if reason := unfit(working.tree, operands):
+        return _refused(reason)
+    given = iter(values)
     try:
-        value = worked(numbers, lambda _: next(values))
+        value = worked(numbers, lambda _: next(given))
     except ArithmeticError:
         return _refused("the calculation has no value: a division by zero or the like")
-    places = len(result_text.rstrip("%").partition(".")[2])
-    again = written(value, percent=result_text.endswith("%"), places=places)
-    if result is None or again != result_text.strip():
-        return _refused(f"the calculation gives {again}, not {result_text}")
+    again = result_of(working, value)
+    if not again or again != result.strip():
+        return _refused(f"the calculation gives {again or 'no number'}, not {result}")
     return Verdict(
         status=Status.VERIFIED,
         reason=f"worked out again from the cited cells: {claim.reasoning}",
@@ -80,29 +73,24 @@ def computed(claim: DraftClaim, cited: Sequence[Cited], question: str) -> Verdic
     )
 
 
-def _operand(name: str, printed: str, cited: Sequence[Cited]) -> _Operand | None:
-    """The cited cell that is ``name`` and holds ``printed``, or a plain number of the formula itself."""
+def _cited_operand(name: str, value: Decimal | None, cited: Sequence[Cited]) -> Operand | None:
+    """The cited cell that is ``name`` and holds ``value``."""
     item, period = leaf_of(name)
-    value = read(printed)
-    if value is None:
-        return None
     if not item:
-        plain = name == printed and value == value.to_integral_value() and 0 < value <= MOST_CONSTANT
-        return _Operand(value=value) if plain else None
-    asked = next(iter(periods_in(period)), None)
-    if asked is None:
         return None
     for passage, spans in _places(cited):
-        for answer in operand_cells(item, asked, [passage]):
-            cell = answer.cell
-            if cell is None or not any(start <= cell.start and cell.end <= end for start, end in spans):
-                continue
-            if amount(text_of(passage, cell.start, cell.end), item) == value:
-                chunk = passage.chunk
-                return _Operand(
-                    value=value, document=chunk.document_version, scales=context_scales(chunk.context)
-                )
+        for operand in operands_of(item, period, [passage]):
+            cell = operand.answer.cell
+            inside = cell and any(start <= cell.start and cell.end <= end for start, end in spans)
+            if inside and operand.value == value:
+                return operand
     return None
+
+
+def _constant(name: str, printed: str, value: Decimal) -> bool:
+    """A plain number of the formula itself."""
+    whole = value == value.to_integral_value()
+    return not leaf_of(name)[0] and name == printed and whole and 0 < value <= MOST_CONSTANT
 
 
 def _places(cited: Sequence[Cited]) -> list[tuple[Passage, list[tuple[int, int]]]]:

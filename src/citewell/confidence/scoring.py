@@ -129,7 +129,8 @@ def _decide(
     stated = [claim for claim in open_claims if claim.kind is not Kind.INFERENCE]
     if stated:
         limits.append(f"{len(stated)} of {len(checked.claims)} claims are not verified")
-    worked_out = any(claim.verdict.proof is Proof.COMPUTED for claim in verified)
+    concluded = any(claim.kind is Kind.INFERENCE for claim in open_claims)
+    worked_out = not concluded and any(claim.verdict.proof is Proof.COMPUTED for claim in verified)
     if needs_arithmetic(question) and not worked_out:
         limits.append(
             "the question needs arithmetic over cited numbers; the operands are cited, nothing is computed"

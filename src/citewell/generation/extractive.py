@@ -16,17 +16,16 @@ from citewell.generation.working import WORKING, Worked, work_out
 from citewell.identity import hash_value
 from citewell.matching.cells import CellAnswer, label_span, text_of
 from citewell.matching.evidence import find_evidence
+from citewell.matching.formulae import is_answer
 from citewell.matching.naming import usable
 from citewell.matching.prose import SentenceAnswer
-from citewell.matching.questions import Ask, left_open, read_question
+from citewell.matching.questions import left_open, read_question
 from citewell.matching.rows import joined
 from citewell.ports import Extractor, GenerationRequest
 from citewell.records import Draft, DraftClaim, Kind, Maker, Passage, Quote, Record
 
 NAME = "citewell-extractive/1"
 _STRICTER = 0.5
-# A result answers these; "did it improve?" is left for the reader to see from it.
-_TOLD_BY_A_NUMBER = (Ask.NUMBER, Ask.TEXT)
 
 
 class _Piece(Record, frozen=True, kw_only=True):
@@ -77,15 +76,12 @@ class ExtractiveGenerator:
         cells = [answer for answer in answers if isinstance(answer, CellAnswer)]
         results = [
             p
-            for one in work_out(request.question, cells)
+            for one in work_out(request.question, cells, passages)
             if _bare((p := _worked_piece(one)).text) not in banned
         ]
         pieces += results
-        if (
-            sum(len(piece.quotes) > 1 for piece in pieces) > 1
-            and left_open(wanted)
-            and not (results and wanted.ask in _TOLD_BY_A_NUMBER)
-        ):
+        told = bool(results) and is_answer(request.question, len(results))
+        if sum(len(piece.quotes) > 1 for piece in pieces) > 1 and left_open(wanted) and not told:
             # Values to be compared or divided are given; the comparison is written nowhere.
             missing.append(LEFT_OPEN.fill(question=request.question).strip())
         return self._draft(pieces, missing, request)

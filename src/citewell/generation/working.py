@@ -8,88 +8,65 @@ it is right is checked elsewhere, from the claim and its quotes alone (:mod:`cit
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
-from citewell.matching.amounts import amount, written
 from citewell.matching.calculations import leaf_of
-from citewell.matching.cells import CellAnswer, text_of
-from citewell.matching.expressions import MINUS, PLUS, Leaf, Tree, leaves, mapped, shown, worked
+from citewell.matching.cells import CellAnswer
+from citewell.matching.expressions import Leaf, leaves, mapped, shown, worked
 from citewell.matching.formulae import Working, labelled_workings, workings
+from citewell.matching.naming import of_the_named
+from citewell.matching.operands import Operand, operands_of, result_of, unfit
+from citewell.matching.questions import read_question
 from citewell.prompts.loading import load_prompt
-from citewell.records import Record
-from citewell.verification.numbers import context_scales
+from citewell.records import Passage, Record
 
 WORKING = load_prompt("frame_working", ("what", "working", "result"))
-PERCENT_PLACES, RATIO_PLACES = 2, 2
 
 
 class Worked(Record, frozen=True, kw_only=True):
     """``text`` is the claim, ``reasoning`` the same calculation in words."""
 
+    what: str
     text: str
     reasoning: str
     cells: tuple[CellAnswer, ...]
 
 
-def work_out(question: str, found: Sequence[CellAnswer]) -> tuple[Worked, ...]:
-    """What ``question`` asks to be worked out, as far as all operands are among ``found``."""
-    by_leaf: dict[str, CellAnswer] = {}
-    for answer in found:
-        if answer.cell is not None and answer.item and answer.period:
-            by_leaf.setdefault(f"{answer.item}, {answer.period}", answer)
+def work_out(question: str, found: Sequence[CellAnswer], passages: Sequence[Passage]) -> tuple[Worked, ...]:
+    """What ``question`` asks to be worked out, as far as all operands are among ``found``, the quoted."""
+    quoted = {answer.key for answer in found}
+    named = of_the_named(read_question(question), passages)
     made: dict[str, Worked] = {}
     for working in workings(question) or labelled_workings(question):
-        if working.what not in made and (one := _worked(working, by_leaf)):
-            made[working.what] = one
+        if working.what in made:
+            continue
+        names = dict.fromkeys(leaf.text for leaf in leaves(working.tree) if leaf_of(leaf.text)[0])
+        operands: dict[str, Operand] = {}
+        for name in names:
+            held = [o for o in operands_of(*leaf_of(name), named) if o.answer.key in quoted]
+            if held:
+                operands[name] = held[0]
+        if names and len(operands) == len(names) and not unfit(working.tree, operands):
+            made |= {one.what: one for one in _worked(working, operands)}
     return tuple(made.values())
 
 
-def _worked(working: Working, by_leaf: Mapping[str, CellAnswer]) -> Worked | None:
-    named = dict.fromkeys(leaf.text for leaf in leaves(working.tree) if leaf_of(leaf.text)[0])
-    if not named or any(name not in by_leaf for name in named):
-        return None
-    cells = [by_leaf[name] for name in named]
-    if len({(c.passage.chunk.document_id, context_scales(c.passage.chunk.context)) for c in cells}) > 1:
-        return None
-    values = {name: _value(by_leaf[name]) for name in named}
-    if any(value is None for value in values.values()):
-        return None
-    known = {name: value for name, value in values.items() if value is not None}
-    numbers = mapped(
-        working.tree, lambda leaf: Leaf(text=written(known[leaf.text])) if leaf.text in known else leaf
-    )
+def _worked(working: Working, operands: dict[str, Operand]) -> list[Worked]:
+    """One, or none where the calculation has no value."""
     try:
-        result = worked(
-            working.tree, lambda leaf: known[leaf.text] if leaf.text in known else Decimal(leaf.text)
+        value = worked(
+            working.tree,
+            lambda leaf: operands[leaf.text].value if leaf.text in operands else Decimal(leaf.text),
         )
     except ArithmeticError:
-        return None
-    return Worked(
-        text=WORKING.fill(what=working.what, working=shown(numbers), result=_result(working, result)).rstrip(
-            "\n"
-        ),
-        reasoning=shown(working.tree),
-        cells=tuple(cells),
+        return []
+    numbers = mapped(
+        working.tree,
+        lambda leaf: Leaf(text=operands[leaf.text].printed) if leaf.text in operands else leaf,
     )
-
-
-def _value(answer: CellAnswer) -> Decimal | None:
-    assert answer.cell is not None  # noqa: S101 - chosen so
-    return amount(text_of(answer.passage, answer.cell.start, answer.cell.end), answer.item)
-
-
-def _result(working: Working, value: Decimal) -> str:
-    if _is_amount(working.tree):
-        return written(value, places=working.places)
-    default = PERCENT_PLACES if working.percent else RATIO_PLACES
-    return written(
-        value, percent=working.percent, places=default if working.places is None else working.places
-    )
-
-
-def _is_amount(tree: Tree) -> bool:
-    """Sums and differences stay in the unit of their operands."""
-    if isinstance(tree, Leaf):
-        return True
-    return tree.sign in (PLUS, MINUS) and _is_amount(tree.left) and _is_amount(tree.right)
+    result = result_of(working, value)
+    said = WORKING.fill(what=working.what, working=shown(numbers), result=result).rstrip("\n")
+    cells = tuple(operand.answer for operand in operands.values())
+    made = Worked(what=working.what, text=said, reasoning=shown(working.tree), cells=cells)
+    return [made] if result else []

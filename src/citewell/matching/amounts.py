@@ -16,18 +16,28 @@ PAID_OUT = frozenset(
         "research and development", "selling, general and administrative", "depreciation and amortization",
     )
 )  # fmt: skip
-_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
-_NEGATIVE = re.compile(r"[(−–-]\s*(?:[$€£¥]|USD)?\s*$")
+_MONEY = r"(?:(?:US|HK|C|A|NZ|S)?[$€£¥₹]|USD|EUR|GBP|CHF)"
+_CELL = re.compile(
+    rf"\s*(?P<first>{_MONEY})?\s*(?P<minus>[(−–-])?\s*(?P<then>{_MONEY})?\s*"
+    r"(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\s*\)?\s*(?:\([a-z]\)|\*+)?\s*"
+)
 
 
-def amount(text: str, item: str) -> Decimal | None:
-    """The one number of ``text``; None where there is none or several, or it is a percentage."""
-    found = list(_NUMBER.finditer(text))
-    if len(found) != 1 or "%" in text:
+def printed_amount(text: str, item: str) -> Decimal | None:
+    """The number that ``text`` is, with currency and a footnote's mark at most; None for anything else:
+    words, a percentage, several numbers, digits in groups that are none."""
+    match = _CELL.fullmatch(text)
+    if match is None:
         return None
-    value = Decimal(found[0].group().replace(",", ""))
-    negative = item not in PAID_OUT and bool(_NEGATIVE.search(text[: found[0].start()]))
-    return -value if negative else value
+    value = Decimal(match["digits"].replace(",", ""))
+    return -value if match["minus"] and item not in PAID_OUT else value
+
+
+def currency(text: str) -> str:
+    """The currency that a cell prints, "" for none: "$" and none are told apart only where both print one."""
+    match = _CELL.fullmatch(text)
+    mark = (match["first"] or match["then"] or "") if match else ""
+    return "" if mark in ("$", "US$", "USD") else mark
 
 
 def written(value: Decimal, *, percent: bool = False, places: int | None = None) -> str:

@@ -131,13 +131,6 @@ def labelled_cells(label: str, period: Period, passages: Sequence[Passage]) -> l
     return best if len(values) == 1 else []
 
 
-def operand_cells(item: str, period: Period, passages: Sequence[Passage]) -> list[CellAnswer]:
-    """What an operand of a calculation is read from: a line item by its names, anything else by its label."""
-    if item in ITEMS:
-        return find_item(read_question(f"{item}, {period.name}"), ITEMS[item], period, passages)
-    return labelled_cells(item, period, passages)
-
-
 def statement_cells(wanted: Wanted, passages: Sequence[Passage]) -> list[CellAnswer]:
     """The best cell for each asked line item and period; [] unless all are found (one, for "A or B").
 
@@ -268,7 +261,7 @@ def _columns(
         return
     known = calendar(passage.chunk)
     for cell in values:
-        fit = max(head_fit(cell.head, period, known), _quarter_by_table(passage, cell, period))
+        fit = max(head_fit(cell.head, period, known), quarter_by_table(passage, cell, period))
         if fit > 0.0:
             yield cell, fit
     if len(values) == 1 and not values[0].head.strip() and _document_is_of(passage, period):
@@ -289,7 +282,7 @@ def _newest(values: Sequence[Cell]) -> Iterator[tuple[Cell, float]]:
         yield values[0], 0.8
 
 
-def _quarter_by_table(passage: Passage, cell: Cell, asked: Period) -> float:
+def quarter_by_table(passage: Passage, cell: Cell, asked: Period) -> float:
     """A bare "2023" under a quarter's table, or in a document of that quarter, is the quarter's column."""
     named = periods_in(cell.head)
     if asked.quarter is None or len(named) != 1 or named[0].year != asked.year:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from citewell.matching.calculations import leaf_of
-from citewell.matching.cells import CellAnswer, compared_cells, find_rows, operand_cells, statement_cells
+from citewell.matching.cells import CellAnswer, compared_cells, find_rows, statement_cells
 from citewell.matching.expressions import leaves
 from citewell.matching.formulae import labelled_workings
+from citewell.matching.line_items import same_label
 from citewell.matching.naming import of_the_named
-from citewell.matching.periods import periods_in
+from citewell.matching.operands import operands_of, unfit
 from citewell.matching.prose import MAX_SENTENCES, SentenceAnswer, find_pointed, sure
 from citewell.matching.questions import Ask, Wanted
 from citewell.ports import Extractor
@@ -48,14 +49,23 @@ def find_evidence(
 
 
 def labelled_operands(wanted: Wanted, passages: Sequence[Passage]) -> list[CellAnswer]:
-    """The cells that a calculation over named rows stands on; [] unless all of them are found."""
+    """The cells that a calculation over named rows stands on; [] unless all of them are found, or where the
+    table has a row for the change itself."""
+    named = of_the_named(wanted, passages)
     for working in labelled_workings(wanted.question):
         names = dict.fromkeys(leaf.text for leaf in leaves(working.tree) if leaf_of(leaf.text)[0])
-        named = of_the_named(wanted, passages)
-        cells = [operand_cells(item, periods_in(period)[0], named) for item, period in map(leaf_of, names)]
-        if all(cells):
-            return [found[0] for found in cells]
+        if any(_change_is_printed(leaf_of(name)[0], named) for name in names):
+            continue
+        found = {name: operands_of(*leaf_of(name), named) for name in names}
+        if all(found.values()) and not unfit(working.tree, {name: of[0] for name, of in found.items()}):
+            return [of[0].answer for of in found.values()]
     return []
+
+
+def _change_is_printed(label: str, passages: Sequence[Passage]) -> bool:
+    rows = (row for passage in passages for row in passage.chunk.rows)
+    asked = [f"{how} in {label}" for how in ("change", "increase", "decrease")]
+    return any(same_label(row.label, name) for row in rows for name in asked)
 
 
 def _row_wins(wanted: Wanted, row: CellAnswer, pointed: CellAnswer | SentenceAnswer) -> bool:

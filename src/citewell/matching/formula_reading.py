@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from citewell.matching.calculations import change, leaf, mean, node, ordered, with_year_before
-from citewell.matching.expressions import MINUS, OVER, PLUS, TIMES, Leaf, Tree
+from citewell.matching.expressions import MAX_LEAVES, MINUS, OVER, PLUS, TIMES, Leaf, Tree
 from citewell.matching.line_items import RATIOS, formulae_in, items_in, statement_spans
 from citewell.matching.periods import Period, periods_in
 
@@ -55,12 +55,21 @@ class NotUnderstoodError(Exception):
 class Reading:
     """One pass over the parts of a formula: items, periods, numbers, operators and brackets."""
 
-    def __init__(self, text: str, period: Period, defined: Mapping[str, str], depth: int = 0) -> None:
+    def __init__(
+        self,
+        text: str,
+        period: Period,
+        defined: Mapping[str, str],
+        depth: int = 0,
+        left: list[int] | None = None,
+    ) -> None:
         if depth > MOST_NESTED:
             raise NotUnderstoodError
         self._period, self._defined, self._depth = period, defined, depth
         self._parts = _parts(text, defined)
         self._open = 0
+        # One budget for the formula and all that it names: definitions may name each other many times.
+        self._left = [MAX_LEAVES] if left is None else left
         self._at = 0
 
     def tree(self) -> Tree:
@@ -93,6 +102,9 @@ class Reading:
 
     def _operand(self) -> Tree:
         kind, value = self._peek()
+        self._left[0] -= 1
+        if self._left[0] < 0:
+            raise NotUnderstoodError
         if kind == "number":
             self._take()
             return Leaf(text=str(value))
@@ -130,7 +142,7 @@ class Reading:
             if how or periods:
                 raise NotUnderstoodError
             form = self._defined.get(refs[0]) or RATIOS[refs[0]].forms[0]
-            return Reading(form, self._period, self._defined, self._depth + 1).tree()
+            return Reading(form, self._period, self._defined, self._depth + 1, self._left).tree()
         return _term(how, names[0], ordered(periods) or [self._period])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from citewell.matching.asking import asking_sentences
 from citewell.matching.calculations import (
@@ -47,6 +48,7 @@ MOST_CHARACTERS = 1_500  # of a question; a longer one is prose with a request i
 # "Adjusted EBITDA" is the company's own figure; it is not worked out from the statements' lines.
 _OTHER_MEASURE = frozenset(("adjusted", "non", "organic", "core", "normalised", "normalized", "comparable"))
 _ANSWERED_BY_VALUES = (Ask.NUMBER, Ask.YES_NO, Ask.TEXT)
+_TOLD_BY_A_NUMBER = (Ask.NUMBER, Ask.TEXT)
 Calculation = tuple[str, Tree, bool]
 """What it is called, the tree, whether it is a percentage by nature."""
 
@@ -83,6 +85,7 @@ _DEFINED = re.compile(
 )
 
 
+@lru_cache(maxsize=256)
 def workings(question: str) -> tuple[Working, ...]:
     """What ``question`` needs worked out; () when nothing is, or when a formula is not wholly understood."""
     whole = " ".join(question.split())
@@ -100,6 +103,7 @@ def workings(question: str) -> tuple[Working, ...]:
     return _formed(found, whole)
 
 
+@lru_cache(maxsize=256)
 def labelled_workings(question: str) -> tuple[Working, ...]:
     """The same of rows that the question names by their labels, where :func:`workings` has nothing."""
     whole = " ".join(question.split())
@@ -107,6 +111,16 @@ def labelled_workings(question: str) -> tuple[Working, ...]:
         return ()
     asked = " ".join(asking_sentences(whole))
     return () if workings(question) else _formed(labelled(asked, periods_in(asked)), whole)
+
+
+def is_answer(question: str, results: int) -> bool:
+    """Whether so many results are what ``question`` asks for, and not what its answer is to be seen from: a
+    yes or no, a ratio's change, the difference of two ratios."""
+    whole = " ".join(question.split())
+    main = read_question(" ".join(asking_sentences(whole)))
+    asked = {working.what for working in workings(question) or labelled_workings(question)}
+    compared = results > 1 and (main.changes or bool(_DIFFERENCE.search(main.question)))
+    return main.ask in _TOLD_BY_A_NUMBER and results == len(asked) and not compared
 
 
 def _formed(found: Sequence[Calculation], question: str) -> tuple[Working, ...]:
@@ -155,9 +169,17 @@ def _asked(
     wanted: Wanted, main: Wanted, defined: Mapping[str, str], periods: Sequence[Period]
 ) -> list[Calculation]:
     """(what it is called, the calculation, whether it is a percentage by nature)."""
-    name = _name(wanted, main, defined)
-    if not name:
+    names = _names(wanted, main, defined)
+    if not names:
         return _of_items(main, periods)
+    if main.words and not _defined_name(main, defined):
+        return []  # "of the cloud segment", "guidance", "excluding ...": another thing than the ratio itself
+    return [one for name in names for one in _of_ratio(name, main, defined, periods)]
+
+
+def _of_ratio(
+    name: str, main: Wanted, defined: Mapping[str, str], periods: Sequence[Period]
+) -> list[Calculation]:
     percent = name in RATIOS and RATIOS[name].percent
     found: list[Calculation] = []
     for form in (defined[name],) if name in defined else RATIOS[name].forms:
@@ -173,14 +195,12 @@ def _asked(
     return found
 
 
-def _name(wanted: Wanted, main: Wanted, defined: Mapping[str, str]) -> str:
-    """The quantity that the question wants: one that it defines and asks for, else a known ratio."""
+def _names(wanted: Wanted, main: Wanted, defined: Mapping[str, str]) -> list[str]:
+    """The quantities that the question wants: the one that it defines and asks for, else known ratios."""
     if name := _defined_name(main, defined):
-        return name
-    for mention in main.formulae or wanted.formulae:
-        if RATIOS[mention.name.lower()].forms:
-            return mention.name.lower()
-    return ""
+        return [name]
+    named = dict.fromkeys(mention.name.lower() for mention in main.formulae or wanted.formulae)
+    return [name for name in named if RATIOS[name].forms]
 
 
 def _defined_name(main: Wanted, defined: Mapping[str, str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from citewell.matching.calculations import (
     change,
@@ -25,7 +26,9 @@ from citewell.matching.expressions import MINUS, OVER, Tree
 from citewell.matching.periods import Period
 
 MOST_WORDS = 12
-_ASK = r"^(?:what|how much|how many)\s+(?:is|was|are|were)\s+the\s+(?:\w+\s+)?"
+_ASK = (
+    r"^(?:what|how much|how many)\s+(?:is|was|are|were)\s+the\s+(?:(?:overall|absolute|annual|nominal)\s+)?"
+)
 _MOVE = r"(?:change|increase|decrease|growth|decline|rise|fall)"
 _EITHER_WAY = rf"{_MOVE}(?:\s*/\s*\(?{_MOVE}\)?|\s*\({_MOVE}\)|\s+or\s+{_MOVE})?(?:\s+rate)?"
 _PERCENT = r"(?:percentage|percent|%)"
@@ -69,7 +72,7 @@ _LEAD = re.compile(
 def labelled(asked: str, periods: Sequence[Period]) -> list[tuple[str, Tree, bool]]:
     """(what, tree, whether a percentage by nature) of ``asked``; [] where no pattern fits or no period is."""
     kind, a, b = _read(asked, periods)
-    if not a:
+    if not a or (len(periods) > 1 and _words_between(asked, periods)):
         return []
     years = ordered(_distinct(periods))
     return _made(kind, a, b, each_year(years) if kind == "mean" and _RANGE.search(asked) else years)
@@ -142,6 +145,14 @@ def _without_periods(asked: str, periods: Sequence[Period]) -> str:
             kept.append(word)
             gone = False
     return " ".join(kept).strip(" ?.,(")
+
+
+def _words_between(asked: str, periods: Sequence[Period]) -> bool:
+    """Words of their own between two periods: "vans in 2019 and cars in 2018" gives each its own."""
+    told = sorted(periods, key=lambda period: period.start)
+    between = " ".join(asked[one.end : other.start] for one, other in pairwise(told))
+    words = re.findall(r"[^\W\d_]+", between.lower())
+    return any(word not in _LEADING and word not in _OF_PERIOD for word in words)
 
 
 def _drop_lead(kept: list[str]) -> None:
