@@ -20,8 +20,8 @@ from citewell.matching.line_items import BALANCE, CASH, ITEMS, statements_in
 from citewell.matching.naming import calendar, head_fit
 from citewell.matching.periods import Period, periods_in
 from citewell.matching.questions import read_question
+from citewell.matching.scales import context_scales
 from citewell.records import Passage, Record
-from citewell.verification.numbers import context_scales
 
 LEAST_FIT = 0.6  # a column that is the period, or is so by its table; not one that may be by custom
 PERCENT_PLACES, RATIO_PLACES, MOST_PLACES = 2, 2, 10

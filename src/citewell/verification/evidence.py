@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
+from citewell.matching.scales import declared_units
 from citewell.records import Passage, Record, Row
-from citewell.verification.numbers import declared_units
 
 
 class TableLine(Record, frozen=True, kw_only=True):

@@ -22,6 +22,7 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from enum import StrEnum
 from functools import lru_cache
 
+from citewell.matching.scales import context_scales
 from citewell.records import Record
 from citewell.verification.dates import agree
 from citewell.verification.quantities import Form, Quantity, extract_quantities
@@ -73,15 +74,6 @@ _COMPATIBLE: dict[Form, frozenset[Form]] = {
     Form.TIME: frozenset({Form.TIME}),
 }
 
-_CONTEXT_SCALE = re.compile(
-    r"\b(?:in|of|usd|us\$|dollars|\$|amounts?|values?|figures?)\s+(?:usd\s+|us\$\s*|u\.s\.\s+)?(?:dollars?\s+in\s+)?"
-    r"(thousands|millions|billions|000s)\b|[($](?:000|'000)s?\b|\((?:[$€£]\s?|usd\s+)?(thousands|millions|billions|mn|bn|m|k)\)",
-    re.IGNORECASE,
-)
-_CONTEXT_SCALES = {
-    "thousands": 1000, "000s": 1000, "k": 1000, "millions": 10**6, "mn": 10**6, "m": 10**6,
-    "billions": 10**9, "bn": 10**9,
-}  # fmt: skip
 _SMALL = 20
 _WORD = re.compile(r"[^\W\d_]+")
 _TORN = re.compile(r"(?<=\d)()(,|\.) (\d{3}(?!\d)|(?<=\. )\d{1,2}(?!\d))")
@@ -118,21 +110,6 @@ def check_numbers(claim: str, evidence: str, context: str = "") -> tuple[NumberC
         return best
 
     return tuple(check(quantity) for quantity in extract_quantities(claim))
-
-
-def context_scales(text: str) -> frozenset[Decimal]:
-    """1 and the scales that ``text`` declares: "(In millions, except per share data)" gives 10**6."""
-    scales = {Decimal(1)}
-    for match in _CONTEXT_SCALE.finditer(text):
-        word = (match[1] or match[2] or "000s").lower()
-        scales.add(Decimal(_CONTEXT_SCALES[word]))
-    return frozenset(scales)
-
-
-def declared_units(text: str) -> str:
-    """The words of ``text`` that declare a scale or percent: "In millions"; "" when none do."""
-    found = [match.group() for match in _CONTEXT_SCALE.finditer(text)]
-    return "\n".join(dict.fromkeys(found))
 
 
 _ORDER = tuple(Match)
