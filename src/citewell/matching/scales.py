@@ -1,6 +1,6 @@
 """The scales that text around a number declares: "(In millions, except per share data)".
 
-In: a table's title, heads, a sentence. Out: factors, or the words that declare them. Knows nothing about numbers.
+In: a table's title, heads, a sentence. Out: factors, or the words that declare them. Knows no numbers.
 """
 
 from __future__ import annotations
