@@ -14,13 +14,15 @@ from pathlib import Path
 PLAIN = (
     "verification", "overstated", "plain_statements", "model_speed", "ranker", "reader", "poison",
     "pdf_reading",
-    "llm_writers", "injections", "retrieval_beir", "prose_answers", "ingest", "pass_latency", "audit_queries",
+    "llm_writers", "injections", "retrieval_beir", "prose_answers", "worked_out", "ingest", "pass_latency",
+    "audit_queries",
     "audit_tamper", "audit_append", "audit_check", "audit_crash",
     "turns", "card_promise",
     "faithfulness", "poisoning", "detectors", "citations", "citation_agreement", "canary",
     "access", "serving", "pages",
 )  # fmt: skip
 NEEDING_TORCH = ("quote_decoding",)  # `make extras` installs it
+NEEDING_A_MODEL = ("real_writer",)  # and its server: run by itself
 OVER_FILINGS = ("retrieval_financebench", "financebench_answers")
 
 
