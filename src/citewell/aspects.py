@@ -9,14 +9,13 @@ a document can be quoted for. Knows nothing about passages or whether anything c
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from citewell.matching.asking import asking_sentences
 from citewell.matching.calculations import leaf_of, year_before
 from citewell.matching.expressions import leaves
 from citewell.matching.formulae import is_ratio, worked_out, workings
 from citewell.matching.line_items import RATIOS
-from citewell.matching.periods import Period
+from citewell.matching.periods import Period, periods_in
 from citewell.matching.questions import EVERY_YEAR, Wanted, operands, read_question
 
 MAX_ASPECTS = 16
@@ -27,8 +26,12 @@ _NEXT = re.compile(
     re.I,
 )
 _WHO = re.compile(r"^\W*(?:who|whom|whose)\b", re.I)
-_PERSON = re.compile(r"\b(?:he|she|they|him|them|(?P<own>his|her|their))\b", re.I)
-_ROLE = re.compile(r"^\W*who (?:is|was|are|were) (?P<role>the [^?]+?)\s*\??$", re.I)
+_PERSON = re.compile(r"\b(?:(?P<he>he|him|his)|(?P<she>she|her)|(?P<they>they|them|their))\b", re.I)
+_OWN = frozenset(("his", "her", "their"))
+_ROLE = re.compile(r"^\W*who (?P<be>is|was|are|were) (?P<role>the [^?]+?)\s*\??$", re.I)
+_BEFORE_A_TIME = frozenset(
+    str.split("in of for as at on by the during year years end start beginning and or to from between since")
+)
 _LIST = re.compile(
     r"^(?P<head>(?:what|which|how much|how many)\s+(?:is|are|was|were|does|did)\s+)"
     r"(?P<list>(?:the|its|their)\s+[^,?]{2,40}?(?:,\s*(?:(?:the|its|their)\s+)?[^,?]{2,40}?)*,?\s+and\s+(?:the|its|their)\s+[^,?]{2,40}?)"
@@ -57,10 +60,10 @@ def _pieces(asked: str) -> list[str]:
     cut = [piece.strip() for piece in _NEXT.split(asked) if piece.strip()]
     if _WHO.match(asked) and any(_PERSON.search(piece) for piece in cut[1:]):
         # "Who leads Acme, and how old is she?": she is the answer, not a name that the question has.
-        role = _ROLE.match(cut[0])
-        if not role:
+        told = [_told(piece, cut[0]) for piece in cut[1:]]
+        if not all(told) or {"he", "she"} <= _people(asked):
             return [asked]
-        cut = [cut[0], *(_PERSON.sub(_called(role["role"]), piece) for piece in cut[1:])]
+        cut = [cut[0], *told]
     if len(cut) > 1 and all(len(piece.split()) >= 3 for piece in cut):
         return [piece if piece.endswith("?") else piece + "?" for piece in cut]
     match = _LIST.match(asked)
@@ -72,8 +75,31 @@ def _pieces(asked: str) -> list[str]:
     return [asked]
 
 
-def _called(role: str) -> Callable[[re.Match[str]], str]:
-    return lambda pronoun: f"{role}'s" if pronoun["own"] else role
+def _told(piece: str, first: str) -> str:
+    """``piece`` with the role that ``first`` asks for where a person is meant; "" where that is not sure."""
+    asks = _ROLE.match(first)
+    people = _people(piece)
+    if not asks or len(people) > 1:
+        return "" if people else piece
+    # "Who is the head of Acme and when did they open?": of one person, they are the company.
+    if people == {"they"} and asks["be"].lower() in ("is", "was"):
+        return piece
+    role = _undated(asks["role"])
+    return _PERSON.sub(lambda found: f"{role}'s" if found[0].lower() in _OWN else role, piece, count=1)
+
+
+def _people(text: str) -> set[str | None]:
+    return {found.lastgroup for found in _PERSON.finditer(text)}
+
+
+def _undated(role: str) -> str:
+    """``role`` without the time at its end, which need not be the time that the next piece asks about."""
+    kept = role
+    while (found := periods_in(kept)) and found[-1].end == len(kept):
+        kept = kept[: found[-1].start].rstrip(" ,")
+        while kept.rpartition(" ")[2].lower() in _BEFORE_A_TIME:
+            kept = kept.rpartition(" ")[0].rstrip(" ,")
+    return kept or role
 
 
 def _stand_alone(part: str, whole: str) -> str:
@@ -81,11 +107,18 @@ def _stand_alone(part: str, whole: str) -> str:
     mine, all_of_it = read_question(part), read_question(whole)
     carried = []
     if not mine.names and all_of_it.names:
-        part, replaced = _name_for_pronoun(part, all_of_it.names[0])
-        carried += [] if replaced else [all_of_it.names[0]]
+        name = all_of_it.names[0]
+        part, replaced = (part, False) if _has_role(part, whole) else _name_for_pronoun(part, name)
+        carried += [] if replaced else [name]
     if not mine.periods and len(all_of_it.periods) == 1:
         carried.append(all_of_it.periods[0].name)
     return f"{part} ({', '.join(carried)})" if carried else part
+
+
+def _has_role(part: str, whole: str) -> bool:
+    """Whether the role was put into ``part``: a pronoun that is left there is not the name's."""
+    firsts = [_ROLE.match(_NEXT.split(asked)[0]) for asked in asking_sentences(whole)]
+    return not _ROLE.match(part) and any(_undated(asks["role"]) in part for asks in firsts if asks)
 
 
 def _name_for_pronoun(part: str, name: str) -> tuple[str, bool]:

@@ -4,13 +4,14 @@ In: the aspects asked and the passages retrieved. Out: :class:`Conflict` records
 dated. Two sides are compared only when they speak of the same line item and period, say the same words
 around different numbers, or, where it is asked when, around different dates, or, where it is asked who, which
 or what, around different names; one value that is the other rounded or in another scale is no conflict, nor
-is a name that is part of the other.
+is a name that is part of the other or that the question gives itself, nor two of a list that is left open.
 Knows nothing about which side is right.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from difflib import SequenceMatcher
@@ -19,12 +20,14 @@ from itertools import combinations
 from citewell.matching.cells import CellAnswer, find_item, text_of
 from citewell.matching.line_items import ITEMS, label_words
 from citewell.matching.naming import usable
-from citewell.matching.periods import Period, periods_in
+from citewell.matching.periods import MONTHS, Period, periods_in
 from citewell.matching.questions import STOP, Ask, operands, read_question
 from citewell.prompts.loading import load_prompt
 from citewell.records import Citation, Conflict, Passage, Record
 from citewell.sentences import sentence_spans
+from citewell.verification.lexicon import DAYS
 from citewell.verification.signals import content_words
+from citewell.verification.verbatim import fold
 
 SURE = 0.8
 ALIKE = 0.75
@@ -34,6 +37,8 @@ MAX_NAME = 6
 
 _NUMBER = re.compile(r"\(?-?[$€£]?\s?\d[\d,]*(?:\.\d+)?\s?%?\)?")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_OPEN_LIST = re.compile(r"\b(?:one of|among|includ\w*|such as|following)\b", re.I)
+_DATES = frozenset((*MONTHS, *DAYS))
 
 
 CONFLICT = load_prompt("frame_conflict", ("about", "sides"))
@@ -193,19 +198,38 @@ def _another_name(one: _Side, other: _Side, asked: set[str]) -> bool:
     if len(edits) != 1 or edits[0][0] != "replace":
         return False
     _, first, last, begin, end = edits[0]
-    names = [_name(words) for words in (a[first:last], b[begin:end])]
-    common = set(content_words(" ".join((*a[:first], *a[last:]))))
-    if not all(names) or 2 * len(asked & common) < len(asked):
+    runs = (a[first:last], b[begin:end])
+    around = " ".join((*a[:first], "|", *a[last:]))
+    given = asked & set(content_words(" ".join((*runs[0], *runs[1]))))
+    if given or _OPEN_LIST.search(around) or 2 * len(asked & set(content_words(around))) < len(asked):
         return False
-    return not (set(names[0]) <= set(names[1]) or set(names[1]) <= set(names[0]))
+    names = [_name(words) for words in runs]
+    # The capital of a sentence's first word may be the sentence's: "Customers may", "Employees may".
+    begins = not any(map(str.isalpha, "".join(a[:first])))
+    return all(names) and not (begins and max(map(len, names)) == 1) and not _same_name(*names)
 
 
 def _name(words: Sequence[str]) -> tuple[str, ...]:
-    """The words of a name without their marks, lower case; () where a run of words is none."""
+    """The words of a name without their marks, folded; () where a run of words is none."""
     bare = [word.strip(".,;:!?\"'()[]\u201c\u201d\u2018\u2019") for word in words]
     named = [word for word in bare if word[:1].isupper()]
     fits = named and len(bare) <= MAX_NAME and bare[0][:1].isupper() and not any(map(_NUMBER.search, bare))
-    return tuple(word.lower() for word in named) if fits else ()
+    return tuple(map(_undressed, named)) if fits and not all(map(_dated_word, named)) else ()
+
+
+def _dated_word(word: str) -> bool:
+    return word.lower() in _DATES or word.lower().removesuffix("s") in _DATES
+
+
+def _undressed(word: str) -> str:
+    """Without dots, accents and case: U.K. is UK."""
+    letters = unicodedata.normalize("NFKD", fold(word).text)
+    return "".join(ch for ch in letters if ch != "." and not unicodedata.combining(ch)).casefold()
+
+
+def _same_name(one: Sequence[str], other: Sequence[str]) -> bool:
+    """The same words or letters, or one is part of the other."""
+    return set(one) <= set(other) or set(other) <= set(one) or "".join(one) == "".join(other)
 
 
 def _other_date(one: Period | None, other: Period | None) -> bool:

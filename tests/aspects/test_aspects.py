@@ -43,6 +43,48 @@ def test_who_is_asked_for_is_not_a_name_of_the_question() -> None:
     assert split_aspects(question) == (question,)
 
 
+@pytest.mark.parametrize(
+    ("question", "later"),
+    [
+        (
+            "Who is the CEO of Acme and when did they open the Leeds store?",
+            "when did they open the Leeds store?",
+        ),
+        ("Who is the CEO of Acme and when did they open?", "when did Acme open?"),
+        ("Who are the founders of Acme and where did they meet?", "where did the founders of Acme meet?"),
+        ("Who is the CEO in 2022 and how old was he in 2020?", "how old was the CEO in 2020?"),
+        (
+            "Who was the CEO at the end of 2021 and 2022 and what was his pay in 2020?",
+            "what was the CEO's pay in 2020?",
+        ),
+        ("Who was the CEO in 2022 and how old was he?", "how old was the CEO? (FY2022)"),
+        (
+            "Who is the CEO of Acme and how old was he when he joined?",
+            "how old was the CEO of Acme when he joined?",
+        ),
+        (
+            "At work I read about Acme. Who is the CEO and how old was he when he joined?",
+            "how old was the CEO when he joined? (Acme)",
+        ),
+    ],
+)
+def test_a_role_is_put_where_its_holder_is_meant(question: str, later: str) -> None:
+    assert split_aspects(question)[-1] == later
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who is the CEO of Acme and why did he fire her?",
+        "Who is the CEO of Acme and when did he say they would open?",
+        "Who is the CEO of Acme and how old is he and where does she live?",
+        "Who founded Acme and where did they meet?",
+    ],
+)
+def test_a_pronoun_that_may_be_somebody_else_keeps_the_question_whole(question: str) -> None:
+    assert split_aspects(question) == (question,)
+
+
 def test_company_and_period_are_carried_over() -> None:
     aspects = split_aspects("What was the dividend of Acme in FY2020? Who was the auditor?")
     assert aspects[1] == "Who was the auditor? (Acme, FY2020)"

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from citewell.checking import Checked, Checker, nothing_to_check
+from citewell.checking.citations import Library
+from citewell.checking.judging import Judging
+from citewell.checking.work import Work
 from citewell.config import Verification
 from citewell.documents.text import caller_document
 from citewell.evidence.memory import MemoryEvidence
@@ -324,6 +327,55 @@ def test_label_and_cell_of_one_row_are_the_claim_and_of_two_rows_are_not() -> No
 
     assert status((0, 11), (12, 17)) is Status.VERIFIED
     assert status((24, 29), (12, 17)) is not Status.VERIFIED
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "exact"),
+    [
+        ("What was the net revenue in FY2018?", "Net revenue | 1,577", True),
+        ("What was the net revenue in FY2018?", "Net revenue | 1,373", False),
+        ("What was the net revenue in FY2018?", "Net revenue \u2026 1,373", False),
+        ("How did net revenue change from FY2017 to FY2018?", "Net revenue | 1,373", True),
+        ("What was the net revenue?", "Net revenue | 1,373", True),
+        ("What was the net revenue in FY2018?", "Net revenue | EMEA", True),
+    ],
+)
+def test_a_quoted_cell_of_a_year_that_is_not_asked_is_no_exact_proof(
+    question: str, said: str, exact: bool
+) -> None:
+    text = "Net revenue\t1,577\t1,373\tEMEA"
+    heads = ((12, 17, "2018"), (18, 23, "2017"), (24, 28, "Region in 2017"))
+    row = Row(
+        start=0,
+        end=28,
+        label="Net revenue",
+        cells=tuple(Cell(start=start, end=end, head=head) for start, end, head in heads),
+    )
+    one, store = passage("table", text, (row,), context="Income\nStatement (In millions): 2018; 2017")
+    judging = Judging(
+        question=question,
+        library=Library([one], store),
+        verifier=Verifier(FakeEntailer(), Verification()),
+        settings=Verification(),
+    )
+    claim = says(said, Quote(source="table", text=said))
+    cited = tuple(judging.library.locate(quote) for quote in claim.quotes)
+    assert [len(found.spans) for found in cited] == [2]
+    verdict = judging.exact(Work(drafted=claim, cited=cited))
+    assert (verdict is not None and verdict.status is Status.VERIFIED) is exact
+
+
+def test_quotes_of_the_label_and_another_years_cell_are_as_the_embedded_writer_makes_them() -> None:
+    text = "Net revenue\t1,577\t1,373"
+    cells = (Cell(start=12, end=17, head="2018"), Cell(start=18, end=23, head="2017"))
+    row = Row(start=0, end=23, label="Net revenue", cells=cells)
+    one, store = passage("table", text, (row,), context="Income\nStatement (In millions): 2018; 2017")
+    quotes = tuple(Quote(source="table", text=text[a:b], start=a, end=b) for a, b in ((0, 11), (18, 23)))
+    claim = says("Net revenue: 1,373", *quotes)
+    draft = Draft(text=claim.text, raw=claim.text, claims=(claim,), maker=WRITER)
+    checker = Checker(Verifier(FakeEntailer()), store, Verification())
+    (result,) = checker.check("How did net revenue change in FY2018?", (), draft, [one]).claims
+    assert result.verdict.proof is Proof.VERBATIM
 
 
 def test_a_draft_without_claims_is_read_from_its_text() -> None:

@@ -123,6 +123,83 @@ def test_other_names_do_not_disagree(pages, question: str, first: str, second: s
     assert find_conflicts((question,), [told(pages, first, "a"), told(pages, second, "b")]) == ()
 
 
+@pytest.mark.parametrize(
+    ("question", "sentence", "first", "second"),
+    [
+        (
+            "Which interface does the Alpha printer use?",
+            "The {} printer uses the serial interface by default.",
+            "Alpha",
+            "Beta",
+        ),
+        (
+            "Who may return goods to the store?",
+            "{} may return goods to the store within the month.",
+            "Customers",
+            "Employees",
+        ),
+        (
+            "Who may return goods to the store?",
+            "- {} may return goods to the store within the month.",
+            "Customers",
+            "Store employees",
+        ),
+        (
+            "Who cleans the store in Leeds?",
+            "The crew cleans the store in Leeds every {}.",
+            "Monday",
+            "Friday",
+        ),
+        ("Who cleans the store in Leeds?", "The crew cleans the store in Leeds in {}.", "March", "May"),
+        ("Who is the chief executive of Acme?", CHIEF, "Ren\u00e9 Doe", "Rene Doe"),
+        ("Who is the chief executive of Acme?", CHIEF, "J.R. Doe", "J. R. DOE"),
+        (
+            "Which country is the seat of Acme?",
+            "The seat of Acme is in the {} since last year.",
+            "UK",
+            "U.K.",
+        ),
+        (
+            "Who are the suppliers of Acme?",
+            "The main suppliers of Acme in Leeds include {} and others.",
+            "Jane Doe",
+            "John Roe",
+        ),
+        (
+            "Who supplies Acme in Leeds?",
+            "{} is one of the firms that supplies Acme in Leeds.",
+            "Doe Paper",
+            "Roe Paper",
+        ),
+    ],
+)
+def test_what_is_no_other_name_does_not_disagree(
+    pages, question: str, sentence: str, first: str, second: str
+) -> None:
+    sides = [told(pages, sentence.format(name), mark) for name, mark in ((first, "a"), (second, "b"))]
+    assert find_conflicts((question,), sides) == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "first", "second"),
+    [
+        ("Who runs the store in Leeds?", "{} runs the big old store in Leeds.", "Jane Doe", "John Roe"),
+        ("Who runs the store in Leeds?", "In Leeds {} runs the big old store.", "Theresa May", "April Jones"),
+        (
+            "Which interface does the printer use?",
+            "The printer uses the {} interface by default.",
+            "Foo",
+            "Bar",
+        ),
+    ],
+)
+def test_other_names_in_the_same_places_disagree(
+    pages, question: str, sentence: str, first: str, second: str
+) -> None:
+    sides = [told(pages, sentence.format(name), mark) for name, mark in ((first, "a"), (second, "b"))]
+    assert len(find_conflicts((question,), sides)) == 1
+
+
 def test_one_document_does_not_disagree_with_itself(pages) -> None:
     one = pages.text("The north store has 12 tills in use today.")
     two = pages.text("The north store has 14 tills in use today.", base=500)

@@ -16,8 +16,11 @@ from citewell.checking.citations import MAKER, Cited, Library
 from citewell.checking.computing import computed
 from citewell.checking.work import Work, by_overlap, passages_of, status_of
 from citewell.config import Verification
+from citewell.matching.cells import is_value, text_of
+from citewell.matching.naming import calendar, head_fit
+from citewell.matching.periods import periods_in
 from citewell.matching.rows import joined
-from citewell.records import Label, Passage, Proof, Quote, Status, Verdict
+from citewell.records import Cell, Label, Passage, Proof, Quote, Status, Verdict
 from citewell.verification.evidence import EvidenceText
 from citewell.verification.verbatim import fold
 from citewell.verification.verifier import Question, Verifier
@@ -73,12 +76,15 @@ class Judging:
         forms = (joined(parts), *(joiner.join(parts) for joiner in (" \u2026 ", " ", ": ", "\t")))
         if fold(work.drafted.text).text.strip() not in {fold(form).text.strip() for form in forms}:
             return None
-        heads = [
-            " ".join(cell.head.split())
+        told = [
+            cell
             for cell in row.cells
-            if cell.head
-            and any(start <= cell.start and cell.end <= end for c in quotes for start, end in c.spans)
+            if any(start <= cell.start and cell.end <= end for c in quotes for start, end in c.spans)
         ]
+        # One quote of several cells is another writer's choice; the embedded writer chose by the period.
+        if any(len(cited.spans) > 1 for cited in quotes) and self._of_another_period(told, quotes[0].passage):
+            return None
+        heads = [" ".join(cell.head.split()) for cell in told if cell.head]
         under = f" under \u201c{heads[0]}\u201d" if len(heads) == 1 else ""
         return Verdict(
             status=Status.VERIFIED,
@@ -87,6 +93,19 @@ class Judging:
             label=Label.ENTAILMENT,
             proof=Proof.VERBATIM,
             support=1.0,
+        )
+
+    def _of_another_period(self, cells: Sequence[Cell], passage: Passage | None) -> bool:
+        """Whether a number among ``cells`` stands under one period, and the question names only others."""
+        asked = periods_in(self.question)
+        if passage is None or not asked:
+            return False
+        known = calendar(passage.chunk)
+        return any(
+            is_value(text_of(passage, cell.start, cell.end))
+            and len(periods_in(cell.head)) == 1
+            and not any(head_fit(cell.head, period, known) > 0 for period in asked)
+            for cell in cells
         )
 
     def of(self, work: Work, passages: Sequence[Passage]) -> Question:

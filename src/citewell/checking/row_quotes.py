@@ -2,8 +2,8 @@
 
 In: a quote and the passage it names. Out: one span for the label and each cell, or none. A row is read
 across, so people and models quote "Jane Doe, President" of "Jane Doe | 54 | President"; every part is still
-the source's own, to the letter, and has its place. Anything else between the parts than separators is not
-of the row.
+the source's own, to the letter, and has its place. Between two parts stands one separator that can be no part
+of a number; a cell that turns what stands beside it ("not", a bracket, a sign) is not left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ from citewell.records import Passage, Row
 from citewell.verification.verbatim import fold
 
 LEAST_PARTS = 2
-_BETWEEN = re.compile(r"[\s,;:|/…-]*")
+# Folded text: white space is one blank, a dash is "-", an ellipsis three dots.
+_BETWEEN = r"(?: ?(?:[,;:]|\.{3}) | ?\| ?| - (?!\W?\d)| )"
+_TURNING = frozenset(str.split("not no none never former formerly except excluding without unless n't"))
+_AROUND = ' .,;:()[]"'
+_ENDING = " ,;:|"
 _MARKS = " \"'."
 
 
@@ -29,15 +33,33 @@ def row_spans(quote: str, passage: Passage) -> tuple[tuple[int, int], ...]:
 
 def _parts(wanted: str, passage: Passage, row: Row) -> tuple[tuple[int, int], ...]:
     label = label_span(passage, row)
-    taken: list[tuple[int, int]] = []
-    at = 0
-    for start, end in (label, *((cell.start, cell.end) for cell in row.cells)):
-        said = fold(text_of(passage, start, end)).text.strip()
-        after = at + len(said)
-        if said and wanted.startswith(said, at) and not wanted[after : after + 1].isalnum():
-            taken.append((start, end))
-            between = _BETWEEN.match(wanted, after)
-            at = between.end() if between else after
-        elif not taken:
+    at = _end_of(_said(passage, *label), wanted, 0, "")
+    if at is None:
+        return ()
+    taken = [label]
+    for cell in row.cells:
+        said = _said(passage, cell.start, cell.end)
+        end = _end_of(said, wanted, at, _BETWEEN)
+        if end is not None:
+            taken.append((cell.start, cell.end))
+            at = end
+        elif not _may_be_left_out(said):
             return ()
-    return tuple(taken) if at == len(wanted) and len(taken) >= LEAST_PARTS else ()
+    return tuple(taken) if len(taken) >= LEAST_PARTS and not wanted[at:].strip(_ENDING) else ()
+
+
+def _said(passage: Passage, start: int, end: int) -> str:
+    return fold(text_of(passage, start, end)).text.strip()
+
+
+def _end_of(said: str, wanted: str, at: int, before: str) -> int | None:
+    """Where ``said`` ends when it stands whole at ``at``, behind ``before``."""
+    if not said or said not in wanted:
+        return None
+    found = re.compile(rf"{before}{re.escape(said)}(?![^\W_])").match(wanted, at)
+    return found.end() if found else None
+
+
+def _may_be_left_out(said: str) -> bool:
+    """Nothing, or words or a number that stand for themselves."""
+    return not said or (any(map(str.isalnum, said)) and said.lower().strip(_AROUND) not in _TURNING)
