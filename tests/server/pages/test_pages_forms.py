@@ -131,6 +131,7 @@ def verdict(status: Status, proof: Proof | None = None) -> Verdict:
         (Status.VERIFIED, Proof.ENTAILED, Kind.CITED, "Verified by entailment"),
         (Status.VERIFIED, Proof.NUMERIC, Kind.CITED, "Verified by numbers"),
         (Status.VERIFIED, Proof.ENTAILED, Kind.INFERENCE, "Inference"),
+        (Status.VERIFIED, Proof.COMPUTED, Kind.INFERENCE, "Worked out from cited values"),
         (Status.UNSUPPORTED, None, Kind.UNSUPPORTED, "No supporting passage found"),
         (Status.UNSUPPORTED, None, Kind.INFERENCE, "No supporting passage found"),
         (Status.CONTRADICTED, None, Kind.CITED, "Contradicted"),

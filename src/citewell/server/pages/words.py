@@ -37,6 +37,11 @@ STATES: Mapping[str, State] = {
             words="Verified by numbers",
             meaning="Each number, unit and date of it stands in the cited row or sentence.",
         ),
+        State(
+            name="computed",
+            words="Worked out from cited values",
+            meaning="A result by arithmetic: each number in it is cited, and the checker calculated again.",
+        ),
         State(name="human", words="Verified by a person", meaning="Somebody looked and confirmed it."),
         State(
             name="inference",
@@ -80,7 +85,7 @@ _PROVEN = {
     Proof.VERBATIM: "verbatim",
     Proof.ENTAILED: "entailed",
     Proof.NUMERIC: "numeric",
-    Proof.COMPUTED: "inference",
+    Proof.COMPUTED: "computed",
     Proof.HUMAN: "human",
 }
 PROOFS = {
@@ -93,8 +98,9 @@ PROOFS = {
 
 
 def state_of(claim: Claim) -> State:
-    """An inference is called one even when what it rests on entails it."""
-    if claim.verdict.status is Status.VERIFIED and claim.kind is Kind.INFERENCE:
+    """An inference is called one even when what it rests on entails it, but for arithmetic done again."""
+    worked_out = claim.verdict.proof is Proof.COMPUTED
+    if claim.verdict.status is Status.VERIFIED and claim.kind is Kind.INFERENCE and not worked_out:
         return STATES["inference"]
     return state_of_verdict(claim.verdict)
 

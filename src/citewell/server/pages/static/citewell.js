@@ -15,6 +15,7 @@ const WORDS = {
   numeric: "Verified by numbers",
   human: "Verified by a person",
   inference: "Inference",
+  computed: "Worked out from cited values",
   unsupported: "No supporting passage found",
   contradicted: "Contradicted",
   broken: "Broken citation",
@@ -163,6 +164,7 @@ function nameOf(claim) {
   if (!claim) return "provisional";
   const { status, proof } = claim.verdict;
   if (status !== "VERIFIED") return FAILED[status];
+  if (proof === "computed") return "computed";
   if (claim.kind === "inference") return "inference";
   return { verbatim: "verbatim", numeric: "numeric", human: "human" }[proof] || "entailed";
 }
