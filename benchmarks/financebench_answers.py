@@ -113,7 +113,8 @@ def oracle(
     )
     quotes = [quote for claim in draft.claims for quote in claim.quotes]
     answered = bool(draft.claims)
-    partly = bool(draft.missing) or needs_arithmetic(row["question"])
+    worked_out = any(claim.reasoning for claim in draft.claims)
+    partly = bool(draft.missing) or (needs_arithmetic(row["question"]) and not worked_out)
     return {
         "decision": "ABSTAIN" if not answered else "PARTIAL" if partly else "ANSWER",
         "claims": [claim.text for claim in draft.claims],
@@ -227,9 +228,9 @@ def body(parts: dict[str, dict[str, Any]], makers: dict[str, str]) -> str:
         "The writer's general rules (line item names, column heads, ratios) were written while looking at",
         "these questions, so its figures are optimistic; nothing was fitted to single questions, and half of",
         "FinanceBench was not seen. *Correct* is the rule of `benchmarks/answer_rule.py`: a number equal at",
-        "the human's precision, scale included, or half of the human's content words with its names. An",
-        "answer that must be worked out (a ratio, a growth) is never correct by this rule: its operands are",
-        "cited and it is PARTIAL; how many cited cells stand in the human's evidence is counted instead.",
+        "the human's precision, scale included, or half of the human's content words with its names. What",
+        "must be worked out (a ratio, a growth) is, where all operands are found; else they are cited and it",
+        "is PARTIAL. How many cited cells stand in the human's evidence is counted beside it.",
     ]
     for name, values in parts.items():
         rows = [(key, _cell(value)) for key, value in values.items() if key != "stages ms p50"]
