@@ -149,6 +149,7 @@ def test_cases_make_a_card_for_the_whole_pass_that_new_documents_make_stale(tmp_
         "relevance",
         "entailed",
         "numeric",
+        "computed",
         "verbatim",
         "answer",
         "partial",
