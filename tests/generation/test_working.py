@@ -44,6 +44,11 @@ def test_a_plain_case_is_worked_out(ask, pages) -> None:
     assert results(ask(MARGIN, table)) == ["net profit margin, FY2022: −525 ÷ 1,000 = −52.50%"]
 
 
+def test_a_currency_that_only_the_first_row_prints_is_that_of_all(ask, pages) -> None:
+    table = income(pages, ("Total revenues", ["€1,000", "€900"]), ("Net income", ["525", "90"]), units="")
+    assert results(ask(MARGIN, table)) == ["net profit margin, FY2022: 525 ÷ 1,000 = 52.50%"]
+
+
 @pytest.mark.parametrize(
     ("revenue", "profit", "heads", "more"),
     [

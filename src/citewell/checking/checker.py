@@ -109,7 +109,11 @@ class Checker:
             requotable=tuple(
                 Requote(claim=work.drafted.text, quote=quote)
                 for work, held in zip(works, entailed, strict=True)
-                if held and work.broken and work.broken.failure and (quote := judging.words_for(work))
+                if mend
+                and held
+                and work.broken
+                and work.broken.failure
+                and (quote := judging.words_for(work))
             ),
         )
 
@@ -143,3 +147,14 @@ class Checker:
             verdict=work.verdict, citations=tuple(citations), aspect=work.drafted.aspect,
             answers=work.drafted.answers, reasoning=work.drafted.reasoning,
         )  # fmt: skip
+
+
+def _requotable(
+    judging: Judging, works: Sequence[Work], entailed: Sequence[bool | None]
+) -> tuple[Requote, ...]:
+    """Claims that failed by their quote alone, each with words of a passage that carry it."""
+    return tuple(
+        Requote(claim=work.drafted.text, quote=quote)
+        for work, held in zip(works, entailed, strict=True)
+        if held and work.broken and work.broken.failure and (quote := judging.words_for(work))
+    )

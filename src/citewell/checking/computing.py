@@ -17,7 +17,7 @@ from citewell.checking.citations import MAKER, Cited
 from citewell.matching.amounts import read
 from citewell.matching.calculations import leaf_of
 from citewell.matching.expressions import NotArithmetic, leaves, parse, shape, shown, worked
-from citewell.matching.formulae import labelled_workings, workings
+from citewell.matching.formulae import all_workings
 from citewell.matching.operands import Operand, operands_of, result_of, unfit
 from citewell.records import DraftClaim, Kind, Label, Passage, Proof, Status, Verdict
 
@@ -31,7 +31,7 @@ def computed(claim: DraftClaim, cited: Sequence[Cited], question: str) -> Verdic
         return None
     said, _, result = claim.text.strip().rpartition(" = ")
     what, _, said = said.rpartition(": ")
-    asked = workings(question) or labelled_workings(question)
+    asked = all_workings(question)
     working = next((w for w in asked if (w.what, shown(w.tree)) == (what, claim.reasoning)), None)
     if working is None:
         return None

@@ -3,7 +3,7 @@
 In: a question and the cells that were found for its operands. Out: :class:`Worked` values: the calculation
 in words and in the numbers as printed, with its result, and the cells it stands on. Nothing is worked out
 when an operand is missing, is printed at another scale than the rest, or stands in another document. Whether
-it is right is checked elsewhere, from the claim and its quotes alone (:mod:`citewell.checking.computing`).
+it is right is checked elsewhere, from question, claim and quotes alone (:mod:`citewell.checking.computing`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from citewell.matching.calculations import leaf_of
+from citewell.matching.calculations import leaf_of, named_leaves
 from citewell.matching.cells import CellAnswer
-from citewell.matching.expressions import Leaf, leaves, mapped, shown, worked
-from citewell.matching.formulae import Working, labelled_workings, workings
+from citewell.matching.expressions import Leaf, mapped, shown, worked
+from citewell.matching.formulae import Working, all_workings
 from citewell.matching.naming import of_the_named
 from citewell.matching.operands import Operand, operands_of, result_of, unfit
 from citewell.matching.questions import read_question
@@ -27,7 +27,6 @@ WORKING = load_prompt("frame_working", ("what", "working", "result"))
 class Worked(Record, frozen=True, kw_only=True):
     """``text`` is the claim, ``reasoning`` the same calculation in words."""
 
-    what: str
     text: str
     reasoning: str
     cells: tuple[CellAnswer, ...]
@@ -38,29 +37,30 @@ def work_out(question: str, found: Sequence[CellAnswer], passages: Sequence[Pass
     quoted = {answer.key for answer in found}
     named = of_the_named(read_question(question), passages)
     made: dict[str, Worked] = {}
-    for working in workings(question) or labelled_workings(question):
+    for working in all_workings(question):
         if working.what in made:
             continue
-        names = dict.fromkeys(leaf.text for leaf in leaves(working.tree) if leaf_of(leaf.text)[0])
+        names = named_leaves(working.tree)
         operands: dict[str, Operand] = {}
         for name in names:
             held = [o for o in operands_of(*leaf_of(name), named) if o.answer.key in quoted]
             if held:
                 operands[name] = held[0]
         if names and len(operands) == len(names) and not unfit(working.tree, operands):
-            made |= {one.what: one for one in _worked(working, operands)}
+            one = _worked(working, operands)
+            made |= {working.what: one} if one else {}
     return tuple(made.values())
 
 
-def _worked(working: Working, operands: dict[str, Operand]) -> list[Worked]:
-    """One, or none where the calculation has no value."""
+def _worked(working: Working, operands: dict[str, Operand]) -> Worked | None:
+    """None where the calculation has no value."""
     try:
         value = worked(
             working.tree,
             lambda leaf: operands[leaf.text].value if leaf.text in operands else Decimal(leaf.text),
         )
     except ArithmeticError:
-        return []
+        return None
     numbers = mapped(
         working.tree,
         lambda leaf: Leaf(text=operands[leaf.text].printed) if leaf.text in operands else leaf,
@@ -68,5 +68,4 @@ def _worked(working: Working, operands: dict[str, Operand]) -> list[Worked]:
     result = result_of(working, value)
     said = WORKING.fill(what=working.what, working=shown(numbers), result=result).rstrip("\n")
     cells = tuple(operand.answer for operand in operands.values())
-    made = Worked(what=working.what, text=said, reasoning=shown(working.tree), cells=cells)
-    return [made] if result else []
+    return Worked(text=said, reasoning=shown(working.tree), cells=cells) if result else None

@@ -34,10 +34,10 @@ def printed_amount(text: str, item: str) -> Decimal | None:
 
 
 def currency(text: str) -> str:
-    """The currency that a cell prints, "" for none: "$" and none are told apart only where both print one."""
+    """The currency that a cell prints, "" for none: statements print it in the first and the last row."""
     match = _CELL.fullmatch(text)
     mark = (match["first"] or match["then"] or "") if match else ""
-    return "" if mark in ("$", "US$", "USD") else mark
+    return "$" if mark in ("US$", "USD") else mark
 
 
 def written(value: Decimal, *, percent: bool = False, places: int | None = None) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from citewell.matching.expressions import MINUS, OVER, PLUS, POWER, Leaf, Node, Tree
+from citewell.matching.expressions import MINUS, OVER, PLUS, POWER, Leaf, Node, Tree, leaves
 from citewell.matching.periods import Period
 
 MOST_YEARS = 10
@@ -27,6 +27,11 @@ def leaf_of(text: str) -> tuple[str, str]:
         item, _, day = item.rpartition(", ")
         period = f"{day}, {period}"
     return (item, period) if item else ("", "")
+
+
+def named_leaves(tree: Tree) -> list[str]:
+    """The leaves of ``tree`` that are items in periods, once each, from the left."""
+    return list(dict.fromkeys(one.text for one in leaves(tree) if leaf_of(one.text)[0]))
 
 
 def node(sign: str, left: Tree, right: Tree) -> Tree:

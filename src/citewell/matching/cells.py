@@ -126,7 +126,8 @@ def labelled_cells(label: str, period: Period, passages: Sequence[Passage]) -> l
         if (same := same_label(row.label, label))
         for cell, fit in _columns(passage, row, period, wanted)
     ]  # fmt: skip
-    best = [answer for answer in _ordered(found) if answer.score >= max(a.score for a in found) - 1e-9]
+    top = max((answer.score for answer in found), default=0.0)
+    best = [answer for answer in _ordered(found) if answer.score >= top - 1e-9]
     values = {text_of(a.passage, a.cell.start, a.cell.end).strip("$ ") for a in best if a.cell}
     return best if len(values) == 1 else []
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from citewell.matching.calculations import leaf_of
+from citewell.matching.calculations import leaf_of, named_leaves
 from citewell.matching.cells import CellAnswer, compared_cells, find_rows, statement_cells
-from citewell.matching.expressions import leaves
 from citewell.matching.formulae import labelled_workings
 from citewell.matching.line_items import same_label
 from citewell.matching.naming import of_the_named
@@ -53,7 +52,7 @@ def labelled_operands(wanted: Wanted, passages: Sequence[Passage]) -> list[CellA
     table has a row for the change itself."""
     named = of_the_named(wanted, passages)
     for working in labelled_workings(wanted.question):
-        names = dict.fromkeys(leaf.text for leaf in leaves(working.tree) if leaf_of(leaf.text)[0])
+        names = named_leaves(working.tree)
         if any(_change_is_printed(leaf_of(name)[0], named) for name in names):
             continue
         found = {name: operands_of(*leaf_of(name), named) for name in names}

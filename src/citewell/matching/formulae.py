@@ -113,12 +113,17 @@ def labelled_workings(question: str) -> tuple[Working, ...]:
     return () if workings(question) else _formed(labelled(asked, periods_in(asked)), whole)
 
 
+def all_workings(question: str) -> tuple[Working, ...]:
+    """Of line items and ratios, else of rows that the question names."""
+    return workings(question) or labelled_workings(question)
+
+
 def is_answer(question: str, results: int) -> bool:
     """Whether so many results are what ``question`` asks for, and not what its answer is to be seen from: a
     yes or no, a ratio's change, the difference of two ratios."""
     whole = " ".join(question.split())
     main = read_question(" ".join(asking_sentences(whole)))
-    asked = {working.what for working in workings(question) or labelled_workings(question)}
+    asked = {working.what for working in all_workings(question)}
     compared = results > 1 and (main.changes or bool(_DIFFERENCE.search(main.question)))
     return main.ask in _TOLD_BY_A_NUMBER and results == len(asked) and not compared
 

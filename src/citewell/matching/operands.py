@@ -38,11 +38,13 @@ _END_OF_YEAR = "cash and cash equivalents"
 
 
 class Operand(Record, frozen=True, kw_only=True):
-    """``unit`` is all that must be the same in one calculation: scales, currency, per share, percent."""
+    """``unit`` is all that must be the same in one calculation: scales, per share, percent. Of ``currency``
+    what is printed must be; most rows print none."""
 
     answer: CellAnswer
     value: Decimal
     unit: tuple[object, ...]
+    currency: str
 
     @property
     def printed(self) -> str:
@@ -60,7 +62,8 @@ def operands_of(item: str, period_name: str, passages: Sequence[Passage]) -> lis
     else:
         found = labelled_cells(item, period, passages)
     fitting = [answer for answer in found if _fits(answer, item, period)]
-    best = [a for a in fitting if a.score >= max(other.score for other in fitting) - 1e-9]
+    top = max((answer.score for answer in fitting), default=0.0)
+    best = [answer for answer in fitting if answer.score >= top - 1e-9]
     operands = [_operand(answer, item) for answer in best]
     known = [operand for operand in operands if operand is not None]
     agree = len(known) == len(best) and len({(o.value, o.unit) for o in known}) == 1
@@ -72,7 +75,7 @@ def unfit(tree: Tree, operands: Mapping[str, Operand]) -> str:
     found = list(operands.values())
     if len({operand.answer.passage.chunk.document_version for operand in found}) > 1:
         return "the operands stand in different documents"
-    if len({operand.unit for operand in found}) > 1:
+    if len({operand.unit for operand in found}) > 1 or len({o.currency for o in found} - {""}) > 1:
         return "the operands are printed at different scales or in different units"
     if len({operand.answer.key for operand in found}) < len(operands):
         return "one cell stands for two operands"
@@ -137,11 +140,10 @@ def _operand(answer: CellAnswer, item: str) -> Operand | None:
     unit = (
         context_scales(f"{passage.chunk.context}\n{heads}"),
         context_scales(answer.row.label),
-        currency(text),
         bool(_EACH.search(beside)),
         bool(_PERCENT.search(f"{beside} {passage.chunk.context.partition(chr(10))[2]}")),
     )
-    return Operand(answer=answer, value=value, unit=unit)
+    return Operand(answer=answer, value=value, unit=unit, currency=currency(text))
 
 
 def _turned(label: str, item: str) -> bool:
