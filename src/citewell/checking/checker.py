@@ -106,15 +106,7 @@ class Checker:
             missing=tuple(dict.fromkeys((*draft.missing, *missing))),
             notes=tuple(notes),
             failure=failure_of(claims),
-            requotable=tuple(
-                Requote(claim=work.drafted.text, quote=quote)
-                for work, held in zip(works, entailed, strict=True)
-                if mend
-                and held
-                and work.broken
-                and work.broken.failure
-                and (quote := judging.words_for(work))
-            ),
+            requotable=_requotable(judging, works, entailed) if mend else (),
         )
 
     def _located(self, work: Work, library: Library) -> Work:
