@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +35,7 @@ class AnthropicModel:
     def __init__(self, model: str, settings: Writer | None = None) -> None:
         settings = settings or Writer()
         self._sdk, self._client = _client(settings.timeout_s)
+        weakref.finalize(self, self._client.close)  # the SDKs leave their connections to the collector
         self._model, self._settings = model, settings
         self._optional = {"temperature"}
         self.maker = Maker(name=f"anthropic:{model}")
@@ -209,4 +211,5 @@ def anthropic_sender(model: str, _name: str, schema: dict[str, Any]) -> Callable
             raise ModelError(f"anthropic:{model} answered without text")
         return text
 
+    weakref.finalize(send, client.close)
     return send

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -39,6 +40,7 @@ class OpenAIModel:
     def __init__(self, model: str, settings: Writer | None = None) -> None:
         settings = settings or Writer()
         self._sdk, self._client = _client(settings.timeout_s)
+        weakref.finalize(self, self._client.close)  # the SDKs leave their connections to the collector
         self._model, self._settings = model, settings
         self._optional = {"temperature", "max_tokens", "max_completion_tokens", "seed", "stream_options"}
         self.maker = Maker(name=f"openai:{model}")
@@ -183,4 +185,5 @@ def openai_sender(model: str, name: str, schema: dict[str, Any]) -> Callable[[st
             raise ModelError(f"openai:{model} answered without text")
         return str(text)
 
+    weakref.finalize(send, client.close)
     return send
