@@ -34,6 +34,13 @@ _PUBLISHED, _PREVIOUS, _PINNED = "published", "previous", "record-"
 _MANY_FRAGMENTS = 24
 _SPOKEN = {"settings": "the hash of the [chunking] settings"}
 _INDEX_CACHE, _METADATA_CACHE = 256 << 20, 32 << 20
+# By itself the store reads so many rows ahead that compacting took more memory the larger the table, up to
+# half a gigabyte. Scans are no slower so. Whoever sets these variables is obeyed.
+_STORE_DEFAULTS = {
+    "LANCE_LOG": "error",
+    "LANCE_DEFAULT_BATCH_SIZE": "512",
+    "LANCE_DEFAULT_FRAGMENT_READAHEAD": "1",
+}
 # A reader that opened the version before last has this long to finish.
 _GRACE = timedelta(hours=1)
 
@@ -54,7 +61,8 @@ class LanceIndex:
     """
 
     def __init__(self, path: Path | str, embedder: Embedder, settings_hash: str) -> None:
-        os.environ.setdefault("LANCE_LOG", "error")
+        for name, value in _STORE_DEFAULTS.items():
+            os.environ.setdefault(name, value)
         import lancedb
 
         self.path = str(path)
