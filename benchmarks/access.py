@@ -10,6 +10,7 @@ the rule does not.
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import tempfile
 import time
@@ -49,17 +50,30 @@ def main() -> None:
     )
     parser.add_argument("--searches", type=int, default=12)
     parser.add_argument("--sealed", type=int, default=2000, help="records that are asked for by an auditor")
+    parser.add_argument("--keep", type=Path, help="counts of each world, kept: a run that was ended goes on")
     arguments = parser.parse_args()
+    known = _kept(arguments)
     counted = {"worlds": 0, "people": 0, "documents": 0, "records": 0, "calls": 0, "answers": 0, "leaks": 0}
     wrong = 0
     for seed in range(arguments.worlds):
-        found = _world(seed, arguments.people, arguments.documents)
+        found = known.get(seed) or _world(seed, arguments.people, arguments.documents)
+        if arguments.keep and seed not in known:
+            with arguments.keep.open("a", encoding="utf-8") as kept:
+                kept.write(json.dumps([seed, arguments.people, arguments.documents, found]) + "\n")
         wrong += found.pop("wrong_counts")
         for name, n in found.items():
             counted[name] += n
         print(seed, counted, "wrong counts", wrong, flush=True)
     times = [_times(int(n), arguments.searches) for n in arguments.lists.split(",")]
     _report(arguments, counted, wrong, times, _auditing(arguments.sealed))
+
+
+def _kept(arguments: argparse.Namespace) -> dict[int, dict[str, int]]:
+    if not arguments.keep or not arguments.keep.is_file():
+        return {}
+    lines = [json.loads(line) for line in arguments.keep.read_text(encoding="utf-8").splitlines()]
+    asked = [arguments.people, arguments.documents]
+    return {seed: found for seed, *of, found in lines if of == asked}
 
 
 def _world(seed: int, people: int, documents: int) -> dict[str, int]:
