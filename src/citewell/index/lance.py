@@ -33,7 +33,7 @@ _PUBLISHED, _PREVIOUS, _PINNED = "published", "previous", "record-"
 # Compaction rewrites the table, which doubles what pinned versions hold: only when scans suffer.
 _MANY_FRAGMENTS = 24
 _SPOKEN = {"settings": "the hash of the [chunking] settings"}
-_INDEX_CACHE, _METADATA_CACHE = 256 << 20, 32 << 20
+_INDEX_CACHE, _METADATA_CACHE = 64 << 20, 8 << 20
 # By itself the store reads so many rows ahead that compacting took more memory the larger the table, up to
 # half a gigabyte. Scans are no slower so. Whoever sets these variables is obeyed.
 _STORE_DEFAULTS = {
