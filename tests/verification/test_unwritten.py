@@ -22,6 +22,8 @@ from citewell.verification.verifier import Verifier
         ("The show aired on VH4.", "The show aired on the cable network VH1.", "VH4"),
         ("Apollo 12 landed first.", "Apollo 11 was the first to land.", "Apollo 12"),
         ("The F-35 was built in 1981.", "The F-15 was built in 1981.", "F-35"),
+        ("MS-43 is known for cruelty.", "They are notorious for cruelty.", "MS-43"),
+        ("He plays for the 79ers.", "He led the 49ers to a title.", "79ers"),
         ("Uranium-535 was found by a man.", "He found the isotope 235U of uranium.", "Uranium-535"),
     ],
 )
@@ -40,6 +42,10 @@ def test_digits_that_the_source_lacks_are_named(claim: str, premise: str, number
         ("He was born on the 17th.", "He was born on February 17, 1972."),
         ("Revenue grew by 5 million.", "Revenue was 10 million in 2018 and 15 million in 2019."),
         ("Uranium-235 was found by a man.", "He found the isotope 235U of uranium."),
+        (
+            "He plays for the 49ers.",
+            "He led the 49ers to a title.",
+        ),
         ("COVID-19 patients recovered.", "Patients with the disease recovered."),
         ("Apollo 11 followed Apollo 10.", "Apollo 10 flew in May, Apollo 11 in July."),
         ("In 2014 it closed.", "In 2013 it opened, and it closed in 2014."),
