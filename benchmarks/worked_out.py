@@ -31,7 +31,7 @@ from citewell.config import Chunking
 from citewell.documents import read_bytes
 from citewell.generation import ExtractiveGenerator
 from citewell.identity import hash_text
-from citewell.matching.amounts import read
+from citewell.matching.calculation.amounts import read
 from citewell.ports import GenerationRequest, Reading
 from citewell.records import DraftClaim, Maker, Passage, Status
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 
 from citewell.matching.asking import asking_sentences
-from citewell.matching.calculations import leaf_of, year_before
-from citewell.matching.expressions import leaves
-from citewell.matching.formulae import is_ratio, worked_out, workings
+from citewell.matching.calculation.expressions import leaves
+from citewell.matching.calculation.formulae import is_ratio, worked_out, workings
+from citewell.matching.calculation.named import leaf_of, year_before
 from citewell.matching.line_items import RATIOS
 from citewell.matching.periods import Period, periods_in
 from citewell.matching.questions import EVERY_YEAR, Wanted, operands, read_question

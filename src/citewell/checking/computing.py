@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from citewell.checking.citations import MAKER, Cited
-from citewell.matching.amounts import read
-from citewell.matching.calculations import leaf_of
-from citewell.matching.expressions import NotArithmetic, leaves, parse, shape, shown, worked
-from citewell.matching.formulae import all_workings
-from citewell.matching.operands import Operand, operands_of, result_of, unfit
+from citewell.matching.calculation.amounts import read
+from citewell.matching.calculation.expressions import NotArithmetic, leaves, parse, shape, shown, worked
+from citewell.matching.calculation.formulae import all_workings
+from citewell.matching.calculation.named import leaf_of
+from citewell.matching.calculation.operands import Operand, operands_of, result_of, unfit
 from citewell.records import DraftClaim, Kind, Label, Passage, Proof, Status, Verdict
 
 LEAST_OPERANDS = 2

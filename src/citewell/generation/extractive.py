@@ -14,9 +14,9 @@ from citewell.config import Gate
 from citewell.generation.frames import CELL, JOINER, LEFT_OPEN, ROW, WORKED, cell_frame, place_of
 from citewell.generation.working import WORKING, Worked, work_out
 from citewell.identity import hash_value
+from citewell.matching.calculation.formulae import is_answer
 from citewell.matching.cells import CellAnswer, label_span, text_of
 from citewell.matching.evidence import find_evidence
-from citewell.matching.formulae import is_answer
 from citewell.matching.naming import usable
 from citewell.matching.prose import SentenceAnswer
 from citewell.matching.questions import left_open, read_question

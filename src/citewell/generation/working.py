@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from citewell.matching.calculations import leaf_of, named_leaves
+from citewell.matching.calculation.expressions import Leaf, mapped, shown, worked
+from citewell.matching.calculation.formulae import Working, all_workings
+from citewell.matching.calculation.named import leaf_of, named_leaves
+from citewell.matching.calculation.operands import Operand, operands_of, result_of, unfit
 from citewell.matching.cells import CellAnswer
-from citewell.matching.expressions import Leaf, mapped, shown, worked
-from citewell.matching.formulae import Working, all_workings
 from citewell.matching.naming import of_the_named
-from citewell.matching.operands import Operand, operands_of, result_of, unfit
 from citewell.matching.questions import read_question
 from citewell.prompts.loading import load_prompt
 from citewell.records import Passage, Record

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from citewell.matching.calculations import leaf_of, named_leaves
+from citewell.matching.calculation.formulae import labelled_workings
+from citewell.matching.calculation.named import leaf_of, named_leaves
+from citewell.matching.calculation.operands import operands_of, unfit
 from citewell.matching.cells import CellAnswer, compared_cells, find_rows, statement_cells
-from citewell.matching.formulae import labelled_workings
 from citewell.matching.line_items import same_label
 from citewell.matching.naming import of_the_named
-from citewell.matching.operands import operands_of, unfit
 from citewell.matching.prose import MAX_SENTENCES, SentenceAnswer, find_pointed, sure
 from citewell.matching.questions import Ask, Wanted
 from citewell.ports import Extractor

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from citewell.aspects import split_aspects
 from citewell.generation import ExtractiveGenerator
-from citewell.matching.expressions import shown
-from citewell.matching.formulae import labelled_workings
+from citewell.matching.calculation.expressions import shown
+from citewell.matching.calculation.formulae import labelled_workings
 from citewell.models.onnx.reader import OnnxReader
 from citewell.ports import GenerationRequest
 from citewell.records import Passage

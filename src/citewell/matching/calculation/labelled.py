@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from citewell.matching.calculations import (
+from citewell.matching.calculation.expressions import MINUS, OVER, Tree
+from citewell.matching.calculation.named import (
     change,
-    each_year,
     growth,
     leaf,
     mean,
@@ -21,8 +21,8 @@ from citewell.matching.calculations import (
     ordered,
     total,
     with_year_before,
+    years_meant,
 )
-from citewell.matching.expressions import MINUS, OVER, Tree
 from citewell.matching.periods import Period
 
 MOST_WORDS = 12
@@ -60,7 +60,6 @@ _LEADING = frozenset(
     """)
 )
 _AFTER = frozenset(("year-end", "respectively"))
-_RANGE = re.compile(r"\d\s*(?:[-–—]|\bto\b|\bthrough\b)\s*(?:FY|F)?\d", re.I)
 _PARENTHESIS = re.compile(r"\([^()]*\)")
 _LEAD = re.compile(
     r"^(?:(?:the|its|their|total\s+amount\s+of|amounts?\s+(?:of|for)|values?\s+(?:of|for)|annual|"
@@ -75,7 +74,7 @@ def labelled(asked: str, periods: Sequence[Period]) -> list[tuple[str, Tree, boo
     if not a or (len(periods) > 1 and _words_between(asked, periods)):
         return []
     years = ordered(_distinct(periods))
-    return _made(kind, a, b, each_year(years) if kind == "mean" and _RANGE.search(asked) else years)
+    return _made(kind, a, b, years_meant(asked, years) if kind == "mean" else years)
 
 
 def labels_in(asked: str, periods: Sequence[Period]) -> tuple[str, ...]:

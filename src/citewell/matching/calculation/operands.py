@@ -11,11 +11,11 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from citewell.matching.amounts import currency, printed_amount, written
-from citewell.matching.calculations import leaf_of
+from citewell.matching.calculation.amounts import currency, printed_amount, written
+from citewell.matching.calculation.expressions import MINUS, OVER, PLUS, POWER, Leaf, Node, Tree
+from citewell.matching.calculation.formulae import Working
+from citewell.matching.calculation.named import leaf_of
 from citewell.matching.cells import CellAnswer, find_item, labelled_cells, quarter_by_table, text_of
-from citewell.matching.expressions import MINUS, OVER, PLUS, POWER, Leaf, Node, Tree
-from citewell.matching.formulae import Working
 from citewell.matching.line_items import BALANCE, CASH, ITEMS, statements_in
 from citewell.matching.naming import calendar, head_fit
 from citewell.matching.periods import Period, periods_in

@@ -12,20 +12,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from citewell.matching.asking import asking_sentences
-from citewell.matching.calculations import (
+from citewell.matching.calculation.expressions import OVER, Tree
+from citewell.matching.calculation.formula_reading import NotUnderstoodError, Reading
+from citewell.matching.calculation.labelled import labelled, labels_in
+from citewell.matching.calculation.named import (
     change,
-    each_year,
     growth,
     leaf,
     mean,
     node,
-    ordered,
     with_year_before,
     yearly_growth,
+    years_meant,
 )
-from citewell.matching.expressions import OVER, Tree
-from citewell.matching.formula_reading import NotUnderstoodError, Reading
-from citewell.matching.labelled import labelled, labels_in
 from citewell.matching.line_items import RATIOS, core_words, label_words
 from citewell.matching.periods import Period, periods_in
 from citewell.matching.questions import Ask, Wanted, operands, read_question
@@ -52,11 +51,6 @@ _TOLD_BY_A_NUMBER = (Ask.NUMBER, Ask.TEXT)
 Calculation = tuple[str, Tree, bool]
 """What it is called, the tree, whether it is a percentage by nature."""
 
-_RANGE = re.compile(
-    r"\d\s*(?:[-–—]|to|through|until)\s*(?:FY|fiscal(?: year)?|Q\d)?\s*\d"
-    r"|\b(?:\d|two|three|four|five)[- ]years?\b",
-    re.I,
-)
 _PLACES = (
     (re.compile(r"\b(?:two|2) decimals?\b|\bnearest hundredth|\bhundredths?\b", re.I), 2),
     (re.compile(r"\b(?:one|1) decimals?\b|\bnearest tenth|\btenths?\b", re.I), 1),
@@ -189,7 +183,7 @@ def _of_ratio(
     found: list[Calculation] = []
     for form in (defined[name],) if name in defined else RATIOS[name].forms:
         if main.average and len(periods) > 1 and not re.search(r"\baverage\b", form, re.I):
-            years = _years(main, periods)
+            years = years_meant(main.question, periods)
             averaged = mean([Reading(form, year, defined).tree() for year in years])
             found.append((_over_years(name, years), averaged, percent))
             continue
@@ -218,7 +212,7 @@ def _of_items(main: Wanted, periods: Sequence[Period]) -> list[Calculation]:
     share = _AS_SHARE.search(main.question)
     if share and len(main.items) == 2 and main.items[0].start < share.start() < main.items[1].start:
         one, other = (mention.name for mention in main.items)
-        years = _years(main, periods) if main.average else list(periods)
+        years = years_meant(main.question, periods) if main.average else list(periods)
         parts: list[Tree] = [node(OVER, leaf(one, year), leaf(other, year)) for year in years]
         what = f"{one} as a share of {other}"
         if main.average and len(parts) > 1:
@@ -229,7 +223,7 @@ def _of_items(main: Wanted, periods: Sequence[Period]) -> list[Calculation]:
         return []
     (item,) = names
     if main.average and len(periods) > 1:
-        years = _years(main, periods)
+        years = years_meant(main.question, periods)
         return [(_over_years(item, years), mean([leaf(item, year) for year in years]), False)]
     pair = with_year_before(periods)
     if len(pair) != 2:
@@ -244,11 +238,6 @@ def _of_items(main: Wanted, periods: Sequence[Period]) -> list[Calculation]:
     if _DIFFERENCE.search(main.question):
         return [(f"change of {span}", change(item, first, last), False)]
     return []
-
-
-def _years(main: Wanted, periods: Sequence[Period]) -> list[Period]:
-    """ "FY2015 - FY2017" and "3 year average" take the years between; "2015 and 2017" does not."""
-    return each_year(periods) if _RANGE.search(main.question) else ordered(periods)
 
 
 def _over_years(what: str, years: Sequence[Period]) -> str:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.matching.amounts import currency, printed_amount, read, written
-from citewell.matching.expressions import (
+from citewell.matching.calculation.amounts import currency, printed_amount, read, written
+from citewell.matching.calculation.expressions import (
     MAX_EXPONENT,
     MAX_LEAVES,
     Leaf,

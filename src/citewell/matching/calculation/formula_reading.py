@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from citewell.matching.calculations import change, leaf, mean, node, ordered, with_year_before
-from citewell.matching.expressions import MAX_LEAVES, MINUS, OVER, PLUS, TIMES, Leaf, Tree
+from citewell.matching.calculation.expressions import MAX_LEAVES, MINUS, OVER, PLUS, TIMES, Leaf, Tree
+from citewell.matching.calculation.named import change, leaf, mean, node, ordered, with_year_before
 from citewell.matching.line_items import RATIOS, formulae_in, items_in, statement_spans
 from citewell.matching.periods import Period, periods_in
 

@@ -1,17 +1,23 @@
 """The calculations that are asked for by name, over an item in periods: growth, a mean, a difference.
 
-In: items (line items or row labels) and periods. Out: trees whose leaves are "item, FY2022". Knows nothing
-about questions and documents.
+In: items (line items or row labels) and periods. Out: trees whose leaves are "item, FY2022", and which
+years a question means. Knows nothing about documents.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from citewell.matching.expressions import MINUS, OVER, PLUS, POWER, Leaf, Node, Tree, leaves
+from citewell.matching.calculation.expressions import MINUS, OVER, PLUS, POWER, Leaf, Node, Tree, leaves
 from citewell.matching.periods import Period
 
 MOST_YEARS = 10
+_RANGE = re.compile(
+    r"\d\s*(?:[-–—]|to|through|until)\s*(?:FY?|fiscal(?: year)?|Q\d)?\s*\d"
+    r"|\b(?:\d|two|three|four|five)[- ]years?\b",
+    re.I,
+)
 
 
 def leaf(item: str, period: Period) -> Leaf:
@@ -89,11 +95,11 @@ def with_year_before(periods: Sequence[Period]) -> list[Period]:
     return [year_before(periods[0]), periods[0]] if len(periods) == 1 else ordered(periods)
 
 
-def each_year(periods: Sequence[Period]) -> list[Period]:
-    """Two years and those between them; anything else in its order."""
-    sorted_ones = ordered(periods)
-    first, last = sorted_ones[0], sorted_ones[-1]
-    plain = all(p.quarter is None and p.month is None for p in sorted_ones)
-    if len(sorted_ones) != 2 or not plain or last.year - first.year > MOST_YEARS:
-        return sorted_ones
+def years_meant(asked: str, periods: Sequence[Period]) -> list[Period]:
+    """ "FY2015 - FY2017" and "3 year average" take the years between; "2015 and 2017" does not."""
+    years = ordered(periods)
+    first, last = years[0], years[-1]
+    plain = all(p.quarter is None and p.month is None for p in years)
+    if len(years) != 2 or not plain or last.year - first.year > MOST_YEARS or not _RANGE.search(asked):
+        return years
     return [Period(year=year) for year in range(first.year, last.year + 1)]

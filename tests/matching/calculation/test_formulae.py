@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.matching.calculations import leaf_of
-from citewell.matching.expressions import leaves, shown
-from citewell.matching.formulae import workings
+from citewell.matching.calculation.expressions import leaves, shown
+from citewell.matching.calculation.formulae import workings
+from citewell.matching.calculation.named import leaf_of
 from citewell.matching.line_items import ITEMS, RATIOS
 
 RATIO = "Round your answer to two decimal places."
