@@ -274,13 +274,20 @@ def play(bench: Bench, writer: str, made: Sequence[Case], line: str, settings: W
 
 def stands(claim: str, answer: Answer) -> bool:
     """Every part of it is shown as verified. An answer that is withheld shows nothing."""
-    parts = [c for c in answer.claims if same(c.text, claim)]
+    # A lie may differ from its true twin by a digit: likeness counts where nothing stands as it was said.
+    parts = [c for c in answer.claims if _bare(c.text) == _bare(claim)] or [
+        c for c in answer.claims if same(c.text, claim)
+    ]
     return bool(parts) and all(c.shown and c.verdict.status is Status.VERIFIED for c in parts)
 
 
 def same(one: str, other: str) -> bool:
-    a, b = ("".join(ch for ch in text.lower() if ch.isalnum()) for text in (one, other))
+    a, b = _bare(one), _bare(other)
     return a in b or b in a or overlap(one, other) >= 0.9
+
+
+def _bare(text: str) -> str:
+    return "".join(ch for ch in text.lower() if ch.isalnum())
 
 
 def provider_trouble(bench: Bench, case: Case) -> list[list[str]]:

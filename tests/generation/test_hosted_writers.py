@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from benchmarks.llm_server import Asked, Play, Reply, Said, Server, serving
 
+from citewell.claims.phrases import ABSTENTIONS
 from citewell.config import Writer
 from citewell.errors import ConfigError, GeneratorError, ModelError
 from citewell.generation import LanguageModelWriter
@@ -282,4 +283,5 @@ def test_a_grammar_goes_where_the_server_takes_it(play: Play_, passages: Any) ->
     lark, gbnf = (asked.body for asked in server.asked)
     assert "substring_chunks" in lark["structured_outputs"]["grammar"]
     assert gbnf["grammar"].startswith("root ::=")
+    assert all(ABSTENTIONS[0] in str(body) for body in (lark, gbnf))
     assert Form.GRAMMAR in language_model_named("openai:m", Writer()).forms

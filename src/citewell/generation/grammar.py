@@ -54,7 +54,8 @@ def quote_gbnf(passages: Sequence[Passage]) -> str:
     """
     numbers = range(1, len(passages) + 1)
     rules = [
-        'root ::= line ("\\n" line)*',
+        f"root ::= answer | {_literal(ABSTENTIONS[0])}",
+        'answer ::= line ("\\n" line)*',
         "line ::= stated | missing",
         'stated ::= evidence (" " evidence)* " " statement (" [inference: " words "]")?',
         'missing ::= "[missing: " words "]"',
