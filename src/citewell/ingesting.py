@@ -10,7 +10,6 @@ run finds what is stored and goes on. Knows nothing about formats or models.
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,7 +24,7 @@ from citewell.chunking import chunk_document
 from citewell.clock import SystemClock, stamp
 from citewell.config import Chunking
 from citewell.documents.detect import DATA
-from citewell.documents.files import FileFailure, SourceFile, walk
+from citewell.documents.files import FileFailure, SourceFile, is_gone, place_of, walk
 from citewell.documents.worker import ParsingWorker
 from citewell.errors import CitewellError, DocumentError, OtherKindError, UnreadableError, UsageError
 from citewell.evidence.catalogue import STORED, WITHDRAWN, CatalogueEntry, absent
@@ -96,8 +95,8 @@ def ingest(
     a folder holds beside documents (pictures, archives, JSON) is skipped; named by its own path it is read or
     reported like any file.
     ``acl`` and ``tags`` replace a known document's; empty, they leave them as they are, so that
-    ingesting again never opens what was closed. A document whose file is gone from an ingested folder
-    is withdrawn. ``sees`` says of an access list whether whoever ingests may see such documents: others are
+    ingesting again never opens what was closed. A document whose file is gone from an ingested folder, or
+    from the path that is given, is withdrawn; one in a folder that cannot be read is not. ``sees`` says of an access list whether whoever ingests may see such documents: others are
     neither replaced nor withdrawn. Stopped by the keyboard, it publishes what is whole. Raises UsageError
     when another ingest is writing.
     """
@@ -115,14 +114,13 @@ def ingest(
             raise
         writing.commit()
         entries = [entry for entry in evidence.catalogue() if sees(entry.acl)]
-        for entry in _gone(paths, entries, plan.met):
-            index.remove([entry.document_id])
+        gone = plan.gone(paths, entries)
+        index.remove([entry.document_id for entry in gone])
+        for entry in gone:
             evidence.withdraw(entry.document_id, GONE)
-            writing.outcomes.append(
-                FileOutcome(path=entry.uri, document_id=entry.document_id, status=WITHDRAWN, message=GONE)
-            )
+        outcomes = _with_gone(writing.outcomes, gone)
         _reconcile(evidence, index)
-        return IngestReport(files=tuple(writing.outcomes), index_version=index.publish())
+        return IngestReport(files=tuple(outcomes), index_version=index.publish())
 
 
 def _reconcile(evidence: SqliteEvidence, index: ChunkIndex) -> None:
@@ -192,7 +190,29 @@ class _Plan:
         self._known = {entry.document_id: entry for entry in evidence.catalogue()}
         self._stored = index.stored()
         self._acl, self._tags, self._now = acl, tags, now
-        self.met: set[str] = set()
+        self._met: set[str] = set()
+        self._unseen: set[Path] = set()
+
+    def meet(self, source: SourceFile | FileFailure) -> None:
+        """What the walk came by: it is there, or nothing is known of what is under it."""
+        if isinstance(source, SourceFile):
+            self._met.add(source.document_id)
+        elif source.unseen:
+            self._unseen.add(source.place)
+
+    def gone(self, paths: Sequence[Path], entries: Iterable[CatalogueEntry]) -> list[CatalogueEntry]:
+        """Of ``entries`` those of the ``paths`` whose file is no longer there (not: cannot be read)."""
+        roots = {place_of(path) for path in paths}
+        gone = []
+        for entry in entries:
+            if entry.state == WITHDRAWN or entry.document_id in self._met:
+                continue
+            file = _file_of(entry)
+            if file is None or roots.isdisjoint((file, *file.parents)):
+                continue
+            if self._unseen.isdisjoint(file.parents) and is_gone(file):
+                gone.append(entry)
+        return gone
 
     def skip(self, source: SourceFile, version: str, named: bool) -> FileOutcome | None:
         """The outcome of a file that needs nothing; ``named`` when its own path was given."""
@@ -225,7 +245,7 @@ class _Plan:
         entry = self._known.get(document.document_id)
         return msgspec.structs.replace(
             document,
-            uri=source.path.resolve().as_uri(),
+            uri=source.place.as_uri(),
             acl=self._acl or (entry.acl if entry else document.acl),
             tags=self._tags or (entry.tags if entry else document.tags),
             ingested_at=document.ingested_at or self._now,
@@ -301,13 +321,13 @@ class _Writing:
 def _read_all(
     paths: Sequence[Path], document_id: str | None, worker: ParsingWorker, chunking: Chunking, plan: _Plan
 ) -> Iterator[FileOutcome | _Parsed]:
-    named = {path.resolve() for path in paths if path.is_file()}
+    named = {place_of(path) for path in paths}
     for source in walk(paths, document_id=document_id):
+        plan.meet(source)
         if isinstance(source, FileFailure):
             yield _failed(str(source.path), "", source.error)
             continue
-        plan.met.add(source.document_id)
-        is_named = source.path.resolve() in named
+        is_named = source.place in named
         try:
             version = _hash(source)
             skipped = plan.skip(source, version, is_named)
@@ -370,17 +390,20 @@ def _ahead(items: Iterator[FileOutcome | _Parsed]) -> Iterator[FileOutcome | _Pa
         thread.join()
 
 
-def _gone(paths: Sequence[Path], entries: Iterable[CatalogueEntry], met: set[str]) -> list[CatalogueEntry]:
-    """Documents of an ingested folder whose file is no longer there (not: one that cannot be read)."""
-    folders = [path.resolve() for path in paths if path.is_dir()]
-    gone = []
-    for entry in entries:
-        if entry.state == WITHDRAWN or entry.document_id in met or not entry.uri.startswith("file:"):
-            continue
-        file = Path(url2pathname(urlsplit(entry.uri).path))
-        if any(folder in file.parents for folder in folders) and not os.path.lexists(file):
-            gone.append(entry)
-    return gone
+def _with_gone(outcomes: Iterable[FileOutcome], gone: Sequence[CatalogueEntry]) -> list[FileOutcome]:
+    """``outcomes`` and the withdrawn ones, which tell instead that a path that was named is not there."""
+    files = {_file_of(entry) for entry in gone}
+    kept = [one for one in outcomes if one.status != FAILED or place_of(Path(one.path)) not in files]
+    return kept + [
+        FileOutcome(path=entry.uri, document_id=entry.document_id, status=WITHDRAWN, message=GONE)
+        for entry in gone
+    ]
+
+
+def _file_of(entry: CatalogueEntry) -> Path | None:
+    """Where the document was read from."""
+    address = urlsplit(entry.uri)
+    return Path(url2pathname(address.path)) if address.scheme == "file" else None
 
 
 def _hash(source: SourceFile) -> str:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -48,7 +51,7 @@ def test_a_file_named_itself_has_its_name_and_may_be_hidden(library: Path) -> No
 
 def test_an_id_can_be_given_to_one_file_only(library: Path) -> None:
     given = list(walk([library / "b.txt"], document_id="contract"))
-    assert given == [SourceFile(library / "b.txt", "contract")]
+    assert given == [SourceFile(library / "b.txt", "contract", library / "b.txt")]
     for paths in ([library], [library / "b.txt", library / "a" / "one.txt"], []):
         with pytest.raises(UsageError):
             list(walk(paths, document_id="contract"))
@@ -112,12 +115,58 @@ def test_missing_and_empty_places_are_reported(tmp_path: Path) -> None:
     assert "no files" in str(void.error)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_what_may_not_be_read_is_reported(library: Path) -> None:
-    (library / "b.txt").chmod(0)
-    (library / "a").chmod(0)
-    assert [failure.path.name for failure in failures(library)] == ["a", "b.txt"]
-    (library / "a").chmod(0o700)
+@pytest.fixture
+def ordinary() -> Iterator[Path]:
+    """A new folder of a user whom permissions bind: root, as whom tests may run, reads everything."""
+    folder = Path(tempfile.mkdtemp())
+    root = os.geteuid() == 0
+    if root:
+        os.chown(folder, 65534, 65534)
+        os.setresuid(65534, 65534, 0)
+    try:
+        yield folder
+    finally:
+        if root:
+            os.setresuid(0, 0, 0)
+        for inner in [folder, *(path for path in folder.iterdir() if path.is_dir())]:
+            inner.chmod(0o700)
+        shutil.rmtree(folder)
+
+
+def test_what_may_not_be_read_is_reported_and_the_rest_is_found(ordinary: Path) -> None:
+    for name in ("a/x.txt", "b.txt", "listed/x.txt", "open.txt"):
+        (ordinary / name).parent.mkdir(exist_ok=True)
+        (ordinary / name).write_text(name)
+    (ordinary / "a").chmod(0)
+    (ordinary / "b.txt").chmod(0)
+    (ordinary / "listed").chmod(0o444)
+    assert [str(failure.path.relative_to(ordinary)) for failure in failures(ordinary)] == [
+        "a",
+        "b.txt",
+        "listed/x.txt",
+    ]
+    assert ids(ordinary / "a" / "x.txt", ordinary / "open.txt") == ["open.txt"]
+    assert "permission denied" in str(failures(ordinary / "a" / "x.txt")[0].error)
+
+
+def test_a_name_that_no_file_can_have_is_reported_and_the_rest_is_found(library: Path) -> None:
+    long = library / ("n" * 300)
+    assert ids(long, library / "b.txt") == ["b.txt"]
+    assert "too long" in str(failures(long)[0].error)
+    with pytest.raises(UsageError):
+        list(walk([long, library], document_id="contract"))
+    assert list(walk([long], document_id="contract"))
+
+
+def test_a_place_keeps_the_names_of_links_and_not_of_the_folders_above(library: Path, tmp_path: Path) -> None:
+    (library / "link.txt").symlink_to(library / "b.txt")
+    (library / "more").symlink_to(library / "a")
+    (tmp_path / "other").symlink_to(tmp_path)
+    places = {str(item.place) for item in walk([tmp_path / "other" / "library"])}
+    assert {str(library / "link.txt"), str(library / "more" / "one.txt")} <= places
+    assert [item.place for item in walk([tmp_path / "other" / "library" / "link.txt"])] == [
+        library / "link.txt"
+    ]
 
 
 def test_names_that_are_not_text_still_give_an_id(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -153,6 +154,88 @@ def test_a_file_of_another_folder_is_not_withdrawn(home: Home, folder: Path, tmp
     (other / "figs.md").unlink()
     home.ingest(folder)
     assert "other/figs.md" in home.find("harvest")
+
+
+@pytest.mark.parametrize("reason", [errno.EACCES, errno.EIO, errno.ESTALE])
+def test_a_folder_that_cannot_be_read_withdraws_nothing(
+    home: Home, folder: Path, monkeypatch: pytest.MonkeyPatch, reason: int
+) -> None:
+    (folder / "more").mkdir()
+    (folder / "more" / "figs.md").write_text("# On figs\n\nFigs of the harvest.\n")
+    home.ingest(folder)
+    (folder / "plums.md").unlink()
+    with monkeypatch.context() as patched:
+        for name in ("stat", "lstat", "listdir"):  # injected: the tests may run as root, who reads everything
+            patched.setattr(os, name, _failing(getattr(os, name), folder / "more", name, reason))
+        found = statuses(home.ingest(folder, folder / "more" / "figs.md"))
+    assert found == {
+        "papers/apples.md": "unchanged",
+        "papers/pears.md": "unchanged",
+        "papers/plums.md": "withdrawn",
+        str(folder / "more"): "failed",
+        str(folder / "more" / "figs.md"): "failed",
+    }
+    assert "papers/more/figs.md" in home.find("harvest")
+
+
+def _failing(known: Any, folder: Path, name: str, reason: int) -> Any:
+    """``known``, but nothing in ``folder`` can be looked at."""
+
+    def wrapped(path: Any = ".", *args: Any, **options: Any) -> Any:
+        if isinstance(path, str | Path) and (
+            folder in Path(path).parents or (name == "listdir" and Path(path) == folder)
+        ):
+            raise OSError(reason, os.strerror(reason), str(path))
+        return known(path, *args, **options)
+
+    return wrapped
+
+
+def test_a_link_that_is_deleted_is_withdrawn_and_one_that_is_broken_is_not(
+    home: Home, folder: Path, tmp_path: Path
+) -> None:
+    far = tmp_path / "far"
+    far.mkdir()
+    for name in ("figs", "nuts"):
+        (far / f"{name}.md").write_text(f"# On {name}\n\nThe harvest of {name}.\n")
+    (folder / "figs.md").symlink_to(far / "figs.md")
+    (folder / "more").symlink_to(far)
+    home.ingest(folder)
+    far.rename(tmp_path / "unplugged")
+    assert set(statuses(home.ingest(folder)).values()) == {"unchanged", "failed"}
+    (tmp_path / "unplugged").rename(far)
+    (folder / "figs.md").unlink()
+    (folder / "more").unlink()
+    found = statuses(home.ingest(folder))
+    assert {name for name, status in found.items() if status == "withdrawn"} == {
+        "papers/figs.md",
+        "papers/more/figs.md",
+        "papers/more/nuts.md",
+    }
+    assert home.find("harvest") == ["papers/apples.md", "papers/pears.md", "papers/plums.md"]
+
+
+def test_naming_a_known_file_that_is_gone_withdraws_it(home: Home, folder: Path) -> None:
+    home.ingest(folder / "pears.md", folder / "plums.md")
+    (folder / "pears.md").unlink()
+    report = home.ingest(folder / "pears.md", folder / "plums.md")
+    assert statuses(report) == {"plums.md": "unchanged", "pears.md": "withdrawn"}
+    assert home.find("harvest") == ["plums.md"]
+    (again,) = home.ingest(folder / "pears.md").failed
+    assert "no such file" in again.message
+
+
+def test_a_folder_that_is_named_and_not_there_withdraws_nothing(home: Home, folder: Path) -> None:
+    home.ingest(folder)
+    folder.rename(folder.parent / "unplugged")
+    assert statuses(home.ingest(folder)) == {str(folder): "failed"}
+    assert len(home.find("harvest")) == 3
+
+
+def test_a_path_that_cannot_be_looked_at_is_one_failure(home: Home, folder: Path) -> None:
+    report = home.ingest(folder / ("n" * 300), folder)
+    assert [bool(failure.hint) for failure in report.failed] == [True]
+    assert len(home.find("harvest")) == 3
 
 
 def test_what_a_person_withdrew_stays_withdrawn_until_it_is_named(home: Home, folder: Path) -> None:

@@ -24,18 +24,21 @@ _SKIPPED_PREFIXES = (".", "~$")  # hidden files, and the lock files of office pr
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A regular file and the id its document will have."""
+    """A regular file, the id its document will have, and its :func:`place_of`."""
 
     path: Path
     document_id: str
+    place: Path
 
 
 @dataclass(frozen=True, slots=True)
 class FileFailure:
-    """A path that gives no document, and why."""
+    """A path that gives no document, and why. ``unseen``: what is under it, if anything, is not known."""
 
     path: Path
     error: DocumentError
+    place: Path
+    unseen: bool = False
 
 
 def walk(paths: Sequence[Path], *, document_id: str | None = None) -> Iterator[SourceFile | FileFailure]:
@@ -46,34 +49,54 @@ def walk(paths: Sequence[Path], *, document_id: str | None = None) -> Iterator[S
     The second file that would have an id is a failure. Raises UsageError when ``document_id`` is
     given for anything but one file.
     """
-    if document_id is not None and (len(paths) != 1 or paths[0].is_dir()):
+    if document_id is not None and (len(paths) != 1 or os.path.isdir(paths[0])):
         raise UsageError("--id names one document", hint="give exactly one file with it")
-    taken: dict[str, Path] = {}
+    taken: dict[str, SourceFile] = {}
     for path in paths:
         for item in _under(path):
             if isinstance(item, FileFailure):
                 yield item
                 continue
             name = document_id if document_id is not None else item.document_id
-            first = taken.setdefault(name, item.path)
-            if first is not item.path and not _same_place(first, item.path):
+            first = taken.setdefault(name, item)
+            if first is item:
+                yield SourceFile(item.path, name, item.place)
+            elif first.place != item.place:
                 yield FileFailure(
                     item.path,
                     UnreadableError(
-                        f"its id {name!r} is taken by {first}",
+                        f"its id {name!r} is taken by {first.path}",
                         hint="ingest their common parent folder, or this one alone with --id",
                     ),
+                    item.place,
                 )
-            elif first is item.path:
-                yield SourceFile(item.path, name)
+
+
+def place_of(path: Path) -> Path:
+    """Where a path that was named stands: its real folder and its own name, be that a link or not there."""
+    path = path.absolute()
+    if path.name in ("", ".."):
+        return Path(os.path.realpath(path))
+    return Path(os.path.realpath(path.parent), path.name)
+
+
+def is_gone(path: Path) -> bool:
+    """Whether nothing stands at ``path``; a folder that may not be searched or a failing disk says nothing."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def read_file(path: Path, *, max_bytes: int) -> bytes:
     """The bytes of a regular file. Raises UnreadableError, or LimitError over ``max_bytes``."""
-    problem = _problem(path)
-    if problem is not None:
-        raise problem
     try:
+        problem = _problem(path, path.stat().st_mode)
+        if problem is not None:
+            raise problem
         # O_NONBLOCK: should a pipe have taken the file's place since, opening it must not wait.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     except OSError as error:
@@ -93,53 +116,64 @@ def read_file(path: Path, *, max_bytes: int) -> bytes:
     return data
 
 
-def _under(path: Path) -> Iterator[SourceFile | FileFailure]:
-    if not path.is_dir():
-        problem = _problem(path)
-        yield FileFailure(path, problem) if problem else SourceFile(path, _name(path.absolute().name))
-        return
-    root = Path(os.path.abspath(path))
-    found = False
-    for item in _in_folder(path, root.name, (), Counter()):
+_Found = Iterator[SourceFile | FileFailure]
+_Identity = tuple[int, int]
+
+
+def _under(path: Path) -> _Found:
+    place, found = place_of(path), False
+    for item in _at(path, place, place.name, (), Counter()):
         found = True
         yield item
     if not found:
         yield FileFailure(
-            path, UnreadableError("the folder holds no files", hint="hidden files are read when named")
+            path, UnreadableError("the folder holds no files", hint="hidden files are read when named"), place
         )
 
 
-def _in_folder(
-    folder: Path, prefix: str, above: tuple[tuple[int, int], ...], visits: Counter[tuple[int, int]]
-) -> Iterator[SourceFile | FileFailure]:
+def _at(
+    path: Path, place: Path, name: str, above: tuple[_Identity, ...], visits: Counter[_Identity]
+) -> _Found:
     try:
-        status = folder.stat()
-        entries = sorted(os.listdir(folder))
+        status = path.stat()
     except OSError as error:
-        yield FileFailure(folder, _unreadable(error))
+        yield FileFailure(path, _unreadable(error), place, unseen=True)
         return
-    identity = (status.st_dev, status.st_ino)
+    if stat.S_ISDIR(status.st_mode):
+        yield from _in_folder(path, place, name, (*above, (status.st_dev, status.st_ino)), visits)
+    elif problem := _problem(path, status.st_mode):
+        yield FileFailure(path, problem, place)
+    else:
+        yield SourceFile(path, _name(name), place)
+
+
+def _in_folder(
+    folder: Path, place: Path, prefix: str, line: tuple[_Identity, ...], visits: Counter[_Identity]
+) -> _Found:
+    """``line``: the folders from the first to this one."""
+    *above, identity = line
     visits[identity] += 1
     if identity in above:
         yield FileFailure(
-            folder, UnreadableError("it leads back to a folder it is in", hint="remove the link to it")
+            folder, UnreadableError("it leads back to a folder it is in", hint="remove the link to it"), place
         )
         return
     if len(above) >= _DEEPEST or visits[identity] > _MOST_VISITS:
         yield FileFailure(
             folder,
             LimitError("its folders are too deep or linked too often", hint="ingest the folders one by one"),
+            place,
         )
         return
+    try:
+        entries = sorted(os.listdir(folder))
+    except OSError as error:
+        yield FileFailure(folder, _unreadable(error), place, unseen=True)
+        return
     for entry in entries:
-        if entry.startswith(_SKIPPED_PREFIXES):
-            continue
-        path, name = folder / entry, f"{prefix}/{entry}" if prefix else entry
-        if path.is_dir():
-            yield from _in_folder(path, name, (*above, identity), visits)
-        else:
-            problem = _problem(path)
-            yield FileFailure(path, problem) if problem else SourceFile(path, _name(name))
+        if not entry.startswith(_SKIPPED_PREFIXES):
+            name = f"{prefix}/{entry}" if prefix else entry
+            yield from _at(folder / entry, place / entry, name, line, visits)
 
 
 _KINDS = (
@@ -151,12 +185,8 @@ _KINDS = (
 )
 
 
-def _problem(path: Path) -> UnreadableError | None:
-    """Why ``path`` cannot be read as a file, without opening it unless it is a regular one."""
-    try:
-        mode = path.stat().st_mode
-    except OSError as error:
-        return _unreadable(error)
+def _problem(path: Path, mode: int) -> UnreadableError | None:
+    """Why ``path`` cannot be read as a file, without opening it."""
     if not stat.S_ISREG(mode):
         what = next((what for test, what in _KINDS if test(mode)), "no regular file")
         return UnreadableError(f"it is {what}", hint="give a file or a folder of files")
@@ -170,10 +200,6 @@ def _unreadable(error: OSError) -> UnreadableError:
     return UnreadableError(
         f"it cannot be opened ({reason})", hint="check the path, its links and permissions"
     )
-
-
-def _same_place(one: Path, other: Path) -> bool:
-    return os.path.abspath(one) == os.path.abspath(other)
 
 
 def _name(path: str) -> str:
