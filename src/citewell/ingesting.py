@@ -10,13 +10,13 @@ run finds what is stored and goes on. Knows nothing about formats or models.
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote_to_bytes
 
 import msgspec
 
@@ -26,7 +26,14 @@ from citewell.config import Chunking
 from citewell.documents.detect import DATA
 from citewell.documents.files import FileFailure, SourceFile, is_gone, place_of, walk
 from citewell.documents.worker import ParsingWorker
-from citewell.errors import CitewellError, DocumentError, OtherKindError, UnreadableError, UsageError
+from citewell.errors import (
+    CitewellError,
+    DocumentError,
+    EvidenceError,
+    OtherKindError,
+    UnreadableError,
+    UsageError,
+)
 from citewell.evidence.catalogue import STORED, WITHDRAWN, CatalogueEntry, absent
 from citewell.evidence.sqlite import SqliteEvidence
 from citewell.identity import hash_file
@@ -96,9 +103,9 @@ def ingest(
     reported like any file.
     ``acl`` and ``tags`` replace a known document's; empty, they leave them as they are, so that
     ingesting again never opens what was closed. A document whose file is gone from an ingested folder, or
-    from the path that is given, is withdrawn; one in a folder that cannot be read is not. ``sees`` says of an access list whether whoever ingests may see such documents: others are
-    neither replaced nor withdrawn. Stopped by the keyboard, it publishes what is whole. Raises UsageError
-    when another ingest is writing.
+    from the path that is given, is withdrawn; one in a folder that cannot be read stays. ``sees`` says of an
+    access list whether whoever ingests may see such documents: others are neither replaced nor withdrawn.
+    Stopped by the keyboard, it publishes what is whole. Raises UsageError when another ingest is writing.
     """
     with index.writer():
         plan = _Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
@@ -344,7 +351,7 @@ def _read_all(
             else:
                 yield _outcome(source, SKIPPED, error.args[0], error.hint)
             continue
-        except DocumentError as error:
+        except (DocumentError, EvidenceError) as error:  # or its version was erased, or damaged in the store
             yield _failed(str(source.path), source.document_id, error)
             continue
         document = plan.complete(document, source)
@@ -401,9 +408,10 @@ def _with_gone(outcomes: Iterable[FileOutcome], gone: Sequence[CatalogueEntry]) 
 
 
 def _file_of(entry: CatalogueEntry) -> Path | None:
-    """Where the document was read from."""
-    address = urlsplit(entry.uri)
-    return Path(url2pathname(address.path)) if address.scheme == "file" else None
+    """Where the document was read from, byte for byte: a name need not be text."""
+    if not entry.uri.startswith("file:///"):
+        return None
+    return Path(os.fsdecode(unquote_to_bytes(entry.uri.removeprefix("file://"))))
 
 
 def _hash(source: SourceFile) -> str:

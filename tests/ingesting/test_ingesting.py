@@ -215,6 +215,18 @@ def test_a_link_that_is_deleted_is_withdrawn_and_one_that_is_broken_is_not(
     assert home.find("harvest") == ["papers/apples.md", "papers/pears.md", "papers/plums.md"]
 
 
+def test_a_file_whose_name_is_no_text_is_not_taken_for_deleted(home: Home, folder: Path) -> None:
+    odd = os.fsencode(folder) + b"/caf\xe9.md"
+    with open(odd, "w") as stream:
+        stream.write("# On coffee\n\nThe harvest of coffee.\n")
+    home.ingest(folder)
+    os.unlink(odd)
+    os.symlink("nowhere", odd)
+    assert "withdrawn" not in statuses(home.ingest(folder)).values()
+    os.unlink(odd)
+    assert "withdrawn" in statuses(home.ingest(folder)).values()
+
+
 def test_naming_a_known_file_that_is_gone_withdraws_it(home: Home, folder: Path) -> None:
     home.ingest(folder / "pears.md", folder / "plums.md")
     (folder / "pears.md").unlink()
@@ -299,6 +311,22 @@ def test_a_text_that_cannot_be_embedded_is_one_file_s_failure(
     report = home.ingest(folder)
     assert [outcome.document_id for outcome in report.failed] == ["papers/strange.md"]
     assert len(home.find("harvest")) == 3
+
+
+def test_a_version_that_was_erased_is_one_file_s_failure(home: Home, folder: Path) -> None:
+    before = (folder / "pears.md").read_text()
+    home.ingest(folder)
+    (folder / "pears.md").write_text("# On pears\n\nAll quinces now.\n")
+    home.ingest(folder)
+    with home.evidence as evidence:
+        evidence.erase("papers/pears.md", evidence.versions("papers/pears.md")[0])
+    (folder / "pears.md").write_text(before)
+    (folder / "plums.md").write_text("# On plums\n\nThe harvest was lost to wasps.\n")
+    report = home.ingest(folder)
+    (failure,) = report.failed
+    assert (failure.document_id, "erased" in failure.message) == ("papers/pears.md", True)
+    assert statuses(report)["papers/plums.md"] == "updated"
+    assert home.find("wasps") == ["papers/plums.md"]
 
 
 def test_what_a_failed_run_only_stored_is_added_by_the_next(

@@ -81,7 +81,7 @@ def place_of(path: Path) -> Path:
 
 
 def is_gone(path: Path) -> bool:
-    """Whether nothing stands at ``path``; a folder that may not be searched or a failing disk says nothing."""
+    """Whether nothing stands at ``path``: a locked folder or a failing disk does not say so."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
