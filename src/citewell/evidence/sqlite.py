@@ -328,7 +328,7 @@ def _unpacked(version: str, document_id: str, text_hash: str, body: bytes | None
     if body is None:
         raise EvidenceError(
             f"the text of {document_id} {version} was erased",
-            hint="its hash stays; citations of it read GONE",
+            hint="its hash stays, citations of it read GONE; the file can be ingested under another --id",
         )
     try:
         document = msgspec.msgpack.decode(zlib.decompress(body), type=Document)
