@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,14 @@ def hash_file(path: Path) -> str:
     """:func:`hash_bytes` of what the file holds, read in pieces. Raises OSError."""
     with path.open("rb") as file:
         return TAG + hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def hash_pieces(pieces: Iterable[bytes]) -> str:
+    """:func:`hash_bytes` of the pieces put together."""
+    digest = hashlib.sha256()
+    for piece in pieces:
+        digest.update(piece)
+    return TAG + digest.hexdigest()
 
 
 def hash_text(text: str) -> str:

@@ -24,19 +24,17 @@ from citewell.chunking import chunk_document
 from citewell.clock import SystemClock, stamp
 from citewell.config import Chunking
 from citewell.documents.detect import DATA
-from citewell.documents.files import FileFailure, SourceFile, is_gone, place_of, walk
+from citewell.documents.files import FileFailure, SourceFile, hash_of, is_gone, place_of, walk
 from citewell.documents.worker import ParsingWorker
 from citewell.errors import (
     CitewellError,
     DocumentError,
     EvidenceError,
     OtherKindError,
-    UnreadableError,
     UsageError,
 )
 from citewell.evidence.catalogue import STORED, WITHDRAWN, CatalogueEntry, absent
 from citewell.evidence.sqlite import SqliteEvidence
-from citewell.identity import hash_file
 from citewell.index import ChunkIndex
 from citewell.ports import Clock
 from citewell.records import Chunk, Document, Record
@@ -336,7 +334,7 @@ def _read_all(
             continue
         is_named = source.place in named
         try:
-            version = _hash(source)
+            version = hash_of(source.path, max_bytes=worker.limits.max_file_mb << 20)
             skipped = plan.skip(source, version, is_named)
             if skipped is not None:
                 yield skipped
@@ -412,15 +410,6 @@ def _file_of(entry: CatalogueEntry) -> Path | None:
     if not entry.uri.startswith("file:///"):
         return None
     return Path(os.fsdecode(unquote_to_bytes(entry.uri.removeprefix("file://"))))
-
-
-def _hash(source: SourceFile) -> str:
-    try:
-        return hash_file(source.path)
-    except OSError as error:
-        raise UnreadableError(
-            f"{source.path} cannot be read ({error.strerror})", hint="check that it exists and may be read"
-        ) from error
 
 
 def _outcome(source: SourceFile, status: str, message: str = "", hint: str = "") -> FileOutcome:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from citewell.documents.files import FileFailure, SourceFile, read_file, walk
+from citewell.documents import files
+from citewell.documents.files import FileFailure, SourceFile, hash_of, read_file, walk
 from citewell.errors import LimitError, UnreadableError, UsageError
+from citewell.identity import hash_bytes
 
 
 @pytest.fixture
@@ -183,3 +185,22 @@ def test_a_file_over_the_bound_is_not_read(library: Path) -> None:
     with pytest.raises(LimitError):
         read_file(library / "b.txt", max_bytes=100)
     assert len(read_file(library / "b.txt", max_bytes=101)) == 101
+
+
+def test_a_hash_is_of_the_bytes_that_are_read_and_bounded_like_them(library: Path) -> None:
+    (library / "b.txt").write_bytes(b"x" * 3_000_000)
+    data = read_file(library / "b.txt", max_bytes=3_000_000)
+    assert hash_of(library / "b.txt", max_bytes=3_000_000) == hash_bytes(data)
+    os.truncate(library / "b.txt", 1 << 40)  # a day's work, had it to be read
+    with pytest.raises(LimitError):
+        hash_of(library / "b.txt", max_bytes=1 << 20)
+
+
+def test_a_pipe_that_took_a_file_s_place_is_not_waited_for(
+    library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(library / "pipe")
+    monkeypatch.setattr(files, "_problem", lambda path, mode: None)
+    for reading in (read_file, hash_of):
+        with pytest.raises(UnreadableError, match="not a regular file"):
+            reading(library / "pipe", max_bytes=100)

@@ -272,6 +272,14 @@ def test_a_bad_file_is_reported_with_what_to_do_and_the_rest_goes_on(home: Home,
     assert len(home.find("harvest")) == 3
 
 
+def test_a_file_over_the_bound_is_not_even_hashed(home: Home, folder: Path) -> None:
+    (folder / "huge.txt").touch()
+    os.truncate(folder / "huge.txt", 1 << 40)
+    (failure,) = home.ingest(folder).failed
+    assert (failure.document_id, "max_file_mb" in failure.hint) == ("papers/huge.txt", True)
+    assert len(home.find("harvest")) == 3
+
+
 def test_what_a_folder_holds_beside_documents_is_skipped_and_a_file_that_is_named_is_not(
     home: Home, folder: Path
 ) -> None:

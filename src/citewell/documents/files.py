@@ -7,6 +7,7 @@ files: a device or a pipe could block or never end. Knows nothing about formats.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import unicodedata
@@ -14,11 +15,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from citewell.errors import DocumentError, LimitError, UnreadableError, UsageError
+from citewell.identity import hash_pieces
 
 _DEEPEST = 100
 _MOST_VISITS = 8  # of one folder by different links: more is a maze, not a library
+_PIECE = 1 << 20
 _SKIPPED_PREFIXES = (".", "~$")  # hidden files, and the lock files of office programs
 
 
@@ -93,27 +97,37 @@ def is_gone(path: Path) -> bool:
 
 def read_file(path: Path, *, max_bytes: int) -> bytes:
     """The bytes of a regular file. Raises UnreadableError, or LimitError over ``max_bytes``."""
+    with _opened(path, max_bytes) as (stream, size):
+        return stream.read(size)
+
+
+def hash_of(path: Path, *, max_bytes: int) -> str:
+    """The hash of what :func:`read_file` gives, made in pieces; raises what it raises."""
+    with _opened(path, max_bytes) as (stream, size):
+        return hash_pieces(stream.read(min(_PIECE, size - start)) for start in range(0, size, _PIECE))
+
+
+@contextlib.contextmanager
+def _opened(path: Path, max_bytes: int) -> Iterator[tuple[BinaryIO, int]]:
+    """A regular file and its size in bytes: what is added to it from now on is not read."""
     try:
         problem = _problem(path, path.stat().st_mode)
         if problem is not None:
             raise problem
         # O_NONBLOCK: should a pipe have taken the file's place since, opening it must not wait.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        with os.fdopen(descriptor, "rb") as stream:
+            status = os.fstat(stream.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise UnreadableError("it is not a regular file", hint="give a file or a folder of files")
+            if status.st_size > max_bytes:
+                raise LimitError(
+                    f"the file has over {max_bytes >> 20} MiB",
+                    hint="split it, or raise documents.max_file_mb",
+                )
+            yield stream, status.st_size
     except OSError as error:
         raise _unreadable(error) from error
-    with os.fdopen(descriptor, "rb") as stream:
-        status = os.fstat(stream.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise UnreadableError("it is not a regular file", hint="give a file or a folder of files")
-        try:  # a read reserves all it may return: ask for one byte more than there should be
-            data = stream.read(min(status.st_size, max_bytes) + 1)
-        except OSError as error:
-            raise _unreadable(error) from error
-    if len(data) > max_bytes:
-        raise LimitError(
-            f"the file has over {max_bytes >> 20} MiB", hint="split it, or raise documents.max_file_mb"
-        )
-    return data
 
 
 _Found = Iterator[SourceFile | FileFailure]

@@ -34,7 +34,7 @@ class ParsingWorker:
     """Context manager: ``with ParsingWorker(config.documents) as worker: worker.read(path, ...)``."""
 
     def __init__(self, limits: Documents) -> None:
-        self._limits = limits
+        self.limits = limits
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> ParsingWorker:
@@ -61,9 +61,9 @@ class ParsingWorker:
         """The document of the regular file ``path``. Raises a DocumentError, always with a hint."""
         process, fresh = self._running()
         request = Request(
-            path=os.fsencode(os.path.abspath(path)), document_id=document_id, limits=self._limits
+            path=os.fsencode(os.path.abspath(path)), document_id=document_id, limits=self.limits
         )
-        deadline = time.monotonic() + self._limits.timeout_s + (_STARTING_S if fresh else 0.0)
+        deadline = time.monotonic() + self.limits.timeout_s + (_STARTING_S if fresh else 0.0)
         try:
             if process.stdin is None or process.stdout is None:
                 raise DamagedError("the reading process has no pipes", hint="report this as a bug")
@@ -72,7 +72,7 @@ class ParsingWorker:
         except TimeoutError as error:
             self.close()
             raise LimitError(
-                f"reading it took over {self._limits.timeout_s:g} s",
+                f"reading it took over {self.limits.timeout_s:g} s",
                 hint="split it, or raise documents.timeout_s",
             ) from error
         except (EOFError, BrokenPipeError) as error:
@@ -117,9 +117,9 @@ class ParsingWorker:
                 return bytes(received)
 
             size = int.from_bytes(exactly(8), "big")
-            if size > self._limits.max_unpacked_mb << 20:
+            if size > self.limits.max_unpacked_mb << 20:
                 raise LimitError(
-                    f"its text and layout take {size >> 20} MiB, over {self._limits.max_unpacked_mb}",
+                    f"its text and layout take {size >> 20} MiB, over {self.limits.max_unpacked_mb}",
                     hint="split it, or raise documents.max_unpacked_mb",
                 )
             return exactly(size)
@@ -130,8 +130,8 @@ class ParsingWorker:
         self.close()
         if code in (-signal.SIGXCPU, -signal.SIGKILL):
             return LimitError(
-                f"reading it took over {self._limits.timeout_s:g} s of processor time or "
-                f"{self._limits.memory_mb} MiB and was stopped",
+                f"reading it took over {self.limits.timeout_s:g} s of processor time or "
+                f"{self.limits.memory_mb} MiB and was stopped",
                 hint="split it, or raise documents.timeout_s and documents.memory_mb",
             )
         return DamagedError(
@@ -140,7 +140,7 @@ class ParsingWorker:
         )
 
     def _result(self, reply: Reply) -> Document:
-        if reply.error == LimitError.__name__ or reply.peak_mb > _GROWN * self._limits.memory_mb:
+        if reply.error == LimitError.__name__ or reply.peak_mb > _GROWN * self.limits.memory_mb:
             self.close()  # memory once used is not all given back, and the next file gets the whole bound
         if reply.document is not None:
             return reply.document
