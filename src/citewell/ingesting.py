@@ -13,7 +13,7 @@ import contextlib
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -76,8 +76,8 @@ class IngestReport(Record, frozen=True, kw_only=True):
         return tuple(outcome for outcome in self.files if outcome.status == SKIPPED)
 
 
-Progress = Callable[[int, int, int], None]
-"""Called with files done, pages read and chunks embedded so far."""
+Progress = Callable[[int, int, int, int], None]
+"""Called with files done, files in all, pages read and chunks embedded so far."""
 
 
 def ingest(
@@ -107,9 +107,11 @@ def ingest(
     """
     with index.writer():
         plan = _Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
-        writing = _Writing(evidence, index, progress)
+        found, places = list(walk(paths, document_id=document_id)), {place_of(path) for path in paths}
+        writing = _Writing(evidence, index, len(found), progress)
         try:
-            for item in _ahead(_read_all(paths, document_id, worker, chunking, plan)):
+            writing.tell()
+            for item in _ahead(_read_all(found, places, worker, chunking, plan)):
                 writing.take(item)
         except KeyboardInterrupt:
             # Whoever stops halfway can ask what was read so far; the next run goes on from there.
@@ -119,7 +121,7 @@ def ingest(
             raise
         writing.commit()
         entries = [entry for entry in evidence.catalogue() if sees(entry.acl)]
-        gone = plan.gone(paths, entries)
+        gone = _gone(places, found, entries)
         index.remove([entry.document_id for entry in gone])
         for entry in gone:
             evidence.withdraw(entry.document_id, GONE)
@@ -195,29 +197,6 @@ class _Plan:
         self._known = {entry.document_id: entry for entry in evidence.catalogue()}
         self._stored = index.stored()
         self._acl, self._tags, self._now = acl, tags, now
-        self._met: set[str] = set()
-        self._unseen: set[Path] = set()
-
-    def meet(self, source: SourceFile | FileFailure) -> None:
-        """What the walk came by: it is there, or nothing is known of what is under it."""
-        if isinstance(source, SourceFile):
-            self._met.add(source.document_id)
-        elif source.unseen:
-            self._unseen.add(source.place)
-
-    def gone(self, paths: Sequence[Path], entries: Iterable[CatalogueEntry]) -> list[CatalogueEntry]:
-        """Of ``entries`` those of the ``paths`` whose file is no longer there (not: cannot be read)."""
-        roots = {place_of(path) for path in paths}
-        gone = []
-        for entry in entries:
-            if entry.state == WITHDRAWN or entry.document_id in self._met:
-                continue
-            file = _file_of(entry)
-            if file is None or roots.isdisjoint((file, *file.parents)):
-                continue
-            if self._unseen.isdisjoint(file.parents) and is_gone(file):
-                gone.append(entry)
-        return gone
 
     def skip(self, source: SourceFile, version: str, named: bool) -> FileOutcome | None:
         """The outcome of a file that needs nothing; ``named`` when its own path was given."""
@@ -264,10 +243,13 @@ class _Plan:
 class _Writing:
     """Takes what was read, in order: evidence at once, chunks in batches of whole documents."""
 
-    def __init__(self, evidence: SqliteEvidence, index: ChunkIndex, progress: Progress | None) -> None:
+    def __init__(
+        self, evidence: SqliteEvidence, index: ChunkIndex, files: int, progress: Progress | None
+    ) -> None:
         self._evidence, self._index, self._progress = evidence, index, progress
         self._waiting: list[tuple[_Parsed, list[Any]]] = []
         self._rows = 0
+        self._all_files = files
         self._files = self._pages = self._chunks = 0
         self.outcomes: list[FileOutcome] = []
 
@@ -286,7 +268,7 @@ class _Writing:
             if self._rows >= _COMMIT_CHUNKS:
                 self.commit()
         self._files += 1
-        self._tell()
+        self.tell()
 
     def _encoded(self, item: _Parsed) -> list[Any]:
         tables = []
@@ -294,7 +276,7 @@ class _Writing:
             batch = item.chunks[start : start + _EMBED_CHUNKS]
             tables.append(self._index.encode(batch))
             self._chunks += len(batch)
-            self._tell()
+            self.tell()
         return tables
 
     def commit(self) -> None:
@@ -318,17 +300,19 @@ class _Writing:
             )
         self._waiting, self._rows = [], 0
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
         if self._progress is not None:
-            self._progress(self._files, self._pages, self._chunks)
+            self._progress(self._files, self._all_files, self._pages, self._chunks)
 
 
 def _read_all(
-    paths: Sequence[Path], document_id: str | None, worker: ParsingWorker, chunking: Chunking, plan: _Plan
+    found: Sequence[SourceFile | FileFailure],
+    named: Collection[Path],
+    worker: ParsingWorker,
+    chunking: Chunking,
+    plan: _Plan,
 ) -> Iterator[FileOutcome | _Parsed]:
-    named = {place_of(path) for path in paths}
-    for source in walk(paths, document_id=document_id):
-        plan.meet(source)
+    for source in found:
         if isinstance(source, FileFailure):
             yield _failed(str(source.path), "", source.error)
             continue
@@ -393,6 +377,23 @@ def _ahead(items: Iterator[FileOutcome | _Parsed]) -> Iterator[FileOutcome | _Pa
     finally:
         stopped.set()
         thread.join()
+
+
+def _gone(
+    places: set[Path], found: Sequence[SourceFile | FileFailure], entries: Iterable[CatalogueEntry]
+) -> list[CatalogueEntry]:
+    """Of ``entries`` those of the ingested ``places`` whose file is no longer there (not: cannot be read)."""
+    met = {source.document_id for source in found if isinstance(source, SourceFile)}
+    unseen = {source.place for source in found if isinstance(source, FileFailure) and source.unseen}
+    gone = []
+    for entry in entries:
+        file = _file_of(entry)
+        if file is None or entry.state == WITHDRAWN or entry.document_id in met:
+            continue
+        ingested = not places.isdisjoint((file, *file.parents))
+        if ingested and unseen.isdisjoint(file.parents) and is_gone(file):
+            gone.append(entry)
+    return gone
 
 
 def _with_gone(outcomes: Iterable[FileOutcome], gone: Sequence[CatalogueEntry]) -> list[FileOutcome]:

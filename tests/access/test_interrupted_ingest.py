@@ -18,7 +18,7 @@ def test_what_an_interrupted_ingest_published_is_sealed(tmp_path: Path) -> None:
     for number in range(4):
         (folder / f"{number}.txt").write_text(f"Report {number} is about whales and their songs.\n" * 4)
 
-    def stop(files: int, pages: int, chunks: int) -> None:
+    def stop(files: int, of: int, pages: int, chunks: int) -> None:
         if files == 2:
             raise KeyboardInterrupt
 

@@ -32,6 +32,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """``run("ask", "...")`` as if typed in an empty folder, with no configuration from outside."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CITEWELL_HOME", raising=False)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)  # it would draw progress where nobody looks
     return lambda *words: CliRunner().invoke(app, [str(word) for word in words])
 
 

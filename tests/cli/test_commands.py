@@ -120,6 +120,36 @@ def test_ingest_counts_what_is_no_document_in_one_line(run, tmp_path) -> None:  
     assert run("ingest", "in/one.png").exit_code == 1
 
 
+def test_ingest_shows_how_many_files_of_all_are_done_to_who_looks(run, tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "in").mkdir()
+    for name in ("one", "two", "three"):
+        (tmp_path / "in" / f"{name}.txt").write_text("The harbour was dredged in 1911.")
+    assert run("ingest", "in").stderr == ""
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    shown = run("ingest", "in").stderr
+    assert "3/3 files" in shown
+    assert "\n" not in shown.split("\x1b[2K")[-1], "nothing stays of it"
+
+
+def test_ingest_tells_what_readers_left_out_and_guessed(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "in").mkdir()
+    for number in range(25):
+        (tmp_path / "in" / f"{number:02}.html").write_text(
+            f"<p>The harbour was dredged in 19{number:02}.</p><p hidden>Not so.</p>"
+        )
+    noted = "1 hidden elements dropped"
+    assert run("ingest", "in/00.html", "in/01.html").stderr.splitlines() == [
+        f"note: in/00.html: {noted}",
+        f"note: in/01.html: {noted}",
+    ]
+    lines = run("ingest", "in").stderr.splitlines()
+    assert len(lines) == 21
+    assert lines[0] == f"note: in/00.html: {noted}"
+    assert lines[-1].startswith("notes on 5 more files")
+    assert run("ingest", "in").stderr == ""
+
+
 def test_an_ingest_that_is_stopped_says_that_it_can_go_on(run, tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

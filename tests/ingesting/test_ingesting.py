@@ -83,11 +83,12 @@ def statuses(report: IngestReport) -> dict[str, str]:
 
 
 def test_a_folder_is_added_then_left_alone(home: Home, folder: Path) -> None:
-    seen: list[tuple[int, int, int]] = []
+    seen: list[tuple[int, int, int, int]] = []
     report = home.ingest(folder, progress=lambda *counts: seen.append(counts))
     assert set(statuses(report).values()) == {"added"}
-    assert seen[-1][0] == 3
-    assert seen[-1][2] == sum(outcome.chunks for outcome in report.files) > 0
+    assert seen[0] == (0, 3, 0, 0)
+    assert seen[-1][:2] == (3, 3)
+    assert seen[-1][3] == sum(outcome.chunks for outcome in report.files) > 0
     assert home.find("harvest pears") == ["papers/apples.md", "papers/pears.md", "papers/plums.md"]
     home.embedded.clear()
     again = home.ingest(folder)
@@ -414,7 +415,7 @@ def test_stopped_by_the_keyboard_what_was_read_can_be_asked_and_the_next_run_goe
     for number in range(6):
         (folder / f"{number}.txt").write_text(f"Report {number} is about whales and their songs.\n" * 4)
 
-    def stop(files: int, pages: int, chunks: int) -> None:
+    def stop(files: int, of: int, pages: int, chunks: int) -> None:
         if files == 3:
             raise KeyboardInterrupt
 

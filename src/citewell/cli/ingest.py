@@ -1,12 +1,14 @@
 """``citewell ingest``: a progress bar, one line a bad file with its remedy, and 1 when any file failed.
 
-What a folder holds beside documents is counted in one line, by its kinds; ``--skipped`` names each.
+What readers noted of new and changed files (pages without text, hidden text, a guessed encoding) is a line a
+file, and a count where there are many. What a folder holds beside documents is counted in one line, by its
+kinds; ``--skipped`` names each.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,10 +16,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.home import HomeOption, JsonOption, open_home
-from citewell.cli.printing import ERROR, aside, say, say_json, visible
+from citewell.cli.printing import ERROR, aside, say, say_json
 
 if TYPE_CHECKING:
-    from citewell.ingesting import IngestReport
+    from citewell.ingesting import IngestReport, Progress
+
+_MOST_NOTED = 20  # files told one by one
 
 
 def register(app: typer.Typer) -> None:
@@ -56,13 +60,15 @@ def ingest(
 
 
 def tell(report: IngestReport, *, quiet: bool = False, name_skipped: bool = False) -> None:
-    """The failures with their remedies on standard error, what was skipped, and the counts."""
+    """The failures with their remedies on standard error, notes, what was skipped, and the counts."""
     counts: dict[str, int] = {}
     for outcome in report.files:
         counts[outcome.status] = counts.get(outcome.status, 0) + 1
     for outcome in report.failed:
         remedy = f"; {outcome.hint}" if outcome.hint else ""
         aside(f"failed: {outcome.path}: {' '.join((outcome.message + remedy).split())}")
+    if not quiet:
+        _tell_notes(report)
     if name_skipped:
         for outcome in report.skipped:
             aside(f"skipped: {outcome.path}: {outcome.message}")
@@ -76,23 +82,37 @@ def tell(report: IngestReport, *, quiet: bool = False, name_skipped: bool = Fals
         say(told + (f" ({pages} pages, {chunks} chunks)" if chunks else ""))
 
 
+def _tell_notes(report: IngestReport) -> None:
+    noted = [
+        outcome for outcome in report.files if outcome.status in ("added", "updated") and outcome.message
+    ]
+    for outcome in noted[:_MOST_NOTED]:
+        aside(f"note: {outcome.path}: {' '.join(outcome.message.split())}")
+    if more := len(noted[_MOST_NOTED:]):
+        files = "file" if more == 1 else "files"
+        aside(f"notes on {more} more {files}: `citewell documents show ID` tells those of one document")
+
+
 @contextmanager
-def progress_bar() -> Iterator[Callable[[int, int, int], None]]:
+def progress_bar() -> Iterator[Progress]:
     """On standard error, and only where a person looks at it."""
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+    console = Console(stderr=True, markup=False, emoji=False)
     bar = Progress(
-        SpinnerColumn(),
+        BarColumn(),
         TextColumn("{task.description}", markup=False),
         TimeElapsedColumn(),
-        console=Console(stderr=True, markup=False, emoji=False),
+        console=console,
         transient=True,
+        disable=not console.is_terminal,
     )
     with bar:
-        task = bar.add_task(visible("reading"), total=None)
+        task = bar.add_task("looking for files", total=None)
 
-        def advance(files: int, pages: int, chunks: int) -> None:
-            bar.update(task, description=f"{files} files, {pages} pages, {chunks} chunks")
+        def advance(files: int, of: int, pages: int, chunks: int) -> None:
+            told = f"{files}/{of} files, {pages} pages, {chunks} chunks"
+            bar.update(task, completed=files, total=of, description=told)
 
         yield advance
