@@ -40,7 +40,7 @@ bench: setup
 
 # what the evaluation says of the answers to questions about this documentation
 canary: setup
-	-$(BIN)/citewell ingest docs --home build/canary  # ends with 1: the pictures in docs/ are no documents
+	$(BIN)/citewell ingest docs --home build/canary  # its pictures are skipped
 	$(BIN)/citewell eval run evaluation/canary.jsonl --home build/canary --out build/canary.json --html build/canary.html
 
 train: setup
