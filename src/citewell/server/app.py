@@ -11,6 +11,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -100,9 +101,15 @@ async def _failed(request: Request, error: Exception) -> Response:
     wants = request.headers.get("accept", "")
     if "text/html" in wants and not request.url.path.startswith("/v1/"):
         if problem.details.status == 401:
-            return RedirectResponse(f"/login?next={request.url.path}", status_code=303)
+            return RedirectResponse(f"/login?next={quote(_asked_for(request), safe='')}", status_code=303)
         return error_page(request, problem.details.status, problem.details.title, problem.details.hint)
     return response_of(problem)
+
+
+def _asked_for(request: Request) -> str:
+    """Path and query, as an address that leads there again."""
+    path, query = quote(request.scope["path"]), request.scope["query_string"].decode("latin-1")
+    return f"{path}?{query}" if query else path
 
 
 def _problem(error: Exception) -> Problem:

@@ -88,7 +88,9 @@ def sign_in(request: Request, response: Response, key: str) -> Caller | None:
         sessions.COOKIE,
         cookie,
         httponly=True,
-        samesite="strict",
+        # Lax: a link in a mail or a chat opens signed in. Nothing that acts is a GET, and what acts takes
+        # the form's token.
+        samesite="lax",
         secure=request.url.scheme == "https",
         max_age=int(here.settings.session_hours * 3600),
     )
@@ -97,7 +99,7 @@ def sign_in(request: Request, response: Response, key: str) -> Caller | None:
 
 def sign_out(request: Request, response: Response) -> None:
     """Ends the session in this browser."""
-    response.delete_cookie(sessions.COOKIE, httponly=True, samesite="strict")
+    response.delete_cookie(sessions.COOKIE, httponly=True, samesite="lax")
 
 
 def csrf_token(request: HTTPConnection) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 import pytest
@@ -17,6 +19,7 @@ from citewell.records import Claim, Conflict, Kind, Maker, Proof, Status, Verdic
 from citewell.server.pages.rendering import FOLDER, templates
 from citewell.server.pages.words import STATES, state_of
 
+LOOPBACK = "http://127.0.0.1:8000"
 HTML = {"accept": "text/html"}
 
 
@@ -96,6 +99,34 @@ def test_signing_in_never_leads_away(client: TestClient) -> None:
     for address in ("//evil.example", "https://evil.example", "/\\evil.example", "x"):
         shown = client.get("/login", params={"next": address}, headers=HTML).text
         assert 'name="next" value="/"' in shown, address
+
+
+SHARED = (
+    "/audit?decision=ABSTAIN&since=30d",
+    "/documents/view?id=a%26b%20c.md&version=sha256%3A1&start=3&end=9&also=12-15+40-42",
+    "/answers/req_000000000000000000000000",
+)
+
+
+@pytest.mark.parametrize("address", SHARED)
+def test_signing_in_leads_to_the_whole_address_that_was_asked_for(
+    client: TestClient, keys: Any, address: str
+) -> None:
+    key = keys("alice")["Authorization"].removeprefix("Bearer ")
+    login = client.get(address, headers=HTML)
+    assert login.url.path == "/login"
+    fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', login.text))
+    data = {name: html.unescape(value) for name, value in fields.items()} | {"key": key}
+    entered = client.post("/login", data=data, headers=HTML, follow_redirects=False)
+    assert (entered.status_code, entered.headers["location"]) == (303, address)
+
+
+def test_an_address_of_another_site_in_the_path_is_not_gone_to(client: TestClient, keys: Any) -> None:
+    keys("alice")
+    for path in ("//evil.example/audit", "/audit?next=//evil.example", "/documents?q=https://evil.example"):
+        login = client.get(f"{LOOPBACK}{path}", headers=HTML, follow_redirects=False)
+        place = urlsplit(login.headers.get("location", ""))
+        assert (place.netloc, place.path) in (("", "/login"), ("", "")), path
 
 
 def test_every_page_is_under_the_policy_and_no_template_steps_out_of_it(client: TestClient) -> None:
