@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from fastapi.testclient import TestClient
 
+from citewell.access import Role
 from citewell.knowledge import KnowledgeBase
 from citewell.knowledge.auditing import Auditing
 from citewell.records import Claim, Conflict, Kind, Maker, Proof, Status, Verdict
@@ -244,3 +245,25 @@ def test_an_answer_of_every_kind_is_shown_for_what_it_is(
     ):
         assert words in shown.text, words
     assert shown.text.count('<a class="claim ') == 1
+
+
+def test_a_curator_reviews_with_the_passages_and_without_links_that_lead_nowhere(
+    client: TestClient, kb: KnowledgeBase, keys: Any
+) -> None:
+    request_id = kb.ask("When did the bridge open?", user="bob").request_id
+    curator, auditor = keys("carol", Role.CURATOR), keys("ann", Role.AUDITOR)
+    shown = client.get(f"/review/{request_id}", headers=HTML | curator).text
+    assert 'data-document="bridge.md"' in shown
+    assert "no longer kept" not in shown
+    links = (f"/audit/records/{request_id}", f"/answers/{request_id}")
+    for link in links:
+        assert client.get(link, headers=HTML | curator).status_code == 404
+        assert f'href="{link}"' not in shown
+        assert f'href="{link}"' in client.get(f"/review/{request_id}", headers=HTML | auditor).text
+
+
+def test_a_review_of_what_found_nothing_says_that(client: TestClient, kb: KnowledgeBase) -> None:
+    answer = kb.ask("When did the bridge open?", tag="nowhere")
+    shown = client.get(f"/review/{answer.request_id}", headers=HTML).text
+    assert "Nothing was retrieved." in shown
+    assert "no longer kept" not in shown

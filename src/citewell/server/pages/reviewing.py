@@ -14,7 +14,7 @@ from citewell.access import Role
 from citewell.errors import CitewellError, EvidenceError, UsageError
 from citewell.evaluation import sampling
 from citewell.feedback.queue import Group
-from citewell.records import CaseSpan, Passage, Record
+from citewell.records import AuditRecord, CaseSpan, Passage, Record
 from citewell.server.pages.answers import shown, title_of, words_of
 from citewell.server.pages.here import Here, Posting, Reading
 from citewell.server.pages.marking import Block, Span, blocks
@@ -161,6 +161,7 @@ def _one(
         for citation in claim.citations
         if citation.start >= 0
     )
+    offered, lacking = _offered(reading, found.record)
     return page(
         reading.request,
         "case.html",
@@ -170,20 +171,25 @@ def _one(
         record=found.record,
         case=found.case,
         answer=answer,
-        offered=_offered(reading, request_id),
+        offered=offered,
+        lacking=lacking,
+        may_read=reading.kb.seeing.record(found.record),
         spans=spans or (found.case.spans if found.case else tuple(dict.fromkeys(cited))),
         expected=expected or (found.case.expected if found.case else ""),
         problem=problem,
     )
 
 
-def _offered(reading: Here, request_id: str) -> list[Offered]:
-    """What was retrieved, used or rejected, as its document prints it; nothing when its index is gone."""
+def _offered(reading: Here, record: AuditRecord) -> tuple[list[Offered], str]:
+    """What was retrieved, used or rejected, as its document prints it; or why there is nothing of it."""
+    if not record.retrieval_results:
+        return [], "Nothing was retrieved."
     try:
-        passages = reading.kb.answer(request_id).passages
-    except CitewellError:
-        return []
-    return [found for passage in passages if (found := _passage(reading, passage)) is not None]
+        passages = reading.kb.answer_of(record).passages
+    except CitewellError as error:
+        return [], f"{words_of(error)[0]}."
+    offered = [found for passage in passages if (found := _passage(reading, passage)) is not None]
+    return offered, "" if offered else "The index version that it was answered on is no longer kept."
 
 
 def _passage(reading: Here, passage: Passage) -> Offered | None:
