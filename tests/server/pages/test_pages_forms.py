@@ -57,6 +57,32 @@ def test_a_withdrawn_document_is_read_and_asked_no_more(client: TestClient, kb: 
     assert kb.ask("When did the bridge open?").decision.value == "ABSTAIN"
 
 
+def test_a_withdrawn_document_is_never_shown_as_current(client: TestClient, kb: KnowledgeBase) -> None:
+    kb.withdraw("bridge.md", reason="replaced by the survey")
+    for place in ("", "&start=5&end=11"):
+        shown = client.get(f"/documents/view?id=bridge.md{place}", headers=HTML).text
+        assert "Withdrawn: replaced by the survey" in shown
+        assert "newest version" not in shown
+
+
+def test_of_several_marked_places_the_worst_is_told(
+    client: TestClient, kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    text, old = kb.document("bridge.md").text, kb.versions("bridge.md")[0]
+    newer = tmp_path / "newer" / "bridge.md"
+    newer.parent.mkdir()
+    newer.write_text(text.replace("1958", "1960"))
+    kb.ingest(newer, document_id="bridge.md")
+    spans = [(text.index(year), text.index(year) + 4) for year in ("1932", "1958")]
+    (start, end), (first, last) = spans
+    view = f"/documents/view?id=bridge.md&version={old}&start={start}&end={end}"
+    shown = client.get(f"{view}&also={first}-{last}", headers=HTML).text
+    assert "Changed since: “1958”" in shown
+    assert "abolished in 1960" in shown
+    assert "in the same place" not in shown
+    assert "It has the marked words in the same place" in client.get(view, headers=HTML).text
+
+
 POSTED = ("/", "/documents", "/documents/withdraw", "/answers/req_1/feedback", "/audit/integrity")
 
 

@@ -229,7 +229,7 @@ def _claim_sources(claim: Claim, today: dict[tuple[str, str, int, int], Today]) 
             page=page,
             quotes=tuple(dict.fromkeys(one.quote for one in citations)),
             state=other,
-            today=_worst(outcomes),
+            today=worst(outcomes),
         )
 
 
@@ -323,7 +323,7 @@ def _sources(
             page=first.page,
             published=document.published_at.value if document.published_at else "",
             published_from=document.published_at.origin if document.published_at else "",
-            today=_worst(outcomes),
+            today=worst(outcomes),
             blocks=tuple(excerpts(document, spans_of(cited))),
         )
 
@@ -346,7 +346,8 @@ def _place(citation: Citation) -> tuple[str, str, int, int]:
     return citation.document_id, citation.document_version, citation.start, citation.end
 
 
-def _worst(outcomes: Iterable[str]) -> str:
+def worst(outcomes: Iterable[str]) -> str:
+    """The name of the resolution that a reader must know first; "" of none."""
     found = set(outcomes)
     return next((name for name in ("GONE", "CHANGED", "MOVED", "SAME") if name in found), "")
 

@@ -11,10 +11,10 @@ from starlette.responses import RedirectResponse, Response
 from citewell.access import Role
 from citewell.audit.question import AuditQuery
 from citewell.errors import EvidenceError
-from citewell.evidence.catalogue import CatalogueEntry
+from citewell.evidence.catalogue import WITHDRAWN, CatalogueEntry
 from citewell.ingesting import FileOutcome
 from citewell.records import Citation, Document, Page, Record
-from citewell.server.pages.answers import place_of, title_of
+from citewell.server.pages.answers import place_of, title_of, worst
 from citewell.server.pages.here import Here, Posting, Reading
 from citewell.server.pages.marking import Span, blocks, section_at, window
 from citewell.server.pages.rendering import address, page
@@ -35,7 +35,7 @@ def documents(reading: Reading, q: str = "", state: str = "", start: int = 0) ->
 
 @router.get("/documents/about")
 def about(reading: Reading, id: str, sure: str = "") -> Response:
-    entry = next((one for one in reading.kb.documents() if one.document_id == id), None)
+    entry = _entry(reading, id)
     if entry is None:
         raise absent()
     versions = [_version(reading, id, version) for version in reversed(reading.kb.versions(id))]
@@ -53,6 +53,11 @@ def about(reading: Reading, id: str, sure: str = "") -> Response:
         may_audit=reading.caller.has(Role.AUDITOR),
         sure=bool(sure),
     )
+
+
+def _entry(reading: Here, document_id: str) -> CatalogueEntry | None:
+    """None for what was never taken in, as a text that a caller handed in."""
+    return next((one for one in reading.kb.documents() if one.document_id == document_id), None)
 
 
 class Version(Record, frozen=True, kw_only=True):
@@ -89,6 +94,7 @@ def view(
     number = next((one.number for one in document.pages if one.start <= begins < max(one.end, 1)), None)
     paper = next((one for one in document.pages if one.number == number), None)
     newest = reading.kb.versions(id)[-1:]
+    entry = _entry(reading, id)
     return page(
         reading.request,
         "view.html",
@@ -105,6 +111,7 @@ def view(
         before=_step(document, begins, -1),
         after=_step(document, ends, 1),
         newest=newest[0] if newest else document.version,
+        withdrawn=entry if entry and entry.state == WITHDRAWN else None,
         today=_today(reading, document, spans),
         image=_image(document, paper),
     )
@@ -246,32 +253,38 @@ def _step(document: Document, edge: int, direction: int) -> str:
 
 
 class Since(Record, frozen=True, kw_only=True):
-    """What became of the marked words in the newest version."""
+    """What became of the marked words in the newest version: of several spans, the worst; ``quote`` are its
+    words where others are marked too."""
 
     name: str
     text: str = ""
     href: str = ""
+    quote: str = ""
 
 
 def _today(reading: Here, document: Document, spans: list[Span]) -> Since | None:
-    if not spans:
+    asked = [
+        Citation(
+            chunk_id="",
+            document_id=document.document_id,
+            document_version=document.version,
+            start=span.start,
+            end=span.end,
+            quote=document.text[span.start : span.end],
+            answer_start=0,
+            answer_end=0,
+        )
+        for span in spans
+    ]
+    resolved = reading.kb.audit.resolve(asked)
+    name = worst(one.resolution.value for one in resolved)
+    found = next((one for one in resolved if one.resolution.value == name), None)
+    if found is None:
         return None
-    first = spans[0]
-    quote = document.text[first.start : first.end]
-    asked = Citation(
-        chunk_id="",
-        document_id=document.document_id,
-        document_version=document.version,
-        start=first.start,
-        end=first.end,
-        quote=quote,
-        answer_start=0,
-        answer_end=0,
-    )
-    (found,) = reading.kb.audit.resolve([asked])
     href = (
         place_of(found.document_id, found.version, found.start, found.end)
         if found.start >= 0 and found.version != document.version
         else ""
     )
-    return Since(name=found.resolution.value, text=found.text or found.reason, href=href)
+    quote = found.quote if len(spans) > 1 else ""
+    return Since(name=name, text=found.text or found.reason, href=href, quote=quote)
