@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from citewell.records import AuditRecord, Claim, Status
 
 RETRIEVAL, GATE, GENERATION, VERIFICATION = "retrieval", "gate", "generation", "verification"
+STAGES = (RETRIEVAL, GATE, GENERATION, VERIFICATION)
+CLOSED_GATE = "relevance_gate_failed"
 
 _BY_FAILURE = {
     "retrieval_failed": RETRIEVAL,
@@ -24,6 +26,9 @@ _BY_FAILURE = {
     "verification_failed": VERIFICATION,
 }
 """By ``failure_reason``. A failed gate is looked at more closely."""
+
+FAILURES = (CLOSED_GATE, *_BY_FAILURE)
+"""What a ``failure_reason`` is, but for a stage that ends in an error nobody foresaw."""
 
 _BY_STATUS = {
     Status.VERIFIED: VERIFICATION,  # It was let through, and somebody says that it is wrong.
@@ -40,7 +45,7 @@ def failing_stage(record: AuditRecord, claim: int | None = None) -> str:
     question may have been misread anywhere."""
     if claim is not None:
         return _BY_STATUS[record.claims[claim - 1].verdict.status]
-    if record.failure_reason == "relevance_gate_failed":
+    if record.failure_reason == CLOSED_GATE:
         return GATE if record.retrieval_results else RETRIEVAL
     if record.failure_reason in _BY_FAILURE:
         return _BY_FAILURE[record.failure_reason]

@@ -14,6 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from citewell.access import Role
+from citewell.audit.pages import BY, OF
 from citewell.knowledge import KnowledgeBase
 from citewell.knowledge.auditing import Auditing
 from citewell.records import Claim, Conflict, Kind, Maker, Proof, Status, Verdict
@@ -101,6 +102,37 @@ ABSENT = (
     "/static/nothing.js",
     "/nowhere",
 )
+HELD = (
+    "failure=any",
+    "failure=retrieval_failed",
+    "failure=answer_judge_failed",
+    "failure=poison_filter_failed",
+    "failure=some_stage_of_tomorrow_failed",
+    "flag=failing:gate",
+    "flag=failing:retrieval",
+    "flag=accepted",
+    "flag=copied",
+    "status=no-claims",
+    "decision=ERROR",
+    *(f"of={name}" for name in OF),
+    *(f"by={name}" for name in BY),
+)
+
+
+def test_the_form_holds_every_filter_of_its_address(client: TestClient, kb: KnowledgeBase) -> None:
+    """What the form does not show is lost the next time that it is sent."""
+    kb.ask("When did the bridge open?")
+    for query in HELD:
+        answer = client.get(f"/audit?{query}", headers=HTML)
+        assert answer.status_code == 200, query
+        name, value = query.split("=")
+        field = re.search(rf'<select name="{name}">(.*?)</select>', answer.text)
+        assert field is not None
+        chosen = re.search(r'<option(?: value="([^"]*)")? selected>([^<]*)', field[1])
+        assert chosen is not None, query
+        assert (chosen[1] or chosen[2]) == value
+
+
 MEANINGLESS = ("since=soon", "status=x", "confidence=x", "version=v", "of=x", "cursor=x")
 NO_PLACES = ("start=5&end=2", "start=-3&end=9999999", "start=0&end=5&also=1-2%20x-y%209-", "at=-5")
 

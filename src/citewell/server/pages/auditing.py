@@ -10,11 +10,14 @@ from starlette.responses import RedirectResponse, Response
 
 from citewell import charts
 from citewell.access import Role
-from citewell.audit.pages import Counts
-from citewell.audit.question import CONFIDENCES, DECISIONS, PROOFS, STATUSES, AuditQuery, moment
+from citewell.audit.pages import BY, OF, Counts
+from citewell.audit.question import ANY, CONFIDENCES, DECISIONS, PROOFS, STATUSES, AuditQuery, moment
 from citewell.audit.tabular import FORMATS
 from citewell.errors import CitewellError, UsageError
 from citewell.feedback import Signal
+from citewell.feedback.causes import FAILURES, STAGES
+from citewell.feedback.signals import FAILING
+from citewell.feedback.store import ACCEPTED, DISMISSED
 from citewell.knowledge import KnowledgeBase
 from citewell.records import AuditRecord, Record, Stage
 from citewell.revisiting.comparing import Replay
@@ -27,16 +30,16 @@ from citewell.server.problems import looking_up
 router = APIRouter(include_in_schema=False)
 
 FILTERS = tuple(name for name in AuditQuery.__struct_fields__ if name not in ("limit", "cursor"))
-COUNTED = {"decision": "decisions", "status": "verdicts", "confidence": "confidence", "failure": "failures"}
-STRETCHES = ("day", "week", "month")
+COUNTED = {name: {"status": "verdicts", "confidence": "confidence"}.get(name, f"{name}s") for name in OF}
 CHOICES = {
     "status": tuple(STATUSES),
     "confidence": CONFIDENCES,
     "decision": DECISIONS,
     "proof": PROOFS,
-    "flag": tuple(signal.value for signal in Signal),
-    "failure": ("relevance_gate_failed", "hallucination_detected", "citation_broken", "generator_failed"),
+    "flag": (*Signal, *(FAILING + stage for stage in STAGES), ACCEPTED, DISMISSED),
+    "failure": (ANY, *FAILURES),
 }
+"""What a form offers; an address may hold what is not in it, and keeps it."""
 
 
 class Found(Record, frozen=True, kw_only=True):
@@ -81,7 +84,7 @@ def audit(reading: Reading, cursor: str = "", of: str = "decision", by: str = "d
         of=of,
         by=by,
         counted=COUNTED,
-        stretches=STRETCHES,
+        stretches=tuple(BY),
         problem=problem,
         exports={
             suffix.strip("."): address("/v1/audit/export", format=suffix.strip("."), **asked)
@@ -202,7 +205,7 @@ def _chart(counts: Counts) -> object:
     kinds = [share.value for share in counts.shares]
     shares = [
         charts.Share(
-            label=stretch.since[:10],
+            label=stretch.since[:16].replace("T", " ") if counts.by == "hour" else stretch.since[:10],
             counts=tuple(
                 next((share.n for share in stretch.shares if share.value == kind), 0) for kind in kinds
             ),
