@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from tests.feedback.conftest import Room
 
+from citewell.access import Caller, Role
 from citewell.audit import EntryKind
 from citewell.config import Config
 from citewell.config import Feedback as Settings
@@ -129,6 +130,27 @@ def test_an_answer_that_somebody_touches(room: Room, touch: str) -> None:
     room.clock.forward(1_000)
     assert room.kb.review.detect() == ()
     assert "no_engagement" not in signals(room, record)
+
+
+@pytest.mark.parametrize("touch", ["engaged", "citation_opened", "copied"])
+def test_what_an_auditor_touches_was_not_touched_by_its_asker(room: Room, touch: str) -> None:
+    record = room.answered(1, session="a", user="alice", version=room.document())
+    alice = room.kb.as_(Caller(user="alice"))
+    auditor = room.kb.as_(Caller(user="ann", roles=(Role.ADMIN,)))
+    alice.engaged(record.request_id, "shown")
+    if touch == "engaged":
+        auditor.engaged(record.request_id, touch)
+    else:
+        auditor.feedback(record.request_id, touch)
+    room.clock.forward(1_000)
+    assert [said.signal for said in room.kb.review.detect()] == [Signal.NO_ENGAGEMENT]
+
+
+def test_an_answer_that_only_an_auditor_was_shown_is_ignored_by_nobody(room: Room) -> None:
+    record = room.answered(1, session="a", user="alice", version=room.document())
+    room.kb.as_(Caller(user="ann", roles=(Role.ADMIN,))).engaged(record.request_id, "shown")
+    room.clock.forward(1_000)
+    assert room.kb.review.detect() == ()
 
 
 def test_beacons_are_no_entries(room: Room) -> None:

@@ -102,11 +102,14 @@ class Noticing:
         return float(one @ other)
 
     def _ignored(self, waiting: Waiting) -> Feedback | None:
-        if any(said.found_by == USER for said in self.listening.store.of(waiting.request_id)):
-            return None
         if _has_next(self.listening.traces.session(waiting.session_id), waiting.request_id):
             return None
         try:
+            # Who gave no name may be the asker; somebody else's look is not the asker's.
+            asker = {"", self.listening.log.record(waiting.request_id).user}
+            said = self.listening.store.of(waiting.request_id)
+            if any(one.found_by == USER and one.user in asker for one in said):
+                return None
             return self.listening.feedback(waiting.request_id, Signal.NO_ENGAGEMENT.value, found_by=CITEWELL)
         except UsageError:
             # Its asker was erased, or its time in the log has ended.

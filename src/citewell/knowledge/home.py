@@ -265,12 +265,13 @@ class KnowledgeBase:
     def engaged(self, request_id: str, event: str) -> None:
         """A page's beacon: it has "shown" an answer, or somebody first "engaged" with it (focus, scroll).
 
-        No signal and no entry; without it nobody can be found to have ignored an answer. Raises UsageError.
+        No signal and no entry; without it nobody can be found to have ignored an answer. Only its asker's
+        count: an auditor who reads it says nothing of them. Raises UsageError.
         """
         self._parts.must_be_there()
-        if not self.caller.unrestricted:
-            self.seeing.request(request_id)
-        self._parts.listening.beacon(request_id, event)
+        record = self.seeing.request(request_id)
+        if self.caller.everything or self.seeing.owns(record):
+            self._parts.listening.beacon(request_id, event)
 
     def trace(self, session_id: str) -> list[Trace]:
         """What happened in a session, oldest first, read on record; empty for one that is not known."""
