@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from citewell.checking import Checker
     from citewell.confidence.cards import Card, CardState, Today
     from citewell.evidence.sqlite import SqliteEvidence
-    from citewell.feedback import FeedbackStore
+    from citewell.feedback import Feedback, FeedbackStore
     from citewell.feedback.listening import Listening
     from citewell.feedback.noticing import Noticing
     from citewell.index import ChunkIndex
@@ -104,6 +104,7 @@ class Assembly:
             config = laid_over(config, self.card.settings)
         self.home, self.config, self.clock = home, config, clock or SystemClock()
         self.publisher: Publisher | None = None
+        self.hearers: list[Callable[[Feedback], None]] = []
         self._card_states: dict[str, CardState] = {}
         refuse_same_model(config)
 
@@ -189,7 +190,9 @@ class Assembly:
     def listening(self) -> Listening:
         from citewell.feedback.listening import Listening
 
-        return Listening(log=self.log, traces=self.traces, store=self.feedback, clock=self.clock)
+        return Listening(
+            log=self.log, traces=self.traces, store=self.feedback, clock=self.clock, hearers=self.hearers
+        )
 
     @cached_property
     def noticing(self) -> Noticing:

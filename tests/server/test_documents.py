@@ -240,4 +240,13 @@ def test_feedback_is_kept_and_counted(client: TestClient) -> None:
     shown = {"request_id": given["request_id"], "signal": "shown"}
     assert client.post("/v1/feedback", json=shown).status_code == 204
     assert client.post("/v1/feedback", json={**said, "signal": "odd"}).status_code == 400
+    again = client.post("/v1/feedback", json=said)  # sent twice, kept once
+    assert again.json() == kept.json()
     assert 'citewell_signals_total{signal="thumbs_down"} 1.0' in client.get("/metrics").text
+
+
+def test_a_signal_that_was_noticed_is_counted_too(client: TestClient) -> None:
+    asked = {"question": "When did the bridge open?", "session_id": "ses_of_one_reader"}
+    assert client.post("/v1/ask", json=asked).status_code == 200
+    assert client.post("/v1/ask", json=asked).status_code == 200
+    assert 'citewell_signals_total{signal="rephrased_query"} 1.0' in client.get("/metrics").text

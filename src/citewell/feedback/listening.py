@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,12 +38,14 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 @dataclass(frozen=True, kw_only=True)
 class Listening:
-    """One home's. Safe to share between threads, as its stores are."""
+    """One home's. Safe to share between threads, as its stores are. ``hearers`` are told of each signal that
+    was kept, said or noticed."""
 
     log: Log
     traces: TraceStore
     store: FeedbackStore
     clock: Clock
+    hearers: Sequence[Callable[[Feedback], None]] = ()
 
     def feedback(
         self,
@@ -85,6 +87,8 @@ class Listening:
         self.log.note(EntryKind.FEEDBACK, _body(feedback), subject=user or record.user or record.session_id)
         self.store.put(feedback)
         self.traces.flag(request_id, flags_of((*before, feedback)))
+        for hear in self.hearers:
+            hear(feedback)
         return feedback
 
     def beacon(self, request_id: str, event: str) -> None:

@@ -24,6 +24,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import Collector
 
+from citewell.feedback import Feedback
 from citewell.records import Answer, Status
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
@@ -72,7 +73,7 @@ class Metrics:
         self._broken = counter("broken_citations", "Citations that do not resolve")
         self._gates = counter("gate_failures", "Questions that nothing relevant was found for")
         self._verified = counter("verified_claims", "Claims of others' answers, by verdict", "status")
-        self._signals = counter("signals", "What users did with answers", "signal")
+        self._signals = counter("signals", "What users did with answers, said or noticed", "signal")
         self._failed = counter("failures", "Requests that ended in a server error", "kind")
 
     def requested(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -105,8 +106,8 @@ class Metrics:
             for claim in msgspec.json.decode(line, type=_Claims).claims:
                 self._verified.labels(claim.verdict.status).inc()
 
-    def signalled(self, signal: str) -> None:
-        self._signals.labels(signal).inc()
+    def signalled(self, said: Feedback) -> None:
+        self._signals.labels(said.signal.value).inc()
 
     def text(self) -> bytes:
         folder = os.environ.get(SHARED)

@@ -110,14 +110,13 @@ def feedback(
     claim: Annotated[int | None, Form()] = None,
     reason: Annotated[str, Form()] = "",
 ) -> Response:
-    said = posting.kb.feedback(
+    posting.kb.feedback(
         request_id,
         signal,
         user=posting.caller.user,
         claim=claim,
         meta={"reason": reason.strip()} if reason.strip() else {},
     )
-    site(posting.request).metrics.signalled(said.signal.value)
     place = f"claim-{claim}" if claim else "answer"
     return RedirectResponse(f"/answers/{request_id}#{place}", status_code=303)
 

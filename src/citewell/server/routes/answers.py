@@ -99,6 +99,6 @@ def feedback(
     if said.signal in BEACONS:
         kb.engaged(said.request_id, said.signal)
         return Response(status_code=204)
-    kept = kb.feedback(said.request_id, said.signal, user=caller.user, claim=said.claim, meta=said.meta)
-    here.metrics.signalled(kept.signal.value)
-    return reply(kept)
+    return reply(
+        kb.feedback(said.request_id, said.signal, user=caller.user, claim=said.claim, meta=said.meta)
+    )
