@@ -48,6 +48,15 @@ def test_a_file_that_cannot_be_read_is_shown_with_its_remedy_until_it_can(
     assert "uploads/report.pdf" in listed
 
 
+def test_a_group_whose_name_has_a_blank_is_one_group(client: TestClient, kb: KnowledgeBase) -> None:
+    note = {"files": ("note.md", b"# Note\n\nThe ferry leaves at nine.\n")}
+    named = {"acl": "Finance Team, board\r\nWorks Council\n", "tag": "annual report"}
+    form(client, "/documents", named, files=note)
+    (entry,) = [one for one in kb.documents() if one.document_id == "uploads/note.md"]
+    assert set(entry.acl) == {"Finance Team", "board", "Works Council"}
+    assert entry.tags == ("annual report",)
+
+
 def test_a_withdrawn_document_is_read_and_asked_no_more(client: TestClient, kb: KnowledgeBase) -> None:
     about = "/documents/about?id=bridge.md"
     assert "Withdraw this document" in client.get(about, headers=HTML).text

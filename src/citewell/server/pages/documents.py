@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from fastapi import APIRouter, Form, UploadFile
@@ -138,7 +139,7 @@ async def take_in(
     posting.need(Role.CURATOR)
 
     def take() -> tuple[FileOutcome, ...]:
-        groups, tags = acl.split(), tag.split()
+        groups, tags = _named(acl), _named(tag)
         with site(posting.request).ingesting:
             reports = [
                 upload(posting.kb, one.file, one.filename or "", acl=groups, tags=tags) for one in files
@@ -147,6 +148,11 @@ async def take_in(
 
     outcomes = await run_in_threadpool(take)
     return await run_in_threadpool(_list, posting, "", "", 0, outcomes)
+
+
+def _named(written: str) -> list[str]:
+    """One name a line or between commas: names hold blanks, and half of one is somebody else's."""
+    return [name.strip() for name in re.split(r"[,\n]", written) if name.strip()]
 
 
 @router.post("/documents/withdraw")
