@@ -101,6 +101,13 @@ class Auditing:
         self.note_read({"counts": self._without_names(query)}, reader, counts.total)
         return counts
 
+    def citing(self, document_id: str, *, most: int = 200, reader: str = "") -> Page:
+        """The newest ``most`` answers that cite a document, for numbers about it: on record as counts are."""
+        query = AuditQuery(document=document_id, limit=most)
+        page = self._asked.page(query)
+        self.note_read({"counts": self._without_names(query)}, reader, len(page.records))
+        return page
+
     def bodies(
         self, query: AuditQuery, *, words: bool = False, reader: str | None = ""
     ) -> Iterator[tuple[Entry | None, dict[str, Any]]]:

@@ -10,12 +10,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from citewell.access import Role
-from citewell.audit.question import AuditQuery
 from citewell.errors import EvidenceError
 from citewell.evidence.catalogue import WITHDRAWN, CatalogueEntry
 from citewell.ingesting import FileOutcome
 from citewell.records import Citation, Document, Page, Record
 from citewell.server.pages.answers import place_of, title_of, worst
+from citewell.server.pages.citing import cited_from
 from citewell.server.pages.here import Here, Posting, Reading
 from citewell.server.pages.marking import Span, blocks, section_at, window
 from citewell.server.pages.rendering import address, page
@@ -42,6 +42,7 @@ def about(reading: Reading, id: str, sure: str = "") -> Response:
     versions = [_version(reading, id, version) for version in reversed(reading.kb.versions(id))]
     with looking_up():
         document = reading.kb.document(id)
+    citing = reading.kb.audit.citing(id)
     return page(
         reading.request,
         "about.html",
@@ -49,7 +50,8 @@ def about(reading: Reading, id: str, sure: str = "") -> Response:
         entry=entry,
         document=document,
         versions=versions,
-        cited=reading.kb.audit.counts(AuditQuery(document=id), by="month", of="status"),
+        cited=cited_from(id, citing.records),
+        more=bool(citing.next),
         may_change=reading.caller.has(Role.CURATOR),
         may_audit=reading.caller.has(Role.AUDITOR),
         sure=bool(sure),
