@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.audit.entries import EntryKind
-from citewell.config import Config
+from citewell.config import Config, Writer
 from citewell.environment import environment
-from citewell.identity import canonical_json, hash_text
+from citewell.identity import canonical_json
 
 if TYPE_CHECKING:
     from citewell.audit import Log
     from citewell.evidence.sqlite import SqliteEvidence
     from citewell.ingesting import FileOutcome, IngestReport
+    from citewell.prompts.loading import Prompt
 
 
 def seal_configuration(log: Log, config: Config) -> None:
@@ -110,9 +111,23 @@ def prompts_to_check(log: Log) -> dict[str, str] | None:
 
 def prompt_hashes() -> dict[str, str]:
     """Prompt file name -> hash of its text, as on disk now."""
-    from citewell.prompts.loading import FOLDER
+    from citewell.prompts.loading import packaged
 
-    return {path.stem: hash_text(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.txt"))}
+    return {prompt.name: prompt.hash for prompt in packaged()}
+
+
+def prompts_behind(hash: str) -> tuple[Prompt, ...]:
+    """The prompt files, as on disk now, that a maker's ``prompt_hash`` is of; none when it is of others."""
+    from citewell.generation.extractive import FRAMES
+    from citewell.generation.prompting import prompt_files
+    from citewell.ports import Form
+    from citewell.prompts.loading import hash_of, packaged
+
+    alone = [(prompt,) for prompt in packaged()]
+    writers = [prompt_files(form, Writer(example=shown)) for form in Form for shown in (True, False)]
+    known: dict[str, tuple[Prompt, ...]] = {files[0].hash: files for files in alone}
+    known |= {hash_of(files): files for files in (FRAMES, *writers)}
+    return known.get(hash, ())
 
 
 def _told(path: str | Path) -> str:

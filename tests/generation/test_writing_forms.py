@@ -14,11 +14,11 @@ from citewell.config import Writer
 from citewell.generation.inline import read_inline
 from citewell.generation.marked import Written
 from citewell.generation.native import read_native
-from citewell.generation.prompting import prompt_for, prompt_hash
+from citewell.generation.prompting import prompt_files, prompt_for
 from citewell.generation.sources import Sources, defuse
 from citewell.generation.structured import PLACEHOLDERS, read_structured
 from citewell.ports import Form, GenerationRequest, Pointer, Segment
-from citewell.prompts.loading import load_prompt
+from citewell.prompts.loading import hash_of, load_prompt
 from citewell.records import Kind
 
 BRIDGE = "The bridge opened in 1932. The toll was abolished in 1958."
@@ -275,9 +275,9 @@ def test_a_stricter_prompt_names_what_failed(pages: Any) -> None:
 
 
 def test_the_prompt_hash_depends_on_the_files_that_are_used() -> None:
-    hashes = {prompt_hash(form, Writer()) for form in (Form.SCHEMA, Form.INLINE, Form.NATIVE)}
+    hashes = {hash_of(prompt_files(form, Writer())) for form in (Form.SCHEMA, Form.INLINE, Form.NATIVE)}
     assert len(hashes) == 3
-    assert prompt_hash(Form.SCHEMA, Writer(example=False)) not in hashes
+    assert hash_of(prompt_files(Form.SCHEMA, Writer(example=False))) not in hashes
 
 
 def test_words_of_the_form_itself_are_no_answer(sources: Sources) -> None:

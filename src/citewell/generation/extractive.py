@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from citewell.config import Gate
 from citewell.generation.frames import CELL, JOINER, LEFT_OPEN, ROW, WORKED, cell_frame, place_of
 from citewell.generation.working import WORKING, Worked, work_out
-from citewell.identity import hash_value
 from citewell.matching.calculation.formulae import is_answer
 from citewell.matching.cells import CellAnswer, label_span, text_of
 from citewell.matching.evidence import find_evidence
@@ -22,9 +21,12 @@ from citewell.matching.prose import SentenceAnswer
 from citewell.matching.questions import left_open, read_question
 from citewell.matching.rows import joined
 from citewell.ports import Extractor, GenerationRequest
+from citewell.prompts.loading import hash_of
 from citewell.records import Draft, DraftClaim, Kind, Maker, Passage, Quote, Record
 
 NAME = "citewell-extractive/1"
+FRAMES = (CELL, ROW, LEFT_OPEN, WORKED, WORKING)
+"""The files that its words are made with."""
 _STRICTER = 0.5
 
 
@@ -48,9 +50,7 @@ class ExtractiveGenerator:
         self.maker = Maker(
             name=f"{NAME} + {extractor.maker.name}",
             hash=extractor.maker.hash,
-            prompt_hash=hash_value(
-                {prompt.name: prompt.hash for prompt in (CELL, ROW, LEFT_OPEN, WORKED, WORKING)}
-            ),
+            prompt_hash=hash_of(FRAMES),
             threshold=max_no_answer,
             card=extractor.maker.card,
         )

@@ -11,7 +11,6 @@ from citewell.config import Writer
 from citewell.generation.grammar import GRAMMARS
 from citewell.generation.sources import BLOCK, Sources, defuse
 from citewell.generation.structured import SCHEMA
-from citewell.identity import hash_value
 from citewell.ports import Form, GenerationRequest, Prompted
 from citewell.prompts.loading import Prompt, load_prompt
 
@@ -76,9 +75,9 @@ def _requoted(request: GenerationRequest, sources: Sources) -> str:
     )
 
 
-def prompt_hash(form: Form, settings: Writer) -> str:
-    """One hash over every file that ``form`` may use."""
+def prompt_files(form: Form, settings: Writer) -> tuple[Prompt, ...]:
+    """Every file that ``form`` may use; a draft by it has the hash over them."""
     files = [RULES, FORMS[form], STRICT, REQUOTE, QUESTION_NATIVE if form is Form.NATIVE else QUESTION]
     files += [] if form is Form.NATIVE else [BLOCK]
     files += [EXAMPLES[form]] if settings.example and form in EXAMPLES else []
-    return hash_value({prompt.name: prompt.hash for prompt in files})
+    return tuple(files)

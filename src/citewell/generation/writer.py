@@ -18,11 +18,12 @@ from citewell.generation.grammar import GRAMMARS
 from citewell.generation.inline import read_inline
 from citewell.generation.marked import Written
 from citewell.generation.native import read_native
-from citewell.generation.prompting import prompt_for, prompt_hash
+from citewell.generation.prompting import prompt_files, prompt_for
 from citewell.generation.sources import MOST_SOURCES, Sources
 from citewell.generation.structured import is_structured, read_structured
 from citewell.matching.naming import usable
 from citewell.ports import Completion, Form, GenerationRequest, LanguageModel
+from citewell.prompts.loading import hash_of
 from citewell.records import Draft, Maker
 from citewell.sentences import sentence_spans
 
@@ -127,7 +128,8 @@ class LanguageModelWriter:
         return read_inline(text, sources), told
 
     def _maker(self, form: Form) -> Maker:
-        return msgspec.structs.replace(self._model.maker, prompt_hash=prompt_hash(form, self._settings))
+        files = prompt_files(form, self._settings)
+        return msgspec.structs.replace(self._model.maker, prompt_hash=hash_of(files))
 
 
 class _Listener:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from citewell.errors import ConfigError
-from citewell.identity import hash_text
+from citewell.identity import hash_text, hash_value
 from citewell.records import Record
 
 FOLDER = Path(__file__).parent
@@ -29,6 +29,17 @@ class Prompt(Record, frozen=True, kw_only=True):
         if wanted != set(values):
             raise ConfigError(f"prompt {self.name} takes {sorted(wanted)}, was given {sorted(values)}")
         return string.Template(self.text).substitute(values)
+
+
+def packaged() -> tuple[Prompt, ...]:
+    """Every prompt file, as on disk now, by name."""
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.txt"))}
+    return tuple(Prompt(name=name, text=text, hash=hash_text(text)) for name, text in texts.items())
+
+
+def hash_of(prompts: Iterable[Prompt]) -> str:
+    """One hash over several files, whatever their order."""
+    return hash_value({prompt.name: prompt.hash for prompt in prompts})
 
 
 def load_prompt(name: str, variables: Iterable[str]) -> Prompt:

@@ -15,8 +15,13 @@ from fastapi.testclient import TestClient
 
 from citewell.access import Role
 from citewell.audit.pages import BY, OF
+from citewell.config import Writer
+from citewell.generation.prompting import RULES, prompt_files
 from citewell.knowledge import KnowledgeBase
 from citewell.knowledge.auditing import Auditing
+from citewell.models.reviewing import GATE
+from citewell.ports import Form
+from citewell.prompts.loading import hash_of
 from citewell.records import Claim, Conflict, Kind, Maker, Proof, Status, Verdict
 from citewell.server.pages.rendering import FOLDER, templates
 from citewell.server.pages.words import STATES, state_of
@@ -340,6 +345,24 @@ def test_an_answer_of_every_kind_is_shown_for_what_it_is(
     ):
         assert words in shown.text, words
     assert shown.text.count('<a class="claim ') == 1
+
+
+def test_a_record_shows_the_prompts_that_its_hashes_are_of(client: TestClient, kb: KnowledgeBase) -> None:
+    record = kb.audit.record(kb.ask("When did the bridge open?").request_id)
+    written = {
+        1: hash_of(prompt_files(Form.INLINE, Writer())),
+        2: "sha256:of-another-release",
+    }
+    for number, hash in written.items():
+        makers = (*record.makers, Maker(name="a judge", prompt_hash=GATE.hash))
+        altered = msgspec.structs.replace(
+            record, request_id=f"req_{number:024d}", generation_prompt_hash=hash, makers=makers
+        )
+        kb.parts.log.append(altered)
+        shown = html.unescape(client.get(f"/audit/records/{altered.request_id}", headers=HTML).text)
+        assert GATE.text in shown
+        assert (RULES.text in shown) == (number == 1)
+        assert ("their text is that of another release" in shown) == (number == 2)
 
 
 def test_a_curator_reviews_with_the_passages_and_without_links_that_lead_nowhere(

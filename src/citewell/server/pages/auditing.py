@@ -21,6 +21,7 @@ from citewell.feedback.store import ACCEPTED, DISMISSED
 from citewell.knowledge import KnowledgeBase
 from citewell.records import AuditRecord, Record, Stage
 from citewell.revisiting.comparing import Replay
+from citewell.sealing import prompts_behind
 from citewell.server.pages.answers import maker_words, words_of
 from citewell.server.pages.here import Here, Posting, Reading
 from citewell.server.pages.rendering import address, page
@@ -164,7 +165,14 @@ def _record(
         ),
         claims=[(number, claim, state_of(claim)) for number, claim in enumerate(one.claims, 1)],
         bars=bars(report) if report else (),
-        makers=[maker_words(maker) for maker in one.makers],
+        prompts=prompts_behind(one.generation_prompt_hash),
+        makers=[
+            (
+                maker_words(maker),
+                prompts_behind(maker.prompt_hash) if maker.prompt_hash != one.generation_prompt_hash else (),
+            )
+            for maker in one.makers
+        ],
         again=again,
         problem=problem,
         may_audit=reading.caller.has(Role.AUDITOR),
