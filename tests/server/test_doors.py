@@ -288,6 +288,40 @@ def test_a_key_for_programs_opens_no_session(client: TestClient, keys: Any) -> N
     assert "citewell_session" not in client.cookies
 
 
+PAGES = ("/", "/documents", "/audit", "/audit/records/req_0", "/review", "/health")
+
+
+def test_a_key_without_the_scope_of_the_pages_opens_none(client: TestClient, keys: Any) -> None:
+    scraper = keys("prometheus", Role.ADMIN, scopes=[Scope.METRICS])
+    for path in PAGES:
+        assert client.get(path, headers=scraper).status_code == 403, path
+    csrf = signed_in(client, "")  # of a browser that nobody signed in with
+    data = {"csrf": csrf, "id": "bridge.md", "question": "x"}
+    for path in ("/documents/withdraw", "/"):
+        assert client.post(path, data=data, headers=scraper).status_code == 403, path
+    assert client.get("/documents", headers=keys("alice", scopes=[Scope.PAGES])).status_code == 200
+
+
+def test_a_session_reaches_what_pages_fetch_and_what_its_key_was_given(client: TestClient, keys: Any) -> None:
+    key = keys("eve", Role.ADMIN, scopes=[Scope.PAGES])["Authorization"].removeprefix("Bearer ")
+    token = {"X-CSRF-Token": signed_in(client, key)}
+    given = client.post("/v1/ask", json=QUESTION, headers=token).json()["request_id"]
+    assert client.get(f"/v1/answers/{given}/receipt").status_code == 200
+    said = {"request_id": given, "signal": "thumbs_up"}
+    assert client.post("/v1/feedback", json=said, headers=token).status_code == 200
+    assert client.get("/audit").status_code == 200
+    for path in ("/metrics", "/v1/audit", "/v1/audit/export"):
+        assert client.get(path).status_code == 403, path
+    note = {"file": ("note.md", b"# Note\n\nThe ferry leaves at nine.\n")}
+    assert client.post("/v1/documents", files=note, headers=token).status_code == 403
+
+
+def test_a_session_has_its_keys_other_scopes_too(client: TestClient, keys: Any) -> None:
+    key = keys("eve", Role.ADMIN, scopes=[Scope.PAGES, Scope.AUDIT])["Authorization"].removeprefix("Bearer ")
+    signed_in(client, key)
+    assert client.get("/v1/audit/export").status_code == 200
+
+
 # --- how much -----------------------------------------------------------------------------------------
 
 

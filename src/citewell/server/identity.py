@@ -28,6 +28,8 @@ from citewell.server.site import Site, site
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 OWNER = Caller(user="owner", roles=(Role.ADMIN,))
 """Whoever comes from this machine before there is a key."""
+PAGES_FETCH = (Scope.ASK, Scope.READ, Scope.FEEDBACK)
+"""What the pages' own script, pictures and links take from ``/v1`` for whoever signed in."""
 PASSED_ON = ("forwarded", "via", "x-forwarded-for", "x-real-ip")
 
 
@@ -130,8 +132,9 @@ def _known(request: Request, here: Site) -> Known:
         if key is not None:
             if request.method not in SAFE and request.url.path.startswith("/v1/"):
                 check_csrf(request, request.headers.get("x-csrf-token", ""))
-            # Signing in took a key that may use the pages; its scopes end there.
-            return Known(caller=key.caller, credential=key.key_id)
+            # The pages go with it; any other door takes the scope that the key itself was given.
+            scopes = (*key.scopes, *PAGES_FETCH) if key.scopes else ()
+            return Known(caller=key.caller, credential=key.key_id, scopes=scopes)
     raise _nobody("send an API key or a token as `Authorization: Bearer ...`")
 
 

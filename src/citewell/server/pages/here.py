@@ -13,7 +13,8 @@ from fastapi import Depends, Form, Request
 
 from citewell.access import Caller, Role
 from citewell.knowledge import KnowledgeBase
-from citewell.server.identity import caller, check_csrf
+from citewell.server.identity import check_csrf, require
+from citewell.server.keys import Scope
 from citewell.server.problems import Problem
 from citewell.server.site import site
 
@@ -33,9 +34,12 @@ class Here:
             raise Problem(403, "this page is not for your role", hint=f"it takes the role {names}")
 
 
+_let_in = require(scope=Scope.PAGES)
+
+
 def here(request: Request) -> Here:
-    """Raises Problem 401 for nobody known."""
-    who = caller(request)
+    """Raises Problem 401 for nobody known, 403 for a key that is not for the pages."""
+    who = _let_in(request)
     return Here(request=request, caller=who, kb=site(request).kb_for(who))
 
 
