@@ -223,7 +223,20 @@ def test_a_role_opens_what_it_should(client: TestClient, keys: Any) -> None:
     assert client.post("/v1/documents", files=note, headers=asker).status_code == 403
     assert client.post("/v1/documents", files=note, headers=curator).status_code == 200
     assert client.get("/metrics", headers=asker).status_code == 403
-    assert client.get("/metrics", headers=auditor).status_code == 200
+    assert client.get("/metrics", headers=auditor).status_code == 403
+
+
+def test_counts_over_the_whole_home_are_for_admins_and_keys_made_for_them(
+    client: TestClient, keys: Any
+) -> None:
+    admin, scraper = keys("admin", Role.ADMIN), keys("prometheus", Role.AUDITOR, scopes=[Scope.METRICS])
+    assert {client.get("/metrics", headers=one).status_code for one in (admin, scraper)} == {200}
+    others = (
+        keys("u", Role.AUDITOR),
+        keys("a", scopes=[Scope.METRICS]),
+        keys("b", Role.ADMIN, scopes=[Scope.ASK]),
+    )
+    assert {client.get("/metrics", headers=one).status_code for one in others} == {403}
 
 
 def test_guessing_is_slowed_down(client: TestClient, keys: Any) -> None:

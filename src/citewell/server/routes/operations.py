@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from citewell.access import Caller, Role
-from citewell.server.identity import require
+from citewell.server.identity import known, require
 from citewell.server.keys import Scope
 from citewell.server.metrics import CONTENT_TYPE
 from citewell.server.problems import Problem
@@ -35,10 +35,21 @@ async def readyz(here: Annotated[Site, Depends(site)]) -> dict[str, str]:
     return {"status": "ready"}
 
 
+def watching(request: Request) -> Caller:
+    """Who may hear counts over the whole home, of what they may not see too: an admin, or an auditor whose
+    key was made for just that."""
+    found = require(Role.AUDITOR, scope=Scope.METRICS)(request)
+    if not found.unrestricted and Scope.METRICS not in known(request).scopes:
+        raise Problem(
+            403, "you may not do this", hint="it takes a key of the scope metrics, or the role admin"
+        )
+    return found
+
+
 @router.get("/metrics", responses=gives(None, "Prometheus text", media="text/plain"))
 def metrics(
-    _: Annotated[Caller, Depends(require(Role.AUDITOR, scope=Scope.METRICS))],
+    _: Annotated[Caller, Depends(watching)],
     here: Annotated[Site, Depends(site)],
 ) -> Response:
-    """Counts and times; no words of anybody."""
+    """Counts and times over the whole home; no words of anybody."""
     return Response(here.metrics.text(), media_type=CONTENT_TYPE)
