@@ -160,7 +160,7 @@ class Log:
     def absent(self, request_id: str) -> UsageError:
         """What is said of a request that has no record."""
         return UsageError(
-            f"no record {request_id!r} in {self.database.where}", hint="`citewell audit query` lists them"
+            f"no record {request_id!r}", hint="`citewell audit query` lists them; or check --home"
         )
 
     def at(self, seq: int) -> Entry:
@@ -236,7 +236,7 @@ class Log:
             size, note = head(rows)
             row = rows.execute(f"SELECT {COLUMNS} FROM entries WHERE seq = ?", (seq,)).fetchone()
             if row is None or not 0 < seq <= size:
-                raise UsageError(f"no entry {seq} in {self.database.where}", hint=f"there are {size}")
+                raise UsageError(f"no entry {seq}", hint=f"there are {size}")
             proof = stored_tree(rows, size).inclusion(seq - 1)
         data = leaf(row[0], row[1], row[2], row[3], row[5])
         return Proof(

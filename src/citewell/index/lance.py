@@ -112,7 +112,7 @@ class LanceIndex:
         index_id, _, number = version.rpartition(".")
         if index_id != self._index_id or not number.isdigit():
             raise UsageError(
-                f"index version {version} is not of the index at {self.path} ({self._index_id})",
+                f"index version {version} is not of the index here ({self._index_id})",
                 hint="open the index that the record was made on",
             )
         table = self._database.open_table(TABLE)
@@ -159,8 +159,9 @@ class LanceIndex:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
+                # Without its place: who uploads over HTTP is told so too.
                 raise UsageError(
-                    f"another ingest is writing to {self.path}", hint="wait until it has ended"
+                    "another ingest is writing to the index", hint="wait until it has ended"
                 ) from error
             yield
 

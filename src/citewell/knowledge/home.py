@@ -203,9 +203,8 @@ class KnowledgeBase:
             return self._parts.evidence.get(version, document_id)
         document = self._parts.evidence.latest(document_id) if seen else None
         if document is None:
-            raise EvidenceError(
-                f"no document {document_id!r} in {self.home}", hint="`citewell documents list` names them"
-            )
+            hint = "`citewell documents list` names them; or check --home"
+            raise EvidenceError(f"no document {document_id!r}", hint=hint)
         return document
 
     def versions(self, document_id: str) -> list[str]:

@@ -17,6 +17,7 @@ from citewell.access import Role
 from citewell.audit.pages import BY, OF
 from citewell.config import Writer
 from citewell.generation.prompting import RULES, prompt_files
+from citewell.errors import LogError
 from citewell.knowledge import KnowledgeBase
 from citewell.knowledge.auditing import Auditing
 from citewell.models.reviewing import GATE
@@ -133,6 +134,39 @@ def test_a_form_of_nobody_s_page_is_refused(client: TestClient) -> None:
     for path in POSTED:
         said = {"id": "bridge.md", "signal": "thumbs_up", "question": "x"}
         assert client.post(path, data=said, headers=HTML).status_code in (403, 422), path
+
+
+@pytest.mark.parametrize("path", ["/answers/req_0/feedback", "/review/req_0/dismiss", "/review/req_0/accept"])
+def test_a_judgement_of_what_is_not_there_tells_no_place_of_this_machine(
+    client: TestClient, kb: KnowledgeBase, path: str
+) -> None:
+    said = form(client, path, {"signal": "thumbs_up", "reason": "x", "expected": "x"})
+    assert said.status_code == 404
+    assert str(kb.home) not in said.text
+
+
+def test_words_of_a_document_that_is_none_are_refused_without_a_place_of_this_machine(
+    client: TestClient, kb: KnowledgeBase
+) -> None:
+    given = kb.ask("When did the bridge open?").request_id
+    kb.feedback(given, "thumbs_down")
+    spans = {"document": "none.md", "quote": "It opened.", "expected": "1932"}
+    said = form(client, f"/review/{given}/accept", spans)
+    assert said.status_code == 400
+    assert "none.md" in said.text
+    assert str(kb.home) not in said.text
+
+
+def test_a_log_that_fails_tells_who_asks_no_place_of_this_machine(
+    client: TestClient, kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> Any:
+        raise LogError(f"audit log {kb.home}/audit.sqlite: disk full")
+
+    monkeypatch.setattr(KnowledgeBase, "ask", full)
+    said = form(client, "/", {"question": "When did the bridge open?"})
+    assert said.status_code == 400
+    assert str(kb.home) not in said.text
 
 
 ABSENT = (

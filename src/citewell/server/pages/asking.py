@@ -18,10 +18,10 @@ from citewell.confidence.cards import STALE
 from citewell.errors import CitewellError
 from citewell.records import Record
 from citewell.server.asking import AskRequest, answered
-from citewell.server.pages.answers import shown, words_of
+from citewell.server.pages.answers import shown
 from citewell.server.pages.here import Here, Posting, Reading
 from citewell.server.pages.rendering import page
-from citewell.server.problems import looking_up
+from citewell.server.problems import looking_up, problem_of
 from citewell.server.site import site
 
 router = APIRouter(include_in_schema=False)
@@ -70,8 +70,8 @@ async def post_ask(
         here, headers = site(posting.request), posting.request.headers
         answer = await answered(here, posting.caller, put, identity.request_id(), headers)
     except CitewellError as error:
-        title, hint = words_of(error)
-        trouble = Trouble(title=title, hint=hint)
+        told = problem_of(error).details  # of what failed in our parts its words stay here: they name places
+        trouble = Trouble(title=told.title, hint=told.hint)
         return await run_in_threadpool(_form, posting, question, asked, trouble, session_id)
     return RedirectResponse(f"/answers/{answer.request_id}", status_code=303)
 
@@ -110,6 +110,8 @@ def feedback(
     claim: Annotated[int | None, Form()] = None,
     reason: Annotated[str, Form()] = "",
 ) -> Response:
+    with looking_up():
+        posting.kb.seeing.request(request_id)
     posting.kb.feedback(
         request_id,
         signal,
