@@ -11,8 +11,10 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx import Response
 
+from citewell.access import Caller, Role
 from citewell.knowledge import KnowledgeBase
 from citewell.records import Answer, Draft, DraftClaim, Maker, Quote
+from citewell.server.problems import Details
 
 QUESTION = "When did the bridge open?"
 
@@ -94,6 +96,43 @@ def test_a_stream_nobody_remembers_is_told_again_from_its_record(client: TestCli
     numbered = [(data["number"], data["text"]) for kind, _, data in before if kind == "claim"]
     assert numbered == [(data["number"], data["text"]) for kind, _, data in after if kind == "claim"]
     assert all(name.endswith("r") for _, name, _ in after)
+
+
+MERGER = "When will the merger with Acme be announced?"
+
+
+def test_a_stream_tells_no_more_than_its_answer(client: TestClient, kb: KnowledgeBase, keys: Any) -> None:
+    board, plain = keys("alice", groups=["board"]), keys("alice")
+    first = client.post("/v1/ask", json={"question": MERGER, "stream": True}, headers=board)
+    assert "March" in first.text
+    request_id = first.headers["x-request-id"]
+    where = f"/v1/ask/{request_id}/events"
+    assert told(client.get(where, headers=board)) == told(first)
+    absent = client.get("/v1/ask/req_0/events", headers=plain)
+    # Another key of the same person, without the group; and then the document is shared away from both.
+    repeated = {**plain, "Last-Event-ID": f"{request_id}:0"}
+    for refused in (
+        client.get(where, headers=plain),
+        client.post("/v1/ask", json={"question": MERGER, "stream": True}, headers=repeated),
+    ):
+        assert (refused.status_code, refused.content) == (404, absent.content)
+    kb.share("merger.md", ["directors"])
+    assert client.get(f"/v1/answers/{request_id}", headers=board).status_code == 404
+    assert client.get(where, headers=board).content == absent.content
+
+
+def test_a_stream_in_the_making_is_for_its_askers_groups(client: TestClient, keys: Any) -> None:
+    request_id = "req_" + "a" * 24
+    stream = client.app.state.site.streams.open(  # type: ignore[attr-defined]
+        request_id, Caller(user="alice", groups=("board",))
+    )
+    stream.fail(Details(title="so far", status=500))
+    stream.end()  # and nothing is sealed
+    where = f"/v1/ask/{request_id}/events"
+    for heard in (keys("alice", groups=["staff", "board"]), keys("alice", Role.ADMIN)):
+        assert "so far" in client.get(where, headers=heard).text
+    for deaf in (keys("alice", groups=["staff"]), keys("bob", groups=["board"]), keys("bob", Role.ADMIN)):
+        assert client.get(where, headers=deaf).status_code == 404
 
 
 class Changeable:

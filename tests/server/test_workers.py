@@ -22,6 +22,7 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx import Response
 
+from citewell.access import Caller, Role
 from citewell.audit.question import AuditQuery
 from citewell.config import Audit, Config
 from citewell.errors import LogError
@@ -134,12 +135,21 @@ def test_a_stream_goes_on_in_another_worker(workers: tuple[Worker, Worker]) -> N
 def test_only_who_asked_hears_it(workers: tuple[Worker, Worker]) -> None:
     one, other = workers
     store = Keys(one.kb.home)
-    alice, bob = store("alice"), store("bob")
+    alice, bob = store("alice", groups=["board"]), store("bob", groups=["board"])
     one.writer.go_on.set()
     heard = one.client.post("/v1/ask", json=BODY, headers=alice)
     request = heard.headers["x-request-id"]
     where = f"/v1/ask/{request}/events"
     assert told(other.client.get(where, headers=alice)) == told(heard)
+    waiting = "req_" + "c" * 24
+    one.client.app.state.site.streams.open(  # type: ignore[attr-defined]
+        waiting, Caller(user="alice", groups=("board",))
+    ).end()
+    there = f"/v1/ask/{waiting}/events"
+    assert other.client.get(there, headers=alice).status_code == 200
+    assert other.client.get(there, headers=store("alice", groups=["staff", "board"])).status_code == 200
+    assert other.client.get(there, headers=store("alice", Role.ADMIN)).status_code == 200
+    assert other.client.get(there, headers=store("alice")).status_code == 404
     for_bob = other.client.get(where, headers=bob)
     assert (for_bob.status_code, for_bob.content) == (
         404,
@@ -153,7 +163,7 @@ def test_a_worker_that_died_is_not_waited_for(
 ) -> None:
     one, other = workers
     relay = Relay(one.kb.parts.traces.database)  # type: ignore[union-attr]
-    relay.begin("req_" + "a" * 24, "owner", keep_s=300)
+    relay.begin("req_" + "a" * 24, "owner", groups=None, keep_s=300)
     monkeypatch.setattr(elsewhere, "GONE_S", 0.5)
     where = f"/v1/ask/req_{'a' * 24}/events"
     gone = told(other.client.get(where))
@@ -185,7 +195,7 @@ def test_what_is_over_or_forgotten_is_told_from_the_record_or_not_at_all(
     one.writer.go_on.set()
     request = one.client.post("/v1/ask", json=BODY).headers["x-request-id"]
     relay = Relay(one.kb.parts.traces.database)  # type: ignore[union-attr]
-    relay.begin("req_" + "b" * 24, "owner", keep_s=-1)  # the next question, long after
+    relay.begin("req_" + "b" * 24, "owner", groups=None, keep_s=-1)  # the next question, long after
     again = told(other.client.get(f"/v1/ask/{request}/events"))
     assert all(name.endswith("r") for _, name, _ in again)
     assert again[-1][0] == "done"

@@ -69,7 +69,7 @@ async def answered(
 async def streamed(here: Site, caller: Caller, asked: AskRequest, carrier: Carrier) -> Stream:
     """A stream whose events come while the question is worked on. Raises Busy."""
     request_id = identity.request_id()
-    stream = await run_in_threadpool(here.streams.open, request_id, caller.user)
+    stream = await run_in_threadpool(here.streams.open, request_id, caller)
 
     def work() -> None:
         try:

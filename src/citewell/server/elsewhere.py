@@ -1,6 +1,6 @@
 """A stream that another worker answers, heard from the database that they share.
 
-In: a request, whose it is, and the number of the last event that arrived. Out: the same events under the same
+In: a request, who listens, and the number of the last event that arrived. Out: the same events under the same
 numbers as that worker tells them, or that it is gone. Knows nothing about HTTP.
 """
 
@@ -13,9 +13,10 @@ from collections.abc import AsyncIterator
 import msgspec
 from starlette.concurrency import run_in_threadpool
 
+from citewell.access import Caller
 from citewell.server.problems import Details
-from citewell.server.streams import ALIVE_S, ERROR, PULSE_S, Told
-from citewell.traces import Relay
+from citewell.server.streams import ALIVE_S, ERROR, PULSE_S, Told, groups_of
+from citewell.traces import Heard, Relay
 
 LOOK_S = 0.25
 GONE_S = 6 * ALIVE_S
@@ -31,19 +32,19 @@ GONE = Details(
 class Elsewhere:
     """As :class:`citewell.server.streams.Stream`, for listeners."""
 
-    def __init__(self, relay: Relay, request_id: str, user: str) -> None:
-        self.request_id, self.user, self._relay = request_id, user, relay
+    def __init__(self, relay: Relay, request_id: str, caller: Caller) -> None:
+        self.request_id, self.caller, self._relay = request_id, caller, relay
 
     def there(self) -> bool:
         """Whether it is kept, and ended or still worked on; waits for the database."""
-        heard = self._relay.heard(self.request_id, self.user, 0)
+        heard = self._heard(0)
         return heard is not None and (heard.ended or heard.silent_s < GONE_S)
 
     async def events(self, after: int = 0) -> AsyncIterator[Told | None]:
         """Every event behind number ``after``, to the end; None when nothing came for a while."""
         spoke = time.monotonic()
         while True:
-            heard = await run_in_threadpool(self._relay.heard, self.request_id, self.user, after)
+            heard = await run_in_threadpool(self._heard, after)
             if heard is None:  # it was let go of, or forgotten with its asker
                 return
             for told in heard.told:
@@ -60,3 +61,6 @@ class Elsewhere:
                 if not heard.told:
                     yield None
             await asyncio.sleep(LOOK_S)
+
+    def _heard(self, after: int) -> Heard | None:
+        return self._relay.heard(self.request_id, self.caller.user, after, groups=groups_of(self.caller))

@@ -18,6 +18,7 @@ from contextlib import suppress
 
 import msgspec
 
+from citewell.access import Caller
 from citewell.answering.streaming import Event
 from citewell.errors import CitewellError
 from citewell.records import Answer
@@ -39,12 +40,12 @@ Told = Relayed
 
 
 class Stream:
-    """One request's events. ``user`` is whose they are; ``relay`` takes them to other workers."""
+    """One request's events. ``asker`` is whose they are; ``relay`` takes them to other workers."""
 
     def __init__(
-        self, request_id: str, user: str, clock: Callable[[], float], relay: Relay | None = None
+        self, request_id: str, asker: Caller, clock: Callable[[], float], relay: Relay | None = None
     ) -> None:
-        self.request_id, self.user, self.relay = request_id, user, relay
+        self.request_id, self.asker, self.relay = request_id, asker, relay
         self.answer: Answer | None = None
         self.ended_at: float | None = None
         self._clock = clock
@@ -139,15 +140,15 @@ class Streams:
         """Where streams of other workers are heard."""
         return self._relay()
 
-    def open(self, request_id: str, user: str) -> Stream:
+    def open(self, request_id: str, asker: Caller) -> Stream:
         """A stream that can be heard when this returns; waits for the database where there is one. Raises
         LogError."""
         relay = self.relay
         if relay is not None:
-            relay.begin(request_id, user, keep_s=self._keep_s)
+            relay.begin(request_id, asker.user, groups=groups_of(asker), keep_s=self._keep_s)
         with self._lock:
             self._let_go()
-            stream = self._streams[request_id] = Stream(request_id, user, self._clock, relay)
+            stream = self._streams[request_id] = Stream(request_id, asker, self._clock, relay)
             if relay is not None and self._living is None:
                 self._living = threading.Thread(target=self._live, name="citewell-streams", daemon=True)
                 self._living.start()
@@ -167,12 +168,12 @@ class Streams:
                 with suppress(CitewellError):  # the next event that cannot be passed on says so
                     for_all.alive([one.request_id for one in running])
 
-    def get(self, request_id: str, user: str) -> Stream | None:
-        """None for one that is not here, or is another user's."""
+    def get(self, request_id: str, caller: Caller) -> Stream | None:
+        """None for one that is not here, another user's, or asked with groups that the caller lacks."""
         with self._lock:
             self._let_go()
             stream = self._streams.get(request_id)
-            return stream if stream is not None and stream.user == user else None
+            return stream if stream is not None and _hears(caller, stream.asker) else None
 
     def drop(self, request_id: str) -> None:
         with self._lock:
@@ -187,3 +188,15 @@ class Streams:
         for place, (name, at) in enumerate(ended):
             if place < over or now - at > self._keep_s:
                 del self._streams[name]
+
+
+def groups_of(caller: Caller) -> tuple[str, ...] | None:
+    """What a stream may have drawn from, for a caller of these groups; None for everything."""
+    return None if caller.unrestricted else caller.groups
+
+
+def _hears(caller: Caller, asker: Caller) -> bool:
+    """One user may hold several keys, and not all of them have the groups that this was asked with."""
+    if caller.user != asker.user:
+        return False
+    return caller.unrestricted or (not asker.unrestricted and set(asker.groups) <= set(caller.groups))

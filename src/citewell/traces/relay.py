@@ -8,7 +8,7 @@ record says the same for ever. Knows nothing about what events say or how they t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from citewell.identity import hash_value
 from citewell.records import Record
@@ -38,16 +38,18 @@ class Relay:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def begin(self, request_id: str, user: str, *, keep_s: float) -> None:
-        """``user`` alone may listen. Lets go of what nobody told anything of for ``keep_s``."""
+    def begin(self, request_id: str, user: str, *, groups: Sequence[str] | None, keep_s: float) -> None:
+        """``user`` alone may listen, and only with all of ``groups``; None is a right to everything. Lets go
+        of what nobody told anything of for ``keep_s``."""
         with self._database.writing() as rows:
             rows.execute("SET LOCAL synchronous_commit = off")
             over = "SELECT request_id FROM streams WHERE alive_at < now() - make_interval(secs => ?)"
             rows.execute(f"DELETE FROM events WHERE request_id IN ({over})", (keep_s,))
             rows.execute(f"DELETE FROM streams WHERE request_id IN ({over})", (keep_s,))
             rows.execute(
-                "INSERT INTO streams(request_id, listener, alive_at, ended) SELECT ?, ?, now(), false",
-                (request_id, _listener(user)),
+                "INSERT INTO streams(request_id, listener, groups, alive_at, ended)"
+                " VALUES(?, ?, ?, now(), false)",
+                (request_id, _listener(user), _hashed(groups)),
             )
 
     def tell(self, request_id: str, events: Iterable[Relayed]) -> None:
@@ -66,14 +68,17 @@ class Relay:
                 (ended, list(request_ids)),
             )
 
-    def heard(self, request_id: str, user: str, after: int) -> Heard | None:
-        """What was told behind number ``after``; None for a stream that is not kept, or is another user's."""
+    def heard(self, request_id: str, user: str, after: int, *, groups: Sequence[str] | None) -> Heard | None:
+        """What was told behind number ``after``; None for a stream that is not kept, is another user's, or
+        was begun with groups that are not among ``groups``."""
+        own = _hashed(groups)
         with self._database.reading() as rows:
             # The end is read with the events, in one view of the tables: none is missed between them.
             stream = rows.execute(
                 "SELECT ended, extract(epoch FROM clock_timestamp() - alive_at)::float8 FROM streams"
-                " WHERE request_id = ? AND listener = ?",
-                (request_id, _listener(user)),
+                # The groups are NULL where everything was seen, which no list holds.
+                " WHERE request_id = ? AND listener = ? AND (? OR groups <@ ?::text[])",
+                (request_id, _listener(user), own is None, own or []),
             ).fetchone()
             if stream is None:
                 return None
@@ -91,3 +96,7 @@ class Relay:
 def _listener(user: str) -> str:
     """Whose a stream is, without the name."""
     return hash_value({"listener": user})
+
+
+def _hashed(groups: Sequence[str] | None) -> list[str] | None:
+    return None if groups is None else [hash_value({"group": name}) for name in groups]

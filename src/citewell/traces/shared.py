@@ -47,6 +47,8 @@ _STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE UNLOGGED TABLE events(request_id TEXT NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL,"
         " data TEXT NOT NULL, PRIMARY KEY(request_id, number))",
     ),
+    # What began before this keeps no groups: only who sees everything hears it.
+    ("ALTER TABLE streams ADD COLUMN groups TEXT[]",),
 )
 """Append here, never change what stands."""
 

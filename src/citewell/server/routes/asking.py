@@ -14,6 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from citewell import identity
 from citewell.access import Caller
 from citewell.answering.streaming import Event
+from citewell.errors import UsageError
 from citewell.records import Answer, Claim, Record
 from citewell.server.asking import AskRequest, answered, streamed
 from citewell.server.elsewhere import Elsewhere
@@ -136,13 +137,14 @@ def _bounded(asked: VerifyRequest) -> None:
 
 
 async def _resumed(here: Site, caller: Caller, request_id: str, after: int) -> Response:
-    stream = here.streams.get(request_id, caller.user)
-    if stream is not None:
-        return _listening(stream, after)
-    if (relay := here.streams.relay) is not None:
-        other = Elsewhere(relay, request_id, caller.user)
-        if await run_in_threadpool(other.there):
-            return _listening(other, after)
+    if not await run_in_threadpool(_closed, here, caller, request_id):
+        stream = here.streams.get(request_id, caller)
+        if stream is not None:
+            return _listening(stream, after)
+        if (relay := here.streams.relay) is not None:
+            other = Elsewhere(relay, request_id, caller)
+            if await run_in_threadpool(other.there):
+                return _listening(other, after)
     told = await run_in_threadpool(_rebuilt, here, caller, request_id)
 
     async def again() -> AsyncIterator[bytes]:
@@ -151,6 +153,17 @@ async def _resumed(here: Site, caller: Caller, request_id: str, after: int) -> R
             yield _line(Told(number=number, kind=event.kind.value, data=data), request_id, "r")
 
     return _event_stream(again(), request_id)
+
+
+def _closed(here: Site, caller: Caller, request_id: str) -> bool:
+    """Whether there is a record that the caller may not read: a stream tells no more than its answer."""
+    if caller.unrestricted:
+        return False
+    try:
+        here.kb.parts.log.get(request_id)
+    except UsageError:
+        return False  # nothing is sealed yet
+    return not here.kb_for(caller).seeing.all_of([request_id])
 
 
 def _rebuilt(here: Site, caller: Caller, request_id: str) -> list[Event]:
