@@ -248,6 +248,27 @@ def test_guessing_is_slowed_down(client: TestClient, keys: Any) -> None:
     assert set(tries) == {401, 429}
 
 
+def test_a_strangers_files_are_not_read_and_many_of_them_are_slowed_down(
+    client: TestClient, keys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def read(_: Any) -> Any:
+        raise AssertionError("the body was read")
+
+    monkeypatch.setattr("starlette.formparsers.MultiPartParser.parse", read)
+    keys("alice")
+    file = {"files": ("a.txt", b"x" * 1000)}
+    for path in ("/documents", "/v1/documents"):
+        codes = [client.post(path, files=file, data={"csrf": "x"}).status_code for _ in range(40)]
+        assert set(codes) <= {401, 429}
+        assert codes[-1] == 429
+    assert (
+        client.get("/documents", headers={"accept": "text/html"}, follow_redirects=False).status_code == 303
+    )
+    # A key that is not for the pages has nothing read there either.
+    robot = keys("robot", Role.ADMIN, scopes=[Scope.ASK])
+    assert client.post("/documents", files=file, headers=robot).status_code == 403
+
+
 # --- browsers -----------------------------------------------------------------------------------------
 
 

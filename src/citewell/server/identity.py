@@ -135,6 +135,8 @@ def _known(request: Request, here: Site) -> Known:
             # The pages go with it; any other door takes the scope that the key itself was given.
             scopes = (*key.scopes, *PAGES_FETCH) if key.scopes else ()
             return Known(caller=key.caller, credential=key.key_id, scopes=scopes)
+    if request.method not in SAFE:  # looking in costs nothing, and leads a browser to the door
+        _slowly(here.strangers, _address(request))
     raise _nobody("send an API key or a token as `Authorization: Bearer ...`")
 
 

@@ -19,12 +19,12 @@ from citewell.errors import CitewellError
 from citewell.records import Record
 from citewell.server.asking import AskRequest, answered
 from citewell.server.pages.answers import shown
-from citewell.server.pages.here import Here, Posting, Reading
+from citewell.server.pages.here import Here, Inside, Posting, Reading
 from citewell.server.pages.rendering import page
 from citewell.server.problems import looking_up, problem_of
 from citewell.server.site import site
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=Inside)
 
 NAMED = 200
 """Documents offered by name in the form."""

@@ -23,12 +23,12 @@ from citewell.records import AuditRecord, Record, Stage
 from citewell.revisiting.comparing import Replay
 from citewell.sealing import prompts_behind
 from citewell.server.pages.answers import maker_words, words_of
-from citewell.server.pages.here import Here, Posting, Reading
+from citewell.server.pages.here import Here, Inside, Posting, Reading
 from citewell.server.pages.rendering import address, page
 from citewell.server.pages.words import bars, state_of
 from citewell.server.problems import looking_up
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=Inside)
 
 FILTERS = tuple(name for name in AuditQuery.__struct_fields__ if name not in ("limit", "cursor"))
 COUNTED = {name: {"status": "verdicts", "confidence": "confidence"}.get(name, f"{name}s") for name in OF}

@@ -16,14 +16,14 @@ from citewell.ingesting import FileOutcome
 from citewell.records import Citation, Document, Page, Record
 from citewell.server.pages.answers import place_of, title_of, worst
 from citewell.server.pages.citing import cited_from
-from citewell.server.pages.here import Here, Posting, Reading
+from citewell.server.pages.here import Here, Inside, Posting, Reading
 from citewell.server.pages.marking import Span, blocks, section_at, window
 from citewell.server.pages.rendering import address, page
 from citewell.server.problems import absent, looking_up
 from citewell.server.site import site
 from citewell.server.uploads import upload
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=Inside)
 
 SHOWN = 50
 """Documents on one page of the list."""

@@ -15,10 +15,10 @@ from citewell.errors import UsageError
 from citewell.evaluation.drift import BY, Drift, Point, drift
 from citewell.evaluation.drift.series import GROUPS, MEASURES
 from citewell.server.pages.answers import words_of
-from citewell.server.pages.here import Reading
+from citewell.server.pages.here import Inside, Reading
 from citewell.server.pages.rendering import page
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=Inside)
 
 TRENDS = (
     ("Confidence", ("confidence", "retrieval", "entailment"), ""),

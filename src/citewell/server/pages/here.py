@@ -6,10 +6,14 @@ about templates.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Form, Request
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
 
 from citewell.access import Caller, Role
 from citewell.knowledge import KnowledgeBase
@@ -47,6 +51,20 @@ def posted(request: Request, csrf: Annotated[str, Form()] = "") -> Here:
     """As :func:`here`, for a form: one that none of our pages made is refused."""
     check_csrf(request, csrf)
     return here(request)
+
+
+class Inside(APIRoute):
+    """A page behind the door: who comes is known before anything of what they send is read, for a form may
+    hold whole files."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def known_first(request: Request) -> Response:
+            await run_in_threadpool(_let_in, request)
+            return await handle(request)
+
+        return known_first
 
 
 Reading = Annotated[Here, Depends(here)]

@@ -16,12 +16,12 @@ from citewell.evaluation import sampling
 from citewell.feedback.queue import Group
 from citewell.records import AuditRecord, CaseSpan, Passage, Record
 from citewell.server.pages.answers import shown, title_of, words_of
-from citewell.server.pages.here import Here, Posting, Reading
+from citewell.server.pages.here import Here, Inside, Posting, Reading
 from citewell.server.pages.marking import Block, Span, blocks
 from citewell.server.pages.rendering import REVIEWING, address, page
 from citewell.server.problems import looking_up
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=Inside)
 
 BY = {"cause": "What happened", "topic": "Topic", "document": "Document"}
 STATES = ("open", "accepted", "dismissed", "all")
