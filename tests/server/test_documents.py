@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from httpx import Response
 
 from citewell.access import Role
 from citewell.knowledge import KnowledgeBase
@@ -250,3 +252,27 @@ def test_a_signal_that_was_noticed_is_counted_too(client: TestClient) -> None:
     assert client.post("/v1/ask", json=asked).status_code == 200
     assert client.post("/v1/ask", json=asked).status_code == 200
     assert 'citewell_signals_total{signal="rephrased_query"} 1.0' in client.get("/metrics").text
+
+
+def test_a_change_during_a_long_ingest_is_refused_with_a_time(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("citewell.server.site.CHANGE_WAITS_S", 0.01)
+    html = {"accept": "text/html"}
+    csrf = re.search(r'name="csrf" content="([^"]+)"', client.get("/", headers=html).text)
+    assert csrf is not None
+    note = ("note.md", b"# Note\n\nThe ferry leaves at nine.\n")
+
+    def changes() -> list[Response]:
+        return [
+            client.post("/v1/documents", files={"file": note}),
+            client.post("/documents", files={"files": note}, data={"csrf": csrf[1]}, headers=html),
+            client.post("/v1/documents/withdraw", json={"document_id": "bridge.md"}),
+            client.post("/documents/withdraw", data={"csrf": csrf[1], "id": "lamp.md"}),
+        ]
+
+    with client.app.state.site.ingesting:  # type: ignore[attr-defined]
+        refused = changes()
+    assert [(one.status_code, one.headers["retry-after"]) for one in refused] == [(503, "5")] * 4
+    assert refused[0].json()["retryable"] is True
+    assert {one.status_code for one in changes()} == {200}

@@ -102,7 +102,9 @@ async def _failed(request: Request, error: Exception) -> Response:
     if "text/html" in wants and not request.url.path.startswith("/v1/"):
         if problem.details.status == 401:
             return RedirectResponse(f"/login?next={quote(_asked_for(request), safe='')}", status_code=303)
-        return error_page(request, problem.details.status, problem.details.title, problem.details.hint)
+        page = error_page(request, problem.details.status, problem.details.title, problem.details.hint)
+        page.headers.update(problem.headers)
+        return page
     return response_of(problem)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from citewell.server.limits import Buckets, Work
 from citewell.server.metrics import Metrics
 from citewell.server.oidc import Issuer
 from citewell.server.pictures import Pictures
+from citewell.server.problems import Problem
 from citewell.server.streams import Streams
 from citewell.server.telemetry import Telemetry, telemetry
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from citewell.evaluation.drift import Metric
 
 DRIFT_KEPT_S = 300.0
+CHANGE_WAITS_S = 5.0
+"""No longer, for who waits holds a thread that questions and pages need too."""
 
 
 @dataclass(kw_only=True)
@@ -76,6 +80,22 @@ class Site:
     def kb_for(self, caller: Caller) -> KnowledgeBase:
         """The home as far as ``caller`` may see and use it."""
         return self.kb.as_(caller)
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Documents are changed by one request at a time. Raises Problem 503 for one that would wait long."""
+        if not self.ingesting.acquire(timeout=CHANGE_WAITS_S):
+            raise Problem(
+                503,
+                "other files are being read in",
+                hint="try again soon",
+                retryable=True,
+                headers={"Retry-After": "5"},
+            )
+        try:
+            yield
+        finally:
+            self.ingesting.release()
 
     @property
     def open(self) -> bool:

@@ -142,7 +142,7 @@ async def take_in(
 
     def take() -> tuple[FileOutcome, ...]:
         groups, tags = _named(acl), _named(tag)
-        with site(posting.request).ingesting:
+        with site(posting.request).changing():
             reports = [
                 upload(posting.kb, one.file, one.filename or "", acl=groups, tags=tags) for one in files
             ]
@@ -164,7 +164,7 @@ def withdraw(
     reason: Annotated[str, Form()] = "",
 ) -> Response:
     posting.need(Role.CURATOR)
-    with looking_up(), site(posting.request).ingesting:
+    with looking_up(), site(posting.request).changing():
         posting.kb.withdraw(id, reason=reason.strip(), user=posting.caller.user)
     return RedirectResponse(address("/documents/about", id=id), status_code=303)
 

@@ -31,7 +31,6 @@ router = APIRouter(prefix="/v1/documents", tags=["documents"])
 Reader = Annotated[Caller, Depends(require(scope=Scope.READ))]
 Curator = Annotated[Caller, Depends(require(Role.CURATOR, scope=Scope.INGEST))]
 Here = Annotated[Site, Depends(site)]
-_UPLOAD_WAITS_S = 60.0
 
 
 class ListQuery(Record, frozen=True, kw_only=True):
@@ -259,12 +258,8 @@ def told_place(uri: str) -> str:
 
 
 def _ingested(here: Site, caller: Caller, file: Any, name: str, options: dict[str, Any]) -> IngestReport:
-    if not here.ingesting.acquire(timeout=_UPLOAD_WAITS_S):
-        raise Problem(503, "other files are being read in", hint="try again soon", retryable=True)
-    try:
+    with here.changing():
         return upload(here.kb_for(caller), file, name, **options)
-    finally:
-        here.ingesting.release()
 
 
 class Withdrawal(Record, frozen=True, kw_only=True):
@@ -286,7 +281,7 @@ def withdraw(
     """It stays readable as evidence of past answers."""
     kb = here.kb_for(caller)
     _versions(kb, asked.document_id)
-    with here.ingesting:
+    with here.changing():
         kb.withdraw(asked.document_id, reason=asked.reason, user=caller.user)
     return reply(Withdrawn(document_id=asked.document_id))
 
