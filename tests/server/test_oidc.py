@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -182,6 +184,55 @@ def test_keys_are_fetched_again_for_a_new_one_but_not_at_every_forgery(issuer: D
     assert issuer.asked.count("/keys") == 2
 
 
+def test_an_issuer_that_is_away_is_asked_seldom_and_its_keys_are_believed_for_an_hour(
+    issuer: Double,
+) -> None:
+    now, away, asked = 1000.0, False, 0
+
+    def fetch(address: str) -> bytes:
+        nonlocal asked
+        asked += 1
+        if away:
+            raise TimeoutError
+        with urllib.request.urlopen(address) as response:  # noqa: S310 - the double's own
+            found: bytes = response.read()
+        return found
+
+    door = Issuer(settings(issuer), clock=lambda: now, fetch=fetch)
+    good = token(issuer)
+    assert door.caller(good)
+    away, asked, now = True, 0, now + 601
+    for _ in range(5):
+        assert door.caller(good)
+        with pytest.raises(IssuerError):  # whether it is forged cannot be known
+            door.caller(token(issuer, STRANGER, kid="r9"))
+    assert asked == 1
+    now += 31
+    assert door.caller(good)
+    assert asked == 2
+    now += 3600
+    for _ in range(5):
+        with pytest.raises(IssuerError):
+            door.caller(good)
+    assert asked == 3
+    away, now = False, now + 31
+    assert door.caller(good)
+
+
+def test_an_issuer_that_was_never_there_is_not_asked_for_every_token(issuer: Double) -> None:
+    asked: list[str] = []
+
+    def fetch(address: str) -> bytes:
+        asked.append(address)
+        raise http.client.IncompleteRead(b"")
+
+    door = Issuer(settings(issuer), fetch=fetch)
+    for _ in range(5):
+        with pytest.raises(IssuerError):
+            door.caller(token(issuer))
+    assert len(asked) == 1
+
+
 def test_keys_at_another_host_take_a_word_of_the_configuration(issuer: Double) -> None:
     issuer.jwks_uri = "https://keys.example/keys"
     with pytest.raises(IssuerError, match=r"server\.oidc_jwks"):
@@ -221,3 +272,5 @@ def test_over_http_a_token_opens_and_an_issuer_that_is_away_is_said(issuer: Doub
         client = TestClient(create_app(kb), base_url="http://127.0.0.1:8000", raise_server_exceptions=False)
         away = client.get("/v1/models", headers=bearer)
         assert (away.status_code, away.json()["retryable"]) == (503, True)
+        codes = [client.get("/v1/models", headers=bearer).status_code for _ in range(40)]
+        assert set(codes) == {503, 429}

@@ -22,6 +22,7 @@ from citewell.identity import hash_value
 from citewell.server import sessions
 from citewell.server.keys import PREFIX, ApiKey, Scope
 from citewell.server.limits import Buckets
+from citewell.server.oidc import IssuerError
 from citewell.server.problems import Problem
 from citewell.server.site import Site, site
 
@@ -145,10 +146,20 @@ def _bearer(request: Request, here: Site, credential: str) -> Known:
         key: ApiKey | None = here.keys.check(credential)
         if key is not None:
             return Known(caller=key.caller, credential=key.key_id, scopes=key.scopes)
-    elif here.issuer is not None and (holder := here.issuer.caller(credential)) is not None:
+    elif (holder := _holder(request, here, credential)) is not None:
         return Known(caller=holder, credential=f"oidc:{hash_value(holder.user).partition(':')[2][:12]}")
     _slowly(here.strangers, _address(request))
     raise _nobody("the key or token is unknown, expired, revoked, or not for this server")
+
+
+def _holder(request: Request, here: Site, token: str) -> Caller | None:
+    if here.issuer is None:
+        return None
+    try:
+        return here.issuer.caller(token)
+    except IssuerError:
+        _slowly(here.strangers, _address(request))
+        raise
 
 
 def _session(request: HTTPConnection, here: Site) -> sessions.Session | None:

@@ -8,6 +8,7 @@ key taken for a shared secret. Knows nothing about requests.
 
 from __future__ import annotations
 
+import http.client
 import json
 import threading
 import time
@@ -27,6 +28,8 @@ from citewell.server.guards import is_loopback
 ALGORITHMS = ("RS256", "ES256")
 LEEWAY_S = 30
 _FRESH_S, _AGAIN_S, _TIMEOUT_S, _MAX_BYTES = 600.0, 30.0, 5.0, 1 << 20
+_KEPT_S = 3600.0
+"""Keys are believed for so long after they were fetched, when the issuer cannot be reached meanwhile."""
 
 
 class IssuerError(CitewellError):
@@ -37,7 +40,7 @@ class IssuerError(CitewellError):
 
 class Issuer:
     """Made once; fetches keys when they are first needed, every ten minutes, and for a key it does not
-    know (at most twice a minute, so that forged tokens cannot make us knock)."""
+    know: at most twice a minute, whether they came or not, so that forged tokens cannot make us knock."""
 
     def __init__(
         self,
@@ -53,7 +56,8 @@ class Issuer:
             _refuse_plain(address)
         self._lock = threading.Lock()
         self._keys: dict[str, jwt.PyJWK] = {}
-        self._fetched_at = -1e9
+        self._fetched_at = self._tried_at = -1e9
+        self._failed: IssuerError | None = None
 
     def caller(self, token: str) -> Caller | None:
         """None for a token that is forged, expired, or for somebody else. Raises IssuerError."""
@@ -89,12 +93,34 @@ class Issuer:
         return Caller(user=user, groups=groups, roles=tuple(Role(name) for name in roles))
 
     def _key(self, name: str) -> jwt.PyJWK | None:
-        with self._lock:
-            age = self._clock() - self._fetched_at
-            if age > _FRESH_S or (name not in self._keys and age > _AGAIN_S):
-                self._keys = self._load()
-                self._fetched_at = self._clock()
-            return self._keys.get(name)
+        """Raises IssuerError while the keys cannot be had and none of this name is still believed."""
+        held = self._held(name, _FRESH_S)
+        if held is not None:
+            return held
+        held = self._held(name, _KEPT_S)
+        # Whoever's key is still believed does not wait for the one who fetches.
+        if self._lock.acquire(blocking=held is None):
+            try:
+                if self._clock() - self._tried_at > _AGAIN_S:
+                    self._fetch_all()
+            finally:
+                self._lock.release()
+        held = self._held(name, _KEPT_S)
+        if held is None and self._failed is not None:
+            raise IssuerError(*self._failed.args, hint=self._failed.hint)
+        return held
+
+    def _held(self, name: str, age: float) -> jwt.PyJWK | None:
+        return self._keys.get(name) if self._clock() - self._fetched_at <= age else None
+
+    def _fetch_all(self) -> None:
+        try:
+            self._keys, self._failed = self._load(), None
+            self._fetched_at = self._clock()
+        except CitewellError as error:
+            self._failed = IssuerError(error.args[0], hint=error.hint)  # without frames and their sockets
+        finally:
+            self._tried_at = self._clock()
 
     def _load(self) -> dict[str, jwt.PyJWK]:
         address = self._settings.oidc_jwks or self._discovered()
@@ -124,7 +150,7 @@ class Issuer:
     def _json(self, address: str) -> dict[str, Any]:
         try:
             found = json.loads(self._fetch(address))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, http.client.HTTPException) as error:
             raise IssuerError(f"the issuer's keys cannot be had ({error})", hint="try again soon") from error
         return found if isinstance(found, dict) else {}
 
