@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -18,9 +19,9 @@ from hypothesis import strategies as st
 
 from citewell.access import Role
 from citewell.config import Config, Server
-from citewell.errors import ConfigError, UsageError
+from citewell.errors import ConfigError, ModelError, UsageError
 from citewell.knowledge import KnowledgeBase, open
-from citewell.server import create_app, identity
+from citewell.server import create_app, identity, logs
 from citewell.server.keys import ApiKeys, Scope
 from citewell.server.limits import Buckets, Busy, Work
 from citewell.server.serving import refuse
@@ -422,3 +423,19 @@ def test_ready_only_when_the_models_are(client: TestClient) -> None:
     assert client.get("/readyz").status_code == 503
     site.failed = "ModelError: weights of alice"
     assert "alice" not in client.get("/readyz").text
+
+
+def test_a_part_that_cannot_be_made_is_in_the_servers_log(
+    home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def damaged(_: KnowledgeBase) -> None:
+        raise ModelError("the weights are damaged")
+
+    monkeypatch.setattr(KnowledgeBase, "warm", damaged)
+    with serving(home) as client:
+        client.app.state.site.load()  # type: ignore[attr-defined]
+        assert client.get("/readyz").json()["title"] == "a part cannot be made"
+    (said,) = [one for one in caplog.records if one.name == logs.NAME and one.levelname == "ERROR"]
+    line = json.loads(logs.Lines().format(said))
+    assert (line["event"], line["error"]) == ("a part cannot be made", "ModelError")
+    assert any("test_doors.py" in place for place in line["at"])

@@ -5,6 +5,7 @@ In: a home. Out: a :class:`Site`, found again from any request by :func:`site`. 
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from citewell.config import Server
 from citewell.knowledge import KnowledgeBase
 from citewell.server.keys import ApiKeys
 from citewell.server.limits import Buckets, Work
+from citewell.server.logs import NAME
 from citewell.server.metrics import Metrics
 from citewell.server.oidc import Issuer
 from citewell.server.pictures import Pictures
@@ -28,6 +30,8 @@ from citewell.server.telemetry import Telemetry, telemetry
 
 if TYPE_CHECKING:
     from citewell.evaluation.drift import Metric
+
+log = logging.getLogger(NAME)
 
 DRIFT_KEPT_S = 300.0
 CHANGE_WAITS_S = 5.0
@@ -106,8 +110,9 @@ class Site:
         """Makes every part of the pass, so that the first asker does not wait for it."""
         try:
             self.kb.warm()
-        except Exception as error:  # noqa: BLE001 - said by /readyz, and by every request that needs it
+        except Exception as error:  # also said by every request that needs the part
             self.failed = f"{type(error).__name__}: {error}"
+            log.error("a part cannot be made", exc_info=error)
         else:
             self.ready.set()
             self.metrics.ready.set(1)
