@@ -16,8 +16,8 @@ from fastapi.testclient import TestClient
 from citewell.access import Role
 from citewell.audit.pages import BY, OF
 from citewell.config import Writer
-from citewell.generation.prompting import RULES, prompt_files
 from citewell.errors import LogError
+from citewell.generation.prompting import RULES, prompt_files
 from citewell.knowledge import KnowledgeBase
 from citewell.knowledge.auditing import Auditing
 from citewell.models.reviewing import GATE
