@@ -259,6 +259,18 @@ def test_nothing_is_heard_of_a_try_that_is_over(play: Play_, passages: Any) -> N
     assert len(begins) == 1, "the second try begins anew, and the first one is silent from then on"
 
 
+@pytest.mark.parametrize("line", LINES)
+def test_what_a_listener_raises_is_no_failure_of_the_call(play: Play_, passages: Any, line: str) -> None:
+    server = play(lambda asked, before: Reply(HONEST, piece=3))
+
+    def hear(said: Completion) -> None:
+        raise ValueError("the screen is gone")
+
+    with pytest.raises(ValueError, match="the screen is gone"):
+        language_model_named(line, QUICK).complete(Prompted(system="", user="Question: x"), hear)
+    assert len(server.asked) == 1
+
+
 def test_a_missing_key_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
         monkeypatch.delenv(name, raising=False)

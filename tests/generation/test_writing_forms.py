@@ -151,6 +151,25 @@ def test_a_claim_of_another_shape_is_left_out_and_told(sources: Sources) -> None
     assert "does not fit the schema" in written.notes[0]
 
 
+@pytest.mark.parametrize(
+    ("written", "read"), [(r"a \d b", r"a \d b"), ("its\nprice", "its price"), (r"\ud800", r"\ud800")]
+)
+def test_what_is_missing_in_weak_json_is_told_and_kept(sources: Sources, written: str, read: str) -> None:
+    for whole in (True, False):
+        found = read_structured(f'{{"claims": [], "missing": ["{written}", "b"]}}', sources, (), whole=whole)
+        assert found is not None
+        assert found.missing == (read, "b")
+        assert any("as it is written" in note for note in found.notes)
+
+
+def test_a_claim_of_a_thousand_brackets_is_left_out_and_told(sources: Sources) -> None:
+    deep = '{"claim": "x", "evidence": [], "more": ' + "[" * 5000 + "]" * 5000 + "}"
+    found = read_structured(f'{{"claims": [{deep}], "missing": []}}', sources, ())
+    assert found is not None
+    assert found.claims == ()
+    assert "left out" in found.notes[0]
+
+
 @given(st.data())
 def test_any_cut_of_the_structured_form_gives_whole_claims_only(data: st.DataObject) -> None:
     texts = data.draw(st.lists(st.text('ab {}[]"\\,:.', min_size=1, max_size=20), max_size=4))

@@ -83,14 +83,14 @@ def read_structured(
     for raw in _members(text, "claims"):
         try:
             stated.append(msgspec.json.decode(raw, type=_Stated))
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             notes.append(f"a claim does not fit the schema and was left out: {error}")
             continue
         if raw.find('"claim"') < raw.find('"evidence"'):
             notes.append("the claim was written before its evidence")
     if not stated and '"claims"' not in text:
         return None
-    missing = [found for found in _strings(text, "missing") if found.strip() and not _echoed(found)]
+    missing = [found for found in _strings(text, "missing", notes) if found.strip() and not _echoed(found)]
     if any(_echoed(one.claim) for one in stated):
         notes.append("words of the form itself were given back as a claim and left out")
         stated = [one for one in stated if not _echoed(one.claim)]
@@ -141,8 +141,9 @@ def _members(text: str, key: str) -> Iterator[str]:
             return
 
 
-def _strings(text: str, key: str) -> list[str]:
-    """The strings in the array under ``key`` that are closed."""
+def _strings(text: str, key: str, notes: list[str]) -> list[str]:
+    """The strings in the array under ``key`` that are closed. One that is not proper JSON is told and kept as
+    it was written: left out, what is missing would pass for answered."""
     found: list[str] = []
     start = -1
     for place, letter, outside in _scan(text, key):
@@ -150,7 +151,11 @@ def _strings(text: str, key: str) -> list[str]:
             if start < 0:
                 start = place
             else:
-                found.append(msgspec.json.decode(text[start : place + 1]))
+                try:
+                    found.append(msgspec.json.decode(text[start : place + 1], type=str))
+                except msgspec.DecodeError as error:
+                    notes.append(f"what is missing was taken as it is written: {error}")
+                    found.append(" ".join(text[start + 1 : place].split()))
                 start = -1
         elif letter == "]" and outside:
             break
@@ -193,6 +198,6 @@ def _closed(text: str) -> bool:
     body = text.rstrip().removesuffix("```").rstrip()
     try:
         msgspec.json.decode(body)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return False
     return True

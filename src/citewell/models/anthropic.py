@@ -16,7 +16,7 @@ import msgspec
 
 from citewell.config import Writer
 from citewell.errors import GeneratorError, MissingExtraError, ModelError
-from citewell.models.calling import Calling, priced, transport_errors
+from citewell.models.calling import Calling, listening, priced, transport_errors
 from citewell.models.judging import PROMPT, SCHEMA, JudgingEntailer
 from citewell.ports import Completion, Form, Pointer, Prompted, Segment
 from citewell.records import Maker, TokenUsage
@@ -73,8 +73,8 @@ class AnthropicModel:
             for event in stream:
                 if over.is_set():
                     break
-                if heard.take(event) and hear is not None and not over.is_set():
-                    hear(Completion(text=heard.text, segments=heard.segments, whole=False))
+                if heard.take(event) and hear is not None:
+                    listening(hear, over)(Completion(text=heard.text, segments=heard.segments, whole=False))
         if not heard.stop:
             raise ValueError("the answer broke off")
         usage = heard.usage

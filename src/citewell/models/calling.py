@@ -23,6 +23,7 @@ from citewell.errors import FormRefusedError, GeneratorError
 from citewell.records import TokenUsage
 
 Result = TypeVar("Result")
+Heard = TypeVar("Heard")
 
 RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 HOPELESS = frozenset({"insufficient_quota", "billing_hard_limit_reached", "context_length_exceeded"})
@@ -33,6 +34,28 @@ _SECRET = re.compile(
 _FORM_WORDS = re.compile(
     r"response_format|json_schema|output_config|structured|guided|grammar|citations", re.IGNORECASE
 )
+
+
+class _Overheard(Exception):
+    """``error`` was raised by who listens, not by the call: it is no reason to call again."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+def listening(hear: Callable[[Heard], object], over: threading.Event) -> Callable[[Heard], None]:
+    """``hear`` for the inside of a call: silent once the call is over, its errors kept apart from the
+    transport's."""
+
+    def heard(said: Heard) -> None:
+        if over.is_set():
+            return
+        try:
+            hear(said)
+        except Exception as error:
+            raise _Overheard(error) from error
+
+    return heard
 
 
 class Calling(Generic[Result]):
@@ -67,6 +90,8 @@ class Calling(Generic[Result]):
             over = threading.Event()
             try:
                 return bounded(partial(once, over), self._timeout_s), calls, notes
+            except _Overheard as overheard:
+                raise overheard.error from overheard.error.__cause__
             except self._errors as error:
                 over.set()
                 told = self._told(error)

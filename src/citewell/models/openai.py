@@ -16,7 +16,7 @@ import msgspec
 
 from citewell.config import Writer
 from citewell.errors import GeneratorError, MissingExtraError, ModelError
-from citewell.models.calling import Calling, priced, transport_errors
+from citewell.models.calling import Calling, listening, priced, transport_errors
 from citewell.models.judging import PROMPT, SCHEMA, JudgingEntailer
 from citewell.ports import Completion, Form, Prompted
 from citewell.records import Maker, TokenUsage
@@ -83,8 +83,8 @@ class OpenAIModel:
                     refusal += getattr(choice.delta, "refusal", None) or ""
                     if choice.delta and choice.delta.content:
                         text += choice.delta.content
-                        if hear is not None and not over.is_set():
-                            hear(Completion(text=text, whole=False))
+                        if hear is not None:
+                            listening(hear, over)(Completion(text=text, whole=False))
         if not finish:
             # The connection ended before the answer did: a server that died in the middle.
             raise ValueError("the answer broke off")
