@@ -236,7 +236,8 @@ class TokenUsage(Record, frozen=True, kw_only=True):
 
 
 class Draft(Record, frozen=True, kw_only=True):
-    """What a generator wrote. ``text`` is what would be shown; claims lie inside it by offsets."""
+    """What a generator wrote. ``text`` is what would be shown; claims lie inside it by offsets. ``sources``:
+    the passages it was shown, None for all that the request had."""
 
     text: str
     raw: str
@@ -247,6 +248,7 @@ class Draft(Record, frozen=True, kw_only=True):
     deterministic: bool = False
     usage: TokenUsage = TokenUsage()
     cost: float | None = None
+    sources: tuple[Passage, ...] | None = None
 
 
 class Status(StrEnum):

@@ -467,6 +467,44 @@ def test_a_missing_aspect_is_searched_for_once_more(ready: Ready) -> None:
     assert [broadened for _, broadened in retriever.calls] == [False, True]
 
 
+def test_the_record_says_which_passages_the_writer_saw(ready: Ready) -> None:
+    many = [document(f"{n}.txt", f"{BRIDGE} Note {n}.") for n in range(5)]
+    answering, server, log = ready(
+        lambda asked, before: Reply((TRUE,)),
+        documents=many,
+        config=Config(generator="openai:scripted", writer=Writer(max_sources=2)),
+    )
+    answer = answering.ask(Ask(question=QUESTION))
+    assert len(server.asked[0].sources) == 2
+    assert [passage.used for passage in answer.passages] == [True, True, False, False, False]
+    results = log.record(answer.request_id).retrieval_results
+    assert [result.was_used_in_generation for result in results] == [True, True, False, False, False]
+
+
+def test_what_is_found_for_a_missing_aspect_is_seen_by_the_writer(ready: Ready) -> None:
+    first = [document(f"{n}.txt", f"{BRIDGE} Note {n}.") for n in range(3)]
+    dull = [document(f"dull{n}.txt", f"The builder is not named here. Page {n}.") for n in range(2)]
+    who = document("who.txt", "Ada Stone built the bridge.")
+
+    def script(asked: Asked, before: int) -> Reply:
+        known = [n for n, text in enumerate(asked.sources, 1) if "Ada" in text]
+        ada = "Ada Stone built the bridge."
+        return Reply((Said(known[0], ada, ada),)) if known else Reply((TRUE,))
+
+    answering, server, _ = ready(
+        script,
+        documents=first,
+        stored=[*dull, who],
+        retriever=StubRetriever([p for _, p in first], [p for _, p in [*dull, who]]),
+        config=Config(generator="openai:scripted", writer=Writer(max_sources=4)),
+    )
+    answer = answering.ask(Ask(question="When did the bridge open and who built the bridge?"))
+    assert answer.decision is Decision.ANSWER
+    assert "Ada Stone built the bridge." in answer.text
+    assert [len(asked.sources) for asked in server.asked] == [3, 4]
+    assert [passage.chunk.document_id for passage in answer.passages][:3] == ["0.txt", "1.txt", "2.txt"]
+
+
 GOOD = '{"verdict": "SUFFICIENT", "reason": "it says so"}'
 
 

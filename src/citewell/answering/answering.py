@@ -138,8 +138,8 @@ class Answering:
             lacking = [aspect for aspect in aspects if aspect in checked.missing]
             broadened = any(stage.name == BROADENED for stage in journal.stages)
             once = self.composes and lacking and checked.claims and not broadened
-            if once and self._finding.find_more(ask, lacking, journal):
-                checked = writing.completed(ask, aspects, lacking, checked, journal)
+            if once and (fresh := self._finding.find_more(ask, lacking, journal)):
+                checked = writing.completed(ask, aspects, lacking, fresh, checked, journal)
         else:
             checked = nothing_to_check(aspects)
             journal.failure_reason = "relevance_gate_failed"

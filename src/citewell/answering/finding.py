@@ -77,12 +77,14 @@ class Finding:
                 notes += [journal.paid(gate.said.usage, gate.said.cost), *gate.said.notes]
         return gate.passed
 
-    def find_more(self, ask: Ask, lacking: Sequence[str], journal: Journal) -> bool:
-        """One broader search for each aspect that lacks evidence; whether it found any passage to use."""
+    def find_more(self, ask: Ask, lacking: Sequence[str], journal: Journal) -> tuple[Passage, ...]:
+        """One broader search for each aspect that lacks evidence; what it found to use, the best of each
+        aspect before the second best of any."""
         journal.parameters[SEARCHED_ALSO] = list(lacking)
         with journal.stage(MORE) as notes:
             known = {passage.chunk.chunk_id for passage in journal.passages}
             before = len(journal.passages)
+            ranks: dict[str, int] = {}
             for aspect in lacking:
                 found = self.retriever.retrieve(
                     aspect, filters=ask.filters, top_k=ask.top_k, pool=ask.pool, broaden=True
@@ -93,12 +95,14 @@ class Finding:
                 journal.looked_into(found.documents)
                 fresh = unknown(found, known)
                 known |= {passage.chunk.chunk_id for passage in fresh}
+                ranks |= {passage.chunk.chunk_id: rank for rank, passage in enumerate(fresh)}
                 journal.passages += tuple(fresh)
                 notes.append(f"{aspect}: {len(fresh)} more passages")
             journal.passages = tuple(self.aside(ask.question, journal.passages))
             more = journal.passages[before:]
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in more if p.set_aside]
-        return any(not passage.set_aside for passage in more)
+        kept = [passage for passage in more if not passage.set_aside]
+        return tuple(sorted(kept, key=lambda passage: ranks[passage.chunk.chunk_id]))
 
 
 def unknown(found: Retrieved, known: Collection[str]) -> list[Passage]:

@@ -47,14 +47,20 @@ class Writing:
         return second if better else first
 
     def completed(
-        self, ask: Ask, aspects: Sequence[str], lacking: Sequence[str], checked: Checked, journal: Journal
+        self,
+        ask: Ask,
+        aspects: Sequence[str],
+        lacking: Sequence[str],
+        fresh: Sequence[Passage],
+        checked: Checked,
+        journal: Journal,
     ) -> Checked:
-        """``checked`` with what a draft for the ``lacking`` aspects alone adds to it, when that holds
-        more."""
+        """``checked`` with what a draft for the ``lacking`` aspects alone adds to it, when that holds more.
+        ``fresh``, what was found for them, is shown to the writer before all others: only so many fit."""
         before = journal.draft
         if before is None:
             return checked
-        more = self.draft(ask, lacking, journal, listened=True)
+        more = self.draft(ask, lacking, journal, first=fresh, listened=True)
         journal.draft = joined(before, more, lacking)
         both = self.check(ask, aspects, journal.draft, journal)
         if _merit(both) > _merit(checked):
@@ -71,12 +77,15 @@ class Writing:
         *,
         strict: Sequence[str] = (),
         requote: Sequence[Requote] = (),
+        first: Sequence[Passage] = (),
         seed: int = 0,
         listened: bool = False,
     ) -> Draft:
-        """From what is relevant and not set aside; claims in ``strict`` failed and stay out, those in
-        ``requote`` may come again with words that stand there."""
-        usable = tuple(passage for passage in journal.passages if passage.relevant and not passage.set_aside)
+        """From what is relevant and not set aside, ``first`` before the rest; claims in ``strict`` failed and
+        stay out, those in ``requote`` may come again with words that stand there."""
+        ids = [passage.chunk.chunk_id for passage in first]
+        rest = [passage for passage in journal.passages if passage.chunk.chunk_id not in ids]
+        usable = tuple(p for p in (*first, *rest) if p.relevant and not p.set_aside)
         with journal.stage("stricter retry" if strict or requote else "generation") as notes:
             request = GenerationRequest(
                 question=ask.question,
@@ -88,7 +97,7 @@ class Writing:
             )
             draft = self._generate(ask, aspects, request, journal) if listened else None
             draft = draft or self.generator.generate(request)
-            journal.wrote(draft, usable)
+            journal.wrote(draft, usable if draft.sources is None else draft.sources)
             notes += draft.notes
             notes += [f"offered words that carry it: \u201c{one.claim[:120]}\u201d" for one in requote]
         return draft

@@ -104,6 +104,7 @@ class LanguageModelWriter:
             notes=tuple(notes),
             usage=said.usage,
             cost=said.cost,
+            sources=sources.passages,
         )
 
     def read(
