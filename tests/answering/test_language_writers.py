@@ -505,6 +505,69 @@ def test_what_is_found_for_a_missing_aspect_is_seen_by_the_writer(ready: Ready) 
     assert [passage.chunk.document_id for passage in answer.passages][:3] == ["0.txt", "1.txt", "2.txt"]
 
 
+PRICE = "The ticket price is two crowns."
+
+
+@pytest.mark.parametrize(
+    ("more", "decision"),
+    [
+        (Reply((Said(1, PRICE, PRICE),)), Decision.ANSWER),
+        (Reply((Said(1, PRICE, "The ticket price is three crowns."),)), Decision.PARTIAL),
+        (Reply(missing=("the ticket price",)), Decision.PARTIAL),
+    ],
+)
+def test_what_the_writer_names_missing_is_searched_for_once(
+    ready: Ready, more: Reply, decision: Decision
+) -> None:
+    bridge, price = document("bridge.txt", BRIDGE), document("price.txt", PRICE)
+    retriever = StubRetriever([bridge[1]], [price[1]])
+    answering, _, log = ready(
+        lambda asked, before: more if PRICE in asked.sources else Reply((TRUE,), ("the ticket price",)),
+        documents=[bridge],
+        stored=[price],
+        retriever=retriever,
+    )
+    answer = answering.ask(Ask(question=QUESTION))
+    assert answer.decision is decision
+    assert answer.missing == (() if decision is Decision.ANSWER else ("the ticket price",))
+    assert TRUE.claim in answer.text
+    assert retriever.calls == [(QUESTION, False), ("the ticket price", True)]
+    assert log.record(answer.request_id).parameters["searched_also"] == ["the ticket price"]
+
+
+DOWN = Reply(status=500, error="down", headers={"retry-after-ms": "1"})
+
+
+def test_a_stricter_retry_that_fails_leaves_the_first_draft(ready: Ready) -> None:
+    answering, _, log = ready(lambda asked, before: DOWN if asked.failed else Reply((TRUE, FABRICATED)))
+    answer = answering.ask(Ask(question=QUESTION))
+    assert TRUE.claim in answer.text
+    record = log.record(answer.request_id)
+    assert record.failure_reason == "citation_broken"
+    assert any("the first draft is kept" in note and "500" in note for note in record.notes)
+
+
+def test_a_completion_that_fails_leaves_what_was_checked(ready: Ready) -> None:
+    bridge, builder = document("bridge.txt", BRIDGE), document("who.txt", "Ada Stone built the bridge.")
+    answering, _, _ = ready(
+        lambda asked, before: DOWN if len(asked.sources) > 1 else Reply((TRUE,)),
+        documents=[bridge],
+        stored=[builder],
+        retriever=StubRetriever([bridge[1]], [builder[1]]),
+    )
+    answer = answering.ask(Ask(question="When did the bridge open and who built the bridge?"))
+    assert (answer.text, answer.decision) == (TRUE.claim, Decision.PARTIAL)
+    assert any("the draft before is kept" in note for note in record_notes(answering, answer.request_id))
+
+
+def test_a_further_run_that_fails_costs_no_answer(ready: Ready) -> None:
+    answering, _, _ = ready(lambda asked, before: DOWN if before >= 2 else Reply((TRUE,)))
+    answer = answering.ask(Ask(question=QUESTION, runs=4))
+    assert answer.decision is Decision.ANSWER
+    assert answer.confidence.consistency_score.n == 2
+    assert any("a further draft failed" in note for note in record_notes(answering, answer.request_id))
+
+
 GOOD = '{"verdict": "SUFFICIENT", "reason": "it says so"}'
 
 

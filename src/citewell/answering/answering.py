@@ -4,7 +4,7 @@ In: a question, who asks it and what they may see. Out: an Answer whose record w
 
     aspects -> retrieval -> poison filter -> gate (fail: broaden once, then abstain)
             -> generation, claims, binding, verification (:mod:`.writing`; fail: one stricter retry;
-               an aspect without evidence: one broader search for it)
+               an aspect without evidence, or what the writer names missing: one broader search for it)
             -> consistency -> conflicts -> confidence -> decision -> record sealed -> answer
 
 Poisoned passages are set aside *before* the gate, so that an attacker's passage cannot open it. Every stage
@@ -22,7 +22,7 @@ import msgspec
 
 from citewell.answering.asking import Ask, refuse
 from citewell.answering.deciding import ABSTENTION, Deciding
-from citewell.answering.finding import BROADENED, Aside, Finding, Gate
+from citewell.answering.finding import BROADENED, Aside, Finding, Gate, searchable
 from citewell.answering.journal import Journal
 from citewell.answering.questioning import Questioner
 from citewell.answering.streaming import Streaming, Tell
@@ -135,7 +135,7 @@ class Answering:
             if streaming is not None:
                 streaming.found(journal.passages)
             checked = writing.checked(ask, aspects, journal)
-            lacking = [aspect for aspect in aspects if aspect in checked.missing]
+            lacking = searchable(checked.missing, aspects)
             broadened = any(stage.name == BROADENED for stage in journal.stages)
             once = self.composes and lacking and checked.claims and not broadened
             if once and (fresh := self._finding.find_more(ask, lacking, journal)):

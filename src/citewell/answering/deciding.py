@@ -20,6 +20,7 @@ from citewell.confidence import measure_consistency, report
 from citewell.confidence.cards import NO_CARD, CardState
 from citewell.config import Config
 from citewell.conflicts import find_conflicts, told
+from citewell.errors import GeneratorError
 from citewell.ports import AnswerJudge, Entailer
 from citewell.records import ConfidenceReport, Decision, Measure
 
@@ -136,7 +137,12 @@ class Deciding:
         if ask.runs > 1 and not sampled and not draft.deterministic:
             return Measure(value=None, n=0, note="far from every border, so no further draft was sampled")
         others = [] if draft.deterministic else range(1, ask.runs)
-        drafts = [draft, *(writing.draft(ask, aspects, journal, seed=seed) for seed in others)]
+        drafts = [draft]
+        try:
+            # Drafts from before a failure count: they are added one by one.
+            drafts.extend(writing.draft(ask, aspects, journal, seed=seed) for seed in others)
+        except GeneratorError as error:
+            journal.survived(error, "a further draft failed")
         journal.draft = draft
         claims = [[claim.text for claim in other.claims] for other in drafts]
         return measure_consistency(claims, self.entailer, deterministic=draft.deterministic and ask.runs > 1)

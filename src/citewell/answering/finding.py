@@ -22,9 +22,11 @@ from citewell.retrieval import Retrieved, Retriever
 
 BROADENED = "broadened retrieval"
 MORE = "retrieval for missing aspects"
+MOST_SEARCHES, LONGEST_MISSING = 8, 300
+"""Of things a writer says are missing, and their characters: it may be anything that it says."""
 SEARCHED_AS, SEARCHED_ALSO = "searched_as", "searched_also"
-"""In a record's parameters: the question as a language model left it, and the aspects that were searched for
-by themselves, in their order."""
+"""In a record's parameters: the question as a language model left it, and what was searched for by itself as
+it was missing, in its order."""
 
 Aside = Callable[[str, Sequence[Passage]], Sequence[Passage]]
 """Question and passages -> the same passages, some set aside."""
@@ -78,8 +80,8 @@ class Finding:
         return gate.passed
 
     def find_more(self, ask: Ask, lacking: Sequence[str], journal: Journal) -> tuple[Passage, ...]:
-        """One broader search for each aspect that lacks evidence; what it found to use, the best of each
-        aspect before the second best of any."""
+        """One broader search for each thing that lacks evidence; what it found to use, the best of each
+        before the second best of any."""
         journal.parameters[SEARCHED_ALSO] = list(lacking)
         with journal.stage(MORE) as notes:
             known = {passage.chunk.chunk_id for passage in journal.passages}
@@ -103,6 +105,14 @@ class Finding:
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in more if p.set_aside]
         kept = [passage for passage in more if not passage.set_aside]
         return tuple(sorted(kept, key=lambda passage: ranks[passage.chunk.chunk_id]))
+
+
+def searchable(missing: Sequence[str], aspects: Sequence[str]) -> list[str]:
+    """What of ``missing`` is searched for: aspects, then what a writer says is missing in its own words, as
+    far as that is words for a search and not too many."""
+    own = [words for words in missing if words not in aspects and len(words) <= LONGEST_MISSING]
+    words = [*(aspect for aspect in aspects if aspect in missing), *own]
+    return [one for one in words if any(map(str.isalnum, one))][: max(MOST_SEARCHES, len(aspects))]
 
 
 def unknown(found: Retrieved, known: Collection[str]) -> list[Passage]:

@@ -168,6 +168,11 @@ class Journal:
         """Something that no running stage can say, as a stage of its own that takes no time."""
         self.stages.append(Stage(name="note", latency_ms=0.0, notes=(text,)))
 
+    def survived(self, error: Exception, instead: str) -> None:
+        """A stage failed and the pass goes on without it: ``instead`` says with what."""
+        self._failing = ""
+        self.note(f"{instead}: {error}")
+
     def wrote(self, draft: Draft, used: Sequence[Passage]) -> None:
         """``draft`` came of the passages ``used``."""
         self.draft = draft

@@ -16,6 +16,7 @@ from citewell.answering.asking import Ask
 from citewell.answering.journal import Journal
 from citewell.answering.streaming import Streaming
 from citewell.checking import Checked, Checker
+from citewell.errors import GeneratorError
 from citewell.ports import GenerationRequest, Generator, Requote
 from citewell.records import Claim, Draft, DraftClaim, Passage, Status, TokenUsage
 
@@ -29,7 +30,8 @@ class Writing:
     streaming: Streaming | None = None
 
     def checked(self, ask: Ask, aspects: Sequence[str], journal: Journal) -> Checked:
-        """The draft's check, or that of one stricter retry when it holds more than the first."""
+        """The draft's check, or that of one stricter retry when it holds more than the first. A retry that
+        fails leaves the first."""
         first = self.check(ask, aspects, self.draft(ask, aspects, journal, listened=True), journal)
         if not first.failing:
             return first
@@ -38,7 +40,13 @@ class Writing:
             self.streaming.again("claims of the first one failed")
         again = {one.claim for one in first.requotable}
         failing = [text for text in first.failing if text not in again]
-        strict = self.draft(ask, aspects, journal, strict=failing, requote=first.requotable, listened=True)
+        try:
+            strict = self.draft(
+                ask, aspects, journal, strict=failing, requote=first.requotable, listened=True
+            )
+        except GeneratorError as error:
+            journal.survived(error, "the stricter retry failed, the first draft is kept")
+            return first
         second = self.check(ask, aspects, strict, journal)
         better = _merit(second) > _merit(first)
         if not better:
@@ -55,14 +63,22 @@ class Writing:
         checked: Checked,
         journal: Journal,
     ) -> Checked:
-        """``checked`` with what a draft for the ``lacking`` aspects alone adds to it, when that holds more.
-        ``fresh``, what was found for them, is shown to the writer before all others: only so many fit."""
+        """``checked`` with what a draft for the ``lacking`` alone adds to it, when that holds more and is
+        written at all. ``fresh``, what was found for them, is shown to the writer before all others: only so
+        many fit. What is lacking and no aspect stays missing until a verified claim is for it."""
         before = journal.draft
         if before is None:
             return checked
-        more = self.draft(ask, lacking, journal, first=fresh, listened=True)
+        try:
+            more = self.draft(ask, lacking, journal, first=fresh, listened=True)
+        except GeneratorError as error:
+            journal.survived(error, "nothing could be written for what is missing, the draft before is kept")
+            return checked
         journal.draft = joined(before, more, lacking)
         both = self.check(ask, aspects, journal.draft, journal)
+        told = {claim.aspect for claim in both.claims if claim.verdict.status is Status.VERIFIED}
+        still = [name for name in lacking if name not in aspects and name not in told]
+        both = msgspec.structs.replace(both, missing=tuple(dict.fromkeys((*both.missing, *still))))
         if _merit(both) > _merit(checked):
             return both
         journal.draft = before
@@ -139,12 +155,15 @@ class Writing:
 
 def joined(first: Draft, second: Draft, lacking: Sequence[str]) -> Draft:
     """Both drafts as one, the second on lines of its own; what it found for ``lacking`` is missing no
-    more."""
+    more. A draft for one thing alone is for that, said or not."""
     if not second.claims:
         return first
     text = f"{first.text}\n" if first.text else ""
+    only = lacking[0] if len(lacking) == 1 else ""
     moved = tuple(
-        msgspec.structs.replace(claim, start=claim.start + len(text), end=claim.end + len(text))
+        msgspec.structs.replace(
+            claim, start=claim.start + len(text), end=claim.end + len(text), aspect=claim.aspect or only
+        )
         for claim in second.claims
     )
     missing = [name for name in first.missing if name not in lacking]
