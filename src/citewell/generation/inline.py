@@ -51,7 +51,7 @@ def _taken_out(completion: str, sources: Sources) -> tuple[str, list[_Found]]:
         again = bool(found) and found[-1].at == len(text)
         leads = found[-1].leads if again else bool(_ENDED.search(text))
         words = (match["quote"] or match["bare"] or "").strip()
-        quote = Quote(source=sources.resolve(match["label"] or match["number"]), text=words)
+        quote = sources.quoted(match["label"] or match["number"], words)
         if not leads:
             text = text.rstrip(" \t")
         found.append(_Found(at=len(text), quote=quote, leads=leads))

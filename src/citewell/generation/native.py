@@ -32,8 +32,5 @@ def read_native(segments: Sequence[Segment], sources: Sources) -> Written:
 def _quote(pointer: Pointer, sources: Sources) -> Quote:
     if not 0 <= pointer.source < len(sources.passages):
         return Quote(source=sources.resolve(f"document index {pointer.source} (from 0)"), text=pointer.text)
-    chunk = sources.passages[pointer.source].chunk
-    words = pointer.text.strip()
     lead = len(pointer.text) - len(pointer.text.lstrip())
-    start = chunk.start_offset + pointer.start + lead
-    return Quote(source=chunk.chunk_id, text=words, start=start, end=start + len(words))
+    return sources.pointed(pointer.source, pointer.start + lead, pointer.text.strip())

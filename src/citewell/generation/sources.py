@@ -1,8 +1,9 @@
-"""Passages as numbered source blocks, and the way back from a label to the passage it stands for.
+"""Passages as numbered source blocks, and the way back from a label or a quote to the passage it stands for.
 
 In: passages, most relevant first. Out: blocks for a prompt; for a label that a model wrote, the id of the
-passage. Text of a source cannot close its block, open another or pass for a chat border: such marks lose
-their bracket, invisible characters go, and both are told. Knows nothing about models or prompts.
+passage; for words that it quotes of a block, the source's own. Text of a source cannot close its block, open
+another or pass for a chat border: such marks lose their bracket, invisible characters go, and both are told.
+Knows nothing about models or prompts.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from functools import cached_property
 
 from citewell.ports import SourceText
 from citewell.prompts.loading import load_prompt
-from citewell.records import Passage
+from citewell.records import Passage, Quote
+from citewell.verification.verbatim import find_verbatim
 
 BLOCK = load_prompt("writer_source", ("label", "title", "author", "date", "content"))
 MOST_SOURCES = 10
@@ -41,40 +43,38 @@ class Sources:
         self.notes: list[str] = []
         if self.left_out > 0:
             self.notes.append(f"{self.left_out} passages did not fit into {len(self.passages)} source blocks")
+        shown = [defuse(passage.chunk.content) for passage in self.passages]
+        self._shown = [text for text, _ in shown]
+        told = zip(self.passages, shown, strict=True)
+        self.notes += [f"{p.chunk.document_id}: {changed}" for p, (_, changed) in told if changed]
 
     @cached_property
     def blocks(self) -> str:
         """Every block, most relevant first."""
-        made = []
-        for number, passage in enumerate(self.passages, 1):
-            chunk = passage.chunk
-            content, changed = defuse(chunk.content)
-            if changed:
-                self.notes.append(f"{chunk.document_id}: {changed}")
-            made.append(
-                BLOCK.fill(
-                    label=f"SOURCE_{number}",
-                    title=_line(_title(passage)),
-                    author=_line(chunk.author),
-                    date=_line(chunk.published_at),
-                    content=content.strip("\n"),
-                )
+        return "\n".join(
+            BLOCK.fill(
+                label=f"SOURCE_{number}",
+                title=_line(_title(passage)),
+                author=_line(passage.chunk.author),
+                date=_line(passage.chunk.published_at),
+                content=content.strip("\n"),
             )
-        return "\n".join(made)
+            for number, (passage, content) in enumerate(zip(self.passages, self._shown, strict=True), 1)
+        )
 
     @cached_property
     def texts(self) -> tuple[SourceText, ...]:
-        """The same for a provider that takes sources apart from the prompt: contents to the character, so
-        that its pointers are offsets into them."""
+        """The same for a provider that takes sources apart from the prompt; :meth:`pointed` leads back from
+        its pointers into them."""
         return tuple(
             SourceText(
                 title=_line(_title(passage)),
                 context=_line(
                     ", ".join(part for part in (passage.chunk.author, passage.chunk.published_at) if part)
                 ),
-                text=passage.chunk.content,
+                text=content,
             )
-            for passage in self.passages
+            for passage, content in zip(self.passages, self._shown, strict=True)
         )
 
     def resolve(self, label: str) -> str:
@@ -90,6 +90,37 @@ class Sources:
         if numbered and 1 <= int(numbered[1]) <= len(self.passages):
             return self.passages[int(numbered[1]) - 1].chunk.chunk_id
         return f"none of the {len(self.passages)} sources given: {label.strip()[:80]}"
+
+    def quoted(self, label: str, words: str) -> Quote:
+        """``words`` of what ``label`` stands for, as the source itself has them where its block had to have
+        them otherwise; any others as they are."""
+        source = self.resolve(label)
+        for number, (passage, shown) in enumerate(zip(self.passages, self._shown, strict=True)):
+            content = passage.chunk.content
+            if passage.chunk.chunk_id != source or shown == content or find_verbatim(words, content):
+                continue
+            if place := find_verbatim(words, shown):
+                return self._original(number, *place)
+        return Quote(source=source, text=words)
+
+    def pointed(self, number: int, start: int, words: str) -> Quote:
+        """``words`` at ``start`` of ``texts[number]``; looked for like any others when they are not there."""
+        end = start + len(words)
+        if start >= 0 and words and self._shown[number][start:end] == words:
+            return self._original(number, start, end)
+        return self.quoted(self.passages[number].chunk.chunk_id, words)
+
+    def _original(self, number: int, start: int, end: int) -> Quote:
+        """What ``[start, end)`` of a block's words is in the source, with offsets into the document."""
+        chunk = self.passages[number].chunk
+        places = _places(chunk.content, self._shown[number])
+        first, last = places[start], places[end - 1] + 1
+        return Quote(
+            source=chunk.chunk_id,
+            text=chunk.content[first:last],
+            start=chunk.start_offset + first,
+            end=chunk.start_offset + last,
+        )
 
     def named(self, text: str) -> str:
         """``text`` with labels that stand in its words ("SOURCE_2 says") as the ids of their documents."""
@@ -115,6 +146,20 @@ def defuse(text: str) -> tuple[str, str]:
     if plain != marked:
         told.append("chat marks in its text were broken")
     return plain, "; ".join(told)
+
+
+def _places(text: str, shown: str) -> list[int]:
+    """For each character of ``shown``, which is ``text`` defused, where in ``text`` it comes from."""
+    places: list[int] = []
+    at = 0
+    for letter in shown:
+        while _INVISIBLE.match(text, at):
+            at += 1
+        places.append(at)
+        # A blank that stands where ``text`` has none was put behind a bracket.
+        if letter != " " or text[at : at + 1] == " ":
+            at += 1
+    return places
 
 
 def _title(passage: Passage) -> str:

@@ -14,7 +14,7 @@ import msgspec
 
 from citewell.generation.marked import Evidenced, Written, read_marked
 from citewell.generation.sources import Sources
-from citewell.records import Kind, Quote
+from citewell.records import Kind
 
 _EVIDENCE = {
     "type": "object",
@@ -105,9 +105,7 @@ def read_structured(
             body += " " if _ENDS.search(body) else "\n"
         start = len(body)
         body += said
-        quotes = tuple(
-            Quote(source=sources.resolve(evidence.source), text=evidence.quote) for evidence in one.evidence
-        )
+        quotes = tuple(sources.quoted(evidence.source, evidence.quote) for evidence in one.evidence)
         ranges.append(
             Evidenced(
                 start=start, end=len(body), quotes=quotes, stated=True, reasoning=one.reasoning,
