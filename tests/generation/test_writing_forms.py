@@ -98,6 +98,36 @@ def test_labels_never_reach_the_reader_and_ids_do(sources: Sources) -> None:
     assert any("half-written" in note for note in written.notes)
 
 
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("As source 2 says, trains cross.", "As trains.txt says, trains cross."),
+        ("Source_2 and source_1 agree.", "trains.txt and bridge.txt agree."),
+        ("SOURCE-2 is plain.", "trains.txt is plain."),
+        ("Document 2 is plain.", "trains.txt is plain."),
+        ("Sources 1 and 2 agree.", "bridge.txt and trains.txt agree."),
+        ("Trains cross it (Sources 1, 2).", "Trains cross it (bridge.txt and trains.txt)."),
+        ("By source 1, 2 trains cross it.", "By bridge.txt, 2 trains cross it."),
+        ("Source 2.5 and source 2nd are no labels.", "Source 2.5 and source 2nd are no labels."),
+        ("Sources 1 and 9 are not both there.", "Sources 1 and 9 are not both there."),
+    ],
+)
+def test_a_label_in_words_is_read_as_its_document(sources: Sources, said: str, read: str) -> None:
+    assert read_inline(said, sources).text == read
+    one = {"evidence": [], "claim": said}
+    written = read_structured(json.dumps({"claims": [one], "missing": []}), sources, ())
+    assert written is not None
+    assert written.text == read
+
+
+def test_words_that_a_source_itself_has_are_no_label(pages: Any) -> None:
+    own = "Scope 1 and Source 2 emissions fell."
+    sources = Sources([pages.text(own, document_id="a.txt"), pages.text(TRAINS, document_id="trains.txt")])
+    written = read_inline(f'[SOURCE_1: "{own}"] {own} SOURCE_2 agrees.', sources)
+    assert written.text == f"{own} trains.txt agrees."
+    assert written.claims[0].quotes[0].text == own
+
+
 def test_a_label_that_no_source_has_is_not_bent(sources: Sources) -> None:
     (claim,) = read_inline('[SOURCE_7: "opened in 1932"] It opened in 1932.', sources).claims
     assert claim.quotes[0].source not in {p.chunk.chunk_id for p in sources.passages}

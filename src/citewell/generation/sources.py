@@ -31,7 +31,14 @@ _CHAT = re.compile(
     r"|\[(?=/?INST\])",
     re.IGNORECASE,
 )
-_INLINE_LABEL = re.compile(r"(\[[^\[\]\n]*\])|\b(?:SOURCE[_ ]|Source )(\d{1,2})\b")
+# "SOURCE_2", "source 2", "Document 2"; a list of numbers only behind the plural: "source 1, 3 trains".
+_INLINE_LABEL = re.compile(
+    r"([\[\u3010\uff3b][^\[\]\u3010\u3011\uff3b\uff3d\n]*[\]\u3011\uff3d])"
+    r"|\b(?:source|document)(?:[_ -]?(\d{1,2})"
+    r"|s[_ -]?(\d{1,2}(?:(?: ?, ?\d{1,2})* ?,? ?(?:and|or|&) ?\d{1,2}|(?: ?, ?\d{1,2})+(?=[).;]))?))"
+    r"(?![\w%]|[.,:]\d)",
+    re.IGNORECASE,
+)
 
 
 class Sources:
@@ -123,14 +130,17 @@ class Sources:
         )
 
     def named(self, text: str) -> str:
-        """``text`` with labels that stand in its words ("SOURCE_2 says") as the ids of their documents."""
-        return _INLINE_LABEL.sub(lambda match: match[1] or self._name(match), text)
+        """``text`` with labels that stand in its words ("SOURCE_2 says", "Sources 1 and 2") as the ids of
+        their documents. Words that a source itself has ("Source 2 emissions") are no label."""
+        return _INLINE_LABEL.sub(lambda match: match[1] or self._names(match), text)
 
-    def _name(self, match: re.Match[str]) -> str:
-        number = int(match[2])
-        if 1 <= number <= len(self.passages):
-            return self.passages[number - 1].chunk.document_id
-        return match[0]
+    def _names(self, match: re.Match[str]) -> str:
+        numbers = [int(number) for number in re.findall(r"\d+", match[2] or match[3])]
+        own = any(find_verbatim(match[0], passage.chunk.content) for passage in self.passages)
+        if own or not all(1 <= number <= len(self.passages) for number in numbers):
+            return match[0]
+        names = list(dict.fromkeys(self.passages[number - 1].chunk.document_id for number in numbers))
+        return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def defuse(text: str) -> tuple[str, str]:
