@@ -188,17 +188,60 @@ def test_a_refused_schema_falls_back_to_prose_and_is_told(play: Play_, passages:
         write("openai:m", passages, Writer(form="schema"))
 
 
-def test_a_parameter_the_model_does_not_take_is_left_out_and_told(play: Play_, passages: Any) -> None:
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Unsupported parameter: '{}' with this model",
+        "Unsupported value: '{}' does not support 0.1 with this model",
+        "{}: Extra inputs are not permitted",
+        "`{}` is deprecated for this model",
+    ],
+)
+def test_a_parameter_the_model_does_not_take_is_left_out_and_told(
+    play: Play_, passages: Any, told: str
+) -> None:
     def script(asked: Asked, before: int) -> Reply:
         for name in ("temperature", "max_tokens"):
             if name in asked.body:
-                return Reply(status=400, error=f"Unsupported parameter: '{name}' with this model")
+                return Reply(status=400, error=told.format(name))
         return Reply(HONEST)
 
     server = play(script)
     draft = write("openai:m", passages)
     assert "max_completion_tokens" in server.asked[-1].body
     assert sum("which the server does not take" in note for note in draft.notes) == 2
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_parameter_that_is_left_out_is_told_of_every_time(play: Play_, passages: Any, line: str) -> None:
+    server = play(
+        lambda asked, before: (
+            Reply(status=400, error="unsupported parameter: temperature")
+            if "temperature" in asked.body
+            else Reply(HONEST)
+        )
+    )
+    writer = LanguageModelWriter(language_model_named(line, QUICK), QUICK)
+    request = GenerationRequest(question="When?", aspects=(), passages=passages)
+    for _ in range(3):
+        assert any("without temperature, which the server" in note for note in writer.generate(request).notes)
+    assert len(server.asked) == 4
+
+
+def test_a_bound_that_is_too_large_is_no_unknown_parameter(play: Play_, passages: Any) -> None:
+    told = (
+        "'max_tokens' or 'max_completion_tokens' is too large: 2048. This model's maximum context length is "
+        "1024 tokens. It supports no more."
+    )
+    server = play(lambda asked, before: Reply(HONEST) if before else Reply(status=400, error=told))
+    writer = LanguageModelWriter(language_model_named("openai:m", QUICK), QUICK)
+    request = GenerationRequest(question="When?", aspects=(), passages=passages)
+    with pytest.raises(GeneratorError, match="too large"):
+        writer.generate(request)
+    draft = writer.generate(request)
+    assert len(server.asked) == 2
+    assert "max_tokens" in server.asked[1].body
+    assert not any("without" in note for note in draft.notes)
 
 
 @pytest.mark.parametrize("line", LINES)

@@ -37,7 +37,7 @@ class AnthropicModel:
         self._sdk, self._client = _client(settings.timeout_s)
         weakref.finalize(self, self._client.close)  # the SDKs leave their connections to the collector
         self._model, self._settings = model, settings
-        self._optional = {"temperature"}
+        self._refused: set[str] = set()
         self.maker = Maker(name=f"anthropic:{model}")
 
     def complete(self, prompted: Prompted, hear: Callable[[Completion], None] | None = None) -> Completion:
@@ -46,7 +46,11 @@ class AnthropicModel:
             timeout_s=self._settings.timeout_s, retries=self._settings.retries,
             secrets=(str(self._client.api_key or ""), str(self._client.auth_token or "")),
         )  # fmt: skip
-        said, calls, notes = calling.call(lambda over: self._once(prompted, hear, over), self._optional)
+        said, calls, notes = calling.call(
+            lambda over: self._once(prompted, hear, over),
+            lambda: {"temperature"} - self._refused,
+            self._refused,
+        )
         if not said.text and not said.refused:
             raise GeneratorError(f"{self.maker.name} answered without text")
         return msgspec.structs.replace(said, calls=calls, notes=(*notes, *said.notes))
@@ -57,7 +61,7 @@ class AnthropicModel:
         parameters: dict[str, Any] = {}
         if prompted.schema is not None:
             parameters["output_config"] = {"format": {"type": "json_schema", "schema": prompted.schema}}
-        if "temperature" in self._optional:
+        if "temperature" not in self._refused:
             # Not a parameter of the SDK any more; models that still take it do so in the body.
             parameters["extra_body"] = {"temperature": prompted.temperature}
         stream = self._client.messages.create(

@@ -13,7 +13,7 @@ import random
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -33,6 +33,11 @@ _SECRET = re.compile(
 )
 _FORM_WORDS = re.compile(
     r"response_format|json_schema|output_config|structured|guided|grammar|citations", re.IGNORECASE
+)
+_UNKNOWN = re.compile(
+    r"un(?:supported|known|recogni[sz]ed|expected)|deprecated|extra (?:inputs|fields)"
+    r"|not (?:be )?(?:support|permit|allow|accept|tak)",
+    re.IGNORECASE,
 )
 
 
@@ -77,13 +82,18 @@ class Calling(Generic[Result]):
         self._secrets = tuple(secret for secret in secrets if secret)
 
     def call(
-        self, once: Callable[[threading.Event], Result], optional: set[str] | None = None
+        self,
+        once: Callable[[threading.Event], Result],
+        optional: Callable[[], Collection[str]] = tuple,
+        refused: set[str] | None = None,
     ) -> tuple[Result, int, list[str]]:
         """(result, tries, notes). ``once`` stops, and is listened to no more, when its event is set.
-        ``optional`` are parameters it may go without: those a server does not take are removed from the set.
+        ``optional`` tells which of the parameters it now sends it may go without: those that the server does
+        not take go into ``refused``, and are told of at each call.
 
         Raises GeneratorError, FormRefusedError for a schema or grammar that is not taken."""
-        notes: list[str] = []
+        refused = set() if refused is None else refused
+        notes = [f"asked without {name}, which the server did not take before" for name in sorted(refused)]
         calls = failed = 0
         while True:
             calls += 1
@@ -95,8 +105,8 @@ class Calling(Generic[Result]):
             except self._errors as error:
                 over.set()
                 told = self._told(error)
-                if optional and (name := _not_taken(error, told, optional)):
-                    optional.discard(name)
+                if name := _not_taken(error, told, optional()):
+                    refused.add(name)
                     notes.append(f"asked again without {name}, which the server does not take")
                     continue
                 failed += 1
@@ -147,15 +157,16 @@ def transport_errors(sdk: Any) -> tuple[type[Exception], ...]:
     return (base, http.HTTPError, http.StreamError, ValueError)
 
 
-def _not_taken(error: Exception, told: str, optional: set[str]) -> str:
-    """The optional parameter that the server objects to, "" for none."""
-    if getattr(error, "status_code", None) not in {400, 422}:
+def _not_taken(error: Exception, told: str, sent: Collection[str]) -> str:
+    """The parameter of ``sent`` that the server does not know, "" for none: one that is only too large for
+    this prompt is not meant."""
+    if getattr(error, "status_code", None) not in {400, 422} or not _UNKNOWN.search(told):
         return ""
     param = str(getattr(error, "param", "") or "")
-    if param in optional:
+    if param in sent:
         return param
     words = set(re.findall(r"\w+", told))
-    return next((name for name in sorted(optional) if name in words), "")
+    return next((name for name in sorted(sent) if name in words), "")
 
 
 def priced(usage: TokenUsage, settings: Writer) -> float | None:

@@ -42,7 +42,7 @@ class OpenAIModel:
         self._sdk, self._client = _client(settings.timeout_s)
         weakref.finalize(self, self._client.close)  # the SDKs leave their connections to the collector
         self._model, self._settings = model, settings
-        self._optional = {"temperature", "max_tokens", "max_completion_tokens", "seed", "stream_options"}
+        self._refused: set[str] = set()
         self.maker = Maker(name=f"openai:{model}")
 
     def complete(self, prompted: Prompted, hear: Callable[[Completion], None] | None = None) -> Completion:
@@ -52,7 +52,9 @@ class OpenAIModel:
             timeout_s=self._settings.timeout_s, retries=self._settings.retries,
             secrets=(str(self._client.api_key or ""),),
         )  # fmt: skip
-        said, calls, notes = calling.call(lambda over: self._once(prompted, hear, over), self._optional)
+        said, calls, notes = calling.call(
+            lambda over: self._once(prompted, hear, over), lambda: self._parameters(prompted), self._refused
+        )
         if not said.text:
             raise GeneratorError(f"{self.maker.name} answered without text")
         return msgspec.structs.replace(said, calls=calls, notes=(*notes, *said.notes))
@@ -105,10 +107,11 @@ class OpenAIModel:
             "seed": prompted.seed or None,
             "stream_options": {"include_usage": True},
         }
-        taken = {name: wanted[name] for name in wanted if name in self._optional and wanted[name] is not None}
-        if "max_tokens" not in taken and "max_completion_tokens" in self._optional:
-            taken["max_completion_tokens"] = prompted.max_tokens
-        return taken
+        if "max_tokens" in self._refused:
+            wanted["max_completion_tokens"] = prompted.max_tokens
+        return {
+            name: value for name, value in wanted.items() if name not in self._refused and value is not None
+        }
 
 
 def _held_to(prompted: Prompted) -> dict[str, Any]:
