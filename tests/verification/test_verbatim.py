@@ -14,6 +14,8 @@ from citewell.verification.verbatim import find_all, find_verbatim, locate
 SOURCES = {
     "a": "The company said: net sales increased 5%\n"
     "in fiscal 2018, to $1,577 million. It de\u00adnied fraud.",
+    "c": "The bridge opened in 1932. The toll was low, and the toll was abolished in 1958.\n"
+    "Ada Stone, engineer\t54 years of age\tBoard of the bridge",
     "b": "Other text about the \ufb01rm\u2019s plan \u2013 to expand into Asia by 2020.",
 }
 
@@ -25,8 +27,10 @@ SOURCES = {
         ("It denied fraud.", "a", ["It de\u00adnied fraud."]),
         ("firm's plan - to expand", "b", ["\ufb01rm\u2019s plan \u2013 to expand"]),
         ("\u201cnet sales increased\u201d", "a", ["net sales increased"]),
-        ("net sales \u2026 $1,577 million", "a", ["net sales", "$1,577 million"]),
-        ("net sales [...] fiscal 2018", "a", ["net sales", "fiscal 2018"]),
+        ("The toll was \u2026 abolished in 1958.", "c", ["The toll was", "abolished in 1958."]),
+        ("The toll was low [...] was abolished in", "c", ["The toll was low", "was abolished in"]),
+        ("Ada Stone, engineer ... Board of the", "c", ["Ada Stone, engineer", "Board of the"]),
+        ("... opened in 1932 ...", "c", ["opened in 1932"]),
     ],
 )
 def test_a_quote_is_found_where_it_stands(quote: str, source: str, spans: list[str]) -> None:
@@ -43,6 +47,13 @@ def test_a_quote_is_found_where_it_stands(quote: str, source: str, spans: list[s
         ("to expand into Asia", "a", Failure.MISATTRIBUTED),
         ("net sales to $1,577 million", "a", Failure.SPLICED),
         ("fiscal 2018 \u2026 net sales", "a", Failure.SPLICED),
+        ("opened in ... 1958", "c", Failure.SPLICED),
+        ("1958 ... The bridge opened in", "c", Failure.SPLICED),
+        ("The bridge opened in ... abolished in 1958", "c", Failure.SPLICED),
+        ("The toll was ... in 1958", "c", Failure.SPLICED),
+        ("was abolished in 1958 ... Board of the bridge", "c", Failure.SPLICED),
+        ("The toll was ... abolished in 1958", "a", Failure.MISATTRIBUTED),
+        ("The toll was ... abolished in 1959", "c", Failure.FABRICATED),
         ("net sales increased 5% to expand into Asia", "a", Failure.SPLICED),
         ("577 million", "a", Failure.FABRICATED),
         ("ales increased", "a", Failure.FABRICATED),

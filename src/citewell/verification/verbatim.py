@@ -4,8 +4,8 @@ In: a quote and sources. Out: spans of the original text, or the name of the fai
 comparing, both sides are folded: Unicode compatibility forms (ligatures, full-width), white space
 runs to one space, quotation marks and dashes to one kind each, soft hyphens and zero-width
 characters away. Every folded character remembers where it stood, so a match is a span of the
-original. Letter case counts. An ellipsis in a quote splits it into parts that must follow each other
-in order. Knows nothing about meaning.
+original. Letter case counts. An ellipsis in a quote splits it into parts of at least three words that must
+follow each other in one sentence or table row. Knows nothing about meaning.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
+from bisect import bisect_left
 from collections.abc import Mapping
 from functools import lru_cache
 
 from citewell.records import Failure, Record
+from citewell.sentences import sentence_spans
 
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"), "-")
 _SINGLE = dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4`"), "'")
@@ -25,6 +27,8 @@ _GONE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"), None)
 _TABLE: dict[int, str | None] = {**_DASHES, **_SINGLE, **_DOUBLE, **_GONE}
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)|\.(?:\s?\.){2,}|…)\s*")
 _MARKS = " \"'"
+LEAST_WORDS = 3
+"""In each part of a quote that leaves words out: fewer can be found anywhere."""
 
 
 class Folded(Record, frozen=True, kw_only=True):
@@ -89,25 +93,27 @@ def find_all(quote: str, source: str) -> tuple[tuple[int, int], ...]:
 def locate(quote: str, cited: str, sources: Mapping[str, str], *, near: int | None = None) -> Located:
     """Find ``quote`` in ``sources[cited]``; when it is not there, say how it fails.
 
-    Parts around an ellipsis must all be there, in order. ``near`` prefers the occurrence nearest to
-    that offset. Fabricated: in no source. Misattributed: whole in another source. Spliced: its words
-    are stitched from several places, or its parts stand in another order or in several sources.
+    Parts around an ellipsis must all be there, in order, in one sentence or table row. ``near`` prefers the
+    occurrence nearest to that offset. Fabricated: in no source. Misattributed: whole in another source.
+    Spliced: its words are stitched from several places, or its parts are too short, or stand in another
+    order, in several sentences or in several sources.
     """
     parts = [part for part in _ELLIPSIS.split(quote) if part.strip(_MARKS + ".,;:")]
     if not parts:
         return Located(failure=Failure.FABRICATED, reason="the quote is empty")
     home = sources.get(cited)
     if home is not None:
-        spans = _in_order(parts, home, near)
+        spans = _together(parts, home, near)
         if spans:
             return Located(spans=spans)
-    others = tuple(name for name, text in sources.items() if name != cited and _in_order(parts, text, None))
+    others = tuple(name for name, text in sources.items() if name != cited and _together(parts, text, None))
     if others:
         return Located(
             failure=Failure.MISATTRIBUTED, found_in=others,
             reason=f"the quote is not in {cited} but in {', '.join(others)}",
         )  # fmt: skip
-    holders = _stitched(parts, cited, sources)
+    elided = len(parts) > 1 and home is not None and all(find_all(part, home) for part in parts)
+    holders = (cited,) if elided else _stitched(parts, cited, sources)
     if holders:
         return Located(
             failure=Failure.SPLICED, found_in=holders,
@@ -116,20 +122,33 @@ def locate(quote: str, cited: str, sources: Mapping[str, str], *, near: int | No
     return Located(failure=Failure.FABRICATED, reason="no source contains the quoted words")
 
 
-def _in_order(parts: list[str], text: str, near: int | None) -> tuple[tuple[int, int], ...]:
-    spans: list[tuple[int, int]] = []
-    position = 0
-    for index, part in enumerate(parts):
-        hits = [hit for hit in find_all(part, text) if hit[0] >= position]
-        if not hits:
-            return ()
-        if near is not None and index == 0:
-            hits.sort(key=lambda hit: abs(hit[0] - near))
-            if len(parts) > 1 and not _in_order(parts[1:], text[hits[0][1] :], None):
-                hits.sort()
-        spans.append(hits[0])
-        position = hits[0][1]
-    return tuple(spans)
+def _together(parts: list[str], text: str, near: int | None) -> tuple[tuple[int, int], ...]:
+    """The span of each part: of the only one, or of all in one sentence or table row, in order."""
+    hits = [find_all(part, text) for part in parts]
+    firsts = sorted(hits[0], key=lambda hit: abs(hit[0] - near)) if near is not None else hits[0]
+    if len(parts) == 1:
+        return tuple(firsts[:1])
+    if any(len(part.split()) < LEAST_WORDS for part in parts):
+        return ()
+    for first in firsts:
+        stop = _sentence_end(text, *first)
+        spans = [first]
+        for later in hits[1:]:
+            place = bisect_left(later, (spans[-1][1], 0))
+            if place == len(later) or later[place][1] > stop:
+                break
+            spans.append(later[place])
+        if len(spans) == len(parts):
+            return tuple(spans)
+    return ()
+
+
+def _sentence_end(text: str, start: int, end: int) -> int:
+    """Where the sentence ends that holds ``[start, end)``; 0 when none does. No sentence goes over a line."""
+    head = text.rfind("\n", 0, start) + 1
+    tail = text.find("\n", start)
+    spans = sentence_spans(text[head : len(text) if tail < 0 else tail])
+    return next((head + b for a, b in spans if head + a <= start and end <= head + b), 0)
 
 
 def _stitched(parts: list[str], cited: str, sources: Mapping[str, str]) -> tuple[str, ...]:
