@@ -415,7 +415,15 @@ def test_a_follow_up_is_rewritten_to_stand_alone_and_says_so(ready: Ready) -> No
     assert QUESTION in model.asked[0].user
 
 
-@pytest.mark.parametrize("said", ["no json", '{"question": "What happened in 1999?"}', '{"question": ""}'])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "no json",
+        '{"question": "What happened in 1999?"}',
+        '{"question": "When did Ada Stone open the bridge?"}',
+        '{"question": ""}',
+    ],
+)
 def test_a_rewriting_that_cannot_be_used_leaves_the_question(ready: Ready, said: str) -> None:
     answering, _, _ = ready(
         lambda asked, before: Reply((TRUE,)),

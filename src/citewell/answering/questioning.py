@@ -21,6 +21,7 @@ import msgspec
 from citewell.answering.journal import Journal
 from citewell.config import Questions
 from citewell.errors import FormRefusedError, GeneratorError
+from citewell.matching.questions import name_occurs, names_in
 from citewell.ports import LanguageModel, Prompted
 from citewell.prompts.loading import Prompt, load_prompt
 from citewell.records import Maker, Trace
@@ -152,13 +153,15 @@ def _read(said: str, shape: type[Any], notes: list[str]) -> Any:
 
 
 def _asks(reworded: str, given: str, notes: list[str]) -> bool:
-    """Whether ``reworded`` is a question of the same scope: it brings no number of its own and no instruction
-    at length."""
-    fresh = [number for number in _NUMBER.findall(reworded) if number not in _NUMBER.findall(given)]
+    """Whether ``reworded`` is a question of the same scope: it brings no number or name of its own and no
+    instruction at length."""
+    known = _NUMBER.findall(given)
+    fresh = [number for number in _NUMBER.findall(reworded) if number not in known]
+    # A capital that begins a sentence makes no name.
+    names = names_in(reworded[:1].lower() + reworded[1:])
+    fresh += [name for name in names if not name_occurs(name, given)]
     if fresh:
-        notes.append(
-            f"not used, it brings numbers that nobody asked for ({', '.join(fresh)}): {reworded[:160]}"
-        )
+        notes.append(f"not used, it brings what nobody asked for ({', '.join(fresh)}): {reworded[:160]}")
         return False
     if len(reworded) > max(400, 4 * len(given)):
         notes.append(f"not used, {len(reworded)} characters are no question")
