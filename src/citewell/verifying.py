@@ -16,7 +16,9 @@ from typing import Any
 import msgspec
 
 from citewell.checking import Checked, Checker
-from citewell.claims import parse_answer, resolve_label
+from citewell.checking.citations import Library
+from citewell.checking.grounding import WORST_FIRST, GroundingReport, ground, judged_alone
+from citewell.claims import parse_answer, parse_structured, resolve_label
 from citewell.config import Verification
 from citewell.documents.text import caller_document
 from citewell.errors import UsageError
@@ -25,7 +27,6 @@ from citewell.identity import chunk_id, hash_text
 from citewell.ports import Embedder, Entailer
 from citewell.records import (
     Chunk,
-    Citation,
     Claim,
     Document,
     Draft,
@@ -36,42 +37,12 @@ from citewell.records import (
     Quote,
     Record,
     Status,
+    Verdict,
 )
-from citewell.verification.signals import overlap
-from citewell.verification.verifier import Verifier
+from citewell.verification.verifier import Question, Verifier
 
 CALLER = Maker(name="caller", hash=hash_text("caller"))
 Source = str | Mapping[str, str] | tuple[str, str]
-
-
-class GroundingCheck(Record, frozen=True, kw_only=True):
-    """One cited statement against one source. The two cheap signals stand beside the verdict so that a
-    reader sees where they mislead: ``word_overlap`` is the share of its content words that the source holds,
-    ``embedding_similarity`` the cosine with the cited span (None without an embedder or a span)."""
-
-    sentence: str
-    source: str
-    word_overlap: float
-    embedding_similarity: float | None
-    verdict: Status
-    mode: str
-    reason: str
-
-
-class GroundingReport(Record, frozen=True, kw_only=True):
-    """Counts of the answer's own citations (not of ``post-hoc`` ones), and a check for each cited statement.
-
-    ``all_grounded`` is False when there was nothing to check.
-    """
-
-    total_citations: int
-    unique_sources_cited: int
-    total_sources_available: int
-    uncited_sources: tuple[str, ...]
-    invalid_citations: tuple[str, ...]
-    grounding_checks: tuple[GroundingCheck, ...]
-    grounding_failures: tuple[GroundingCheck, ...]
-    all_grounded: bool
 
 
 class VerifyReport(Record, frozen=True, kw_only=True):
@@ -92,10 +63,7 @@ class VerifyReport(Record, frozen=True, kw_only=True):
     def status(self) -> Status:
         """The worst of the claims'; UNCHECKED when there are none."""
         found = {claim.verdict.status for claim in self.claims}
-        return next((status for status in _WORST_FIRST if status in found), Status.UNCHECKED)
-
-
-_WORST_FIRST = (Status.BROKEN, Status.CONTRADICTED, Status.UNSUPPORTED, Status.UNCHECKED, Status.VERIFIED)
+        return next((status for status in WORST_FIRST if status in found), Status.UNCHECKED)
 
 
 def verify(
@@ -122,23 +90,39 @@ def verify(
     for document in documents:
         store.put(document)
     passages = [_passage(document) for document in documents]
-    model = _entailer(entailer)
     ids = [document.document_id for document in documents]
-    draft = _draft(answer, ids, one_claim)
-    checker = Checker(Verifier(model, settings), store, settings)
+    draft, labels = _draft(answer, ids, one_claim)
+    verifier = Verifier(_entailer(entailer), settings)
+    checker = Checker(verifier, store, settings)
+    library = Library(passages, store)
+    evidence = {passage.chunk.document_id: library.evidence(passage) for passage in passages}
 
     def check(draft: Draft) -> Checked:
         return checker.check(question or "", (), draft, passages, mend=False, quotations=not one_claim)
 
+    def ask(claim: str, groups: Sequence[Sequence[str]]) -> Sequence[Verdict]:
+        read = [tuple(evidence[name] for name in group) for group in groups]
+        return verifier.verify_many(
+            [Question(claim=claim, evidence=texts, context=question or "") for texts in read]
+        )
+
     checked = check(draft)
-    sentences = draft if one_claim else _draft(answer, ids, one_claim, split=False)
+    sentences = draft if one_claim else _draft(answer, ids, one_claim, split=False)[0]
     whole = checked if len(sentences.claims) == len(draft.claims) else check(sentences)
+    claims = tuple(judged_alone(claim, ask) for claim in checked.claims)
     return VerifyReport(
-        claims=checked.claims,
+        claims=claims,
         supported=_supported(whole.claims),
         hallucination_gap=checked.hallucination_gap.value,
         judged_claims=checked.hallucination_gap.n,
-        report=_report(answer, checked, documents, _embedder(embedder), one_claim),
+        report=ground(
+            claims,
+            whole.claims,
+            {document.document_id: document.text for document in documents},
+            {label: resolve_label(label, ids) for label in labels},
+            len(labels),
+            _embedder(embedder),
+        ),
         notes=checked.notes,
     )
 
@@ -152,8 +136,8 @@ def verify_json_line(line: str | bytes, **options: Any) -> bytes:
     """One line of ``citewell verify --jsonl``, in and out; ``options`` as for :func:`verify`.
 
     In: ``{"id", "question"?, "answer" | "claim", "sources": [text | {"id", "text"}]}``. Out: ``{"id",
-    "claims",
-    "supported", "hallucination_gap", "report"}``. Raises UsageError for a line of another shape.
+    "claims", "supported", "hallucination_gap", "report", "notes"}``. Raises UsageError for a line of another
+    shape.
     """
     try:
         given = msgspec.json.decode(line)
@@ -176,6 +160,7 @@ def verify_json_line(line: str | bytes, **options: Any) -> bytes:
             "supported": found.supported,
             "hallucination_gap": found.hallucination_gap,
             "report": found.report,
+            "notes": found.notes,
         }
     )
 
@@ -219,28 +204,40 @@ def _passage(document: Document) -> Passage:
     return Passage(chunk=chunk, relevant=True, used=True)
 
 
-def _draft(answer: str, ids: Sequence[str], one_claim: bool, *, split: bool = True) -> Draft:
+def _draft(
+    answer: str, ids: Sequence[str], one_claim: bool, *, split: bool = True
+) -> tuple[Draft, tuple[str, ...]]:
+    """(the claims of ``answer``, its labels, each as often as it cites)."""
+    claims: tuple[DraftClaim, ...] = ()
+    labels: tuple[str, ...] = ()
     if one_claim:
-        claims: tuple[DraftClaim, ...] = ()
         if answer.strip():
             claims = (DraftClaim(text=answer.strip(), start=0, end=len(answer)),)
-        return Draft(text=answer, raw=answer, claims=claims, maker=CALLER)
-    parsed = parse_answer(answer, ids, split=split)
-    return Draft(
-        text=answer,
-        raw=answer,
-        claims=tuple(
+    elif structured := parse_structured(answer, ids, split=split):
+        claims, labels = structured.claims, structured.labels
+    else:
+        parsed = parse_answer(answer, ids, split=split)
+        labels = parsed.cited
+        claims = tuple(
             DraftClaim(
                 text=claim.text,
                 start=claim.start,
                 end=claim.end,
-                quotes=tuple(Quote(source=resolve_label(label, ids) or label) for label in claim.labels),
+                quotes=tuple(Quote(source=label) for label in claim.labels),
                 kind=Kind.INFERENCE if claim.inference else Kind.CITED,
             )
             for claim in parsed.claims
-        ),
-        maker=CALLER,
+        )
+    claims = tuple(
+        msgspec.structs.replace(claim, quotes=tuple(_resolved(quote, ids) for quote in claim.quotes))
+        for claim in claims
     )
+    return Draft(text=answer, raw=answer, claims=claims, maker=CALLER), labels
+
+
+def _resolved(quote: Quote, ids: Sequence[str]) -> Quote:
+    """A label that no source has stays as it was written."""
+    return msgspec.structs.replace(quote, source=resolve_label(quote.source, ids) or quote.source)
 
 
 def _supported(claims: Sequence[Claim]) -> float | None:
@@ -256,73 +253,6 @@ def _supported(claims: Sequence[Claim]) -> float | None:
     if failed:
         return min(*failed, *known, 0.5)
     return min(known) if known and len(known) == len(values) else None
-
-
-# --- the report -------------------------------------------------------------------------------------
-
-
-def _report(
-    answer: str, checked: Checked, documents: Sequence[Document], embedder: Embedder | None, one_claim: bool
-) -> GroundingReport:
-    ids = [document.document_id for document in documents]
-    labels = () if one_claim else parse_answer(answer, ids).labels
-    own = [c for claim in checked.claims for c in claim.citations if c.mode == "generated"]
-    resolved = {label: resolve_label(label, ids) for label in labels}
-    cited = {name for name in resolved.values() if name} | {c.document_id for c in own if c.start >= 0}
-    texts = {document.document_id: document.text for document in documents}
-    checks = _checks(checked.claims, texts, embedder)
-    failures = tuple(check for check in checks if check.verdict is not Status.VERIFIED)
-    verified = all(claim.verdict.status is Status.VERIFIED for claim in checked.claims)
-    return GroundingReport(
-        total_citations=sum(
-            len({c.document_id for c in claim.citations if c.mode == "generated"}) for claim in checked.claims
-        ),
-        unique_sources_cited=len(cited),
-        total_sources_available=len(documents),
-        uncited_sources=tuple(name for name in ids if name not in cited),
-        invalid_citations=tuple(label for label, name in resolved.items() if name is None),
-        grounding_checks=checks,
-        grounding_failures=failures,
-        all_grounded=bool(checks) and not failures and verified,
-    )
-
-
-def _checks(
-    claims: Sequence[Claim], texts: Mapping[str, str], embedder: Embedder | None
-) -> tuple[GroundingCheck, ...]:
-    found: list[tuple[Claim, Citation, str]] = []
-    for claim in claims:
-        sources = dict.fromkeys(citation.document_id for citation in claim.citations)
-        for source in sources:
-            spans = [citation for citation in claim.citations if citation.document_id == source]
-            quote = " ".join(citation.quote for citation in spans if citation.start >= 0)
-            found.append((claim, spans[0], quote))
-    similarities = _similarities([(claim.text, quote) for claim, _, quote in found], embedder)
-    return tuple(
-        GroundingCheck(
-            sentence=claim.text,
-            source=citation.document_id,
-            word_overlap=overlap(claim.text, texts.get(citation.document_id, "")),
-            embedding_similarity=similarity,
-            verdict=claim.verdict.status,
-            mode=citation.mode,
-            reason=claim.verdict.reason,
-        )
-        for (claim, citation, _), similarity in zip(found, similarities, strict=True)
-    )
-
-
-def _similarities(pairs: Sequence[tuple[str, str]], embedder: Embedder | None) -> list[float | None]:
-    words = [
-        index for index, pair in enumerate(pairs) if all(any(ch.isalnum() for ch in text) for text in pair)
-    ]
-    found: list[float | None] = [None] * len(pairs)
-    if embedder is None or not words:
-        return found
-    vectors = embedder.embed([text for index in words for text in pairs[index]])
-    for place, index in enumerate(words):
-        found[index] = float(vectors[2 * place] @ vectors[2 * place + 1])
-    return found
 
 
 # --- the embedded models ----------------------------------------------------------------------------

@@ -131,7 +131,7 @@ def test_verify_files(run, tmp_path, answer, code) -> None:  # type: ignore[no-u
     (tmp_path / "source.md").write_text("# Bridges\n\nThe bridge opened in 1966 and is painted red.")
     result = run("verify", "--answer", "answer.txt", "--source", "source.md", "--json")
     assert result.exit_code == code, result.output
-    assert set(json.loads(result.stdout)) == {"claims", "supported", "hallucination_gap", "report"}
+    assert set(json.loads(result.stdout)) == {"claims", "supported", "hallucination_gap", "report", "notes"}
     assert not (tmp_path / ".citewell").exists()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 
 import msgspec
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from citewell.errors import UsageError
 from citewell.models.fake import FakeEntailer, HashEmbedder
-from citewell.records import Claim, Failure, Status
+from citewell.records import Claim, Entailment, Failure, Kind, Status
 from citewell.verifying import VerifyReport, verify, verify_json_line
 
 NIKE = {
@@ -28,13 +29,123 @@ def check(answer: str, *sources: object, **options: object) -> VerifyReport:
 
 
 @pytest.mark.parametrize(
-    "marker", ["[1]", "[src:nike]", "[SOURCE_1]", "[nike]", "\u30101:0\u2020nike\u3011", "[src: nike]"]
+    "marker",
+    [
+        "[1]",
+        "[src:nike]",
+        "[SOURCE_1]",
+        "[nike]",
+        "\u30101:0\u2020nike\u3011",
+        "[src: nike]",
+        "[src:nike,SOURCE_1]",
+    ],
 )
 def test_markers_of_every_form_find_their_source(marker: str) -> None:
     found = check(f"Nike bought Converse in 2003 {marker}.")
     (claim,) = found.claims
     assert claim.verdict.status is Status.VERIFIED
     assert [(c.document_id, c.mode) for c in claim.citations] == [("nike", "generated")]
+
+
+def test_one_marker_may_name_two_sources_and_an_inference_none() -> None:
+    (claim,) = check("Nike bought Converse in 2003 [src:nike,adidas].").claims
+    assert [c.document_id for c in claim.citations] == ["nike", "adidas"]
+    (inferred,) = check("Nike bought Converse in 2003 [inference].").claims
+    assert inferred.kind is Kind.INFERENCE
+
+
+BOUGHT = {
+    "evidence": [{"source": "SOURCE_1", "quote": "bought Converse in 2003"}],
+    "kind": "cited",
+    "reasoning": "",
+    "part": 1,
+    "claim": "Nike bought Converse in 2003.",
+}
+
+
+def test_the_structured_form_is_read_as_claims_with_their_quotes() -> None:
+    sold = {
+        "evidence": [{"source": "adidas", "quote": "sold Reebok"}],
+        "claim": 'Adidas sold "Reebok" \u00e9.',
+    }
+    whole = json.dumps({"claims": [BOUGHT, sold], "missing": ["the price"]})
+    for answer in (whole, f"```json\n{whole}\n```"):
+        found = check(answer)
+        first, second = found.claims
+        assert first.verdict.status is Status.VERIFIED
+        assert [(c.document_id, c.quote) for c in first.citations] == [("nike", "bought Converse in 2003")]
+        assert answer[first.answer_start : first.answer_end] == BOUGHT["claim"]
+        assert answer[second.answer_start : second.answer_end] == 'Adidas sold \\"Reebok\\" \\u00e9.'
+        assert (found.report.total_citations, found.report.uncited_sources) == (2, ())
+
+
+def test_a_quote_of_the_structured_form_that_no_source_has_is_broken() -> None:
+    false = BOUGHT | {"evidence": [{"source": "SOURCE_1", "quote": "bought Converse for nothing"}]}
+    lost = BOUGHT | {"evidence": [{"source": "SOURCE_7", "quote": "bought Converse in 2003"}]}
+    found = check(json.dumps({"claims": [false, lost], "missing": []}))
+    assert [claim.verdict.status for claim in found.claims] == [Status.BROKEN, Status.BROKEN]
+    assert found.report.invalid_citations == ("SOURCE_7",)
+
+
+def test_what_the_structured_form_states_is_a_claim_whatever_it_looks_like() -> None:
+    bare = {"evidence": [{"source": "nike", "quote": "$5,120 million"}], "claim": "$5,120 million"}
+    asked = {"evidence": [], "claim": "Did Nike fly to Mars? It did."}
+    assert [c.text for c in check(json.dumps({"claims": [bare, asked]})).claims] == [
+        "$5,120 million",
+        "It did.",
+    ]
+
+
+@pytest.mark.parametrize("cut", [1, 20, 60])
+def test_an_object_that_is_not_whole_never_passes(cut: int) -> None:
+    whole = json.dumps({"claims": [BOUGHT, BOUGHT], "missing": []})
+    assert not check(whole[:-cut]).report.all_grounded
+    assert not check(json.dumps({"claims": [BOUGHT, {"claim": 7}]})).report.all_grounded
+    assert not check(whole + " Nike flew to Mars.").report.all_grounded
+
+
+def test_citations_are_counted_as_they_stand() -> None:
+    both = check("Nike bought Converse in 2003 and Nike reported revenue of $5,120 million in 2018 [1][2].")
+    assert len(both.claims) == 2
+    assert both.report.total_citations == 2
+    listed = check("Nike bought Converse in 2003 [1, 2].\n\nReferences:\n[1] Nike\n[2] Adidas")
+    assert listed.report.total_citations == 2
+
+
+def test_a_source_that_carries_nothing_is_not_carried_by_another() -> None:
+    found = check("Nike bought Converse in 2003 [1][2].")
+    (claim,) = found.claims
+    assert claim.verdict.status is Status.VERIFIED
+    assert [c.verdict.status for c in claim.citations if c.verdict] == [Status.VERIFIED, Status.UNSUPPORTED]
+    assert [check.source for check in found.report.grounding_failures] == ["adidas"]
+    assert not found.report.all_grounded
+
+
+def test_sources_that_carry_a_sentence_only_together_say_so() -> None:
+    class Both(FakeEntailer):
+        def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+            return [
+                Entailment(entailment=p, neutral=1 - p, contradiction=0.0)
+                for p in (0.95 if "Hill" in text and "Dale" in text else 0.01 for text, _ in pairs)
+            ]
+
+    found = verify(
+        "A path joins them [1][2].",
+        ["From the Hill a path runs.", "The Dale has that path."],
+        entailer=Both(),
+        embedder=HashEmbedder(),
+    )
+    assert found.claims[0].verdict.status is Status.VERIFIED
+    assert [check.verdict for check in found.report.grounding_checks] == [Status.VERIFIED] * 2
+    assert all("only together with" in check.reason for check in found.report.grounding_checks)
+    assert found.report.all_grounded
+
+
+def test_a_check_names_the_sentence_and_takes_its_worst_part() -> None:
+    sentence = "Nike bought Converse in 2003 and Nike flew to Mars"
+    (one,) = check(f"{sentence} [1].").report.grounding_checks
+    assert one.sentence == f"{sentence}."
+    assert one.verdict is Status.UNSUPPORTED
 
 
 def test_the_report_counts_what_the_answer_cites() -> None:
@@ -136,7 +247,7 @@ def test_one_json_line_in_one_out() -> None:
         }
     )
     found = json.loads(verify_json_line(line, **MODELS))
-    assert list(found) == ["id", "claims", "supported", "hallucination_gap", "report"]
+    assert list(found) == ["id", "claims", "supported", "hallucination_gap", "report", "notes"]
     assert (found["id"], found["supported"], found["hallucination_gap"]) == (7, 1.0, 0.0)
     assert msgspec.convert(found["claims"], tuple[Claim, ...])[0].verdict.status is Status.VERIFIED
     assert set(found["report"]) == {

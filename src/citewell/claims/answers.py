@@ -46,7 +46,8 @@ class ParsedClaim(Record, frozen=True, kw_only=True):
 
 
 class Parsed(Record, frozen=True, kw_only=True):
-    """``pieces`` cover ``raw``; ``text`` is ``raw`` without markers; ``loose`` are labels at no claim."""
+    """``pieces`` cover ``raw``; ``text`` is ``raw`` without markers; ``loose`` are labels at no claim.
+    ``cited``: each label as often as the answer cites it; a list of sources at its end cites nothing."""
 
     raw: str
     text: str
@@ -54,6 +55,7 @@ class Parsed(Record, frozen=True, kw_only=True):
     claims: tuple[ParsedClaim, ...]
     labels: tuple[str, ...]
     loose: tuple[str, ...]
+    cited: tuple[str, ...]
     abstains: bool
 
 
@@ -122,6 +124,12 @@ def parse_answer(raw: str, known: Sequence[str] = (), *, split: bool = True) -> 
     return Parsed(
         raw=raw, text=marked.text, pieces=_cover(marked, taken), claims=tuple(claims), labels=every,
         loose=tuple(label for label in every if label not in used),
+        cited=tuple(
+            label
+            for marker, owner in zip(marked.markers, owners, strict=True)
+            if owner < 0 or stretches[owner].kind is not PieceKind.REFERENCES
+            for label in marker.labels
+        ),
         abstains=any(piece.kind is PieceKind.ABSTENTION for piece in taken),
     )  # fmt: skip
 

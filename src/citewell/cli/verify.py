@@ -70,6 +70,7 @@ def _one(answer: str, sources: list[Path], question: str, assembly: Assembly, js
                 "supported": report.supported,
                 "hallucination_gap": report.hallucination_gap,
                 "report": report.report,
+                "notes": report.notes,
             }
         )
     else:

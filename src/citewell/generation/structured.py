@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from citewell.claims.structured import Stated, is_structured, spaced
 from citewell.generation.marked import Evidenced, Written, read_marked
 from citewell.generation.sources import Sources
 from citewell.records import Kind
@@ -45,30 +46,8 @@ SCHEMA: dict[str, Any] = {
 }
 """Servers that hold a model to a schema write its keys in this order: evidence, then the claim."""
 
-_OBJECT = re.compile(r"\A\s*(?:```\w*\s*)?\{")
 # What the form of the prompt has in the places of words (``writer_schema.txt``).
 PLACEHOLDERS = frozenset(("the statement", "what the sources do not say", "exact words of that source"))
-_ENDS = re.compile(r"[.!?][\"\u201d')\]]*$")
-
-
-class _Evidence(msgspec.Struct):
-    source: str
-    quote: str
-
-
-class _Stated(msgspec.Struct):
-    """Unknown keys are ignored, as models add some; what is there must be of its type."""
-
-    claim: str
-    evidence: list[_Evidence] = []
-    kind: str = "cited"
-    reasoning: str = ""
-    part: int = 0
-
-
-def is_structured(completion: str) -> bool:
-    """Whether it begins as a JSON object, alone or in a code fence."""
-    return bool(_OBJECT.match(completion))
 
 
 def read_structured(
@@ -79,10 +58,10 @@ def read_structured(
         return None
     text = completion[completion.index("{") :]
     notes: list[str] = []
-    stated: list[_Stated] = []
+    stated: list[Stated] = []
     for raw in _members(text, "claims"):
         try:
-            stated.append(msgspec.json.decode(raw, type=_Stated))
+            stated.append(msgspec.json.decode(raw, type=Stated))
         except (msgspec.DecodeError, RecursionError) as error:
             notes.append(f"a claim does not fit the schema and was left out: {error}")
             continue
@@ -101,15 +80,14 @@ def read_structured(
         said = " ".join(sources.named(one.claim).split())
         if not said:
             continue
-        if body:
-            body += " " if _ENDS.search(body) else "\n"
+        body += spaced(body)
         start = len(body)
         body += said
         quotes = tuple(sources.quoted(evidence.source, evidence.quote) for evidence in one.evidence)
         ranges.append(
             Evidenced(
                 start=start, end=len(body), quotes=quotes, stated=True, reasoning=one.reasoning,
-                kind=Kind.INFERENCE if one.kind.lower().startswith("infer") else Kind.CITED,
+                kind=Kind.INFERENCE if one.inference else Kind.CITED,
                 aspect=aspects[one.part - 1] if 1 <= one.part <= len(aspects) else "",
             )
         )  # fmt: skip

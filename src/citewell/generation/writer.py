@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from citewell.claims.structured import is_structured
 from citewell.config import Writer
 from citewell.errors import ConfigError, FormRefusedError, GeneratorError
 from citewell.generation.grammar import GRAMMARS
@@ -20,7 +21,7 @@ from citewell.generation.marked import Written
 from citewell.generation.native import read_native
 from citewell.generation.prompting import prompt_files, prompt_for
 from citewell.generation.sources import MOST_SOURCES, Sources
-from citewell.generation.structured import is_structured, read_structured
+from citewell.generation.structured import read_structured
 from citewell.matching.naming import usable
 from citewell.ports import Completion, Form, GenerationRequest, LanguageModel
 from citewell.prompts.loading import hash_of

@@ -14,6 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from citewell import identity
 from citewell.access import Caller
 from citewell.answering.streaming import Event
+from citewell.checking.grounding import GroundingReport
 from citewell.errors import UsageError
 from citewell.records import Answer, Claim, Record
 from citewell.server.asking import AskRequest, answered, streamed
@@ -25,7 +26,6 @@ from citewell.server.rebuilding import told_again
 from citewell.server.shapes import JSON, asks, body_of, decoded, gives, query_of, reply, takes
 from citewell.server.site import Site, site
 from citewell.server.streams import Stream, Told
-from citewell.verifying import GroundingReport
 
 router = APIRouter(prefix="/v1", tags=["answers"])
 
@@ -100,6 +100,7 @@ class Verified(Record, frozen=True, kw_only=True):
     supported: float | None
     hallucination_gap: float | None
     report: GroundingReport
+    notes: tuple[str, ...]
 
 
 @router.post(
