@@ -63,7 +63,7 @@ class Retrieval(Record, frozen=True, kw_only=True):
     weight_ranker: float = 1.0
     weight_similarity: float = 1.0
     relevance_threshold: float = 0.5
-    max_per_document: int = 5
+    max_per_document: int = 3
     near_duplicate: float = 0.9
     broadened_pool: int = 150
     isolation: str = "shared"

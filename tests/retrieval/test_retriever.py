@@ -18,7 +18,7 @@ from citewell.matching.questions import read_question
 from citewell.models.fake import HashEmbedder
 from citewell.ports import Listed
 from citewell.records import Cell, Chunk, Maker, Passage, Row
-from citewell.retrieval import Filters, Retriever
+from citewell.retrieval import Filters, Retrieved, Retriever
 from citewell.retrieval.dating import dating_notes
 from citewell.retrieval.folding import fold
 from citewell.retrieval.fusion import fuse
@@ -147,14 +147,31 @@ def test_near_duplicates_are_folded_and_said(tmp_path: Path) -> None:
     assert any("says the same as" in note for note in found.notes)
 
 
+HARVESTS = [chunk("big.md", f"harvest report number {n} of the valley {n * 7}", n * 100) for n in range(9)]
+ELSEWHERE = [chunk(f"small{n}.md", f"a harvest in the {where}") for n, where in enumerate(["hills", "plain"])]
+
+
+def documents_of(found: Retrieved) -> list[str]:
+    return [p.chunk.document_id for p in found.passages]
+
+
 def test_no_document_fills_all_the_room(tmp_path: Path) -> None:
-    many = [chunk("big.md", f"harvest report number {n} of the valley {n * 7}", n * 100) for n in range(9)]
-    found = retriever(
-        tmp_path, [*many, chunk("small.md", "a harvest elsewhere")], max_per_document=2
-    ).retrieve("harvest report", top_k=5)
-    assert [p.chunk.document_id for p in found.passages].count("big.md") == 2
-    assert "small.md" in {p.chunk.document_id for p in found.passages}
+    found = retriever(tmp_path, [*HARVESTS, *ELSEWHERE]).retrieve("harvest report")
+    assert sorted(documents_of(found)) == ["big.md"] * 3 + ["small0.md", "small1.md"]
     assert any("more of big.md left out" in note for note in found.notes)
+
+
+def test_a_document_gives_its_place_only_to_a_relevant_passage(tmp_path: Path) -> None:
+    unlike = [chunk("far.md", "a meeting about something else"), chunk("sea.md", "ships and sails")]
+    found = retriever(tmp_path, [*HARVESTS, ELSEWHERE[0], *unlike]).retrieve("harvest report")
+    assert sorted(documents_of(found)) == ["big.md"] * 4 + ["small0.md"]
+
+
+def test_a_document_that_the_question_names_may_fill_all_the_room(tmp_path: Path) -> None:
+    named = [chunk("Bigton.md", one.content, one.start_offset) for one in HARVESTS]
+    others = [*ELSEWHERE, *(chunk(f"other{n}.md", f"a harvest report of {n}") for n in range(9))]
+    found = retriever(tmp_path, [*named, *others]).retrieve("Bigton harvest report")
+    assert documents_of(found) == ["Bigton.md"] * 5
 
 
 def test_the_section_around_comes_along_within_bounds(tmp_path: Path) -> None:

@@ -20,23 +20,26 @@ def fold(
     passages: Sequence[Passage], *, near_duplicate: float, per_document: int, limit: int
 ) -> tuple[list[Passage], list[str], tuple[str, ...]]:
     """The first ``limit`` that are new. ``near_duplicate`` is a Jaccard similarity of word triples in (0, 1];
-    the better of two passages that reach it stays, whichever documents they stand in."""
+    the better of two passages that reach it stays, whichever documents they stand in. A document with
+    ``per_document`` passages gives up its place, but only to a relevant passage of another document."""
     kept: list[Passage] = []
     shingles: list[frozenset[tuple[str, ...]]] = []
     counts: Counter[str] = Counter()
     folded: list[str] = []
     crowded: Counter[str] = Counter()
     named: dict[str, None] = {}
-    for passage in passages:
+    for at, passage in enumerate(passages):
         if len(kept) == limit:
             break
         document_id = passage.chunk.document_id
         named[document_id] = None
         own = _shingles(passage.chunk.content)
-        twin = next((at for at, other in enumerate(shingles) if _jaccard(own, other) >= near_duplicate), None)
+        twin = next((k for k, other in enumerate(shingles) if _jaccard(own, other) >= near_duplicate), None)
         if twin is not None:
             folded.append(f"{_place(passage)} says the same as {_place(kept[twin])}: folded")
-        elif counts[document_id] >= per_document:
+        elif counts[document_id] >= per_document and limit - len(kept) <= sum(
+            other.relevant and counts[other.chunk.document_id] < per_document for other in passages[at + 1 :]
+        ):
             crowded[document_id] += 1
         else:
             kept.append(passage)

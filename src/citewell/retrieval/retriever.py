@@ -118,7 +118,8 @@ class Retriever:
             kept, notes, named = fold(
                 ranked,
                 near_duplicate=settings.near_duplicate,
-                per_document=settings.max_per_document,
+                # All may come from the document that is asked about.
+                per_document=top_k if found.named else settings.max_per_document,
                 limit=top_k,
             )
         with _timed(latencies, "parents"):
