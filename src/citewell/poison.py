@@ -19,7 +19,7 @@ from citewell.matching.questions import STOP
 from citewell.records import Passage
 from citewell.sentences import sentence_spans
 
-FLOOD = 4
+FLOOD = 4  # passages among those handed on, or documents of the pool
 FLOOD_ALIKE = 0.8
 REPEATS = 3
 MIN_QUESTION_WORDS = 4
@@ -114,14 +114,27 @@ _HIDING = re.compile(
 _WORD = re.compile(r"[\w&]+")
 
 
-def set_poison_aside(question: str, passages: Sequence[Passage]) -> list[Passage]:
-    """All passages, in order; those set aside say why. One set aside before keeps its reason."""
+def set_poison_aside(
+    question: str, passages: Sequence[Passage], pool: Sequence[Passage] = ()
+) -> list[Passage]:
+    """All passages, in order; those set aside say why. One set aside before keeps its reason. ``pool`` is
+    what they were chosen from: a flood is told by all that came, not by what was left of it."""
     reasons = [passage.set_aside or _reason(question, passage) for passage in passages]
-    for at, reason in _floods(question, passages, reasons).items():
+    for at, reason in {**_flooding(passages, pool, reasons), **_floods(passages, reasons)}.items():
         reasons[at] = reason
     return [
         msgspec.structs.replace(passage, set_aside=reason) if reason != passage.set_aside else passage
         for passage, reason in zip(passages, reasons, strict=True)
+    ]
+
+
+def repeated(passages: Sequence[Passage], pool: Sequence[Passage]) -> list[str]:
+    """For each passage of a flood that was kept: in how many documents of the pool its statement stands."""
+    return [
+        f"{passage.chunk.chunk_id}: floods: the same statement is all that {documents} documents say; "
+        "the best ranked one is kept, the others are set aside or were folded into it"
+        for passage in passages
+        if not passage.set_aside and (documents := _documents(_copies(passage, pool))) >= FLOOD
     ]
 
 
@@ -166,7 +179,55 @@ def _stuffing(question: str, content: str) -> str:
     return f"repeats the question {times} times" if times >= REPEATS else ""
 
 
-def _floods(question: str, passages: Sequence[Passage], reasons: Sequence[str]) -> dict[int, str]:
+def _flooding(passages: Sequence[Passage], pool: Sequence[Passage], reasons: Sequence[str]) -> dict[int, str]:
+    """Passages that say again what a better ranked one says, where FLOOD documents of the pool say nothing
+    else."""
+    found: dict[int, str] = {}
+    for first, passage in enumerate(passages):
+        if reasons[first] or first in found:
+            continue
+        copies = _copies(passage, pool)
+        if (documents := _documents(copies)) < FLOOD:
+            continue
+        places = {(copy.chunk.document_id, copy.chunk.chunk_id) for copy in copies}
+        for at in range(first + 1, len(passages)):
+            chunk = passages[at].chunk
+            if not reasons[at] and (chunk.document_id, chunk.chunk_id) in places:
+                found[at] = (
+                    f"floods: the same statement is all that {documents} documents say; "
+                    "the best ranked one is kept"
+                )
+    return found
+
+
+def _copies(passage: Passage, pool: Sequence[Passage]) -> list[Passage]:
+    """What of ``pool`` says nearly the same with the same figures, each all that its document says.
+
+    So boilerplate of long documents is no flood, nor are editions, whose figures and dates differ.
+    """
+    own = _bag(passage.chunk.content)
+    if len(own) < MIN_QUESTION_WORDS or not _whole(passage):
+        return []
+    figures = _figures(passage.chunk.content)
+    return [
+        other
+        for other in pool
+        if _whole(other)
+        and _alike(own, _bag(other.chunk.content))
+        and _figures(other.chunk.content) == figures
+    ]
+
+
+def _whole(passage: Passage) -> bool:
+    """Whether the passage is all of its document."""
+    return not passage.chunk.previous_id and not passage.chunk.next_id
+
+
+def _documents(passages: Sequence[Passage]) -> int:
+    return len({passage.chunk.document_id for passage in passages})
+
+
+def _floods(passages: Sequence[Passage], reasons: Sequence[str]) -> dict[int, str]:
     """Groups of FLOOD and more short near-duplicates from different chunks: the first stays.
 
     Tables repeat their heads and contracts their clauses, so a group counts only when its passages say
@@ -198,6 +259,10 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
 def _bag(text: str) -> frozenset[str]:
     words = (word for word in _WORD.findall(text) if word.lower() not in STOP)
     return frozenset(stem for word in words for stem in label_words(word))
+
+
+def _figures(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\d+", text))
 
 
 def _flat(text: str) -> str:

@@ -61,10 +61,13 @@ class StubRetriever:
     def __init__(self, first: Sequence[Passage], second: Sequence[Passage] = ()) -> None:
         self.lists = {False: tuple(first), True: tuple(second)}
         self.calls: list[bool] = []
+        self.pool: tuple[Passage, ...] = ()
 
     def retrieve(self, question: str, *, broaden: bool = False, **_: Any) -> Retrieved:
         self.calls.append(broaden)
-        return Retrieved(passages=self.lists[broaden], index_version="ix.1", notes=("folded 2",))
+        return Retrieved(
+            passages=self.lists[broaden], index_version="ix.1", notes=("folded 2",), pool=self.pool
+        )
 
 
 class StubExtractor:
@@ -400,6 +403,19 @@ def test_what_is_no_question_is_refused_before_anything_happens(make: Made, ques
     with pytest.raises(UsageError):
         answering.ask(Ask(question=question))
     assert log.size() == 0
+
+
+def test_a_flood_of_copies_that_were_folded_into_one_is_on_record(make: Made) -> None:
+    retriever = StubRetriever([passage()])
+    retriever.pool = tuple(
+        msgspec.structs.replace(
+            passage(), chunk=msgspec.structs.replace(passage().chunk, document_id=f"copies/{number}.md")
+        )
+        for number in range(6)
+    )
+    answering, log, _ = make(Writer([TRUE]), retriever=retriever)
+    answering.ask(Ask(question=QUESTION))
+    assert any("floods" in note and "6 documents" in note for note in records(log)[0].notes)
 
 
 def test_a_poisoned_passage_cannot_open_the_gate(make: Made) -> None:

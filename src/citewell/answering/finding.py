@@ -15,7 +15,7 @@ from citewell.answering.journal import Journal
 from citewell.answering.questioning import Questioner
 from citewell.config import Config
 from citewell.gate import GateResult, check_gate
-from citewell.poison import set_poison_aside
+from citewell.poison import repeated, set_poison_aside
 from citewell.ports import Extractor, GateJudge
 from citewell.records import Passage
 from citewell.retrieval import Retrieved, Retriever
@@ -28,8 +28,8 @@ SEARCHED_AS, SEARCHED_ALSO = "searched_as", "searched_also"
 """In a record's parameters: the question as a language model left it, and what was searched for by itself as
 it was missing, in its order."""
 
-Aside = Callable[[str, Sequence[Passage]], Sequence[Passage]]
-"""Question and passages -> the same passages, some set aside."""
+Aside = Callable[[str, Sequence[Passage], Sequence[Passage]], Sequence[Passage]]
+"""Question, passages and the pool they were chosen from -> the same passages, some set aside."""
 Gate = Callable[..., GateResult]
 """As :func:`citewell.gate.check_gate`."""
 
@@ -67,8 +67,9 @@ class Finding:
             journal.looked_into(found.documents)
             notes += [*found.notes, *(f"{name} {took:.1f} ms" for name, took in found.latencies.items())]
         with journal.stage("poison filter") as notes:
-            journal.passages = tuple(self.aside(ask.question, found.passages))
+            journal.passages = tuple(self.aside(ask.question, found.passages, found.pool))
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in journal.passages if p.set_aside]
+            notes += repeated(journal.passages, found.pool)
         with journal.stage("gate") as notes:
             gate = self.gate(
                 ask.question, aspects, journal.passages, self.extractor, self.config.gate, self.judge
@@ -100,7 +101,7 @@ class Finding:
                 ranks |= {passage.chunk.chunk_id: rank for rank, passage in enumerate(fresh)}
                 journal.passages += tuple(fresh)
                 notes.append(f"{aspect}: {len(fresh)} more passages")
-            journal.passages = tuple(self.aside(ask.question, journal.passages))
+            journal.passages = tuple(self.aside(ask.question, journal.passages, ()))
             more = journal.passages[before:]
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in more if p.set_aside]
         kept = [passage for passage in more if not passage.set_aside]

@@ -52,8 +52,8 @@ class Readable(Protocol):
 class Retrieved(Record, frozen=True, kw_only=True):
     """``passages`` best first, at most ``top_k``; those under the threshold are not ``relevant``.
 
-    ``latencies`` in milliseconds by stage, ``notes`` what was left out, folded or widened; ``documents`` are
-    those that passages and notes name.
+    ``pool`` are all that were ranked, before any was folded. ``latencies`` in milliseconds by stage,
+    ``notes`` what was left out, folded or widened; ``documents`` are those that passages and notes name.
     """
 
     passages: tuple[Passage, ...]
@@ -61,6 +61,7 @@ class Retrieved(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     latencies: dict[str, float] = {}
     documents: tuple[str, ...] = ()
+    pool: tuple[Passage, ...] = ()
 
 
 class Pool(Record, frozen=True, kw_only=True):
@@ -139,6 +140,7 @@ class Retriever:
             notes=tuple(notes),
             latencies=latencies,
             documents=named,
+            pool=tuple(ranked),
         )
 
     def pool(self, wording: Wording, snapshot: IndexSnapshot, filters: Filters, size: int) -> Pool:

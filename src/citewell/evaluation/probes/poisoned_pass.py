@@ -131,7 +131,7 @@ def _defended(answering: Answering, defences: Defences) -> Answering:
     """The pass with these defences; it pins nothing: no record will name the index it looked into."""
     changes: dict[str, Any] = {"pin": lambda version: None}
     if not defences.filter:
-        changes["aside"] = lambda question, passages: passages
+        changes["aside"] = lambda question, passages, pool: passages
     if not defences.gate:
         changes["gate"] = _open
     return dataclasses.replace(answering, **changes)
