@@ -184,7 +184,6 @@ class Passage(Record, frozen=True, kw_only=True):
     relevance: float | None = None
     relevant: bool = False
     used: bool = False
-    parent_text: str = ""
     set_aside: str = ""
 
 

@@ -74,7 +74,7 @@ def test_the_best_passage_comes_first_and_says_how_good_it_is(tmp_path: Path) ->
     assert first.similarity is not None
     assert [p.relevant for p in found.passages] == sorted((p.relevant for p in found.passages), reverse=True)
     assert all(not passage.relevant for passage in others if (passage.relevance or 0) < 0.5)
-    assert set(found.latencies) == {"search", "rank", "select", "parents"}
+    assert set(found.latencies) == {"search", "rank", "select"}
 
 
 def test_no_passage_at_all_is_a_normal_result(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_a_document_that_the_question_names_may_fill_all_the_room(tmp_path: Path
     assert documents_of(found) == ["Bigton.md"] * 5
 
 
-def test_the_section_around_comes_along_within_bounds(tmp_path: Path) -> None:
+def test_a_second_try_reads_the_section_around_within_bounds(tmp_path: Path) -> None:
     texts = ["The fee is 5 dollars.", "However members pay nothing.", "Another section begins."]
     made, start = [], 0
     for position, text in enumerate(texts):
@@ -183,9 +183,13 @@ def test_the_section_around_comes_along_within_bounds(tmp_path: Path) -> None:
         )
         made.append(chunk("fees.md", text, start, **bounds))
         start += len(text) + 1
-    found = retriever(tmp_path, made).retrieve("the fee is")
-    assert found.passages[0].chunk.content == texts[0]
-    assert found.passages[0].parent_text == "\n".join(texts[:2])
+    asked = retriever(tmp_path, made)
+    question = "the fee members pay"
+    first = {p.chunk.content: p.relevance for p in asked.retrieve(question).passages}
+    second = {p.chunk.content: p.relevance for p in asked.retrieve(question, broaden=True).passages}
+    assert first[texts[0]] == 0.5
+    assert second[texts[0]] == 1.0
+    assert second[texts[2]] == first[texts[2]]
 
 
 def test_a_blank_question_or_too_many_passages_are_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The section around a passage, so that an exception or a heading near it is not lost.
+"""The section around a passage: the ranker reads it on a second try, what answers may stand over the border.
 
 In: a chunk and a snapshot of the index. Out: text of its parent section, bounded, with the chunk in
 it. Put together from neighbouring chunks, so it belongs to the same index version. For reading
@@ -10,7 +10,7 @@ from __future__ import annotations
 from citewell.ports import IndexSnapshot
 from citewell.records import Chunk
 
-PARENT_CHARS = 6_000
+PARENT_CHARS = 2_500  # about twice a chunk, for a ranker reads each token
 
 
 def parent_range(chunk: Chunk, limit: int = PARENT_CHARS) -> tuple[int, int]:

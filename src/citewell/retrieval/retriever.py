@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-import msgspec
-
 from citewell.config import Retrieval
 from citewell.errors import UsageError
 from citewell.matching.questions import read_question
@@ -36,9 +34,8 @@ BM25 = "bm25"
 # Documents that a question names and whose tables are read whole; offsets end before this one.
 _READ_WHOLE, _END = 4, 1 << 40
 _INSIDE, _TABLES = "inside ", "tables"
-# How many passages a ranker reads again with their sections on a second try, and how much of each section:
-# about twice a chunk, for it reads each token.
-_WIDENED, _WIDE_CHARS = 15, 2_500
+# How many passages a ranker reads again with their sections on a second try.
+_WIDENED = 15
 
 
 class Readable(Protocol):
@@ -123,19 +120,14 @@ class Retriever:
                 per_document=top_k if found.named else settings.max_per_document,
                 limit=top_k,
             )
-        with _timed(latencies, "parents"):
-            passages = [
-                msgspec.structs.replace(passage, parent_text=parent_text(passage.chunk, snapshot))
-                for passage in kept
-            ]
         if broaden:
             notes.append(
                 f"broadened: pool of {pool}, the first {_WIDENED} ranked with the sections around them, "
                 f"searched as: {wording.words}"
             )
-        notes += dating_notes([passage for passage in passages if passage.relevant])
+        notes += dating_notes([passage for passage in kept if passage.relevant])
         return Retrieved(
-            passages=tuple(passages),
+            passages=tuple(kept),
             index_version=snapshot.version(),
             notes=tuple(notes),
             latencies=latencies,
@@ -214,7 +206,7 @@ class Retriever:
     ) -> list[float]:
         """The likeliest chunks read again with their sections: what answers may stand over the border."""
         best = sorted(range(len(chunks)), key=lambda i: (-relevances[i], i))[:_WIDENED]
-        texts = [f"{chunks[i].context}\n{parent_text(chunks[i], snapshot, _WIDE_CHARS)}" for i in best]
+        texts = [f"{chunks[i].context}\n{parent_text(chunks[i], snapshot)}" for i in best]
         widened = list(relevances)
         for i, relevance in zip(best, self._ranker.rank(question, texts) if texts else (), strict=True):
             widened[i] = max(widened[i], relevance)

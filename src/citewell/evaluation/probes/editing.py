@@ -74,7 +74,7 @@ def edited(passages: Sequence[Passage], edit: Edit) -> tuple[Passage, ...]:
     for passage in passages:
         chunk = edited_chunk(passage.chunk, edit)
         if chunk is not None:
-            made.append(msgspec.structs.replace(passage, chunk=chunk, parent_text=""))
+            made.append(msgspec.structs.replace(passage, chunk=chunk))
     return (*made, *edit.added)
 
 
