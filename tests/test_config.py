@@ -25,6 +25,24 @@ def test_how_it_listens_does_not_change_the_hash() -> None:
     assert "server" not in listening.sealed
 
 
+def test_no_secret_of_an_address_is_sealed_or_hashed() -> None:
+    def under(secret: str) -> Config:
+        return load(
+            None,
+            {
+                "CITEWELL_AUDIT_DATABASE": f"postgresql://cw:{secret}@db.example/audit",
+                "CITEWELL_AUDIT_WITNESSES": f"https://hooks.example/{secret} https://in.example/?key={secret}",
+                "CITEWELL_ESCALATE": f"notify --token {secret}",
+            },
+        )
+
+    config = under("S3CRET")
+    assert "S3CRET" not in str(config.sealed)
+    assert config.sealed["audit"]["database"] == "postgresql://db.example/audit"
+    assert config.sealed["audit"]["witnesses"] == ["https://hooks.example", "https://in.example"]
+    assert config.hash == under("another").hash
+
+
 def test_a_variable_overlays_the_file(tmp_path: Path) -> None:
     path = tmp_path / "citewell.toml"
     path.write_text("[retrieval]\npool = 20\ntop_k = 3\n")

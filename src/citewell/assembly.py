@@ -150,11 +150,11 @@ class Assembly:
         return FolderKeys(Path(named) if named else self.home / KEYS_FOLDER, origin=self.config.audit.origin)
 
     def _publisher(self, log: Log) -> Publisher:
-        from citewell.audit.publishing import Publisher
+        from citewell.audit.publishing import Publisher, names
         from citewell.audit.witnesses import witness
 
         settings = self.config.audit
-        witnesses = {url: witness(url) for url in settings.witnesses}
+        witnesses = {name: witness(url) for name, url in names(settings.witnesses).items()}
         return Publisher(log, witnesses, self.clock, every_s=settings.publish_every_s)
 
     @cached_property

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from citewell.addresses import named
 from citewell.errors import ConfigError
 from citewell.identity import hash_value, plain
 from citewell.records import Record
@@ -237,9 +238,14 @@ class Config(Record, frozen=True, kw_only=True):
     @property
     def sealed(self) -> dict[str, Any]:
         """What answers can depend on, for the log: not how the server listens, what is noticed later, nor who
-        is alerted."""
-        later = ("server", "feedback", "alerts")
-        return {name: value for name, value in plain(self).items() if name not in later}
+        is alerted. Addresses are named without their secrets (:mod:`citewell.addresses`)."""
+        later = ("server", "feedback", "alerts", "escalate")
+        tree = {name: value for name, value in plain(self).items() if name not in later}
+        tree["audit"] |= {
+            "database": named(self.audit.database),
+            "witnesses": [named(url) for url in self.audit.witnesses],
+        }
+        return tree
 
     @property
     def hash(self) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from citewell.audit import EntryKind, SqliteLog
-from citewell.audit.publishing import Publisher
+from citewell.audit.publishing import Publisher, names
 from citewell.audit.witnesses import witness
 from citewell.errors import ConfigError, LogError
 
@@ -104,7 +104,9 @@ def repository(folder: Path) -> Path:
 
 
 def publisher(log: SqliteLog, *urls: str, clock: Hand | None = None) -> Publisher:
-    return Publisher(log, {url: witness(url) for url in urls}, clock or Hand(), every_s=3600)
+    return Publisher(
+        log, {name: witness(url) for name, url in names(urls).items()}, clock or Hand(), every_s=3600
+    )
 
 
 def test_a_file_keeps_every_checkpoint(tmp_path: Path, log: SqliteLog) -> None:
@@ -183,6 +185,27 @@ def test_each_outcome_is_recorded_and_a_failure_is_an_entry(tmp_path: Path, log:
     assert held == [(good, 1, ""), (bad, 1, second.error)]
     assert log.body(log.at(2)) == {"witness": bad, "size": 1, "error": second.error}
     assert log.check().ok
+
+
+@pytest.mark.enable_socket
+def test_a_token_in_an_address_gets_into_no_record(server: Server, log: SqliteLog) -> None:
+    server.status = 503
+    done = publisher(log, f"{server.url}/S3CRET", f"{server.url}/in?token=S3CRET").publish()
+    assert [one.witness for one in done] == [server.url, f"{server.url} (2)"]
+    with log.database.reading() as rows:
+        held = rows.execute("SELECT witness, error FROM published").fetchall()
+    entries = [log.body(entry) for entry in log.entries(EntryKind.NOTICE)]
+    assert len(held) == 2
+    assert len(entries) == 3
+    assert "503" in str(entries)
+    assert "S3CRET" not in f"{held}{entries}{done}"
+
+
+@pytest.mark.parametrize("url", ["htps://host/S3CRET", "s3://k:S3CRET@bucket/x"])
+def test_a_refusal_repeats_no_token(url: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        witness(url)
+    assert "S3CRET" not in str(refused.value)
 
 
 def test_checkpoints_go_out_when_they_are_due(tmp_path: Path, log: SqliteLog) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from citewell.addresses import named
 from citewell.audit.database import Cursor, Row, Rows
 from citewell.errors import ConfigError, LogError, MissingExtraError
 
@@ -97,7 +98,14 @@ class PostgresDatabase:
     def _open(self) -> psycopg.Connection[Row]:
         import psycopg
 
-        connection = psycopg.connect(self._url, autocommit=True)
+        try:
+            connection = psycopg.connect(self._url, autocommit=True)
+        except psycopg.ProgrammingError:
+            # What it says repeats the part that cannot be read, which may be the password.
+            raise ConfigError(
+                f"audit.database is no URL of PostgreSQL: {named(self._url)}",
+                hint="write postgresql://USER:PASSWORD@HOST/DATABASE, and in a password %25 for %, %40 for @",
+            ) from None
         connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"'.encode())
         connection.execute(f'SET search_path TO "{self.schema}"'.encode())
         connection.execute(f"SET lock_timeout = {self._wait_ms}".encode())

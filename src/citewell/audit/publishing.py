@@ -1,17 +1,19 @@
 """Checkpoints sent to their witnesses, now or when due, each outcome on record.
 
-In: a log and its witnesses by URL. Out: :class:`Publication` for each; a row of table ``published``, and a
-notice in the log when a witness did not take it: a place that silently keeps nothing would be worse than
-none. Knows nothing about what a witness is.
+In: a log and its witnesses by name (:func:`names`). Out: :class:`Publication` for each; a row of table
+``published``, and a notice in the log when a witness did not take it: a place that silently keeps nothing
+would be worse than none. Knows nothing about what a witness is.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from citewell.addresses import named
 from citewell.audit.entries import EntryKind
 from citewell.audit.notes import read_checkpoint
 from citewell.clock import stamp
@@ -35,6 +37,17 @@ class Publication(Record, frozen=True, kw_only=True):
     error: str
 
 
+def names(urls: Sequence[str]) -> dict[str, str]:
+    """For each witness's URL a name of its own, without the URL's secrets: it goes into the log."""
+    counts: Counter[str] = Counter()
+    found: dict[str, str] = {}
+    for url in urls:
+        name = named(url)
+        counts[name] += 1
+        found[f"{name} ({counts[name]})" if counts[name] > 1 else name] = url
+    return found
+
+
 class Publisher:
     """Sends the newest checkpoint to every witness, at most every ``every_s`` seconds, in its own thread."""
 
@@ -52,7 +65,7 @@ class Publisher:
             self._next = self._clock.now() + timedelta(seconds=self._every_s)
             text = self._log.checkpoint()
             size = read_checkpoint(text).size
-            done = tuple(self._send(url, text, size) for url in self._witnesses)
+            done = tuple(self._send(name, text, size) for name in self._witnesses)
             with self._log.database.writing() as rows:
                 rows.executemany(
                     "INSERT INTO published(size, witness, timestamp, checkpoint, error)"
@@ -83,13 +96,13 @@ class Publisher:
         if self._running is not None:
             self._running.join(_LAST_WAIT_S)
 
-    def _send(self, url: str, text: str, size: int) -> Publication:
+    def _send(self, name: str, text: str, size: int) -> Publication:
         try:
-            self._witnesses[url].publish(text)
+            self._witnesses[name].publish(text)
             error = ""
         except CitewellError as failure:
             error = str(failure)
-        return Publication(witness=url, size=size, timestamp=stamp(self._clock), error=error)
+        return Publication(witness=name, size=size, timestamp=stamp(self._clock), error=error)
 
     def _publish_aside(self) -> None:
         try:

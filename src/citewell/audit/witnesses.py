@@ -18,13 +18,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import urllib.request
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
+from citewell.addresses import named, post
 from citewell.errors import ConfigError, LogError, MissingExtraError
 from citewell.ports import Witness
 
@@ -127,8 +127,11 @@ class ObjectWitness:
                 ObjectLockRetainUntilDate=now + timedelta(days=self._days),
             )
         except (BotoCoreError, ClientError) as error:
+            # What the transport says repeats the endpoint, which may hold a key.
+            told = str(error) if isinstance(error, ClientError) else type(error).__name__
             raise LogError(
-                f"s3://{self._bucket}: {error}", hint="the bucket must be there, with object lock enabled"
+                f"{named(f's3://{self._bucket}')}: {told}",
+                hint="the bucket must be there, with object lock enabled",
             ) from error
 
     def read(self) -> Iterator[str]:
@@ -148,17 +151,9 @@ class WebhookWitness:
         self.url = url
 
     def publish(self, checkpoint: str) -> None:
-        request = urllib.request.Request(  # noqa: S310 - http and https only, by the table below
-            self.url,
-            data=checkpoint.encode(),
-            headers={"Content-Type": "text/plain; charset=utf-8"},
-            method="POST",
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310 - as above
-                answer.read()
-        except OSError as error:
-            raise LogError(f"{self.url}: {error}", hint="check its address and its server") from error
+        trouble = post(self.url, checkpoint.encode(), "text/plain; charset=utf-8")
+        if trouble:
+            raise LogError(trouble, hint="check its address and its server")
 
     def read(self) -> Iterator[str]:
         yield from ()
@@ -170,7 +165,8 @@ def _object_store(parts: SplitResult) -> Witness:
     endpoint = asked.pop("endpoint", "")
     if asked or not days.isdigit() or not int(days):
         raise ConfigError(
-            f"witness {parts.geturl()!r}", hint="write s3://bucket/prefix?retain_days=3650, and &endpoint=URL"
+            f"witness {named(parts.geturl())!r}",
+            hint="write s3://bucket/prefix?retain_days=3650, and &endpoint=URL",
         )
     return ObjectWitness(parts.netloc, parts.path, retain_days=int(days), endpoint=endpoint)
 
@@ -188,5 +184,5 @@ def witness(url: str) -> Witness:
     """Raises ConfigError for a URL that names no witness, MissingExtraError without boto3."""
     parts = urlsplit(url)
     if parts.scheme not in WITNESSES or not (parts.netloc or parts.path):
-        raise ConfigError(f"witness {url!r}", hint=f"write one of {', '.join(WITNESSES)}, and a place")
+        raise ConfigError(f"witness {named(url)!r}", hint=f"write one of {', '.join(WITNESSES)}, and a place")
     return WITNESSES[parts.scheme](parts)

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import re
 import shlex
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
 
 import msgspec
 
+from citewell.addresses import post
 from citewell.commands import tell_command
 from citewell.config import Alerts
 from citewell.errors import ConfigError
 from citewell.records import Record
 
 _RULE = re.compile(r"\s*([a-z_]+)\s*([<>])\s*(\d+(?:\.\d+)?)\s*@\s*(\d{1,4}[hdw])\s*")
-TIMEOUT_S = 10.0
 
 
 class Rule(Record, frozen=True, kw_only=True):
@@ -103,18 +101,7 @@ def sinks_of(settings: Alerts) -> dict[str, Callable[[Alert], str]]:
             shlex.split(settings.command), alert.text, msgspec.json.encode(alert)
         )
     if settings.webhook:
-        found["webhook"] = lambda alert: _post(settings.webhook, alert)
+        found["webhook"] = lambda alert: post(
+            settings.webhook, msgspec.json.encode(alert), "application/json"
+        )
     return found
-
-
-def _post(url: str, alert: Alert) -> str:
-    if not url.startswith(("https://", "http://")):
-        return f"{url} is no http address"
-    request = urllib.request.Request(  # noqa: S310 - the owner's own address, of the kinds checked above
-        url, data=msgspec.json.encode(alert), headers={"Content-Type": "application/json"}, method="POST"
-    )
-    try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S):  # noqa: S310 - see above
-            return ""
-    except (OSError, urllib.error.URLError, ValueError) as error:
-        return f"{type(error).__name__}: {error}"

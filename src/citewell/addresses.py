@@ -1,0 +1,58 @@
+"""Addresses that may hold a secret: how they are named in a record or a message, and how one is told.
+
+In: a URL as it is configured. Out: its name without user, password, query and what else may be a token; what
+posting to it went wrong by. Knows nothing about what stands there.
+"""
+
+from __future__ import annotations
+
+import http.client
+import urllib.error
+import urllib.request
+from urllib.parse import urlsplit
+
+from citewell.commands import TIMEOUT_S
+
+PATHS_SHOWN = ("file", "git", "s3", "postgresql", "postgres")
+"""Their paths name a place. The path of any other address may be all the secret it has, as a webhook's."""
+
+
+def named(address: str) -> str:
+    """What may be written down of it, "" for an empty one; an address that cannot be taken apart for certain
+    is named by its scheme alone."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return _UNREADABLE
+    if not parts.scheme:
+        return _UNREADABLE if address else ""
+    path = parts.path if parts.scheme in PATHS_SHOWN else ""
+    if not address.startswith(f"{parts.scheme}://"):
+        return f"{parts.scheme}:{path}"
+    # An "@" behind the host is one of a password whose "/", "?" or "#" was not written as %2F and so on.
+    if "@" in address.partition("://")[2].removeprefix(parts.netloc):
+        return f"{parts.scheme}://"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
+
+
+def post(url: str, data: bytes, content_type: str) -> str:
+    """What went wrong, or "": a 2xx answer takes it as kept. Never raises for what the other end does, and
+    repeats nothing of the address, nor of what the other end says."""
+    if not url.startswith(("https://", "http://")):
+        return f"{named(url)} is no http address"
+    try:
+        request = urllib.request.Request(  # noqa: S310 - of the kinds checked above
+            url, data=data, headers={"Content-Type": content_type}, method="POST"
+        )
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310 - see above
+            answer.read()
+    except urllib.error.HTTPError as error:
+        return f"{named(url)}: HTTP status {error.code}"
+    except OSError as error:
+        return f"{named(url)}: {type(error).__name__}: {error}"
+    except (http.client.HTTPException, ValueError) as error:  # an address that is none, or an answer
+        return f"{named(url)}: {type(error).__name__}"
+    return ""
+
+
+_UNREADABLE = "(an address without a scheme)"
