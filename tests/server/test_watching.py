@@ -6,6 +6,7 @@ import gzip
 import json
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
@@ -15,10 +16,10 @@ from fastapi.testclient import TestClient
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from citewell.config import Config, Server
+from citewell.config import Config, Feedback, Server
 from citewell.errors import MissingExtraError
 from citewell.knowledge import KnowledgeBase, open
-from citewell.server import create_app, logs, telemetry
+from citewell.server import create_app, logs, looking, telemetry
 
 from .conftest import LOOPBACK, with_stand_ins
 
@@ -78,6 +79,42 @@ def test_a_failure_is_logged_by_its_place_without_its_words(caplog: pytest.LogCa
     assert line["error"] == "ValueError"
     assert "test_watching.py" in line["at"][0]
     assert "merger" not in json.dumps(line)
+
+
+def test_an_answer_that_nobody_touched_is_flagged_while_the_server_runs(
+    home: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looking, "EVERY_S", 0.02)
+    config = Config(feedback=Feedback(engagement_window_s=0.01))
+    with (
+        with_stand_ins(open(home, config=config)) as kb,
+        TestClient(create_app(kb), base_url=LOOPBACK) as client,
+    ):
+        request_id = client.post("/v1/ask", json=QUESTION).json()["request_id"]
+        kb.engaged(request_id, "shown")
+        until = time.monotonic() + 10
+        while not (said := kb.parts.feedback.of(request_id)) and time.monotonic() < until:
+            time.sleep(0.02)
+        assert [one.signal.value for one in said] == ["no_engagement"]
+
+
+def test_a_look_that_fails_is_logged_and_looked_again(caplog: pytest.LogCaptureFixture) -> None:
+    looks: list[int] = []
+
+    def look() -> None:
+        looks.append(1)
+        raise ValueError("the merger is in March")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(looking, "EVERY_S", 0.01)
+        made = looking.Looking(look)
+    made.start()
+    until = time.monotonic() + 10
+    while len(looks) < 2 and time.monotonic() < until:
+        time.sleep(0.01)
+    made.close()
+    assert len(looks) >= 2
+    assert "merger" not in caplog.text
 
 
 # --- OpenTelemetry ------------------------------------------------------------------------------------

@@ -46,6 +46,7 @@ def create_app(kb: KnowledgeBase, *, local: bool = True) -> FastAPI:
     @asynccontextmanager
     async def running(_: FastAPI) -> AsyncIterator[None]:
         threading.Thread(target=here.load, name="citewell-load", daemon=True).start()
+        here.looking.start()
         yield
         here.close()
 

@@ -21,6 +21,7 @@ from citewell.knowledge import KnowledgeBase
 from citewell.server.keys import ApiKeys
 from citewell.server.limits import Buckets, Work
 from citewell.server.logs import NAME
+from citewell.server.looking import Looking
 from citewell.server.metrics import Metrics
 from citewell.server.oidc import Issuer
 from citewell.server.pictures import Pictures
@@ -58,6 +59,9 @@ class Site:
     local: bool = True
     ready: threading.Event = field(default_factory=threading.Event)
     failed: str = ""
+
+    def __post_init__(self) -> None:
+        self.looking = Looking(self.look)
 
     @classmethod
     def of(cls, kb: KnowledgeBase, *, local: bool) -> Site:
@@ -117,7 +121,14 @@ class Site:
             self.ready.set()
             self.metrics.ready.set(1)
 
+    def look(self) -> None:
+        """Notices what time alone brings about, so that flags, health and alerts have it without a reader of
+        the queue. Before the models are loaded there may be no home yet."""
+        if self.ready.is_set():
+            self.kb.review.detect()
+
     def close(self) -> None:
+        self.looking.close()
         self.work.close()
         self.streams.close()
         self.telemetry.close()
