@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from citewell.access import Role
 from citewell.config import Config, keys, load
 from citewell.errors import ConfigError
+from citewell.generation.writer import AUTO
+from citewell.ports import Form
 
 PAGE = Path(__file__).parents[1] / "docs" / "configuration.md"
 
@@ -80,6 +83,38 @@ def test_a_wrong_value_is_refused(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(ConfigError):
         load(path, {})
+
+
+@pytest.mark.parametrize(
+    ("key", "known"),
+    [
+        ("verification.unsupported", "flag, drop, withhold"),
+        ("retrieval.isolation", "shared, strict"),
+        ("writer.form", "auto, grammar, native, schema, inline"),
+        ("writer.dialect", "lark, gbnf"),
+        ("server.oidc_role", 'asker, curator, auditor, admin, ""'),
+    ],
+)
+def test_a_word_that_a_key_does_not_take_is_refused_with_those_it_takes(
+    tmp_path: Path, key: str, known: str
+) -> None:
+    section, _, name = key.partition(".")
+    path = tmp_path / "citewell.toml"
+    path.write_text(f"[{section}]\n{name} = 'dropp'\n")
+    with pytest.raises(ConfigError, match=re.escape(f"{key} = 'dropp': known are: {known}")):
+        load(path, {})
+    with pytest.raises(ConfigError, match=re.escape(known)):
+        load(None, {f"CITEWELL_{section}_{name}".upper(): "dropp"})
+    for word in known.split(", "):
+        load(None, {f"CITEWELL_{section}_{name}".upper(): word.strip('"')})
+
+
+def test_the_words_of_forms_and_roles_are_those_there_are() -> None:
+    assert load(None, {}).writer.form == AUTO
+    for form in Form:
+        load(None, {"CITEWELL_WRITER_FORM": form.value})
+    for role in Role:
+        load(None, {"CITEWELL_SERVER_OIDC_ROLE": role.value})
 
 
 def test_every_key_and_default_is_documented() -> None:

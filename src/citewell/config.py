@@ -11,7 +11,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
@@ -67,7 +67,7 @@ class Retrieval(Record, frozen=True, kw_only=True):
     max_per_document: int = 3
     near_duplicate: float = 0.9
     broadened_pool: int = 150
-    isolation: str = "shared"
+    isolation: Literal["shared", "strict"] = "shared"
 
 
 class Gate(Record, frozen=True, kw_only=True):
@@ -81,8 +81,8 @@ class Writer(Record, frozen=True, kw_only=True):
     ``dialect`` is of its grammars, "lark" or "gbnf"; ``timeout_s`` bounds one try; prices are per million
     tokens, 0 where they are not known."""
 
-    form: str = "auto"
-    dialect: str = "lark"
+    form: Literal["auto", "grammar", "native", "schema", "inline"] = "auto"
+    dialect: Literal["lark", "gbnf"] = "lark"
     temperature: float = 0.1
     sampling_temperature: float = 0.7
     max_sources: int = 8
@@ -118,7 +118,7 @@ class Verification(Record, frozen=True, kw_only=True):
     contradiction_threshold: float = 0.5
     min_span_tokens: int = 3
     max_span_tokens: int = 30
-    unsupported: str = "flag"
+    unsupported: Literal["flag", "drop", "withhold"] = "flag"
 
 
 class Confidence(Record, frozen=True, kw_only=True):
@@ -185,7 +185,7 @@ class Server(Record, frozen=True, kw_only=True):
     oidc_user: str = "sub"
     oidc_groups: str = "groups"
     oidc_roles: str = "roles"
-    oidc_role: str = "asker"
+    oidc_role: Literal["asker", "curator", "auditor", "admin", ""] = "asker"
     otel_documents: bool = False
 
 
@@ -256,7 +256,8 @@ class Config(Record, frozen=True, kw_only=True):
 def load(path: Path | None = None, environment: Mapping[str, str] | None = None) -> Config:
     """The configuration of ``path`` (defaults when None) under ``environment``.
 
-    Raises ConfigError for an unknown key, a wrong type or a file that is not TOML.
+    Raises ConfigError for an unknown key, a wrong type, a word that is none of the few that a key takes, or
+    a file that is not TOML.
     """
     tree: dict[str, Any] = {}
     if path is not None:
@@ -268,6 +269,7 @@ def load(path: Path | None = None, environment: Mapping[str, str] | None = None)
     for name, value in sorted((os.environ if environment is None else environment).items()):
         if name.startswith("CITEWELL_") and name not in RESERVED:
             _overlay(tree, name, value)
+    _refuse_other_words(tree, Config)
     try:
         return msgspec.convert(tree, Config, strict=False)
     except msgspec.ValidationError as error:
@@ -306,6 +308,16 @@ def _refuse_unknown(tree: Mapping[str, Any], shape: type[Record], where: str) ->
         inner = fields[key]
         if isinstance(value, dict) and isinstance(inner, type) and issubclass(inner, Record):
             _refuse_unknown(value, inner, f"[{key}] of {where}")
+
+
+def _refuse_other_words(tree: Mapping[str, Any], shape: type[Record], section: str = "") -> None:
+    for field in msgspec.structs.fields(shape):
+        value = tree.get(field.name)
+        if get_origin(field.type) is Literal and field.name in tree and value not in get_args(field.type):
+            known = ", ".join(word or '""' for word in get_args(field.type))
+            raise ConfigError(f"{section}{field.name} = {value!r}", hint=f"known are: {known}")
+        if isinstance(value, dict) and isinstance(field.type, type) and issubclass(field.type, Record):
+            _refuse_other_words(value, field.type, f"{field.name}.")
 
 
 def _nearest(word: str, known: list[str]) -> str:
