@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import logging
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
+import anyio
 import pytest
 from fastapi.testclient import TestClient
+from mcp.server.mcpserver.exceptions import ToolError
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.sdk.metrics.export import ConsoleMetricExporter
+from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
 from citewell.config import Config, Feedback, Server
 from citewell.errors import MissingExtraError
 from citewell.knowledge import KnowledgeBase, open
 from citewell.server import create_app, logs, looking, telemetry
+from citewell.server.mcp import make_server
 
 from .conftest import LOOPBACK, with_stand_ins
 
@@ -194,7 +201,7 @@ def test_a_collector_gets_the_pass_its_stages_and_its_verdicts(home: Any, collec
     assert retrieval.parent_span_id == whole.span_id
     listed = json.loads(attributes(retrieval)["gen_ai.retrieval.documents"])
     assert listed[0]["id"] == "bridge.md"
-    assert attributes(spans["chat citewell"])["citewell.stage"] == "generation"
+    assert attributes(spans["chat extractive"])["citewell.stage"] == "generation"
     told = [
         (
             metric.name,
@@ -229,10 +236,76 @@ def test_documents_are_named_only_when_wanted_and_an_error_has_no_words(
 
 
 def test_no_address_no_spans_and_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert isinstance(telemetry.telemetry(documents=False, environ={}), telemetry.Silent)
+    assert isinstance(telemetry.telemetry(documents=False, writer="extractive", environ={}), telemetry.Silent)
     wanted = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
-    off = telemetry.telemetry(documents=False, environ={**wanted, "OTEL_SDK_DISABLED": "true"})
+    off = telemetry.telemetry(
+        documents=False, writer="extractive", environ={**wanted, "OTEL_SDK_DISABLED": "true"}
+    )
     assert isinstance(off, telemetry.Silent)
     monkeypatch.setattr(telemetry, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"citewell\[otel\]"):
-        telemetry.telemetry(documents=False, environ=wanted)
+        telemetry.telemetry(documents=False, writer="extractive", environ=wanted)
+
+
+@pytest.mark.enable_socket
+def test_a_chat_span_names_who_writes(kb: KnowledgeBase, collector: Collector) -> None:
+    answer = kb.ask(QUESTION["question"])
+    for writer in ("openai:gpt-5", "extractive"):
+        sent = telemetry.telemetry(documents=False, writer=writer)
+        with sent.asking({}) as heard:
+            heard(answer)
+        sent.close()
+    chats = {span.name: attributes(span) for span in collector.spans}
+    named = ("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model")
+    assert [chats["chat gpt-5"][name] for name in named] == ["chat", "openai", "gpt-5"]
+    assert [chats["chat extractive"][name] for name in named] == ["chat", "citewell", "extractive"]
+
+
+@pytest.mark.enable_socket
+def test_a_check_for_others_is_a_span_with_its_verdicts(kb: KnowledgeBase, collector: Collector) -> None:
+    asked = {"claim": "The bridge opened in 1932.", "sources": ["The bridge opened in 1932."]}
+    came_with = {"traceparent": f"00-{'a1' * 16}-{'b2' * 8}-01"}
+    with TestClient(create_app(kb), base_url=LOOPBACK) as client:
+        assert client.post("/v1/verify", json=asked, headers=came_with).status_code == 200
+    (span,) = collector.spans
+    assert (span.name, span.trace_id.hex()) == ("invoke_workflow citewell.verify", "a1" * 16)
+    (verdict,) = span.events
+    assert attributes(verdict)["gen_ai.evaluation.score.label"] == "VERIFIED"
+    assert not any(b"1932" in body for body in collector.bodies)
+
+
+@pytest.mark.parametrize(
+    ("signal", "kinds"), [("", {"span", "metric"}), ("TRACES_", {"span"}), ("METRICS_", {"metric"})]
+)
+def test_only_what_has_an_address_is_sent(
+    monkeypatch: pytest.MonkeyPatch, signal: str, kinds: set[str]
+) -> None:
+    made = set()
+    exporters = {
+        "span": ("trace_exporter.OTLPSpanExporter", ConsoleSpanExporter(out=io.StringIO())),
+        "metric": ("metric_exporter.OTLPMetricExporter", ConsoleMetricExporter(out=io.StringIO())),
+    }
+    for kind, (name, stand_in) in exporters.items():
+        made_now = partial(lambda kind, one: made.add(kind) or one, kind, stand_in)
+        monkeypatch.setattr(f"opentelemetry.exporter.otlp.proto.http.{name}", made_now)
+    environ = {f"OTEL_EXPORTER_OTLP_{signal}ENDPOINT": "http://127.0.0.1:1"}
+    telemetry.telemetry(documents=False, writer="extractive", environ=environ).close()
+    assert made == kinds
+
+
+@pytest.mark.enable_socket
+def test_what_an_agent_calls_is_a_span_with_the_pass_inside(kb: KnowledgeBase, collector: Collector) -> None:
+    sent = telemetry.telemetry(documents=False, writer="extractive")
+    server = make_server(kb, telemetry=sent)
+    anyio.run(server.call_tool, "ask", QUESTION)
+    with pytest.raises(ToolError):
+        anyio.run(server.call_tool, "get_receipt", {"request_id": "req_0"})
+    sent.close()
+    spans = {span.name: span for span in collector.spans}
+    call, failed = spans["tools/call ask"], spans["tools/call get_receipt"]
+    said = attributes(call)
+    assert (said["gen_ai.operation.name"], said["gen_ai.tool.name"]) == ("execute_tool", "ask")
+    assert said["mcp.method.name"] == "tools/call"
+    assert spans["invoke_workflow citewell.ask"].parent_span_id == call.span_id
+    assert attributes(failed)["error.type"] == "UsageError"
+    assert not any(b"When did" in body for body in collector.bodies)

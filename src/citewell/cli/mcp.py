@@ -29,6 +29,7 @@ def mcp(
     """Serve search, ask, verify_citation, audit_query and get_receipt to an MCP client over stdio."""
     from citewell.access import Caller, Role
     from citewell.server.mcp import make_server
+    from citewell.server.telemetry import telemetry
 
     knowledge_base = open_home(context, home)
     roles = (Role.ASKER, Role.CURATOR) if allow_writes else (Role.ASKER,)
@@ -36,4 +37,9 @@ def mcp(
         caller = Caller(user=user, groups=tuple(group or ()), roles=roles)
     else:
         caller = Caller(user="owner", roles=(Role.ADMIN,))
-    make_server(knowledge_base.as_(caller), allow_writes=allow_writes).run("stdio")
+    config = knowledge_base.config
+    told = telemetry(documents=config.server.otel_documents, writer=config.generator)
+    try:
+        make_server(knowledge_base.as_(caller), allow_writes=allow_writes, telemetry=told).run("stdio")
+    finally:
+        told.close()

@@ -26,6 +26,7 @@ from citewell.identity import plain, session_id
 from citewell.knowledge import KnowledgeBase
 from citewell.records import Answer, AuditRecord, Chunk, Citation, Claim, Conflict, Passage
 from citewell.server.quoting import with_heads
+from citewell.server.telemetry import Silent, Telemetry
 from citewell.verification.verbatim import locate
 
 Given = TypeVar("Given")
@@ -157,24 +158,34 @@ class WithdrawResult(BaseModel):
     withdrawn: str
 
 
-def make_server(kb: KnowledgeBase, *, allow_writes: bool = False) -> MCPServer:
-    """``kb`` acts for whoever uses the tools: see :meth:`KnowledgeBase.as_`."""
+def make_server(
+    kb: KnowledgeBase, *, allow_writes: bool = False, telemetry: Telemetry | None = None
+) -> MCPServer:
+    """``kb`` acts for whoever uses the tools: see :meth:`KnowledgeBase.as_`. ``telemetry`` is told of each
+    call."""
+    told = telemetry or Silent()
     server = MCPServer("citewell", instructions=INSTRUCTIONS, version=environment()["citewell"])
     conversation = session_id()
 
     @server.tool(annotations=READS)
     async def search(query: str, top_k: int = 5, document_id: str = "") -> SearchResult:
         """Find passages for a query, best first. ``top_k`` from 1 to 10; ``document_id`` keeps to one."""
-        found = await _told(partial(kb.search, query, top_k=top_k, document=document_id or None))
+        found = await _told(
+            told, "search", partial(kb.search, query, top_k=top_k, document=document_id or None)
+        )
         return SearchResult(passages=[_passage(passage) for passage in found])
 
     @server.tool(annotations=ASKS)
     async def ask(question: str, document_id: str = "", session: str = "") -> AskResult:
         """Answer a question from the documents, each claim cited and verified. Sealed in the audit log."""
-        session = session or conversation
-        return _answer(
-            await _told(partial(kb.ask, question, session_id=session, document=document_id or None))
-        )
+
+        def asked() -> Answer:
+            with told.asking({}) as heard:
+                answer = kb.ask(question, session_id=session or conversation, document=document_id or None)
+                heard(answer)
+            return answer
+
+        return _answer(await _told(told, "ask", asked))
 
     @server.tool(annotations=READS)
     async def verify_citation(
@@ -182,7 +193,9 @@ def make_server(kb: KnowledgeBase, *, allow_writes: bool = False) -> MCPServer:
     ) -> CitationCheck:
         """Check that a quote stands in a document, exactly, and supports a claim. The document's text is
         taken from the store, never from the caller."""
-        return await _told(partial(_check, kb, claim, quote, document_id, document_version))
+        return await _told(
+            told, "verify_citation", partial(_check, kb, claim, quote, document_id, document_version)
+        )
 
     @server.tool(annotations=READS)
     async def audit_query(
@@ -210,40 +223,47 @@ def make_server(kb: KnowledgeBase, *, allow_writes: bool = False) -> MCPServer:
             page = kb.audit.query(asked, reader=kb.caller.user)
             return AuditResult(records=[_past(record) for record in page.records], next=page.next)
 
-        return await _told(query)
+        return await _told(told, "audit_query", query)
 
     @server.tool(annotations=READS)
     async def get_receipt(request_id: str) -> ReceiptResult:
         """The proof of one answer as a file that outsiders can check without this server."""
-        receipt = await _told(partial(kb.audit.receipt, request_id, reader=kb.caller.user))
+        receipt = await _told(
+            told, "get_receipt", partial(kb.audit.receipt, request_id, reader=kb.caller.user)
+        )
         return ReceiptResult(receipt=plain(receipt))
 
     if allow_writes:
-        _add_writing(server, kb)
+        _add_writing(server, kb, told)
     return server
 
 
-def _add_writing(server: MCPServer, kb: KnowledgeBase) -> None:
+def _add_writing(server: MCPServer, kb: KnowledgeBase, told: Telemetry) -> None:
     @server.tool(annotations=CHANGES)
     async def ingest(
         path: str, groups: list[str] | None = None, tags: list[str] | None = None
     ) -> IngestResult:
         """Read a file or folder of this machine into the collection. ``groups`` may see it; none is for
         everybody."""
-        report = await _told(partial(kb.ingest, path, acl=groups or (), tags=tags or ()))
+        report = await _told(told, "ingest", partial(kb.ingest, path, acl=groups or (), tags=tags or ()))
         return IngestResult(files=[plain(outcome) for outcome in report.files])
 
     @server.tool(annotations=CHANGES)
     async def withdraw(document_id: str, reason: str) -> WithdrawResult:
         """Retrieve a document no more. It stays readable as evidence of past answers."""
-        await _told(partial(kb.withdraw, document_id, reason=reason))
+        await _told(told, "withdraw", partial(kb.withdraw, document_id, reason=reason))
         return WithdrawResult(withdrawn=document_id)
 
 
-async def _told(work: Callable[[], Given]) -> Given:
+async def _told(telemetry: Telemetry, tool: str, work: Callable[[], Given]) -> Given:
     """Done in a thread of its own; an error becomes what the agent reads, with its remedy."""
+
+    def called() -> Given:
+        with telemetry.calling(tool):
+            return work()
+
     try:
-        return await anyio.to_thread.run_sync(work)
+        return await anyio.to_thread.run_sync(called)
     except CitewellError as error:
         raise ToolError(str(error)) from error
 

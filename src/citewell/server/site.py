@@ -79,7 +79,7 @@ class Site:
             # Guessing 256 bits is hopeless; this keeps it from being expensive too.
             strangers=Buckets(60, 30),
             streams=Streams(settings.stream_keep_s, relay=lambda: kb.parts.relay),
-            telemetry=telemetry(documents=settings.otel_documents),
+            telemetry=telemetry(documents=settings.otel_documents, writer=kb.config.generator),
             issuer=Issuer(settings) if settings.oidc_issuer else None,
             pictures=Pictures(kb.config.documents),
             local=local,

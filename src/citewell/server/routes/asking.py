@@ -119,7 +119,10 @@ async def verify(
         _bounded(decoded(item, VerifyRequest))
 
     def work() -> bytes:
-        return b"\n".join(here.kb.verify_line(item) for item in items)
+        with here.telemetry.verifying(request.headers) as heard:
+            checked = b"\n".join(here.kb.verify_line(item) for item in items)
+            heard(checked)
+        return checked
 
     checked = await here.work.run(work)
     here.metrics.verified(checked)
