@@ -352,6 +352,10 @@ class TraceStore(Protocol):
         """Oldest first; none for a session that is not known."""
         ...
 
+    def between(self, first: str, last: str) -> list[Trace]:
+        """The newest 100 of sessions whose ids lie between these two or are one of them, newest first."""
+        ...
+
     def get(self, request_id: str) -> Trace | None:
         """The trace of one request."""
         ...

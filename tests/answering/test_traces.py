@@ -61,6 +61,17 @@ def test_a_session_comes_back_in_order(store: Store) -> None:
     assert traces.session("none") == []
 
 
+def test_the_turns_of_sessions_between_two_ids_come_newest_first(store: Store) -> None:
+    traces = store()
+    for number, session in ((1, "ses_a0"), (2, "ses_af"), (3, "ses_b0"), (4, "ses_a0"), (5, "ses_9f")):
+        traces.put(trace(number, session))
+    assert [found.session_id for found in traces.between("ses_a0", "ses_af")] == [
+        "ses_a0",
+        "ses_af",
+        "ses_a0",
+    ]
+
+
 def test_a_request_has_one_trace(store: Store) -> None:
     traces = store()
     traces.put(trace(1))

@@ -86,6 +86,75 @@ def test_turns_of_a_conversation_are_one_session(client: openai.OpenAI, kb: Know
     assert len(kb.trace(first.citewell["session_id"])) == 2
 
 
+def ask(client: openai.OpenAI, *turns: str, answers: str = "In 1932.", model: str = "citewell") -> Any:
+    """The last of ``turns`` is asked, the others were before it."""
+    said: list[Any] = [{"role": "system", "content": "Be brief."}]
+    for turn in turns:
+        said += [{"role": "user", "content": turn}, {"role": "assistant", "content": answers}]
+    found: Any = client.chat.completions.create(model=model, messages=said[:-1])
+    return found.citewell
+
+
+OPENING, NEXT, THEN, LIT = (
+    "When did the bridge open?",
+    "And the toll?",
+    "Who built it?",
+    "How is the lamp lit?",
+)
+
+
+def test_two_chats_with_the_same_opening_are_two_sessions(client: openai.OpenAI, kb: KnowledgeBase) -> None:
+    one, other = ask(client, OPENING), ask(client, OPENING)
+    assert one["session_id"] != other["session_id"]
+    assert kb.parts.feedback.of(one["request_id"]) == ()
+    # They take different ways, and each stays itself.
+    first, second = ask(client, OPENING, NEXT), ask(client, OPENING, LIT)
+    assert {first["session_id"], second["session_id"]} == {one["session_id"], other["session_id"]}
+    assert ask(client, OPENING, NEXT, THEN)["session_id"] == first["session_id"]
+    assert ask(client, OPENING, LIT, THEN)["session_id"] == second["session_id"]
+    assert [turn.query for turn in kb.trace(first["session_id"])] == [OPENING, NEXT, THEN]
+    assert [turn.query for turn in kb.trace(second["session_id"])] == [OPENING, LIT, THEN]
+
+
+def test_a_turn_that_is_asked_again_stays_in_its_session(client: openai.OpenAI, kb: KnowledgeBase) -> None:
+    chat = [ask(client, *turns) for turns in ((OPENING,), (OPENING, NEXT), (OPENING, NEXT))]
+    chat.append(ask(client, OPENING, NEXT, THEN))
+    assert len({turn["session_id"] for turn in chat}) == 1
+
+
+def test_a_chat_that_began_elsewhere_is_one_session(client: openai.OpenAI) -> None:
+    turns = [ask(client, OPENING, NEXT), ask(client, OPENING, NEXT, THEN)]
+    assert turns[0]["session_id"] == turns[1]["session_id"]
+    assert ask(client, OPENING, NEXT, answers="In 1900.")["session_id"] != turns[0]["session_id"]
+
+
+def test_earlier_turns_may_hold_what_cannot_be_asked(client: openai.OpenAI) -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,"}}
+    said: list[Any] = [
+        {"role": "user", "content": [{"type": "text", "text": "What is this?"}, picture]},
+        {"role": "assistant", "content": None},
+        *QUESTION,
+    ]
+    answer: Any = client.chat.completions.create(model="citewell", messages=said)
+    assert answer.citewell["decision"] == "ANSWER"
+
+
+def test_nobody_gets_into_the_chat_of_somebody_else(client: openai.OpenAI, address: str, keys: Any) -> None:
+    def user(name: str) -> openai.OpenAI:
+        key = keys(name)["Authorization"].partition(" ")[2]
+        return openai.OpenAI(base_url=f"{address}/v1", api_key=key, max_retries=0)
+
+    alice, mallory = user("alice"), user("mallory")
+    hers = ask(alice, OPENING)["session_id"]
+    planted: Any = mallory.chat.completions.create(
+        model="citewell",
+        messages=QUESTION,  # type: ignore[arg-type]
+        extra_body={"citewell": {"session_id": hers[:-8] + "00000000"}},
+    )
+    assert ask(mallory, OPENING, NEXT)["session_id"] not in (hers, planted.citewell["session_id"])
+    assert ask(alice, OPENING, NEXT)["session_id"] == hers
+
+
 @pytest.mark.parametrize(
     ("wrong", "status"),
     [

@@ -109,6 +109,9 @@ class SeenTraces:
     def session(self, session_id: str) -> list[Trace]:
         return self._seeing.traces(self._traces.session(session_id))
 
+    def between(self, first: str, last: str) -> list[Trace]:
+        return self._seeing.traces(self._traces.between(first, last))
+
     def get(self, request_id: str) -> Trace | None:
         found = self._traces.get(request_id)
         return found if found is not None and self._seeing.traces([found]) else None

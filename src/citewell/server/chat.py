@@ -8,21 +8,28 @@ Knows nothing about HTTP.
 
 from __future__ import annotations
 
+import re
+import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
 import msgspec
 
 from citewell.identity import hash_value
-from citewell.records import Answer, Citation, Decision, Status
+from citewell.records import Answer, Citation, Decision, Status, Trace
 from citewell.server.problems import Problem
 
 PLAIN, CITED = "citewell", "citewell-cited"
 MODELS = (PLAIN, CITED)
 """The answer as it is; the answer with numbered marks and a list of sources, for clients that show no
 annotations."""
+
+
+Known = Callable[[str, str], Sequence[Trace]]
+"""The turns that the caller may read of sessions whose ids lie between two, newest first."""
+_MARK = re.compile(r" \[\d+\]")
 
 
 class Message(msgspec.Struct):
@@ -82,13 +89,38 @@ def question_of(asked: ChatRequest) -> str:
     return _text(last)
 
 
-def session_of(asked: ChatRequest, user: str) -> str:
-    """The same for every turn of a conversation, which the protocol does not name: it is known by how it
-    began, and by whose it is."""
+def session_of(asked: ChatRequest, user: str, known: Known) -> str:
+    """The same for every turn of a conversation, which the protocol does not name.
+
+    A request with one turn of the user's opens a session. A later one carries the turns before it and belongs
+    to the session that had them: of those that ``user`` opened with the same words the one with the same
+    questions, rather with the same first answer too, rather the newest. A conversation that was never heard
+    of (its beginning was elsewhere, or is forgotten) is known by its first question and answer.
+    """
     if asked.citewell is not None and asked.citewell.session_id:
         return asked.citewell.session_id
-    first = next(message for message in asked.messages if message.role == "user")
-    return "ses_" + hash_value({"chat": [user, _text(first)]}).partition(":")[2][:24]
+    turns = [_words(message) for message in asked.messages if message.role == "user"]
+    begin = "ses_" + hash_value({"chat": [user, turns[0]]}).partition(":")[2][:16]
+    before = turns[:-1]
+    if not before:
+        return begin + secrets.token_hex(4)
+    answers = (_words(message) for message in asked.messages if message.role == "assistant")
+    answer = _MARK.sub("", next(answers, ""))
+    sessions: dict[str, list[Trace]] = {}
+    for turn in known(begin + "0" * 8, begin + "f" * 8):
+        sessions.setdefault(turn.session_id, []).insert(0, turn)
+    fitting = []
+    for session, had in sessions.items():
+        questions = [_plain(turn.query) for turn in had]
+        left = iter(questions)
+        # A turn that was asked again stands twice in the session and once in the conversation.
+        if all(question in left for question in before):
+            told = answer.startswith(_plain(had[0].final_returned))
+            fitting.append((questions == before, told, session))
+    if fitting:
+        # The first of the best: sessions come newest first.
+        return max(fitting, key=lambda one: one[:2])[2]
+    return begin + hash_value({"answer": answer}).partition(":")[2][:8]
 
 
 def completion(answer: Answer, model: str, base_url: str) -> ChatCompletion:
@@ -197,6 +229,16 @@ def _address(base_url: str, citation: Citation) -> str:
         "end": citation.end,
     }
     return f"{base_url.rstrip('/')}/documents/view?{urlencode(where)}"
+
+
+def _words(message: Message) -> str:
+    """What an earlier turn says, whatever else it holds."""
+    parts = message.content if isinstance(message.content, list) else [{"text": message.content or ""}]
+    return _plain(" ".join(str(part.get("text", "")) for part in parts))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _text(message: Message) -> str:

@@ -15,6 +15,7 @@ import msgspec
 
 from citewell.errors import CitewellError
 from citewell.records import Trace
+from citewell.traces.sqlite import NEWEST
 
 
 class Database(Protocol):
@@ -89,6 +90,15 @@ class SharedTraces:
         with self.database.reading() as rows:
             found = rows.execute(
                 "SELECT body FROM traces WHERE session_id = ? ORDER BY number", (_text(session_id),)
+            ).fetchall()
+        return [msgspec.json.decode(body, type=Trace) for (body,) in found]
+
+    def between(self, first: str, last: str) -> list[Trace]:
+        """The newest of sessions whose ids lie between these two or are one of them, newest first."""
+        with self.database.reading() as rows:
+            found = rows.execute(
+                "SELECT body FROM traces WHERE session_id BETWEEN ? AND ? ORDER BY number DESC LIMIT ?",
+                (_text(first), _text(last), NEWEST),
             ).fetchall()
         return [msgspec.json.decode(body, type=Trace) for (body,) in found]
 

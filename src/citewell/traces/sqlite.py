@@ -18,6 +18,9 @@ from citewell.errors import CitewellError
 from citewell.records import Trace
 from citewell.wal import open_wal
 
+NEWEST = 100
+"""Turns that are looked through for the session of a chat."""
+
 
 def _first(connection: sqlite3.Connection) -> None:
     connection.execute(
@@ -55,6 +58,15 @@ class SqliteTraces:
         with self._using():
             rows = self._connection.execute(
                 "SELECT body FROM traces WHERE session_id = ? ORDER BY number", (session_id,)
+            ).fetchall()
+        return [msgspec.json.decode(body, type=Trace) for (body,) in rows]
+
+    def between(self, first: str, last: str) -> list[Trace]:
+        """The newest of sessions whose ids lie between these two or are one of them, newest first."""
+        with self._using():
+            rows = self._connection.execute(
+                "SELECT body FROM traces WHERE session_id BETWEEN ? AND ? ORDER BY number DESC LIMIT ?",
+                (first, last, NEWEST),
             ).fetchall()
         return [msgspec.json.decode(body, type=Trace) for (body,) in rows]
 

@@ -7,15 +7,18 @@ from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, Depends, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from citewell import identity
 from citewell.access import Caller
+from citewell.records import Trace
 from citewell.server.asking import AskRequest, answered, streamed
 from citewell.server.chat import (
     MODELS,
     ChatCompletion,
     ChatRequest,
+    Known,
     ModelList,
     Options,
     chunk,
@@ -59,7 +62,9 @@ async def completions(
     """Answers the last message. Streamed content begins when the answer is sealed."""
     options = asked.citewell or Options()
     given = {name: getattr(options, name) for name in options.__struct_fields__ if name != "session_id"}
-    question = _question(question_of(asked), session_of(asked, caller.user), given)
+    text = question_of(asked)
+    session = await run_in_threadpool(session_of, asked, caller.user, _known(here, caller))
+    question = _question(text, session, given)
     base_url = str(request.base_url)
     if asked.stream:
         stream = await streamed(here, caller, question, request.headers)
@@ -67,6 +72,15 @@ async def completions(
         return StreamingResponse(lines, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
     answer = await answered(here, caller, question, identity.request_id(), request.headers)
     return reply(completion(answer, asked.model, base_url))
+
+
+def _known(here: Site, caller: Caller) -> Known:
+    def known(first: str, last: str) -> list[Trace]:
+        parts = here.kb.parts
+        parts.must_be_there()
+        return here.kb_for(caller).seeing.traces(parts.traces.between(first, last))
+
+    return known
 
 
 def _question(text: str, session_id: str, given: dict[str, Any]) -> AskRequest:
