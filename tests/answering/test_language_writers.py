@@ -26,6 +26,7 @@ from citewell.evidence.memory import MemoryEvidence
 from citewell.generation import LanguageModelWriter
 from citewell.identity import chunk_id
 from citewell.models.fake import FakeEntailer
+from citewell.models.judging import JudgingEntailer
 from citewell.models.naming import language_model_named
 from citewell.models.reviewing import ModelAnswerJudge, ModelGateJudge
 from citewell.ports import Completion, Extraction, Prompted, Reading
@@ -114,7 +115,7 @@ def ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ready]:
             for made, _ in [*pairs, *more.pop("stored", ())]:
                 evidence.put(made)
             config = more.pop("config", Config(generator=line, writer=Writer(timeout_s=20, retries=1)))
-            entailer = FakeEntailer()
+            entailer = more.pop("entailer", FakeEntailer)()
             log = more.pop("log", None) or SqliteLog(tmp_path / "audit.sqlite")
             writer = LanguageModelWriter(language_model_named(line, config.writer), config.writer)
             parts: dict[str, Any] = {
@@ -658,6 +659,32 @@ def test_what_judges_cost_and_how_often_they_were_asked_is_on_record(ready: Read
     assert record.cost == pytest.approx(judging / 1e6)
     notes = record_notes(answering, answer.request_id)
     assert sum("tokens, cost 0.000" in note for note in notes) == 2
+    assert any("429" in note and "tried again" in note for note in notes)
+
+
+def test_what_a_hosted_entailer_cost_is_on_record(ready: Ready) -> None:
+    judged = '{"label": "ENTAILMENT", "reason": "it says so"}'
+    other = Said(1, "The bridge opened in 1932", "The opening of the bridge took place in 1932.")
+    judging: list[int] = []
+
+    def script(asked: Asked, before: int) -> Reply:
+        if "<claim>" not in asked.user:
+            return Reply((other,))
+        judging.append(before)
+        busy = Reply(status=429, headers={"retry-after-ms": "1"})
+        return busy if len(judging) == 1 else Reply(text=judged)
+
+    def judge() -> JudgingEntailer:
+        settings = Writer(price_prompt=1.0, price_completion=1.0)
+        return JudgingEntailer(language_model_named("openai:judge", settings))
+
+    answering, _, log = ready(script, entailer=judge)
+    record = log.record(answering.ask(Ask(question=QUESTION)).request_id)
+    # The writer has no prices here: what the record says it cost is the entailer's.
+    took = round((record.cost or 0.0) * 1e6)
+    assert record.token_usage.total > took > 0
+    notes = record_notes(answering, record.request_id)
+    assert f"{len(judging) - 1} judgements, {took} tokens" in " ".join(notes)
     assert any("429" in note and "tried again" in note for note in notes)
 
 

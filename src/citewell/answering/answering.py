@@ -121,6 +121,10 @@ class Answering:
 
     def _pass(self, ask: Ask, journal: Journal, streaming: Streaming | None) -> str:
         """The question as it was rewritten to stand alone, "" when it was not."""
+        with journal.entailing():
+            return self._stages(ask, journal, streaming)
+
+    def _stages(self, ask: Ask, journal: Journal, streaming: Streaming | None) -> str:
         original = ask.question
         if self.questioner is not None and ask.session_id:
             turns = self.traces.session(ask.session_id)

@@ -15,6 +15,8 @@ from typing import Any
 import msgspec
 
 from citewell import identity
+from citewell.models.spending import told_to
+from citewell.ports import Completion
 from citewell.records import (
     Answer,
     AuditRecord,
@@ -106,6 +108,26 @@ class Journal:
         if cost is not None:
             self.cost = (self.cost or 0.0) + cost
         return f"{usage.total} tokens, cost {'not known' if cost is None else f'{cost:.6f}'}"
+
+    @contextmanager
+    def entailing(self) -> Iterator[None]:
+        """Counts what an entailer that is a language model takes inside; it is told in a stage of its own,
+        whose time counts where it was asked."""
+        said: list[Completion] = []
+        try:
+            with told_to(said.append):
+                yield
+        finally:
+            if said:
+                for one in said:
+                    self.paid(one.usage, one.cost)
+                costs = [one.cost for one in said if one.cost is not None]
+                took = f"{sum(one.usage.total for one in said)} tokens"
+                cost = f"{sum(costs):.6f}" if costs else "not known"
+                # What every call says is told once.
+                told = dict.fromkeys(note for one in said for note in one.notes)
+                notes = (f"{len(said)} judgements, {took}, cost {cost}", *told)
+                self.stages.append(Stage(name="entailment", latency_ms=0.0, notes=notes))
 
     def failed(self, error: BaseException) -> None:
         """The pass ends here, in ``error``: no answer, and the failing stage is named."""

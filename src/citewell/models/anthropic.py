@@ -1,7 +1,7 @@
-"""The Anthropic API through the official SDK: ``citewell[anthropic]``. A writer's model, and a judge.
+"""The Anthropic API through the official SDK: ``citewell[anthropic]``.
 
 In: a model name; address and key from the SDK's own variables (``ANTHROPIC_API_KEY``,
-``ANTHROPIC_BASE_URL``). Out: a LanguageModel that cites by itself, or an entailer. Keys stay in the SDK.
+``ANTHROPIC_BASE_URL``). Out: a LanguageModel that cites by itself. Keys stay in the SDK.
 """
 
 from __future__ import annotations
@@ -17,13 +17,8 @@ import msgspec
 from citewell.config import Writer
 from citewell.errors import GeneratorError, MissingExtraError, ModelError
 from citewell.models.calling import Calling, listening, priced, transport_errors
-from citewell.models.judging import PROMPT, SCHEMA, JudgingEntailer
 from citewell.ports import Completion, Form, Pointer, Prompted, Segment
 from citewell.records import Maker, TokenUsage
-
-TIMEOUT_S = 60.0
-RETRIES = 3
-MAX_TOKENS = 300
 
 
 class AnthropicModel:
@@ -174,46 +169,14 @@ def _content(prompted: Prompted) -> list[dict[str, Any]]:
     return [*documents, {"type": "text", "text": prompted.user}]
 
 
-def _client(timeout_s: float, retries: int = 0) -> tuple[Any, Any]:
+def _client(timeout_s: float) -> tuple[Any, Any]:
     try:
         sdk = importlib.import_module("anthropic")
     except ImportError as error:
         raise MissingExtraError(
             "the anthropic package is not installed", hint="pip install 'citewell[anthropic]'"
         ) from error
-    client = sdk.Anthropic(timeout=timeout_s, max_retries=retries)
+    client = sdk.Anthropic(timeout=timeout_s, max_retries=0)
     if client.api_key is None and client.auth_token is None:
         raise ModelError("anthropic: no key", hint="set ANTHROPIC_API_KEY")
     return sdk, client
-
-
-def anthropic_entailer(model: str) -> JudgingEntailer:
-    """The rubric's JSON schema at the provider's own temperature; the SDK retries with backoff."""
-    return JudgingEntailer(
-        Maker(name=f"anthropic:{model}", prompt_hash=PROMPT.hash),
-        anthropic_sender(model, "judgement", SCHEMA),
-    )
-
-
-def anthropic_sender(model: str, _name: str, schema: dict[str, Any]) -> Callable[[str], str]:
-    """A function that sends one prompt, held to ``schema``, and returns the answer's text or raises
-    ModelError."""
-    sdk, client = _client(TIMEOUT_S, RETRIES)
-
-    def send(prompt: str) -> str:
-        try:
-            reply = client.messages.create(
-                model=model,
-                max_tokens=MAX_TOKENS,
-                messages=[{"role": "user", "content": prompt}],
-                output_config={"format": {"type": "json_schema", "schema": schema}},
-            )
-        except sdk.AnthropicError as error:
-            raise ModelError(f"anthropic:{model} did not answer: {type(error).__name__}") from error
-        text = "".join(block.text for block in reply.content if block.type == "text")
-        if not text:
-            raise ModelError(f"anthropic:{model} answered without text")
-        return text
-
-    weakref.finalize(send, client.close)
-    return send

@@ -14,6 +14,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Collection
+from contextvars import copy_context
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -188,7 +189,8 @@ def bounded(work: Callable[[], Result], seconds: float) -> Result:
         except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
             failure.append(error)
 
-    thread = threading.Thread(target=run, daemon=True, name="citewell-call")
+    # In the caller's context: who hears of what is spent there (a claim may be judged while it is streamed).
+    thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True, name="citewell-call")
     thread.start()
     thread.join(seconds)
     if failure:

@@ -1,24 +1,26 @@
 """A language model as entailer: the rubric, and strict reading of what comes back.
 
-In: (premise, claim) and a function that sends one prompt to a model. Out: one-hot probabilities, because a
-label is all that was said; anything but exactly one valid object is unchecked, with the reason.
-Knows no provider.
+In: (premise, claim) and a language model. Out: one-hot probabilities, because a label is all that was said;
+anything but exactly one valid object is unchecked, with the reason. What asking took goes to
+:mod:`citewell.models.spending`. Knows no provider.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
-from citewell.errors import ModelError
+from citewell.errors import FormRefusedError, GeneratorError, ModelError
+from citewell.models.spending import spent
+from citewell.ports import Completion, LanguageModel, Prompted
 from citewell.prompts.loading import load_prompt
-from citewell.records import Entailment, Label, Maker, Record
+from citewell.records import Entailment, Label, Record
 
 PROMPT = load_prompt("entailment_judge", ("premise", "claim"))
-SCHEMA = {
+SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"label": {"enum": [label.value for label in Label]}, "reason": {"type": "string"}},
     "required": ["label", "reason"],
@@ -29,6 +31,7 @@ ONE_HOT = {
     Label.NEUTRAL: Entailment(entailment=0.0, neutral=1.0, contradiction=0.0),
     Label.CONTRADICTION: Entailment(entailment=0.0, neutral=0.0, contradiction=1.0),
 }
+MAX_TOKENS = 512
 _FENCE = re.compile(r"\A\s*(?:```(?:json)?\s*)?(\{.*\})\s*(?:```)?\s*\Z", re.S)
 
 
@@ -41,11 +44,11 @@ class Judgement(Record, frozen=True, kw_only=True):
 
 
 class JudgingEntailer:
-    """``send`` takes the prompt and returns the model's whole answer; it raises ModelError without one."""
+    """Asked at temperature 0, held to the rubric's schema where the model has one."""
 
-    def __init__(self, maker: Maker, send: Callable[[str], str]) -> None:
-        self.maker = maker
-        self._send = send
+    def __init__(self, model: LanguageModel) -> None:
+        self.maker = msgspec.structs.replace(model.maker, prompt_hash=PROMPT.hash)
+        self._model = model
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
         return [self._one(premise, claim) for premise, claim in pairs]
@@ -54,10 +57,22 @@ class JudgingEntailer:
         if not premise.strip() or not claim.strip():
             return _unchecked("nothing to compare")
         try:
-            answer = self._send(PROMPT.fill(premise=defuse(premise), claim=defuse(claim)))
-            return ONE_HOT[read_judgement(answer).label]
-        except ModelError as error:
+            said = ask(self._model, PROMPT.fill(premise=defuse(premise), claim=defuse(claim)), SCHEMA)
+            spent(said)
+            return ONE_HOT[read_judgement(said.text).label]
+        except (GeneratorError, ModelError) as error:
             return _unchecked(str(error))
+
+
+def ask(model: LanguageModel, prompt: str, schema: dict[str, Any]) -> Completion:
+    """The model's whole answer; a schema that its server refuses is told and gone without. Raises
+    GeneratorError."""
+    prompted = Prompted(system="", user=prompt, schema=schema, temperature=0.0, max_tokens=MAX_TOKENS)
+    try:
+        return model.complete(prompted)
+    except FormRefusedError as error:
+        said = model.complete(msgspec.structs.replace(prompted, schema=None))
+        return msgspec.structs.replace(said, notes=(f"asked without a schema: {error}", *said.notes))
 
 
 def read_judgement(answer: str) -> Judgement:

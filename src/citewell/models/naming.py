@@ -91,15 +91,15 @@ def _huggingface_ranker(name: str) -> Ranker:
 
 
 def _openai(name: str) -> Entailer:
-    from citewell.models.openai import openai_entailer
+    from citewell.models.judging import JudgingEntailer
 
-    return openai_entailer(name)
+    return JudgingEntailer(_openai_model(name, Writer()))
 
 
 def _anthropic(name: str) -> Entailer:
-    from citewell.models.anthropic import anthropic_entailer
+    from citewell.models.judging import JudgingEntailer
 
-    return anthropic_entailer(name)
+    return JudgingEntailer(_anthropic_model(name, Writer()))
 
 
 def _openai_model(name: str, settings: Writer) -> LanguageModel:

@@ -1,7 +1,7 @@
-"""Any OpenAI-compatible server through the official SDK: ``citewell[openai]``. A writer's model, and a judge.
+"""Any OpenAI-compatible server through the official SDK: ``citewell[openai]``.
 
 In: a model name; address and key from the SDK's own variables (``OPENAI_BASE_URL``, ``OPENAI_API_KEY``). Out:
-a LanguageModel or an entailer. Keys stay in the SDK: no message, note or record holds one.
+a LanguageModel. Keys stay in the SDK: no message, note or record holds one.
 """
 
 from __future__ import annotations
@@ -17,12 +17,9 @@ import msgspec
 from citewell.config import Writer
 from citewell.errors import GeneratorError, MissingExtraError, ModelError
 from citewell.models.calling import Calling, listening, priced, transport_errors
-from citewell.models.judging import PROMPT, SCHEMA, JudgingEntailer
 from citewell.ports import Completion, Form, Prompted
 from citewell.records import Maker, TokenUsage
 
-TIMEOUT_S = 60.0
-RETRIES = 3
 GRAMMAR_FIELDS: dict[str, Callable[[str], dict[str, Any]]] = {
     "lark": lambda grammar: {"structured_outputs": {"grammar": grammar}},
     "gbnf": lambda grammar: {"grammar": grammar},
@@ -144,7 +141,7 @@ def _cost(usage: Any, settings: Writer) -> float | None:
     return priced(_usage(usage), settings) if usage is not None else None
 
 
-def _client(timeout_s: float, retries: int = 0) -> tuple[Any, Any]:
+def _client(timeout_s: float) -> tuple[Any, Any]:
     try:
         sdk = importlib.import_module("openai")
     except ImportError as error:
@@ -152,41 +149,9 @@ def _client(timeout_s: float, retries: int = 0) -> tuple[Any, Any]:
             "the openai package is not installed", hint="pip install 'citewell[openai]'"
         ) from error
     try:
-        return sdk, sdk.OpenAI(timeout=timeout_s, max_retries=retries)
+        return sdk, sdk.OpenAI(timeout=timeout_s, max_retries=0)
     except sdk.OpenAIError as error:
         raise ModelError(
             f"openai: {type(error).__name__}",
             hint="set OPENAI_API_KEY, and OPENAI_BASE_URL for a server of yours",
         ) from error
-
-
-def openai_entailer(model: str) -> JudgingEntailer:
-    """Temperature 0 and the rubric's JSON schema; the SDK retries time-outs, 429 and 5xx with backoff."""
-    return JudgingEntailer(
-        Maker(name=f"openai:{model}", prompt_hash=PROMPT.hash), openai_sender(model, "judgement", SCHEMA)
-    )
-
-
-def openai_sender(model: str, name: str, schema: dict[str, Any]) -> Callable[[str], str]:
-    """A function that sends one prompt, held to ``schema``, and returns the answer's text or raises
-    ModelError."""
-    sdk, client = _client(TIMEOUT_S, RETRIES)
-    form = {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
-
-    def send(prompt: str) -> str:
-        try:
-            reply = client.chat.completions.create(
-                model=model,
-                temperature=0,
-                messages=[{"role": "user", "content": prompt}],
-                response_format=form,
-            )
-        except sdk.OpenAIError as error:
-            raise ModelError(f"openai:{model} did not answer: {type(error).__name__}") from error
-        text = reply.choices[0].message.content if reply.choices else None
-        if not text:
-            raise ModelError(f"openai:{model} answered without text")
-        return str(text)
-
-    weakref.finalize(send, client.close)
-    return send

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from citewell.errors import FormRefusedError, GeneratorError, ModelError
-from citewell.models.judging import defuse, read_object
-from citewell.ports import Completion, Evaluation, GateVerdict, LanguageModel, Prompted, Sufficiency
+from citewell.errors import GeneratorError, ModelError
+from citewell.models.judging import ask, defuse, read_object
+from citewell.ports import Completion, Evaluation, GateVerdict, LanguageModel, Sufficiency
 from citewell.prompts.loading import load_prompt
 from citewell.records import Passage, Record
 
@@ -39,7 +39,6 @@ ANSWER_SCHEMA: dict[str, Any] = {
     "required": ["reasoning", "grounded", "complete"],
     "additionalProperties": False,
 }
-MAX_TOKENS = 512
 Judged = TypeVar("Judged", GateVerdict, Evaluation)
 
 
@@ -66,7 +65,7 @@ class ModelGateJudge:
             return self._verdict(Sufficiency.INSUFFICIENT, "there is no passage")
         prompt = GATE.fill(question=defuse(question), passages=_shown(passages))
         try:
-            said = _ask(self._model, prompt, GATE_SCHEMA)
+            said = ask(self._model, prompt, GATE_SCHEMA)
         except GeneratorError as error:
             return self._verdict(Sufficiency.UNCHECKED, str(error))
         return _costing(said, self._read(said.text))
@@ -95,7 +94,7 @@ class ModelAnswerJudge:
             return self._unchecked("there is nothing to judge")
         prompt = ANSWER.fill(question=defuse(question), answer=defuse(answer), passages=_shown(passages))
         try:
-            said = _ask(self._model, prompt, ANSWER_SCHEMA)
+            said = ask(self._model, prompt, ANSWER_SCHEMA)
         except GeneratorError as error:
             return self._unchecked(str(error))
         return _costing(said, self._read(said.text))
@@ -111,16 +110,6 @@ class ModelAnswerJudge:
 
     def _unchecked(self, reason: str) -> Evaluation:
         return Evaluation(grounded=None, complete=None, reasoning="", maker=self.maker, unchecked=reason)
-
-
-def _ask(model: LanguageModel, prompt: str, schema: dict[str, Any]) -> Completion:
-    """The model's whole answer; a schema that its server refuses is told and gone without."""
-    prompted = Prompted(system="", user=prompt, schema=schema, temperature=0.0, max_tokens=MAX_TOKENS)
-    try:
-        return model.complete(prompted)
-    except FormRefusedError as error:
-        said = model.complete(msgspec.structs.replace(prompted, schema=None))
-        return msgspec.structs.replace(said, notes=(f"asked without a schema: {error}", *said.notes))
 
 
 def _costing(said: Completion, judged: Judged) -> Judged:
