@@ -11,10 +11,11 @@ import urllib.error
 import urllib.request
 from urllib.parse import urlsplit
 
-from citewell.commands import TIMEOUT_S
-
-PATHS_SHOWN = ("file", "git", "s3", "postgresql", "postgres")
+FOLDERS = ("file", "git")
+PATHS_SHOWN = (*FOLDERS, "s3", "postgresql", "postgres")
 """Their paths name a place. The path of any other address may be all the secret it has, as a webhook's."""
+TIMEOUT_S = 10.0
+_UNREADABLE = "(an address without a scheme)"
 
 
 def named(address: str) -> str:
@@ -26,13 +27,11 @@ def named(address: str) -> str:
         return _UNREADABLE
     if not parts.scheme:
         return _UNREADABLE if address else ""
-    path = parts.path if parts.scheme in PATHS_SHOWN else ""
-    if not address.startswith(f"{parts.scheme}://"):
-        return f"{parts.scheme}:{path}"
     # An "@" behind the host is one of a password whose "/", "?" or "#" was not written as %2F and so on.
-    if "@" in address.partition("://")[2].removeprefix(parts.netloc):
-        return f"{parts.scheme}://"
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
+    if parts.scheme not in FOLDERS and "@" in parts.path + parts.query + parts.fragment:
+        return f"{parts.scheme}:"
+    host = f"//{parts.netloc.rpartition('@')[2]}" if parts.netloc else ""
+    return f"{parts.scheme}:{host}{parts.path if parts.scheme in PATHS_SHOWN else ''}"
 
 
 def post(url: str, data: bytes, content_type: str) -> str:
@@ -53,6 +52,3 @@ def post(url: str, data: bytes, content_type: str) -> str:
     except (http.client.HTTPException, ValueError) as error:  # an address that is none, or an answer
         return f"{named(url)}: {type(error).__name__}"
     return ""
-
-
-_UNREADABLE = "(an address without a scheme)"
