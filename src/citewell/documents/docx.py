@@ -15,6 +15,7 @@ from citewell.config import Documents
 from citewell.documents.archives import open_archive
 from citewell.documents.canonical import Canonical
 from citewell.documents.metadata import Metadata, found, found_author, found_date, found_title
+from citewell.documents.scripts import Script, joined
 from citewell.errors import DamagedError
 from citewell.records import Document
 
@@ -43,8 +44,7 @@ class DocxReader:
         open_archive(data, self._limits).close()
         try:
             opened = docx.Document(io.BytesIO(data))
-            styles = {style.style_id: (style.name or "") for style in opened.styles}
-            body = _Body(styles)
+            body = _Body(opened.styles)
             body.read(opened.element.body)
             body.notes(opened.part)
             properties = opened.core_properties
@@ -72,10 +72,11 @@ class DocxReader:
 class _Body:
     """Elements of the main part -> pieces of a :class:`Canonical`."""
 
-    def __init__(self, styles: dict[str, str]) -> None:
+    def __init__(self, styles: Any) -> None:
         self.out = Canonical()
-        self._styles = styles
-        self._hidden = 0
+        self._styles = {style.style_id: (style.name or "") for style in styles}
+        self._scripts = {style.style_id: _script(style.element) for style in styles}
+        self._hidden = self._struck = 0
 
     def read(self, body: Any) -> None:
         for block in _blocks(body):
@@ -97,6 +98,7 @@ class _Body:
                 if note.get(f"{_W}type") is None:
                     self.out.paragraph(" ".join(self._text(p) for p in note.iter(f"{_W}p")))
         self.out.note("{n} hidden runs of text dropped", self._hidden)
+        self.out.note("{n} struck out runs of text dropped", self._struck)
 
     def _paragraph(self, element: Any) -> None:
         level = self._level(element)
@@ -118,23 +120,32 @@ class _Body:
         return int(value) + 2 if value.isdigit() and int(value) < 9 else 0
 
     def _text(self, element: Any) -> str:
-        return "".join(self._pieces(element))
+        return joined(self._pieces(element))
 
-    def _pieces(self, element: Any) -> Iterator[str]:
-        """Text in reading order, without what is deleted or hidden; never deeper than the parser went."""
+    def _pieces(self, element: Any) -> Iterator[tuple[str, Script]]:
+        """Text in reading order, without what is deleted, struck out or hidden; never deeper than the
+        parser went."""
         waiting = [iter(element)]
         while waiting:
             child = next(waiting[-1], None)
             if child is None:
                 waiting.pop()
             elif child.tag == f"{_W}t":
-                yield child.text or ""
+                yield child.text or "", self._script(child.getparent())
             elif child.tag in _SPACES:
-                yield _SPACES[child.tag]
-            elif child.tag == f"{_W}r" and _is_hidden(child):
+                yield _SPACES[child.tag], Script.PLAIN
+            elif child.tag == f"{_W}r" and _is_on(child, "vanish"):
                 self._hidden += 1
+            elif child.tag == f"{_W}r" and (_is_on(child, "strike") or _is_on(child, "dstrike")):
+                self._struck += 1
             elif child.tag not in _LEFT_OUT and not str(child.tag).endswith("}Fallback"):
                 waiting.append(iter(child))  # a text box is written twice, as Fallback for old programs
+
+    def _script(self, run: Any) -> Script:
+        """The run's own, or else its character style's."""
+        style = run.find(f"{_W}rPr/{_W}rStyle")
+        named = self._scripts.get(style.get(f"{_W}val", "")) if style is not None else None
+        return _script(run) or named or Script.PLAIN
 
     def _table(self, element: Any) -> None:
         grid: list[list[str]] = []
@@ -183,8 +194,17 @@ def _nearest(element: Any, tag: str) -> Any:
     return next(element.iterancestors(tag), None)
 
 
-def _is_hidden(run: Any) -> bool:
-    mark = run.find(f"{_W}rPr/{_W}vanish")
+def _script(owner: Any) -> Script | None:
+    """Where a run or a style puts its type; None when it says nothing."""
+    mark = owner.find(f"{_W}rPr/{_W}vertAlign")
+    value = mark.get(f"{_W}val", "") if mark is not None else None
+    if value is None:
+        return None
+    return {"superscript": Script.RAISED, "subscript": Script.LOWERED}.get(value, Script.PLAIN)
+
+
+def _is_on(run: Any, name: str) -> bool:
+    mark = run.find(f"{_W}rPr/{_W}{name}")
     return mark is not None and mark.get(f"{_W}val", "true") not in ("0", "false", "off")
 
 

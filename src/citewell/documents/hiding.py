@@ -1,4 +1,4 @@
-"""Whether an HTML element is hidden from a visitor: the common ways, not a style engine.
+"""Whether a visitor sees an HTML element hidden, struck out or raised: the common ways, no style engine.
 
 In: the attributes of elements, and the page's own style sheets. Out: yes or no. A rule counts when
 its selector is one class or one id; linked sheets are not fetched. Text that no visitor sees is how
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+
+from citewell.documents.scripts import Script
 
 _END = r"\s*(?:;|$|!)"
 _HIDING = re.compile(
@@ -25,6 +27,12 @@ _INVISIBLE_INK = re.compile(
     r"(?:^|[;\s])color\s*:\s*(?:white|#fff(?:fff)?|transparent|rgba\([^)]*,\s*0\))\s*(?:;|$|!)", re.I
 )
 _BACKGROUND = re.compile(r"background", re.I)
+_STRIKING = re.compile(r"text-decoration(?:-line)?\s*:[^;]{0,80}?line-through", re.I)
+# Filings raise a footnote's number by moving it up ("position:relative;top:-3.5pt").
+_RAISING = re.compile(
+    r"vertical-align\s*:\s*(?:super|text-top)|position\s*:\s*relative.{0,200}?\btop\s*:\s*-", re.I
+)
+_LOWERING = re.compile(r"vertical-align\s*:\s*sub\b", re.I)
 _SIMPLE_SELECTOR = re.compile(r"^[.#][\w-]+$")
 _LONGEST_SHEET = 200_000
 
@@ -55,6 +63,19 @@ class Hiding:
             or bool(_INVISIBLE_INK.search(style) and not _BACKGROUND.search(style))
             or not self._names.isdisjoint(names)
         )
+
+
+def strikes(attributes: Mapping[str, str]) -> bool:
+    """By inline style."""
+    return bool(_STRIKING.search(attributes.get("style", "")))
+
+
+def script_of(attributes: Mapping[str, str]) -> Script | None:
+    """Where an inline style puts the type; None when it says nothing."""
+    style = attributes.get("style", "")
+    if _RAISING.search(style):
+        return Script.RAISED
+    return Script.LOWERED if _LOWERING.search(style) else None
 
 
 def _hides(style: str) -> bool:

@@ -1,7 +1,7 @@
 """HTML -> Document: headings to sections, tables to rows, what a visitor cannot see left out.
 
 In: bytes of HTML. Out: a Document. The page is read as a stream of events, so neither its depth nor
-its size builds a tree; hidden text, scripts and comments are dropped and counted in the notes.
+its size builds a tree; hidden and struck text, scripts and comments are dropped and counted in the notes.
 Knows nothing about style sheets; :mod:`citewell.documents.hiding` does.
 """
 
@@ -15,8 +15,9 @@ from typing import Any, cast
 from citewell.config import Documents
 from citewell.documents.canonical import Canonical
 from citewell.documents.encoding import decode
-from citewell.documents.hiding import Hiding
+from citewell.documents.hiding import Hiding, script_of, strikes
 from citewell.documents.metadata import Metadata, found, found_date, found_title
+from citewell.documents.scripts import Script, joined
 from citewell.errors import DamagedError, LimitError
 from citewell.records import Document
 
@@ -39,6 +40,9 @@ _CHARSET = re.compile(
     rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w:.-]+)|^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w:.-]+)",
     re.I,
 )
+_CELLS = frozenset(("td", "th", "caption"))
+STRUCK = frozenset(("s", "del", "strike"))
+SCRIPTS = {"sup": Script.RAISED, "sub": Script.LOWERED}
 _TITLES, _AUTHORS = ("og:title", "dc.title", "citation_title"), ("author", "dc.creator", "article:author")
 _DATES = (
     "article:published_time",
@@ -80,7 +84,7 @@ class HtmlReader:
 
 @dataclass(slots=True)
 class _Cell:
-    text: list[str] = field(default_factory=list)
+    text: list[tuple[str, Script]] = field(default_factory=list)
     head: bool = False
     columns: int = 1
     rows: int = 1
@@ -93,7 +97,7 @@ class _Grid:
     rows: list[list[_Cell]] = field(default_factory=list)
     heads: int = 0
     in_head: bool = False
-    caption: list[str] = field(default_factory=list)
+    caption: list[tuple[str, Script]] = field(default_factory=list)
     layout: bool = False
     cell: _Cell | None = None
     in_caption: bool = False
@@ -105,10 +109,12 @@ class Page:
     def __init__(self, out: Canonical, limits: Documents) -> None:
         self._out = out
         self._limits = limits
-        self._text: list[str] = []
+        self._text: list[tuple[str, Script]] = []
         self._pre = 0
         self._heading = 0
-        self._open: list[tuple[str, bool]] = []  # tag, and whether it silences what is inside
+        # Tag, whether it silences what is inside, and the script before it.
+        self._open: list[tuple[str, bool, Script]] = []
+        self._script = Script.PLAIN
         self._silent = 0
         self._grids: list[_Grid] = []
         self._hiding = Hiding()
@@ -116,7 +122,7 @@ class Page:
         self._title: list[str] | None = None
         self._style: list[str] | None = None
         self._language = ""
-        self._hidden = self._scripts = self._comments = 0
+        self._hidden = self._struck = self._scripts = self._comments = 0
 
     def feed(self, text: str) -> None:
         """Reads a whole page or fragment. Raises LimitError when it is nested too deep."""
@@ -137,6 +143,7 @@ class Page:
         while self._grids:
             self._close_grid()
         self._out.note("{n} hidden elements dropped", self._hidden)
+        self._out.note("{n} struck out elements dropped", self._struck)
         self._out.note("{n} scripts and other unseen elements dropped", self._scripts)
         self._out.note("{n} comments dropped", self._comments)
 
@@ -171,8 +178,9 @@ class Page:
                     f"its elements are nested over {self._limits.max_nesting} deep",
                     hint="no honest page is; if it is, raise documents.max_nesting",
                 )
-            self._open.append((tag, silent))
+            self._open.append((tag, silent, self._script))
             self._silent += silent
+            self._script = self._script_of(tag, attributes)
         if not self._silent:
             self._begin(tag, attributes)
 
@@ -186,7 +194,8 @@ class Page:
             self._hiding.learn("".join(self._style))
             self._style = None
         if self._open:
-            self._silent -= self._open.pop()[1]
+            _, silent, self._script = self._open.pop()
+            self._silent -= silent
 
     def data(self, text: str) -> None:
         inside = self._open[-1][0] if self._open else ""
@@ -194,7 +203,7 @@ class Page:
             self._title.append(text)
         elif inside == "style" and self._style is not None:
             self._style.append(text)
-        elif not self._silent and not any(tag == "head" for tag, _ in self._open[:3]):
+        elif not self._silent and not any(entry[0] == "head" for entry in self._open[:3]):
             self._say(text)
 
     def comment(self, text: str) -> None:
@@ -208,10 +217,19 @@ class Page:
     def _silences(self, tag: str, attributes: Mapping[str, str]) -> bool:
         hidden = self._hiding.hides(attributes)
         self._hidden += hidden
-        if not hidden and tag in _SILENT:
-            self._scripts += 1
+        if hidden:
             return True
-        return hidden
+        if tag in STRUCK or strikes(attributes):
+            self._struck += 1
+            return True
+        self._scripts += tag in _SILENT
+        return tag in _SILENT
+
+    def _script_of(self, tag: str, attributes: Mapping[str, str]) -> Script:
+        """Blocks end what was left open: a forgotten ``</sup>`` raises no further than its paragraph."""
+        if tag in _BLOCKS or tag in _CELLS or tag in _HEADINGS:
+            return Script.PLAIN
+        return SCRIPTS.get(tag) or script_of(attributes) or self._script
 
     def _note_meta(self, attributes: Mapping[str, str]) -> None:
         key = attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or ""
@@ -247,7 +265,7 @@ class Page:
         elif tag == "pre" and not self._in_cell():
             self._flush()
             self._pre += 1
-        elif tag in _BLOCKS or tag in ("td", "th", "caption"):
+        elif tag in _BLOCKS or tag in _CELLS:
             self._break()
         elif tag == "img" and attributes.get("alt"):
             self._say(f" {attributes['alt']} ")
@@ -256,14 +274,14 @@ class Page:
         if tag == "table" and self._grids:
             self._flush()
             self._close_grid()
-        elif tag in ("td", "th", "caption") and self._in_cell():
+        elif tag in _CELLS and self._in_cell():
             self._grids[-1].cell, self._grids[-1].in_caption = None, False
         elif tag in _HEADINGS and not self._in_cell():
             self._flush()
         elif tag == "pre" and self._pre and not self._in_cell():
             self._flush()
             self._pre -= 1
-        elif tag in _BLOCKS or tag in ("td", "th", "caption"):
+        elif tag in _BLOCKS or tag in _CELLS:
             self._break()
 
     def _in_cell(self) -> bool:
@@ -273,12 +291,12 @@ class Page:
         if self._grids and not self._grids[-1].layout:
             grid = self._grids[-1]
             if grid.cell is not None:
-                grid.cell.text.append(text)
+                grid.cell.text.append((text, self._script))
                 return
             if grid.in_caption:
-                grid.caption.append(text)
+                grid.caption.append((text, self._script))
                 return
-        self._text.append(text)
+        self._text.append((text, self._script))
 
     def _break(self) -> None:
         if self._in_cell():
@@ -287,7 +305,7 @@ class Page:
             self._flush()
 
     def _flush(self) -> None:
-        text, self._text = "".join(self._text), []
+        text, self._text = joined(self._text), []
         if self._heading:
             self._out.heading(text, self._heading)
             self._heading = 0
@@ -302,22 +320,22 @@ class Page:
             grid.layout = True
             for row in grid.rows:
                 for cell in row:
-                    self._out.paragraph("".join(cell.text))
+                    self._out.paragraph(joined(cell.text))
             grid.cell = None
 
     def _close_grid(self) -> None:
         grid = self._grids.pop()
-        rows = [row for row in grid.rows if any("".join(cell.text).strip() for cell in row)]
+        rows = [row for row in grid.rows if any(joined(cell.text).strip() for cell in row)]
         if grid.layout or not rows:
             return
         if max(len(row) for row in rows) == 1 or (len(rows) == 1 and not all(c.head for c in rows[0])):
             for row in rows:
-                self._out.paragraph(" ".join("".join(cell.text) for cell in row))
+                self._out.paragraph(" ".join(joined(cell.text) for cell in row))
             return
         heads = 0
         while heads < len(rows) - 1 and all(cell.head for cell in rows[heads]):
             heads += 1
-        self._out.table(_expanded(rows), head_rows=heads or None, title="".join(grid.caption))
+        self._out.table(_expanded(rows), head_rows=heads or None, title=joined(grid.caption))
 
 
 def _expanded(rows: list[list[_Cell]]) -> list[list[str]]:
@@ -330,7 +348,7 @@ def _expanded(rows: list[list[_Cell]]) -> list[list[str]]:
             while held.get(len(line), 0):
                 held[len(line)] -= 1
                 line.append("")
-            text = "".join(cell.text)
+            text = joined(cell.text)
             for column in range(cell.columns):
                 if cell.rows > 1:
                     held[len(line)] = cell.rows - 1

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from citewell.config import Documents
 from citewell.documents.canonical import Canonical
 from citewell.documents.encoding import decode
-from citewell.documents.html import Page
+from citewell.documents.html import SCRIPTS, STRUCK, Page
 from citewell.documents.metadata import Metadata, found, found_date, found_title
+from citewell.documents.scripts import Script, joined
 from citewell.errors import LimitError
 from citewell.records import Document
 
@@ -26,7 +27,7 @@ _TOML = re.compile(r"\A\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.S | re.M)
 _PAIR = re.compile(r"^([A-Za-z][\w-]*)\s*:[ \t]*(.*)$")
 _ITEM = re.compile(r"^\s*-\s+(.*)$")
 _DEEPEST = 80
-_TAG = re.compile(r"<[^>]*>")
+_NAMED_TAG = re.compile(r"<(/?)([a-z]+)\b", re.I)
 
 
 class MarkdownReader:
@@ -43,10 +44,12 @@ class MarkdownReader:
         values, body = _front_matter(text)
         out = Canonical()
         out.note(note, count=bool(note))
+        walk = _Walk(out, self._limits)
         try:
-            _Walk(out, self._limits).blocks(_parse(body))
+            walk.blocks(_parse(body))
         except RecursionError as error:
             raise _too_deep() from error
+        out.note("{n} struck out passages dropped", walk.struck)
         return out.document(
             data,
             document_id=document_id,
@@ -76,6 +79,7 @@ class _Walk:
         self._grid: list[list[str]] | None = None
         self._heads = 0
         self._heading = 0
+        self.struck = 0
 
     def blocks(self, tokens: list[Token]) -> None:
         for token in tokens:
@@ -102,7 +106,9 @@ class _Walk:
                 self._out.table(grid, head_rows=self._heads)
 
     def _inline(self, token: Token) -> None:
-        pieces = _text(token.children or [])
+        children = token.children or []
+        self.struck += sum(_strikes(child) > 0 for child in children)
+        pieces = [joined(line) for line in _lines(children)]
         if self._grid is not None:
             self._grid[-1].append(" ".join(pieces))
         elif self._heading:
@@ -113,26 +119,49 @@ class _Walk:
                 self._out.paragraph(piece)
 
 
-def _text(children: list[Token]) -> list[str]:
-    """Lines of an inline token: a hard break begins a new one; markup and link targets go."""
-    lines = [""]
+def _lines(children: list[Token]) -> list[list[tuple[str, Script]]]:
+    """Lines of an inline token: a hard break begins a new one; markup, struck text and link targets go."""
+    lines: list[list[tuple[str, Script]]] = [[]]
+    scripts = [Script.PLAIN]
+    struck = 0
     for child in children:
+        struck = max(0, struck + _strikes(child))
         if child.type == "hardbreak":
-            lines.append("")
+            lines.append([])
         elif child.type == "softbreak":
-            lines[-1] += " "
+            lines[-1].append((" ", Script.PLAIN))
         elif child.type == "html_inline":
-            lines[-1] += " " if re.match(r"<br\b", child.content, re.I) else _TAG.sub("", child.content)
-        else:  # text, code, image (whose content is its alternative text)
-            lines[-1] += child.content
+            closes, tag = _tag(child)
+            if tag == "br":
+                lines[-1].append((" ", Script.PLAIN))
+            elif tag in SCRIPTS and not closes:
+                scripts.append(SCRIPTS[tag])
+            elif tag in SCRIPTS and len(scripts) > 1:
+                scripts.pop()
+        elif not struck:  # text, code, image (whose content is its alternative text)
+            lines[-1].append((child.content, scripts[-1]))
     return lines
+
+
+def _strikes(child: Token) -> int:
+    """1 where struck text begins, -1 where it ends."""
+    if child.type in ("s_open", "s_close"):
+        return child.nesting
+    closes, tag = _tag(child)
+    return (-1 if closes else 1) * (tag in STRUCK)
+
+
+def _tag(child: Token) -> tuple[bool, str]:
+    """Of raw HTML: whether it closes, and its name in small letters; "" for what is none."""
+    match = _NAMED_TAG.match(child.content) if child.type == "html_inline" else None
+    return (bool(match.group(1)), match.group(2).lower()) if match else (False, "")
 
 
 def _parse(body: str) -> list[Token]:
     from markdown_it import MarkdownIt
 
     # The parser stops reading, in silence, at this depth; the walk refuses well before it.
-    parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST + 20}).enable("table")
+    parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST + 20}).enable(["table", "strikethrough"])
     return parser.parse(body)
 
 

@@ -22,11 +22,13 @@ from citewell.documents.canonical import Canonical
 from citewell.documents.detect import dialect
 from citewell.documents.encoding import decode
 from citewell.documents.metadata import Metadata, found_author, found_date, found_title
+from citewell.documents.scripts import Script, joined
 from citewell.errors import DamagedError, LimitError
 from citewell.records import Document
 
 _MOST_CELL = 1 << 20
 _MOST_COLUMNS = 2_000
+_SCRIPTS = {script.value: script for script in Script}
 _DECIMALS = re.compile(r"0\.(0+)")
 _SYMBOL = re.compile(r'\[\$([^\]-]+)|"([^"]*[$€£¥][^"]*)"|([$€£¥])')
 
@@ -99,7 +101,7 @@ class XlsxReader:
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about styles and extensions that carry no text
-            values = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+            values = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, rich_text=True)
             formulas = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=False)
             hidden = without = 0
             for sheet in values.worksheets:
@@ -143,18 +145,25 @@ def _rows(sheet: Any, formulas: Any, counter: _Formulas) -> Iterator[list[str]]:
                 raise LimitError(
                     f"a row has over {_MOST_COLUMNS} filled cells", hint="split the sheet, or save it as CSV"
                 )
-            yield [shown_value(cell.value, cell.number_format) for cell in filled]
+            yield [_shown(cell) for cell in filled]
             continue
         counter.without_value += sum(
             was.data_type == "f" and now.value is None for now, was in zip(shown, written, strict=False)
         )
-        yield [
-            shown_value(cell.value, cell.number_format) if cell.value is not None else "" for cell in shown
-        ]
+        yield [_shown(cell) for cell in shown]
+
+
+def _shown(cell: Any) -> str:
+    """ "" for an empty cell and for one whose whole text is struck out."""
+    if cell.value is None or (cell.has_style and cell.font.strike):
+        return ""
+    return shown_value(cell.value, cell.number_format)
 
 
 def shown_value(value: Any, number_format: str | None) -> str:
     """A cell's value as the sheet shows it, as far as its number format is a plain one."""
+    if isinstance(value, list):
+        return _rich(value)
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, datetime):
@@ -175,6 +184,17 @@ def shown_value(value: Any, number_format: str | None) -> str:
     mark = _SYMBOL.search(layout)
     symbol = next((group for group in mark.groups() if group), "") if mark else ""
     return f"{'-' if value < 0 else ''}{symbol}{abs(value):{comma}.{decimals}f}"
+
+
+def _rich(runs: list[Any]) -> str:
+    """Runs of type in one cell: raised and lowered ones told from the others, struck ones left out."""
+    pieces: list[tuple[str, Script]] = []
+    for run in runs:
+        if isinstance(run, str):
+            pieces.append((run, Script.PLAIN))
+        elif not run.font.strike:
+            pieces.append((run.text, _SCRIPTS.get(run.font.vertAlign, Script.PLAIN)))
+    return joined(pieces)
 
 
 def _plain(value: float) -> str:

@@ -14,11 +14,11 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from citewell.documents.pdf.glyphs import PageWords, Rule, Word
+from citewell.documents.scripts import Script, written
 
 _LEADER = re.compile(r"[.·…_]{4,}|(?:[.·…]{2,}$)")
 _ONLY_LEADER = re.compile(r"[.·…_]+")
 _NUMERIC = re.compile(r"[$€£¥(]*[-–—]?[\d.,]*\d[\d.,]*[)%]*|[-–—$€£¥%()]+")
-_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MIN_COLUMN_LINES = 5
 _GAP = 0.95
 """Em widths of white that end a segment: justified prose stays below, table columns above."""
@@ -246,7 +246,7 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
         if last is not None and word.text == last.text and word.x0 - last.x0 < 0.08 * word.size:
             continue  # overprinted to look bold: the same ink twice
         if last is not None and word.text.isdigit() and _raised(word, last):
-            word = word._replace(text=word.text.translate(_SUPERSCRIPT), spaced=False)
+            word = word._replace(text=written(word.text, Script.RAISED), spaced=False)
         leader = _LEADER.search(word.text)
         text = word.text[: leader.start()] if leader else word.text
         after = word.text[leader.end() :] if leader else ""

@@ -1,0 +1,70 @@
+"""Raised and lowered type -> plain text in which it cannot be taken for more of what it stands at.
+
+In: pieces of a line, each with where it stands. Out: the line. "5,120" with a raised 2 is "5,120²", never
+5,1202. What Unicode cannot raise or lower is set apart by a space where it would go on with a word or a
+figure. NFC keeps these characters (NFKC would not). Knows nothing about file formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from itertools import groupby
+
+
+class Script(Enum):
+    """Where type stands: on the line, above it or under it."""
+
+    PLAIN = ""
+    RAISED = "superscript"
+    LOWERED = "subscript"
+
+
+_SIGNS = "0123456789+-−=()"
+_FIGURES = {
+    Script.PLAIN: str.maketrans("", ""),
+    Script.RAISED: str.maketrans(_SIGNS, "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾"),
+    Script.LOWERED: str.maketrans(_SIGNS, "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎"),
+}
+_LETTERS = {
+    Script.PLAIN: str.maketrans("", ""),
+    Script.RAISED: str.maketrans("ni", "ⁿⁱ"),
+    Script.LOWERED: str.maketrans("ni", "ₙᵢ"),
+}
+_LONGEST = 20  # characters: more is a passage in small type, not a mark
+_ORDINALS = frozenset(("st", "nd", "rd", "th", "er", "re", "ème"))
+
+
+def written(text: str, script: Script) -> str:
+    """``text`` in the characters that Unicode has for its place; the others as they are."""
+    if len(text.strip()) > _LONGEST:
+        return text
+    text = text.translate(_FIGURES[script])
+    if all(ord(char) in _LETTERS[script] for char in text if char.isalpha()):
+        text = text.translate(_LETTERS[script])  # "ⁿ⁻¹", but never "mⁱⁿ"
+    return text
+
+
+def joined(pieces: Iterable[tuple[str, Script]]) -> str:
+    """The pieces of one line, in order, as its text."""
+    parts: list[str] = []
+    last = Script.PLAIN
+    for script, group in groupby((piece for piece in pieces if piece[0]), key=lambda piece: piece[1]):
+        text = written("".join(text for text, _ in group), script)
+        if parts and _goes_on(parts[-1][-1], text[0]) and not _usual(parts[-1], last, text, script):
+            parts.append(" ")
+        parts.append(text)
+        last = script
+    return "".join(parts)
+
+
+def _goes_on(left: str, right: str) -> bool:
+    """Whether the two would be one word or figure: a superscript digit is part of neither."""
+    return all(char.isdecimal() or (char.isalpha() and char not in "ⁿⁱₙᵢ") for char in (left, right))
+
+
+def _usual(before: str, last: Script, text: str, script: Script) -> bool:
+    """ "20th" and "NOx" are written so without raised or lowered letters too."""
+    if script is Script.RAISED:
+        return before[-1].isdecimal() and text.strip() in _ORDINALS
+    return Script.LOWERED in (script, last) and before[-1].isalpha() and text[0].isalpha()
