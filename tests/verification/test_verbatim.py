@@ -69,6 +69,22 @@ def test_a_failure_has_a_name(quote: str, source: str, failure: Failure) -> None
     assert found.reason
 
 
+@pytest.mark.parametrize(
+    ("quote", "source", "found"),
+    [
+        ("5,1202 tons", "sold 5,120² tons", False),
+        ("5,120² tons", "sold 5,120² tons", True),
+        ("106 tons", "10⁶ tons", False),
+        ("1023 tons", "10²³ tons", False),
+        ("51⁄2 percent", "5½ percent", False),
+        ("CO2 fell", "the CO₂ fell", True),
+        ("of 3 m2", "of 3 m² and", True),
+    ],
+)
+def test_a_raised_figure_is_no_digit_of_the_one_before(quote: str, source: str, found: bool) -> None:
+    assert (find_verbatim(quote, source) is not None) is found
+
+
 def test_the_occurrence_nearest_to_the_given_place_is_taken() -> None:
     text = "yes it is. no. yes it is."
     assert locate("yes it is", "t", {"t": text}, near=15).spans == ((15, 24),)
