@@ -100,7 +100,8 @@ class Table(Record, frozen=True, kw_only=True):
 
 
 class Found(Record, frozen=True, kw_only=True):
-    """A metadata value and where it was read: ``metadata``, ``front matter``, ``first page``..."""
+    """A metadata value and where it was read: ``metadata``, ``metadata: modified`` (the day it was saved),
+    ``front matter``, ``first page``, ``first page: period end`` (of a filing)..."""
 
     value: str
     origin: str

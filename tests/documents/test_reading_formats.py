@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import io
+import re
 import unicodedata
+import zipfile
+from collections.abc import Callable
+from datetime import UTC, datetime
 
 import docx
 import openpyxl
@@ -264,6 +268,90 @@ def test_a_date_of_publication_is_taken_from_the_first_page_only_when_it_is_one(
     text: str, date: str | None
 ) -> None:
     assert read(text).published_at == (Found(value=date, origin="first page") if date else None)
+
+
+def office(kind: str) -> bytes:
+    """A document or workbook last saved on 4 March 2019."""
+    stream = io.BytesIO()
+    day = datetime(2019, 3, 4, tzinfo=UTC).replace(tzinfo=None)
+    if kind == "docx":
+        made = docx.Document()
+        made.add_paragraph("Some words.")
+        made.core_properties.modified = day
+        made.save(stream)
+    else:
+        book = openpyxl.Workbook()
+        assert book.active is not None
+        book.active["A1"] = "Some words."
+        book.save(stream)
+        core = re.compile(rb"(?<=>)[^<]+(?=</dcterms:modified>)")
+        return parts(stream.getvalue(), lambda _, data: core.sub(b"2019-03-04T10:00:00Z", data))
+    return stream.getvalue()
+
+
+def parts(data: bytes, change: Callable[[str, bytes], bytes | None]) -> bytes:
+    """The archive with each part changed, or left out where the change is None."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(made, "w") as new:
+        for name in old.namelist():
+            if (part := change(name, old.read(name))) is not None:
+                new.writestr(name, part)
+    return made.getvalue()
+
+
+def without_core(name: str, data: bytes) -> bytes | None:
+    if name == "docProps/core.xml":
+        return None
+    return re.sub(rb'<(?:Relationship|Override)[^>]*"/?docProps/core.xml"[^>]*/>', b"", data)
+
+
+@pytest.mark.parametrize("kind", ["docx", "xlsx"])
+def test_the_day_an_office_file_was_saved_is_named_as_that(kind: str) -> None:
+    assert read(office(kind)).published_at == Found(value="2019-03-04", origin="metadata: modified")
+
+
+@pytest.mark.parametrize("kind", ["docx", "xlsx"])
+def test_an_office_file_that_says_nothing_of_itself_gets_no_date_and_no_title(kind: str) -> None:
+    """The libraries fill in today's date, a title and an author where a file has none."""
+    document = read(parts(office(kind), without_core))
+    assert (document.published_at, document.title, document.author) == (None, None, None)
+
+
+def test_the_day_a_page_was_changed_is_named_as_that() -> None:
+    changed = '<meta property="article:modified_time" content="2021-05-06">'
+    document = read(f"<!doctype html><html><head>{changed}</head><body><p>Words.</body></html>")
+    assert document.published_at == Found(value="2021-05-06", origin="metadata: modified")
+    document = read(
+        f"<!doctype html><html><head>{changed}</head><body><p>Published on 3 July 2020.</body></html>"
+    )
+    assert document.published_at == Found(value="2020-07-03", origin="first page")
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("de", "de"),
+        ("pt-BR", "pt"),
+        ("en_GB", "en"),
+        ("fil", "fil"),
+        ("deu", "de"),
+        ("German", None),
+        ("und", None),
+        ("d", None),
+    ],
+)
+def test_a_language_is_a_code_or_it_is_told_from_the_text(said: str, code: str | None) -> None:
+    text = "The company paid the dividend that was announced in the report to all of its owners this year."
+    expected = Found(value=code, origin="metadata") if code else read(text).language
+    assert read(f'<!doctype html><html lang="{said}"><body><p>{text}</body></html>').language == expected
+    front = Found(value=code, origin="front matter") if code else expected
+    found = read(f"---\nlang: {said}\n---\n\n{text}\n", "a.md").language
+    assert found == front
+    made, stream = docx.Document(), io.BytesIO()
+    made.add_paragraph(text)
+    made.core_properties.language = said
+    made.save(stream)
+    assert read(stream.getvalue()).language == expected
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ import pytest
 from citewell.config import Documents
 from citewell.documents import ParsingWorker, read_bytes
 from citewell.errors import DamagedError, LimitError, UnreadableError, UnsupportedError
-from citewell.records import Found
 
 
 @pytest.fixture(scope="module")
@@ -30,11 +29,11 @@ def test_it_reads_what_reading_in_process_gives(worker: ParsingWorker, tmp_path:
     assert document == read_bytes(path.read_bytes(), document_id="lib/a.md", uri=str(path))
 
 
-def test_the_day_of_the_file_stands_in_for_an_unknown_date(worker: ParsingWorker, tmp_path: Path) -> None:
+def test_the_day_a_file_was_copied_is_no_date_of_publication(worker: ParsingWorker, tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("No date in here.\n")
     os.utime(path, (1_600_000_000, 1_600_000_000))
-    assert worker.read(path, document_id="a").published_at == Found(value="2020-09-13", origin="file")
+    assert worker.read(path, document_id="a").published_at is None
 
 
 def test_errors_cross_the_wall_with_their_hints(worker: ParsingWorker, tmp_path: Path) -> None:

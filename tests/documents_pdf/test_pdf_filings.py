@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from citewell.documents.pdf import PdfReader
-from citewell.records import Document, Table
+from citewell.records import Document, Found, Table
 
 pytestmark = pytest.mark.data
 
@@ -49,8 +49,7 @@ def test_the_filing_names_itself(amazon: Document) -> None:
     assert amazon.title is not None
     assert amazon.title.value == "AMAZON.COM, INC. Form 10-K for the fiscal year ended December 31, 2019"
     assert amazon.title.origin == "first page"
-    assert amazon.published_at is not None
-    assert amazon.published_at.value == "2019-12-31"
+    assert amazon.published_at == Found(value="2019-12-31", origin="first page: period end")
 
 
 def test_sections_hang_under_part_and_item(amazon: Document) -> None:

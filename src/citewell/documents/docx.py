@@ -14,7 +14,7 @@ from typing import Any
 from citewell.config import Documents
 from citewell.documents.archives import open_archive
 from citewell.documents.canonical import Canonical
-from citewell.documents.metadata import Metadata, found, found_author, found_date, found_title
+from citewell.documents.office import office_metadata
 from citewell.documents.scripts import Script, joined
 from citewell.errors import DamagedError
 from citewell.records import Document
@@ -41,19 +41,13 @@ class DocxReader:
         from docx.opc.exceptions import OpcError
         from lxml import etree
 
-        open_archive(data, self._limits).close()
         try:
+            with open_archive(data, self._limits) as archive:
+                metadata = office_metadata(archive)
             opened = docx.Document(io.BytesIO(data))
             body = _Body(opened.styles)
             body.read(opened.element.body)
             body.notes(opened.part)
-            properties = opened.core_properties
-            metadata = Metadata(
-                title=found_title(properties.title, "metadata"),
-                author=found_author(properties.author, "metadata"),
-                language=found((properties.language or "")[:2].lower(), "metadata"),
-                saved_at=found_date(_day(properties.modified or properties.created), "metadata"),
-            )
         except (OpcError, KeyError, ValueError, AttributeError, OSError, etree.LxmlError) as error:
             raise DamagedError(
                 f"its parts do not make a Word document ({type(error).__name__}: {error})",
@@ -206,7 +200,3 @@ def _script(owner: Any) -> Script | None:
 def _is_on(run: Any, name: str) -> bool:
     mark = run.find(f"{_W}rPr/{_W}{name}")
     return mark is not None and mark.get(f"{_W}val", "true") not in ("0", "false", "off")
-
-
-def _day(moment: Any) -> str:
-    return moment.date().isoformat() if moment is not None else ""

@@ -16,7 +16,7 @@ from citewell.config import Documents
 from citewell.documents.canonical import Canonical
 from citewell.documents.encoding import decode
 from citewell.documents.hiding import Hiding, script_of, strikes
-from citewell.documents.metadata import Metadata, found, found_date, found_title
+from citewell.documents.metadata import Metadata, found, found_date, found_language, found_title
 from citewell.documents.scripts import Script, joined
 from citewell.errors import DamagedError, LimitError
 from citewell.records import Document
@@ -52,9 +52,8 @@ _DATES = (
     "citation_publication_date",
     "date",
     "pubdate",
-    "last-modified",
-    "article:modified_time",
 )
+_SAVED = ("last-modified", "article:modified_time")
 
 
 class HtmlReader:
@@ -153,8 +152,9 @@ class Page:
         return Metadata(
             title=title,
             author=found(_first(self._meta, _AUTHORS), "metadata"),
-            language=found(self._language.split("-")[0].lower(), "metadata"),
+            language=found_language(self._language, "metadata"),
             published_at=found_date(_first(self._meta, _DATES), "metadata"),
+            saved_at=found_date(_first(self._meta, _SAVED), "metadata: modified"),
         )
 
     # --- events of the parser; the names are its protocol ---

@@ -14,7 +14,7 @@ from citewell.config import Documents
 from citewell.documents.canonical import Canonical
 from citewell.documents.encoding import decode
 from citewell.documents.html import SCRIPTS, STRUCK, Page
-from citewell.documents.metadata import Metadata, found, found_date, found_title
+from citewell.documents.metadata import Metadata, found, found_date, found_language, found_title
 from citewell.documents.scripts import Script, joined
 from citewell.errors import LimitError
 from citewell.records import Document
@@ -59,9 +59,7 @@ class MarkdownReader:
             metadata=Metadata(
                 title=found_title(values.get("title"), "front matter"),
                 author=found(values.get("author") or values.get("authors"), "front matter"),
-                language=found(
-                    (values.get("language") or values.get("lang") or "")[:2].lower(), "front matter"
-                ),
+                language=found_language(values.get("language") or values.get("lang"), "front matter"),
                 published_at=found_date(
                     values.get("published_at") or values.get("published") or values.get("date"),
                     "front matter",

@@ -46,6 +46,16 @@ _WORTHLESS = re.compile(
 _PROGRAM = re.compile(
     r"^(?:python-docx|openpyxl|xlsxwriter|apache poi|microsoft office user|user|admin)$", re.I
 )
+_CODE = re.compile("[a-z]{2,3}")
+_NO_LANGUAGE = frozenset(("und", "mul", "zxx", "mis"))
+# A language has one code here, the one that :func:`language` gives too.
+_SHORT_CODES: dict[str, str] = dict(
+    re.findall(
+        "(...):(..)",
+        "eng:en deu:de ger:de fra:fr fre:fr spa:es ita:it por:pt nld:nl dut:nl rus:ru pol:pl swe:sv dan:da "
+        "nor:no fin:fi ces:cs cze:cs ell:el gre:el tur:tr ara:ar heb:he hin:hi zho:zh chi:zh jpn:ja kor:ko",
+    )
+)
 # Articles, pronouns, prepositions: a fifth of running English is these; of no other language.
 _FUNCTION_WORDS = frozenset(
     _WORD.findall(
@@ -56,8 +66,9 @@ _FUNCTION_WORDS = frozenset(
 
 
 class Metadata(Record, frozen=True, kw_only=True):
-    """What a format says about its document. ``saved_at`` is when the file was last saved: used as
-    ``published_at`` only when neither the format nor the first page gives a date of publication."""
+    """What a format says about its document. ``saved_at`` is when its author last saved it: used as
+    ``published_at``, and named so, only when neither the format nor the first page gives a date of
+    publication. The day a file was copied is none."""
 
     title: Found | None = None
     author: Found | None = None
@@ -83,6 +94,14 @@ def found_author(value: str | None, origin: str) -> Found | None:
     """An author, unless it is the program that wrote the file."""
     author = found(value, origin)
     return None if author is None or _PROGRAM.match(author.value) else author
+
+
+def found_language(value: str | None, origin: str) -> Found | None:
+    """The code before the region ("en-GB" is "en"); None for what is no code, such as "German"."""
+    code = re.split("[-_]", (value or "").strip().lower(), maxsplit=1)[0]
+    if not _CODE.fullmatch(code) or code in _NO_LANGUAGE:
+        return None
+    return Found(value=_SHORT_CODES.get(code, code), origin=origin)
 
 
 def found_date(value: str | None, origin: str) -> Found | None:

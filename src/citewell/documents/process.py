@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
@@ -19,7 +18,7 @@ from citewell.config import Documents
 from citewell.documents.files import read_file
 from citewell.documents.reading import read_bytes
 from citewell.errors import DocumentError, LimitError
-from citewell.records import Document, Found, Record
+from citewell.records import Document, Record
 
 
 class Request(Record, frozen=True, kw_only=True):
@@ -82,11 +81,7 @@ def _read(request: Request) -> Document:
     path = Path(os.fsdecode(request.path))
     data = read_file(path, max_bytes=request.limits.max_file_mb << 20)
     name = os.fsencode(path).decode("utf-8", "replace")
-    document = read_bytes(data, document_id=request.document_id, uri=name, limits=request.limits)
-    if document.published_at is None:
-        saved = datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
-        document = msgspec.structs.replace(document, published_at=Found(value=saved, origin="file"))
-    return document
+    return read_bytes(data, document_id=request.document_id, uri=name, limits=request.limits)
 
 
 def _limit(limits: Documents) -> None:

@@ -21,7 +21,7 @@ from citewell.documents.archives import open_archive
 from citewell.documents.canonical import Canonical
 from citewell.documents.detect import dialect
 from citewell.documents.encoding import decode
-from citewell.documents.metadata import Metadata, found_author, found_date, found_title
+from citewell.documents.office import office_metadata
 from citewell.documents.scripts import Script, joined
 from citewell.errors import DamagedError, LimitError
 from citewell.records import Document
@@ -66,10 +66,11 @@ class XlsxReader:
     def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
         from lxml import etree
 
-        open_archive(data, self._limits).close()
         out = Canonical()
         try:
-            metadata = self._sheets(data, out)
+            with open_archive(data, self._limits) as archive:
+                metadata = office_metadata(archive)
+            self._sheets(data, out)
         except (
             KeyError,
             ValueError,
@@ -94,7 +95,7 @@ class XlsxReader:
             titled=False,
         )
 
-    def _sheets(self, data: bytes, out: Canonical) -> Metadata:
+    def _sheets(self, data: bytes, out: Canonical) -> None:
         import warnings
 
         import openpyxl
@@ -114,18 +115,11 @@ class XlsxReader:
                 for block in _between_blanks(rows):
                     _write(block, out)
                 without += counter.without_value
-            properties = values.properties
             values.close()
             formulas.close()
         out.note("{n} hidden sheets dropped", hidden)
         out.note(
             "{n} formulas have no stored value and are left out: open and save the file to have them", without
-        )
-        saved = properties.modified or properties.created
-        return Metadata(
-            title=found_title(properties.title, "metadata"),
-            author=found_author(properties.creator, "metadata"),
-            saved_at=found_date(saved.date().isoformat() if saved else "", "metadata"),
         )
 
 

@@ -68,7 +68,8 @@ def _filing(lines: list[Line]) -> Front:
         printed = _YEAR.search(whole, at)
         phrase = re.sub(r"\s*\(.*", "", re.sub(r"\s+", " ", period.group(1)).lower()) if period else ""
         words += [phrase, whole[at : printed.end()] if printed else iso]
-        published = Found(value=iso, origin="first page")
+        origin = "first page: period end" if phrase.startswith("for ") else "first page"
+        published = Found(value=iso, origin=origin)
     title = " ".join(word for word in words if word)
     return Front(found(title, "first page"), found(company, "first page"), published)
 
