@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass, field
 
 import pytest
@@ -87,7 +88,9 @@ class Pdf:
         return body + end.encode("cp1252")
 
     def read(self) -> Document:
-        return PdfReader().read(self.bytes(), document_id="d.pdf", uri="file:d.pdf")
+        document = PdfReader().read(self.bytes(), document_id="d.pdf", uri="file:d.pdf")
+        assert unicodedata.is_normalized("NFC", document.text)
+        return document
 
 
 @pytest.fixture

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
+from citewell.documents.pdf.glyphs import PageWords, Word
+from citewell.documents.pdf.layout import read_lines
+from citewell.documents.pdf.writing import Size, write
 from citewell.identity import hash_bytes, hash_text
 from citewell.records import Document
 
@@ -124,6 +128,25 @@ def test_a_footnotes_number_does_not_join_the_figure(pdf: Any) -> None:
         124, 700, "tons of paper in the year."
     )
     assert "12,345⁶ tons" in pdf.read().text
+
+
+def test_an_accent_set_as_a_piece_of_its_own_joins_its_letter() -> None:
+    """The text is NFC as a whole, and the rectangles of what follows stay where it stands."""
+
+    def word(text: str, x0: float, x1: float, base: float, *, spaced: bool = True, size: float = 10) -> Word:
+        return Word(text, x0, x1, base, size, False, False, spaced, 0)
+
+    words = [
+        word("The", 50, 66, 700),
+        word("cafe", 69, 88, 700),
+        word("\u0301", 85, 88, 700, spaced=False, size=8),
+        word("closed.", 91, 120, 700),
+        word("Soon.", 50, 80, 650),
+    ]
+    lines = read_lines(PageWords(612, 792, words, Counter(), []), 1)
+    written = write([lines], [Size(612, 792)], {})
+    assert written.text == "The caf\u00e9 closed.\nSoon.\n"
+    assert [written.text[box.start : box.end] for box in written.boxes] == written.text.splitlines()
 
 
 def test_turned_pages_are_read_as_displayed(pdf: Any) -> None:

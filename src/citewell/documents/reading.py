@@ -6,6 +6,7 @@ Knows nothing about processes, files or stores.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,8 @@ def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Document
     try:
         reader = READERS[detect(data, uri or document_id, bounds)](bounds)
         document = reader.read(data, document_id=document_id, uri=uri)
+        if not unicodedata.is_normalized("NFC", document.text):
+            raise ValueError("its text is not in Unicode NFC")
         if document.language is None:
             document = msgspec.structs.replace(document, language=language(document.text))
         return document

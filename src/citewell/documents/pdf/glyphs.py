@@ -9,7 +9,6 @@ Knows nothing about lines, tables or documents.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
@@ -189,8 +188,6 @@ class _Walk:
         if place is None:
             self._hidden["outside the page"] += end - start
             return
-        if not shown.isascii():
-            shown = unicodedata.normalize("NFC", shown)
         x0, x1, base = place
         self._words.append(
             Word(shown, x0, x1, base, style.size, style.bold, style.italic, spaced, style.turned)

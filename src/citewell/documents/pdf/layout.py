@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
@@ -252,7 +253,7 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
         after = word.text[leader.end() :] if leader else ""
         wide = last is not None and word.x0 - last.x1 > _GAP * max(word.size, last.size)
         if parts and (fence or wide):
-            segments.append(Segment("".join(parts), start, end))
+            segments.append(_segment(parts, start, end))
             parts = []
         if text:
             if not parts:
@@ -265,7 +266,7 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
         if leader:
             fence = True
             if parts and after:
-                segments.append(Segment("".join(parts), start, end))
+                segments.append(_segment(parts, start, end))
                 parts = []
             if after:
                 parts, start, end, fence = [after], word.x1 - 0.5 * word.size * len(after), word.x1, False
@@ -276,7 +277,7 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
         italic += count * word.italic
         last = word
     if parts:
-        segments.append(Segment("".join(parts), start, end))
+        segments.append(_segment(parts, start, end))
     segments = _without_dots(segments)
     if not segments:
         return None
@@ -285,6 +286,11 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
     return Line(
         tuple(segments), base, round(size, 1), bold > 0.6 * total, italic > 0.6 * total, column, number
     )
+
+
+def _segment(parts: list[str], x0: float, x1: float) -> Segment:
+    """NFC of the whole: a file may set an accent as a piece of its own after its letter."""
+    return Segment(unicodedata.normalize("NFC", "".join(parts)), x0, x1)
 
 
 def _raised(word: Word, last: Word) -> bool:
