@@ -59,7 +59,7 @@ _SAVED = ("last-modified", "article:modified_time")
 class HtmlReader:
     """HTML and XHTML of any age."""
 
-    name = "html/1"
+    name = "html/2"
 
     def __init__(self, limits: Documents) -> None:
         self._limits = limits

@@ -33,7 +33,7 @@ _NAMED_TAG = re.compile(r"<(/?)([a-z]+)\b", re.I)
 class MarkdownReader:
     """CommonMark, tables, YAML or TOML front matter of plain keys."""
 
-    name = "markdown/1"
+    name = "markdown/2"
 
     def __init__(self, limits: Documents) -> None:
         self._limits = limits

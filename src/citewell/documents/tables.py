@@ -58,7 +58,7 @@ class CsvReader:
 class XlsxReader:
     """Excel workbooks since 2007; hidden sheets are left out and counted."""
 
-    name = "xlsx/1"
+    name = "xlsx/2"
 
     def __init__(self, limits: Documents) -> None:
         self._limits = limits
