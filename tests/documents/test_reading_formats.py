@@ -147,6 +147,30 @@ def test_markdown_is_read_with_front_matter_tables_and_code() -> None:
     assert document.published_at == Found(value="2020-01-02", origin="front matter")
 
 
+@pytest.mark.parametrize(
+    ("front", "title"),
+    [
+        ("title: >\n  The big\n  - handbook\n", "The big - handbook"),
+        ("title: |-\n  The big: a\n\n  handbook\nauthor: Ann\n", "The big: a handbook"),
+        ("title: >2-  # folded\n  The handbook\n", "The handbook"),
+        ("title: The big\n  handbook\n", "The big handbook"),
+        ('title: "The big\n  handbook"\n', "The big handbook"),
+        ("title: {en: Handbook}\n", None),
+        ("title: &name Handbook\n", None),
+        ("title: >\nauthor: Ann\n", None),
+    ],
+)
+def test_a_title_on_several_lines_is_read_or_left_out(front: str, title: str | None) -> None:
+    document = read(f"---\n{front}---\n\nSome words about the rules.\n", "a.md")
+    assert document.text == "Some words about the rules.\n"
+    assert document.title == (Found(value=title, origin="front matter") if title else None)
+
+
+def test_front_matter_of_a_million_lines_is_read_in_time() -> None:
+    assert read("---\ntitle: >\n" + "  a\n" * 300_000 + "---\n\nWords.\n", "a.md").text == "Words.\n"
+    assert read("---\nauthors:\n" + "- a\n" * 300_000 + "---\n\nWords.\n", "a.md").text == "Words.\n"
+
+
 def test_docx_is_read_with_headings_tables_and_properties() -> None:
     made = docx.Document()
     made.core_properties.title, made.core_properties.author = "Contract", "Ann Bee"

@@ -26,12 +26,14 @@ _YAML = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S | r
 _TOML = re.compile(r"\A\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.S | re.M)
 _PAIR = re.compile(r"^([A-Za-z][\w-]*)\s*:[ \t]*(.*)$")
 _ITEM = re.compile(r"^\s*-\s+(.*)$")
+_BLOCK = re.compile(r"[>|][-+1-9]{0,2}(?:\s+#.*)?")
+_UNREAD = ("{", "&", "*", "!", ">", "|")  # mappings, references and types: the field is left out
 _DEEPEST = 80
 _NAMED_TAG = re.compile(r"<(/?)([a-z]+)\b", re.I)
 
 
 class MarkdownReader:
-    """CommonMark, tables, YAML or TOML front matter of plain keys."""
+    """CommonMark, tables, struck text, YAML or TOML front matter of plain keys."""
 
     name = "markdown/2"
 
@@ -170,7 +172,8 @@ def _too_deep() -> LimitError:
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:
-    """Plain ``key: value`` pairs before the text; a list of names is joined by commas."""
+    """Plain ``key: value`` pairs before the text, a value on one line or several; a list of names is joined
+    by commas."""
     if match := _TOML.match(text):
         try:
             table = tomllib.loads(match.group(1))
@@ -185,13 +188,26 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
     match = _YAML.match(text)
     if match is None:
         return {}, text
-    values, key = {}, ""
+    parts: dict[str, list[str]] = {}
+    key, block = "", False
     for line in match.group(1).splitlines():
-        if pair := _PAIR.match(line):
-            key = pair.group(1).lower()
-            values[key] = pair.group(2).strip().strip("[]").strip("\"'")
+        indented = line.startswith((" ", "\t")) or not line.strip()
+        if block and indented:
+            parts[key] += " ", line.strip()
+        elif pair := _PAIR.match(line):
+            key, value = pair.group(1).lower(), pair.group(2).strip()
+            block = bool(_BLOCK.fullmatch(value))
+            parts[key] = [] if block or value.startswith(_UNREAD) else [_scalar(value)]
+            key = key if block or parts[key] else ""
         elif (item := _ITEM.match(line)) and key:
-            values[key] = ", ".join(filter(None, (values[key], item.group(1).strip().strip("\"'"))))
-        elif line.strip() and not line.startswith((" ", "\t", "#")):
+            parts[key] += ", " if any(parts[key]) else "", _scalar(item.group(1))
+        elif indented and key and any(parts[key]):
+            parts[key] += " ", _scalar(line)
+        elif not indented and not line.startswith("#"):
             return {}, text
+    values = {name: "".join(pieces).strip() for name, pieces in parts.items()}
     return values, text[match.end() :] if values else text
+
+
+def _scalar(text: str) -> str:
+    return text.strip().strip("[]").strip("\"'")
