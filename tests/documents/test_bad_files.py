@@ -103,6 +103,32 @@ def test_a_bad_file_gives_one_clear_error(name: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("data", "content"),
+    [
+        ("Revenue was £5 million.".encode("latin-1"), "text in an encoding that cannot be told"),
+        (b"%PDF-1.7 is the mark that a PDF begins with.\n", "plain text"),
+        (b"<!doctype html><p>%PDF-1.7", "HTML"),
+        (bytes(range(256)) * 20, "binary data of no known kind"),
+    ],
+)
+def test_what_is_named_like_a_pdf_and_is_none_is_told_what_it_is(data: bytes, content: str) -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        read_bytes(data, document_id="a.pdf")
+    assert caught.value.args[0] == f"it is named .pdf but its content is {content}"
+    assert caught.value.hint.startswith("fetch or save it again as .pdf")
+
+
+def test_a_text_that_begins_with_the_mark_of_a_pdf_is_read_as_text() -> None:
+    assert read_bytes(b"%PDF-1.7 is a mark.\n", document_id="a.txt").text == "%PDF-1.7 is a mark.\n"
+
+
+def test_a_pdf_that_was_cut_short_is_told_so() -> None:
+    with pytest.raises(DamagedError) as caught:
+        read_bytes(b"%PDF-1.7\n1 0 obj\n<< /Type /Cat", document_id="a.pdf")
+    assert "truncated" in caught.value.hint
+
+
 def test_a_bomb_is_refused_without_unpacking_it() -> None:
     """Ten entries of a declared gigabyte: only the directory may be looked at."""
     small = archive(*((f"word/{n}.xml", b"0" * 1000) for n in range(10)))

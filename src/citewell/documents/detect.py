@@ -18,7 +18,7 @@ import msgspec
 from citewell.config import Documents
 from citewell.documents.archives import open_archive
 from citewell.documents.encoding import binary, decode
-from citewell.errors import EmptyDocumentError, EncryptedError, OtherKindError, UnsupportedError
+from citewell.errors import DamagedError, EmptyDocumentError, EncryptedError, OtherKindError, UnsupportedError
 
 PDF, HTML, MARKDOWN, CSV, PLAIN = (
     "application/pdf",
@@ -83,6 +83,7 @@ _SPOKEN = {
     PLAIN: "plain text",
     JSON: "JSON",
 }
+_PDF_OBJECT = re.compile(rb"\d\s{1,8}obj\b")
 _BINARY_NAMES = (".pdf", ".docx", ".xlsx")
 _HTML_START = re.compile(
     rb"\s*(?:<\?xml[^>]*>\s*|<!--(?:(?!-->).)*+-->\s*)*+<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
@@ -116,14 +117,18 @@ def detect(data: bytes, name: str, limits: Documents) -> str:
     for offset, magic, what in _OTHERS:
         if data.startswith(magic, offset):
             raise OtherKindError(f"it is {what}", hint=_READS)
-    kind = _text_kind(data, PurePosixPath(name).suffix.lower())
-    if PurePosixPath(name).suffix.lower() in _BINARY_NAMES:
-        suffix = PurePosixPath(name).suffix
-        raise UnsupportedError(
-            f"it is named {suffix} but its content is {_SPOKEN[kind]}",
-            hint=f"fetch or save it again as {suffix}, or rename it if the text is what you want",
-        )
-    return kind
+    suffix = PurePosixPath(name).suffix
+    if suffix.lower() not in _BINARY_NAMES:
+        return _text_kind(data, suffix.lower())
+    again = f"fetch or save it again as {suffix}"
+    try:
+        content = _SPOKEN[_text_kind(data, suffix.lower())]
+        again += ", or rename it if the text is what you want"
+    except DamagedError:
+        content = "text in an encoding that cannot be told"
+    except UnsupportedError:
+        content = "binary data of no known kind"
+    raise UnsupportedError(f"it is named {suffix} but its content is {content}", hint=again)
 
 
 def dialect(text: str) -> str | None:
@@ -160,9 +165,10 @@ def _is_json(text: str) -> bool:
 
 
 def _is_pdf(data: bytes) -> bool:
-    """Viewers accept the mark within the first kilobyte; text that merely speaks of it is no PDF."""
+    """Viewers accept the mark within the first kilobyte; text that merely speaks of it is no PDF, even
+    where it begins with it: a PDF, cut short or not, holds objects."""
     if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n\0").startswith(b"%PDF-"):
-        return True
+        return _PDF_OBJECT.search(data) is not None
     return b"%PDF-" in data[:1024] and b"%%EOF" in data[-2048:]
 
 
