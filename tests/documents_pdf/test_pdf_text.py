@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from citewell.documents.pdf.glyphs import PageWords, Word
 from citewell.documents.pdf.layout import read_lines
 from citewell.documents.pdf.writing import Size, write
@@ -128,6 +130,18 @@ def test_a_footnotes_number_does_not_join_the_figure(pdf: Any) -> None:
         124, 700, "tons of paper in the year."
     )
     assert "12,345⁶ tons" in pdf.read().text
+
+
+@pytest.mark.parametrize(
+    ("figure", "end", "mark", "shown"), [("12,345", 118, "1,2", "12,345¹,²"), ("10", 100, "-6", "10⁻⁶")]
+)
+def test_marks_of_several_characters_do_not_join_the_figure(
+    pdf: Any, figure: str, end: int, mark: str, shown: str
+) -> None:
+    sheet = pdf.page()
+    sheet.say(50, 700, f"We sold {figure}").say(end, 704, mark, size=6)
+    sheet.say(end + 12, 700, "tons of paper in the year.")
+    assert f"{shown} tons" in pdf.read().text
 
 
 def test_an_accent_set_as_a_piece_of_its_own_joins_its_letter() -> None:

@@ -20,6 +20,7 @@ from citewell.documents.scripts import Script, written
 _LEADER = re.compile(r"[.·…_]{4,}|(?:[.·…]{2,}$)")
 _ONLY_LEADER = re.compile(r"[.·…_]+")
 _NUMERIC = re.compile(r"[$€£¥(]*[-–—]?[\d.,]*\d[\d.,]*[)%]*|[-–—$€£¥%()]+")
+_MARK = re.compile(r"[-−+]?[0-9]{1,2}|[0-9](?:,[0-9]){1,3}")
 _MIN_COLUMN_LINES = 5
 _GAP = 0.95
 """Em widths of white that end a segment: justified prose stays below, table columns above."""
@@ -246,7 +247,7 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
     for word in row:
         if last is not None and word.text == last.text and word.x0 - last.x0 < 0.08 * word.size:
             continue  # overprinted to look bold: the same ink twice
-        if last is not None and word.text.isdigit() and _raised(word, last):
+        if last is not None and _MARK.fullmatch(word.text) and _raised(word, last):
             word = word._replace(text=written(word.text, Script.RAISED), spaced=False)
         leader = _LEADER.search(word.text)
         text = word.text[: leader.start()] if leader else word.text
@@ -294,10 +295,9 @@ def _segment(parts: list[str], x0: float, x1: float) -> Segment:
 
 
 def _raised(word: Word, last: Word) -> bool:
-    """A footnote's number: "1,234" with a small raised 5 is not 12,345."""
+    """A footnote's number or an exponent: "1,234" with a small raised 5 is not 12,345."""
     return (
-        len(word.text) <= 2
-        and word.size < 0.85 * last.size
+        word.size < 0.85 * last.size
         and word.base > last.base + 0.12 * last.size
         and word.x0 - last.x1 < 2 * last.size
     )
