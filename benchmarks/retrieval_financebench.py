@@ -218,8 +218,8 @@ def report(results: dict[str, Any], sizes: dict[str, int], chunks: int) -> None:
     names = ["page hit@1", "page hit@5", "page hit@10", "page hit@50", "parent hit@5", "section hit@5"]
     parts = [
         "Filings: 36 of FinanceBench, all searched at once. Intervals: 95 %, bootstrap over questions. "
-        "A passage stands on every page that holds 50 of its characters; *parent* asks whether the parent "
-        "text shown with it (at most 6,000 characters) reaches the page, *section* whether its section does.",
+        "A passage stands on every page that holds 50 of its characters; *parent* asks whether the part "
+        "of its section that the ranker reads on a second try reaches the page, *section* whether its section does.",
         "*inside* searches the documents that a question names, *tables* ranks their rows, *fused, no names* "
         "is what is left when a question's names are not used. *re-ranked* is the order that an answer is "
         "made from: the ranker's and the pool's ranks fused, exact table cells raised; *parent hit@5* "
