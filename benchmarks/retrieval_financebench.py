@@ -219,7 +219,7 @@ def report(results: dict[str, Any], sizes: dict[str, int], chunks: int) -> None:
     parts = [
         "Filings: 36 of FinanceBench, all searched at once. Intervals: 95 %, bootstrap over questions. "
         "A passage stands on every page that holds 50 of its characters; *parent* asks whether the part "
-        "of its section that the ranker reads on a second try reaches the page, *section* whether its section does.",
+        "of its section that the ranker reads on a second try does, *section* whether its section does.",
         "*inside* searches the documents that a question names, *tables* ranks their rows, *fused, no names* "
         "is what is left when a question's names are not used. *re-ranked* is the order that an answer is "
         "made from: the ranker's and the pool's ranks fused, exact table cells raised; *parent hit@5* "
