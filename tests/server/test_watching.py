@@ -105,6 +105,13 @@ def test_an_answer_that_nobody_touched_is_flagged_while_the_server_runs(
         assert [one.signal.value for one in said] == ["no_engagement"]
 
 
+def test_an_application_can_be_started_again(kb: KnowledgeBase) -> None:
+    app = create_app(kb)
+    for _ in range(2):
+        with TestClient(app, base_url=LOOPBACK) as client:
+            assert client.get("/healthz").status_code == 200
+
+
 def test_a_look_that_fails_is_logged_and_looked_again(caplog: pytest.LogCaptureFixture) -> None:
     looks: list[int] = []
 

@@ -23,16 +23,21 @@ class Looking:
     def __init__(self, look: Callable[[], object]) -> None:
         self._look, self._every_s = look, EVERY_S
         self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="citewell-looking", daemon=True)
+        self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        self._thread.start()
+        """Does nothing while it runs: an application may be started again."""
+        if self._thread is None:
+            self._closed.clear()
+            self._thread = threading.Thread(target=self._run, name="citewell-looking", daemon=True)
+            self._thread.start()
 
     def close(self) -> None:
         """Waits for a look that is under way."""
         self._closed.set()
-        if self._thread.is_alive():
+        if self._thread is not None:
             self._thread.join()
+            self._thread = None
 
     def _run(self) -> None:
         while not self._closed.wait(self._every_s):
