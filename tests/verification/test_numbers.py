@@ -57,6 +57,8 @@ HELD = [
     ("$10,000", "$ 10,000", ""),
     ("EUR 5 million", "€5m", ""),
     ("8.4 percent", "8.4 pct", ""),
+    ("$5 million", "$5¹ million", ""),
+    ("5 million cells", "5 × 10⁶ cells", ""),
 ]
 NOT_HELD = [
     ("1.5 billion", "1,577 million", ""),
@@ -86,6 +88,8 @@ NOT_HELD = [
     ("the 1990s", "in 1984", ""),
     ("two-thirds", "one third", ""),
     ("80%", "0.8%", ""),
+    ("10 cells", "10⁶ cells", ""),
+    ("5 cells", "5 × 10⁶ cells", ""),
 ]
 
 
@@ -130,6 +134,11 @@ def test_digits_of_a_name_are_no_quantity(text: str) -> None:
         ("2,018", Decimal(2018), Form.NUMBER),
         ("½", Decimal("0.5"), Form.FRACTION),
         ("50 bps", Decimal("0.5"), Form.POINTS),
+        ("10⁶", Decimal(1_000_000), Form.NUMBER),
+        ("2.5 × 10⁻³", Decimal("0.0025"), Form.NUMBER),
+        ("$5¹ million", Decimal(5_000_000), Form.MONEY),
+        ("12.3²%", Decimal("12.3"), Form.PERCENT),
+        ("5,120²", Decimal(5_120), Form.NUMBER),
     ],
 )
 def test_what_a_quantity_is_worth(text: str, value: Decimal, form: Form) -> None:

@@ -1,7 +1,8 @@
 """Numbers written in digits: "$1,577 million", "(12.3)", "4:30 pm", "5 km", "3rd quarter".
 
 In: text. Out: quantities as they are written, in order; numbers that are part of a name ("COVID-19", "10-K",
-"B12") are none. Knows nothing about words for numbers, dates or ranges.
+"B12") are none. Raised digits are the power of a ten ("5 × 10⁶") and the mark of a footnote behind any other
+number ("5¹ million" is five million). Knows nothing about words for numbers, dates or ranges.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ _NUMERAL = re.compile(
 _ORDINAL_TAIL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
 _LETTER_TAIL = re.compile(r" ?(k|K|MM|mm|M|m|B|b|T|t)\b")
 _TIME_TAIL = re.compile(r"(?::(?P<min>[0-5]\d)(?::[0-5]\d)?)?\s?(?P<half>[ap]\.?m\b\.?)?", re.IGNORECASE)
+_POWER = re.compile(r"(?:[ \u00a0]?[×x·][ \u00a0]?10)?(?P<power>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})(?![⁰¹²³⁴⁵⁶⁷⁸⁹])")
+_MARK = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_PLAIN_DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _GLUED = frozenset("st nd rd th s x am pm bps bp pp ppt bn mn tn mln q h".split())
 
 
@@ -65,6 +69,12 @@ def _numeral(text: str, match: re.Match[str]) -> Quantity:
         end += 2
         unit = "quarter" if re.match(r"[ -]quarter\b", text[end:], re.IGNORECASE) else ""
         return plain(text, start, end, Form.ORDINAL, value, unit=unit)
+    power = _POWER.match(text, end)
+    if power and (written == "10" or power.start("power") > end):
+        exponent = int(power["power"].translate(_PLAIN_DIGITS)) - (power.start("power") == end)
+        value, step, end = value.scaleb(exponent), step.scaleb(exponent), power.end()
+    elif mark := _MARK.match(text, end):
+        end = mark.end()
     scale_end, scale = scale_after(text, end)
     if not scale:
         letter = _LETTER_TAIL.match(text, end)
