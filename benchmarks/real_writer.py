@@ -1,10 +1,13 @@
 """A real language model as the writer, beside the same model with the same passages and an everyday prompt.
 
 ``python -m benchmarks.real_writer --model openai:NAME --says "what it is" [--questions 30] [--keep FILE]
-[--minutes N]`` with ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY`` set. Half of the questions have an answer in
-the articles of SQuAD 2.0 that shaped no weights, half were written by people to look as if they had. *Pass*:
-ask() with the model as the writer. *Alone*: the passages that the pass retrieved, numbered, under "answer
-from the sources, cite them, say so when they do not hold the answer"; what it cites is checked afterwards by
+[--forms auto grammar] [--minutes N]`` with ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY`` set. Half of the
+questions have an answer in the articles of SQuAD 2.0 that shaped no weights, half were written by people to
+look as if they had.
+
+*Pass*: ask() with the model as the writer, in each form of prompt named ("grammar" is GBNF here, which
+llama.cpp takes). *Alone*: the passages that the pass retrieved, numbered, under "answer from the sources,
+cite them, say so when they do not hold the answer"; what it cites is checked afterwards by
 ``citewell.verify``, which changes nothing of it. Results are kept in FILE as they come, and the same
 command goes on.
 """
@@ -47,6 +50,7 @@ def main() -> None:
     parser.add_argument("--model", required=True, help="as in the configuration: openai:NAME")
     parser.add_argument("--says", required=True, help="what it is, for the page")
     parser.add_argument("--questions", type=int, default=30)
+    parser.add_argument("--forms", nargs="+", default=["auto"], help="as in the configuration: [writer] form")
     parser.add_argument("--keep", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--timeout", type=float, default=300.0)
@@ -55,18 +59,25 @@ def main() -> None:
     asked, articles = reporting()
     chosen = _chosen(asked, given.questions)
     kept = [json.loads(line) for line in given.keep.read_text().splitlines()] if given.keep.exists() else []
-    done = {row["question"] for row in kept}
-    with tempfile.TemporaryDirectory(prefix="citewell-writer-") as scratch:
-        home = given.keep.with_suffix(".home")
-        config = Config(generator=given.model, writer=Writer(timeout_s=given.timeout))
+    done = {(row["question"], row["form"]) for row in kept}
+    home = given.keep.with_suffix(".home")
+    for form in given.forms:
+        writer = Writer(timeout_s=given.timeout, form=form, dialect="gbnf")
         fresh = not home.is_dir()
-        with KnowledgeBase(Assembly(home, config)) as kb, given.keep.open("a", encoding="utf-8") as out:
+        with (
+            tempfile.TemporaryDirectory(prefix="citewell-writer-") as scratch,
+            KnowledgeBase(Assembly(home, Config(generator=given.model, writer=writer))) as kb,
+            given.keep.open("a", encoding="utf-8") as out,
+        ):
             if fresh:
                 _ingest(kb, articles, Path(scratch) / "articles")
             for question in chosen:
-                if question.question in done or time.monotonic() > until:
+                if (question.question, form) in done or time.monotonic() > until:
                     continue
-                row = _row(question, kb, given.model.partition(":")[2])
+                row = {"form": form, **_passed(question, kb)}
+                sources = row.pop("sources")
+                if form == given.forms[0]:
+                    row["alone"] = _alone(question, sources, given.model.partition(":")[2])
                 kept.append(row)
                 out.write(json.dumps(row, ensure_ascii=False) + "\n")
                 out.flush()
@@ -81,21 +92,28 @@ def _chosen(asked: list[Question], count: int) -> list[Question]:
     return [question for pair in zip(held, none, strict=False) for question in pair]
 
 
-def _row(question: Question, kb: KnowledgeBase, model: str) -> dict[str, Any]:
-    golds = sorted({question.passage[a:b] for a, b in question.spans or ()})
+def _passed(question: Question, kb: KnowledgeBase) -> dict[str, Any]:
+    golds = _golds(question)
     began = time.perf_counter()
     answer = kb.ask(question.question)
-    passed = time.perf_counter() - began
-    sources = [passage.chunk.content for passage in answer.passages if passage.relevant][:8]
-    began = time.perf_counter()
-    text = _alone(question.question, sources, model) if sources else ""
-    alone = time.perf_counter() - began
+    seconds = time.perf_counter() - began
     return {
         "question": question.question,
         "answers": golds,
-        "pass": {**_of_pass(answer, golds), "seconds": passed},
-        "alone": {**_of_text(question.question, text, sources, golds), "seconds": alone},
+        "pass": {**_of_pass(answer, golds), "seconds": seconds},
+        "sources": [passage.chunk.content for passage in answer.passages if passage.relevant][:8],
     }
+
+
+def _golds(question: Question) -> list[str]:
+    return sorted({question.passage[a:b] for a, b in question.spans or ()})
+
+
+def _alone(question: Question, sources: Sequence[str], model: str) -> dict[str, Any]:
+    began = time.perf_counter()
+    text = _asked(question.question, sources, model) if sources else ""
+    seconds = time.perf_counter() - began
+    return {**_of_text(question.question, text, sources, _golds(question)), "seconds": seconds}
 
 
 def _of_pass(answer: Answer, golds: Sequence[str]) -> dict[str, Any]:
@@ -113,9 +131,6 @@ def _of_pass(answer: Answer, golds: Sequence[str]) -> dict[str, Any]:
             for c in answer.claims
         ],
         "stages": calls,
-        "tokens": sum(stage.name in ("generation", "stricter retry") for stage in answer.trace.stages)
-        if answer.trace
-        else 0,
     }
 
 
@@ -138,7 +153,7 @@ def _outcome(claims: Sequence[str], golds: Sequence[str]) -> str:
     return "right" if any(_says(claim, gold) for claim in claims for gold in golds) else "wrong"
 
 
-def _alone(question: str, sources: Sequence[str], model: str) -> str:
+def _asked(question: str, sources: Sequence[str], model: str) -> str:
     from openai import OpenAI
 
     listed = "\n\n".join(f"[{number}] {text}" for number, text in enumerate(sources, 1))
@@ -150,41 +165,54 @@ def _alone(question: str, sources: Sequence[str], model: str) -> str:
 
 
 def _report(rows: Sequence[dict[str, Any]], given: argparse.Namespace) -> None:
-    held = [row for row in rows if row["answers"]]
-    none = [row for row in rows if not row["answers"]]
-    ways = (("pass", "outcome"), ("pass", "as supported"), ("alone", "outcome"))
+    columns: dict[str, list[tuple[bool, str]]] = {}  # whether an answer stands there, what came of it
+    told: list[str] = []
+    for form in given.forms:
+        of = [row for row in rows if row["form"] == form]
+        for name, key in (("shown", "outcome"), ("shown as verified", "as supported")):
+            columns[f"pass, {form}: {name}"] = [(bool(row["answers"]), row["pass"][key]) for row in of]
+        claims = [claim for row in of for claim in row["pass"]["claims"]]
+        ended = Counter(claim["failure"] or claim["status"] for claim in claims)
+        told.append(f"Claims of the pass ({form}), as they ended: {_counted(ended)}; {_seconds(of, 'pass')}.")
+    alone = [row for row in rows if "alone" in row]
+    columns["alone: shown"] = [(bool(row["answers"]), row["alone"]["outcome"]) for row in alone]
+    statuses = sum((Counter(row["alone"]["statuses"]) for row in alone), Counter())
+    told.append(
+        f"Claims of the model alone, checked afterwards: {_counted(statuses)}; {_seconds(alone, 'alone')}."
+    )
 
-    def rate(of: Sequence[dict[str, Any]], way: tuple[str, str], outcome: str) -> str:
-        measure = interval([float(row[way[0]][way[1]] == outcome) for row in of])
+    def rate(of: Sequence[tuple[bool, str]], held: bool, outcome: str) -> str:
+        measure = interval([float(found == outcome) for stands, found in of if stands is held])
         return f"{shown(measure)} ({measure['n']})"
 
     lines = [
-        ["an answer stands there: the right words are shown", *(rate(held, way, "right") for way in ways)],
-        ["an answer stands there: something else is shown", *(rate(held, way, "wrong") for way in ways)],
-        ["an answer stands there: silent", *(rate(held, way, "silent") for way in ways)],
-        ["none stands there: something is shown", *(rate(none, way, "wrong") for way in ways)],
-        ["none stands there: silent", *(rate(none, way, "silent") for way in ways)],
+        [says, *(rate(of, held, outcome) for of in columns.values())]
+        for says, held, outcome in (
+            ("an answer stands there: the right words are shown", True, "right"),
+            ("an answer stands there: something else is shown", True, "wrong"),
+            ("an answer stands there: silent", True, "silent"),
+            ("none stands there: something is shown", False, "wrong"),
+            ("none stands there: silent", False, "silent"),
+        )
     ]
-    claims = [claim for row in rows for claim in row["pass"]["claims"]]
-    statuses = Counter(claim["failure"] or claim["status"] for claim in claims)
-    alone = sum((Counter(row["alone"]["statuses"]) for row in rows), Counter())
-    seconds = {name: sorted(row[name]["seconds"] for row in rows) for name in ("pass", "alone")}
-    middle = {name: values[len(values) // 2] if values else 0.0 for name, values in seconds.items()}
-    body = f"""`python -m benchmarks.real_writer --model {given.model} --questions {given.questions} --keep
-    FILE`:
+    body = f"""`python -m benchmarks.real_writer --model {given.model} --forms {" ".join(given.forms)}
+    --questions {given.questions} --keep FILE`:
 {given.says}
 
-{table(("question", "pass: shown", "pass: shown as verified", "alone: shown"), lines)}
+{table(("question", *columns), lines)}
 
-Claims of the pass, as they ended: {_counted(statuses)}. Claims of the model alone, checked afterwards:
-{_counted(alone)}. Median seconds: pass {middle["pass"]:.0f}, alone {middle["alone"]:.0f}, on this
-processor, retrieval in the first only.
+{" ".join(told)} On this processor; retrieval is in the seconds of the pass only.
 
 *Shown*: claims of an ANSWER or PARTIAL, those marked as without support too; *as verified*: without those.
 *Right*: a shown claim holds the words of a marked answer. 95 % bootstrap intervals, n in brackets. The
 questions without an answer were written by people to look as if the paragraph answered them.
 """
     write("real_writer", "A real language model as the writer", body, {"rows": list(rows)})
+
+
+def _seconds(rows: Sequence[dict[str, Any]], way: str) -> str:
+    values = sorted(row[way]["seconds"] for row in rows)
+    return f"median {values[len(values) // 2] if values else 0.0:.0f} seconds"
 
 
 def _counted(counts: Counter[str]) -> str:
