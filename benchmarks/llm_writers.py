@@ -382,12 +382,13 @@ def main() -> None:
     ]
     citing_heads = ["cited", "claims", "coverage", "precision", "the writer's own"]
     body = f"""
-`python -m benchmarks.llm_writers --n {arguments.n}`. No real model writes here ([real_writer](real_writer.md)
-is one): a local server speaks the real protocols and plays the writers. Good claims are supported FEVER claims, written by people about the
-passage, so that "good lost" is the verifier's miss rate on paraphrase, abstentions included; bad ones are
-named by the row. Every writer is stubborn: after the stricter prompt it says the same again, so 2 calls mean
-one retry. "Bad shown as supported" counts bad claims that are shown as VERIFIED. Mechanical lies
-({", ".join(MECHANICAL)}) that got through: **{mechanical}**.
+`python -m benchmarks.llm_writers --n {arguments.n}`. No real model writes here
+([real_writer](real_writer.md) is one): a local server speaks the real protocols and plays the writers. Good
+claims are supported FEVER claims, written by people about the passage, so that "good lost" is the verifier's
+miss rate on paraphrase, abstentions included; bad ones are named by the row. Every writer is stubborn: after
+the stricter prompt it says the same again, so 2 calls mean one retry. "Bad shown as supported" counts bad
+claims that are shown as VERIFIED. Mechanical lies ({", ".join(MECHANICAL)}) that got through:
+**{mechanical}**.
 
 {table(heads, lines)}
 

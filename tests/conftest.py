@@ -138,7 +138,7 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Skips with the reason where there is no PostgreSQL."""
     pytest.importorskip("psycopg")
     try:
-        with private_postgres(tmp_path_factory.mktemp("postgres"), ("fsync=off",)) as url:
+        with private_postgres(tmp_path_factory.mktemp("postgres")) as url:
             yield url
     except NoPostgresError as error:
         pytest.skip(str(error))

@@ -180,10 +180,11 @@ def test_exports_hold_every_record(queries: Queries, tmp_path: Path) -> None:
     assert table[2]["confidence"] is None
 
 
-def test_a_spreadsheet_gets_no_formula(log: Log, queries: Queries, tmp_path: Path) -> None:
-    log.append(some_record(70, question='=HYPERLINK("http://x")'))
+@pytest.mark.parametrize("begins", ["=", "＝", "\n="])
+def test_a_spreadsheet_gets_no_formula(log: Log, queries: Queries, tmp_path: Path, begins: str) -> None:
+    log.append(some_record(70, question=f'{begins}HYPERLINK("http://x")'))
     FORMATS[".csv"](queries.every(AuditQuery()), tmp_path / "out.csv")
-    assert "\"'=HYPERLINK" in (tmp_path / "out.csv").read_text()
+    assert f"\"'{begins}HYPERLINK" in (tmp_path / "out.csv").read_text()
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,16 @@
 """The log's database as a PostgreSQL server by URL: the same SQL, the same promises as SQLite.
 
 In: ``postgresql://...``. Out: the :class:`citewell.audit.database.Database` of one schema of it. One advisory
-lock lets one writer at a time through, of all processes on all machines; a commit is durable as the server's
-``synchronous_commit`` says (refused when it is off). Knows nothing about entries.
+lock lets one writer at a time through, of all processes on all machines; a server whose commits are not on
+its disk (``synchronous_commit`` or ``fsync`` off) is refused. A server that was started anew is reached again
+by the next block. Knows nothing about entries.
 """
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -46,28 +47,31 @@ class PostgresDatabase:
         self._error: type[Exception] = psycopg.Error
         self._url, self._wait_ms = url, int(wait_s * 1000)
         self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
+        self._closed = False
         with self._as_log_error():
-            self._writer = self._open()
-            self._reader = self._open()
-            self._reader.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-            self._reader.read_only = True
-            synced = self._writer.execute("SHOW synchronous_commit").fetchone()
-        if synced and synced[0] == "off":
-            raise ConfigError(
-                "this PostgreSQL acknowledges commits that are not on its disk",
-                hint="set synchronous_commit = on",
-            )
+            self._writer = self._open_writer()
+            self._reader = self._open_reader()
+            for setting in ("synchronous_commit", "fsync"):
+                synced = self._writer.execute(f"SHOW {setting}".encode()).fetchone()
+                if synced and synced[0] == "off":
+                    self.close()
+                    raise ConfigError(
+                        "this PostgreSQL acknowledges commits that are not on its disk",
+                        hint=f"set {setting} = on",
+                    )
 
     @contextmanager
     def reading(self) -> Iterator[Rows]:
-        with self._read_lock, self._as_log_error(), self._reader.transaction():
-            yield _PostgresRows(self._reader)
+        with self._read_lock, self._as_log_error():
+            self._reader = self._live(self._reader, self._open_reader)
+            with self._reader.transaction():
+                yield _PostgresRows(self._reader)
 
     @contextmanager
     def writing(self) -> Iterator[Rows]:
-        with self._write_lock, self._as_log_error(), self._writer.transaction():
-            self._writer.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (_WRITER, self.schema))
-            yield _PostgresRows(self._writer)
+        with self._writing() as writer, writer.transaction():
+            writer.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (_WRITER, self.schema))
+            yield _PostgresRows(writer)
 
     def tables(self, rows: Rows) -> set[str]:
         found = rows.execute("SELECT tablename FROM pg_tables WHERE schemaname = ?", (self.schema,))
@@ -75,9 +79,9 @@ class PostgresDatabase:
 
     def settle(self) -> None:
         """Statistics and visibility maps after a bulk load, as autovacuum would make them later."""
-        with self._write_lock, self._as_log_error():
-            for table in sorted(self.tables(_PostgresRows(self._writer))):
-                self._writer.execute(f"VACUUM ANALYZE {table}".encode())
+        with self._writing() as writer:
+            for table in sorted(self.tables(_PostgresRows(writer))):
+                writer.execute(f"VACUUM ANALYZE {table}".encode())
 
     def overwrite(self) -> None:
         """Rewrites every table, so that deleted rows stand in no file of it any more.
@@ -85,15 +89,51 @@ class PostgresDatabase:
         What the server keeps elsewhere (its write-ahead log until it is recycled, its backups) is the
         operator's to bound.
         """
-        with self._write_lock, self._as_log_error():
-            for table in sorted(self.tables(_PostgresRows(self._writer))):
-                self._writer.execute(f"VACUUM FULL {table}".encode())
-            self._writer.execute("CHECKPOINT")
+        with self._writing() as writer:
+            for table in sorted(self.tables(_PostgresRows(writer))):
+                writer.execute(f"VACUUM FULL {table}".encode())
+            writer.execute("CHECKPOINT")
 
     def close(self) -> None:
         with self._write_lock, self._read_lock:
+            self._closed = True
             self._reader.close()
             self._writer.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[psycopg.Connection[Row]]:
+        with self._write_lock, self._as_log_error():
+            self._writer = self._live(self._writer, self._open_writer)
+            yield self._writer
+
+    def _live(
+        self, connection: psycopg.Connection[Row], anew: Callable[[], psycopg.Connection[Row]]
+    ) -> psycopg.Connection[Row]:
+        """Asked between two blocks, where nothing is in flight that a new connection could do twice."""
+        if self._closed:
+            return connection  # which says so
+        try:
+            connection.execute("SELECT 1")
+        except self._error:
+            connection.close()
+            return anew()
+        return connection
+
+    def _open_writer(self) -> psycopg.Connection[Row]:
+        """Whatever the role's default is: a snapshot older than the lock would number entries twice."""
+        import psycopg
+
+        connection = self._open()
+        connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+        return connection
+
+    def _open_reader(self) -> psycopg.Connection[Row]:
+        import psycopg
+
+        connection = self._open()
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
+        return connection
 
     def _open(self) -> psycopg.Connection[Row]:
         import psycopg

@@ -40,7 +40,7 @@ COLUMNS: Mapping[str, Callable[[AuditRecord], str | int | float | None]] = {
     "total_ms": lambda r: r.latency_ms.get("total"),
 }
 """One row a record; ``verified`` and the like count claims."""
-_FORMULA = frozenset("=+-@\t\r")
+_FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
 _ROWS = 5_000
 """Records of a Parquet row group."""
 

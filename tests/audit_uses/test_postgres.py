@@ -1,0 +1,78 @@
+"""A PostgreSQL server is somebody else's: it is started anew, has settings of its own, and may not sync."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from pathlib import Path
+
+import psycopg
+import pytest
+from benchmarks.private_postgres import NoPostgresError, private_postgres
+
+from citewell.audit.database import Database
+from citewell.audit.postgres import PostgresDatabase
+from citewell.errors import ConfigError, LogError
+
+_SCHEMAS = itertools.count()
+
+
+def opened(url: str) -> PostgresDatabase:
+    made = PostgresDatabase(url, schema=f"server{next(_SCHEMAS)}")
+    with made.writing() as rows:
+        rows.execute("CREATE TABLE numbers (number INTEGER PRIMARY KEY)")
+    return made
+
+
+def add(database: Database) -> None:
+    """The next number: it must be seen what the last writer wrote."""
+    with database.writing() as rows:
+        ((last,),) = rows.execute("SELECT coalesce(max(number), 0) FROM numbers")
+        rows.execute("INSERT INTO numbers(number) VALUES(?)", (last + 1,))
+
+
+def numbers(database: Database) -> list[int]:
+    with database.reading() as rows:
+        return [number for (number,) in rows.execute("SELECT number FROM numbers ORDER BY number")]
+
+
+def test_a_server_that_was_started_anew_is_reached_again(postgres_url: str) -> None:
+    database = opened(postgres_url)
+    add(database)
+    with psycopg.connect(postgres_url, autocommit=True) as other:
+        other.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+            " AND backend_type = 'client backend'"
+        )
+    add(database)
+    assert numbers(database) == [1, 2]
+    database.close()
+    with pytest.raises(LogError):
+        numbers(database)
+
+
+def test_a_role_that_reads_snapshots_does_not_number_twice(postgres_url: str) -> None:
+    url = f"{postgres_url}&options=-c%20default_transaction_isolation%3Drepeatable%5C%20read"
+    first = opened(url)
+    writers = [first, *(PostgresDatabase(url, schema=first.schema) for _ in range(3))]
+    threads = [threading.Thread(target=lambda own=own: [add(own) for _ in range(10)]) for own in writers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert numbers(first) == list(range(1, 41))
+    for writer in writers:
+        writer.close()
+
+
+@pytest.mark.parametrize("setting", ["fsync", "synchronous_commit"])
+def test_a_server_that_does_not_sync_is_refused(tmp_path: Path, setting: str) -> None:
+    try:
+        with (
+            private_postgres(tmp_path, (f"{setting}=off",)) as url,
+            pytest.raises(ConfigError, match="not on its disk") as refused,
+        ):
+            PostgresDatabase(url)
+    except NoPostgresError as error:
+        pytest.skip(str(error))
+    assert refused.value.hint == f"set {setting} = on"
