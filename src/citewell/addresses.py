@@ -15,6 +15,16 @@ FOLDERS = ("file", "git")
 PATHS_SHOWN = (*FOLDERS, "s3", "postgresql", "postgres")
 """Their paths name a place. The path of any other address may be all the secret it has, as a webhook's."""
 TIMEOUT_S = 10.0
+
+
+class _Unmoved(urllib.request.HTTPRedirectHandler):
+    """A redirected POST would become a GET without its body, to wherever the other end says: refused."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_Unmoved)
 _UNREADABLE = "(an address without a scheme)"
 
 
@@ -35,15 +45,15 @@ def named(address: str) -> str:
 
 
 def post(url: str, data: bytes, content_type: str) -> str:
-    """What went wrong, or "": a 2xx answer takes it as kept. Never raises for what the other end does, and
-    repeats nothing of the address, nor of what the other end says."""
+    """What went wrong, or "": a 2xx answer takes it as kept; a redirect is not followed. Never raises for
+    what the other end does, and repeats nothing of the address, nor of what the other end says."""
     if not url.startswith(("https://", "http://")):
         return f"{named(url)} is no http address"
     try:
         request = urllib.request.Request(  # noqa: S310 - of the kinds checked above
             url, data=data, headers={"Content-Type": content_type}, method="POST"
         )
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310 - see above
+        with _OPENER.open(request, timeout=TIMEOUT_S) as answer:
             answer.read()
     except urllib.error.HTTPError as error:
         return f"{named(url)}: HTTP status {error.code}"

@@ -297,6 +297,51 @@ def test_a_webhook_gets_the_alert_as_json(home: Path) -> None:
     assert heard[0]["measure"] == "abstention"
 
 
+@pytest.mark.enable_socket
+def test_a_webhook_that_redirects_has_not_been_told(home: Path) -> None:
+    """The alert would be gone for a day, and the request would go wherever the other end says."""
+    import threading
+    from http.server import BaseHTTPRequestHandler, HTTPServer
+
+    fetched: list[str] = []
+
+    class Login(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(302)
+            self.send_header("Location", "/login")
+            self.end_headers()
+
+        def do_GET(self) -> None:
+            fetched.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Login) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        fill(home, [BAD])
+        with opened(
+            home, rules=("abstention > 0.3 @ 1d",), webhook=f"http://127.0.0.1:{server.server_port}/hook"
+        ) as kb:
+            ((told,),) = [tuple(sinks.values()) for sinks in tell(kb, drift(kb).alerts).values()]
+        server.shutdown()
+        thread.join(timeout=10)
+    assert "HTTP status 302" in told
+    assert not fetched
+
+
+def test_a_command_with_an_open_quotation_mark_says_so(home: Path) -> None:
+    fill(home, [BAD])
+    with (
+        opened(home, rules=("abstention > 0.3 @ 1d",), command="sh -c 'x") as kb,
+        pytest.raises(ConfigError, match=r"alerts\.command"),
+    ):
+        tell(kb, drift(kb).alerts)
+
+
 def test_metrics_leave_no_entry(home: Path) -> None:
     fill(home, [BAD])
     with opened(home, rules=("abstention > 0.3 @ 1d",)) as kb:
@@ -344,6 +389,22 @@ def test_the_canary_is_measured_sealed_and_drawn_with_the_rest(reading: Path, tm
         )  # a case without spans is not asked
         with pytest.raises(UsageError):
             canary(kb, (Case(id="2", question="no span"),))
+
+
+def test_a_canary_that_finds_nothing_is_not_precise_and_another_file_is_another_series(reading: Path) -> None:
+    span = CaseSpan(document="papers/harbour.md", quote="opened in 1856")
+    found = Case(id="1", question="When was the harbour of Lindau opened?", spans=(span,))
+    lost = Case(id="2", question="Who invented the telephone exchange of Budapest?", spans=(span,))
+    with citewell.open(reading) as kb:
+        assert canary(kb, (lost,)).precision == 0.0
+        assert canary(kb, (found, lost)).precision == 0.5
+        assert canary(kb, (found,)).precision == 1.0
+        points = {point.measure: point for point in drift(kb, by="day").points}
+        metrics = {m.labels.get("measure"): m.value for m in drift_metrics(kb) if m.name == "drift"}
+    hit = points["canary_hit"]
+    assert (hit.value, hit.n, hit.high) == (1.0, 1, 1.0)
+    assert hit.low == pytest.approx(0.025)  # one of one is no certainty
+    assert metrics["canary_precision"] == 1.0
 
 
 def test_the_command_prints_and_ends_with_five_when_an_alert_fires(home: Path) -> None:

@@ -45,8 +45,9 @@ def drift(
     knowledge_base = open_home(context, home)
     if canary is not None:
         found = measure_canary(knowledge_base, load_cases(canary))
-        precision = "not measured" if found.precision is None else f"{found.precision:.2f}"
-        aside(f"canary: evidence found for {found.hit:.1%} of {found.n} cases, precision {precision}")
+        aside(
+            f"canary: evidence found for {found.hit:.1%} of {found.n} cases, precision {found.precision:.2f}"
+        )
         for note in found.notes:
             aside(f"note: {note}")
     moved = measure(knowledge_base, since=since, by=by, of=of)

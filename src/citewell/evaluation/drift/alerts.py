@@ -93,13 +93,16 @@ def judged(
 def sinks_of(settings: Alerts) -> dict[str, Callable[[Alert], str]]:
     """Each configured one by its name; told an alert, it returns what went wrong, or "".
 
-    A command gets the alert's text as its last argument and its JSON as standard input.
+    A command gets the alert's text as its last argument and its JSON as standard input. Raises ConfigError
+    for a command that cannot be taken apart into words.
     """
     found: dict[str, Callable[[Alert], str]] = {}
     if settings.command:
-        found["command"] = lambda alert: tell_command(
-            shlex.split(settings.command), alert.text, msgspec.json.encode(alert)
-        )
+        try:
+            words = shlex.split(settings.command)
+        except ValueError as error:
+            raise ConfigError(f"alerts.command: {error}", hint="close every quotation mark") from None
+        found["command"] = lambda alert: tell_command(words, alert.text, msgspec.json.encode(alert))
     if settings.webhook:
         found["webhook"] = lambda alert: post(
             settings.webhook, msgspec.json.encode(alert), "application/json"

@@ -31,7 +31,7 @@ from citewell.records import Case, Record
 
 MOST_GROUPS = 12
 CANARY = "canary retrieval"
-CANARY_MEASURES = ("canary_hit", "canary_precision")
+CANARY_HIT, CANARY_PRECISION = CANARY_MEASURES = ("canary_hit", "canary_precision")
 ALERT = "alert"
 WINDOW = "7d"
 """Of the metrics."""
@@ -75,10 +75,10 @@ class Metric(Record, frozen=True, kw_only=True):
 class Canary(Record, frozen=True, kw_only=True):
     """Of the cases that have spans; ``unscored`` are those whose spans stand nowhere, ``notes`` say which.
     ``hit``: share of cases with evidence among the relevant passages; ``precision``: mean share of the
-    relevant passages that hold evidence, over the cases that have any."""
+    relevant passages that hold evidence, 0 where there is none: finding nothing is no precision."""
 
     hit: float
-    precision: float | None
+    precision: float
     n: int
     unscored: int
     notes: tuple[str, ...] = ()
@@ -135,6 +135,7 @@ def drift_metrics(kb: KnowledgeBase) -> tuple[Metric, ...]:
     start = moment(WINDOW, kb.now())
     told = _told(kb, min([start, *_starts(kb, rules)]), words=False, reader=None)
     values = values_of([one for one in told if one.timestamp >= start], "all", lambda timestamp: WINDOW)
+    values |= _canary_values(kb, start, lambda timestamp: WINDOW)
     found = []
     for (measure, _, window), numbers in sorted(values.items()):
         labels = {"measure": measure, "window": window}
@@ -175,12 +176,14 @@ def _told(kb: KnowledgeBase, since: str, *, words: bool, reader: str | None) -> 
 
 
 def _canary_values(kb: KnowledgeBase, since: str, period: Callable[[str], str]) -> Values:
+    """Of the newest case file: what other questions brought is no change in quality."""
+    runs = list(kb.audit.evaluations(CANARY))
     found: Values = defaultdict(list)
-    for entry, body in kb.audit.evaluations(CANARY):
-        if entry.timestamp >= since:
+    for entry, body in runs:
+        if entry.timestamp >= since and body["cases"] == runs[-1][1]["cases"]:
             when = period(entry.timestamp)
-            found["canary_hit", "all", when] += body["hit"]
-            found["canary_precision", "all", when] += body["precision"]
+            found[CANARY_HIT, "all", when] += body["hit"]
+            found[CANARY_PRECISION, "all", when] += body["precision"]
     return {key: values for key, values in found.items() if values}
 
 
@@ -204,7 +207,7 @@ class _Sum(Record, frozen=True, kw_only=True):
 
 
 def _summed(measure: str, values: Sequence[float]) -> _Sum:
-    if measure in SHARES:
+    if measure in SHARES or measure == CANARY_HIT:
         low, high = clopper_pearson(int(sum(values)), len(values))
         return _Sum(value=sum(values) / len(values), low=low, high=high)
     array = np.asarray(values, dtype=np.float64)
@@ -297,15 +300,14 @@ def canary(kb: KnowledgeBase, cases: Sequence[Case]) -> Canary:
         relevant = [p for p in kb.search(case.question, groups=case.groups) if p.relevant]
         right, _ = hits(located, relevant)
         hit.append(float(any(right)))
-        if right:
-            precision.append(sum(right) / len(right))
+        precision.append(sum(right) / max(len(right), 1))
     if not hit:
         raise UsageError("no case has a span in these documents", hint="retrieval is judged by spans")
     body = {"measure": CANARY, "cases": hash_cases(cases), "hit": hit, "precision": precision}
     kb.audit.note_evaluation({**body, "config_hash": kb.config.hash})
     return Canary(
         hit=sum(hit) / len(hit),
-        precision=sum(precision) / len(precision) if precision else None,
+        precision=sum(precision) / len(precision),
         n=len(hit),
         unscored=len(notes),
         notes=tuple(notes),
