@@ -324,6 +324,17 @@ def test_an_error_is_sealed_and_raised(make: Made, error: BaseException) -> None
     assert traces.session("ses_e")[0].failure_reason == "generator_failed"
 
 
+def test_what_cannot_be_sealed_is_an_error_on_record(make: Made) -> None:
+    unreal = msgspec.structs.replace(passage(), relevance=float("nan"))
+    answering, log, _ = make(Writer([TRUE]), retriever=StubRetriever([unreal]))
+    with pytest.raises(ValueError, match="nan"):
+        answering.ask(Ask(question=QUESTION))
+    (record,) = records(log)
+    assert record.user_query == QUESTION
+    assert record.error
+    assert any("could not be sealed" in note for note in record.notes)
+
+
 class NoTraces:
     def put(self, trace: Trace) -> None:
         raise CitewellError("traces are full")

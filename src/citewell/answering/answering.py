@@ -94,13 +94,22 @@ class Answering:
                 streaming.note(())
             self._keep_trace(journal)
             if not isinstance(error, LogError):
-                self.log.append(journal.record())
+                self._seal_failure(journal)
             raise
         self._call_people(journal)
         answer = msgspec.structs.replace(journal.answer(digest), asked_as=asked_as)
         if streaming is not None:
             streaming.settle(answer)
         return answer
+
+    def _seal_failure(self, journal: Journal) -> None:
+        try:
+            self.log.append(journal.record())
+        except LogError:
+            raise
+        except Exception as error:
+            journal.emptied(error)
+            self.log.append(journal.record())
 
     def rehearse(self, ask: Ask) -> AuditRecord:
         """What this pass would seal; nothing is sealed, traced or told. For a replay. Raises what a stage

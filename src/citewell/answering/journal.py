@@ -136,6 +136,12 @@ class Journal:
         self.error = f"{type(error).__name__}: {error}"
         self.decision, self.shown = None, ""
 
+    def emptied(self, error: Exception) -> None:
+        """What was made cannot be sealed, as a probability that is no number: that it failed still can."""
+        self.passages, self.claims, self.missing, self.conflicts = (), (), (), ()
+        self.draft, self.cost, self.confidence = None, None, None
+        self.note(f"what was made could not be sealed: {type(error).__name__}: {error}")
+
     @property
     def total_ms(self) -> float:
         """Wall time since the question came in."""
