@@ -1,12 +1,13 @@
 """A premise of any length as the few windows in which a claim is looked for.
 
-In: a premise and a claim. Out: windows of the premise, each short enough to be read at once; the
-entailer combines them. Three kinds: single units that share most words with the claim, three units in a
-row, and the units that together cover the claim, put side by side (evidence that stands apart). A unit
-is a sentence, or a row of a table under the table's title. Training cuts its texts with this very
-function. Words are weighed by how rare they are in the premise. A short premise is one window and its
-sentences. Deliberately knows nothing about models or tokens: sizes are characters, so that it can be
-read and tested alone.
+In: a premise and a claim. Out: windows of the premise, each short enough to be read at once, and how much
+of the premise they hold; the entailer combines them. Three kinds: single units that share most words with
+the claim, three units in a row, and the units that together cover the claim, put side by side (evidence
+that stands apart). A unit is a sentence, or a row of a table under the table's head: its title and its
+column names, in parts over several windows where they are too long for one. Training cuts its texts with
+this very function. Words are weighed by how rare they are in the premise. A short premise is one window
+and its sentences. Deliberately knows nothing about models or tokens: sizes are characters, so that it can
+be read and tested alone.
 """
 
 from __future__ import annotations
@@ -31,9 +32,19 @@ _FUNCTION_WORDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """``windows`` hold ``read`` of the premise's ``units``: sentences, and rows under their table's head. A
+    part of a head that no window holds counts as a unit that is not read."""
+
+    windows: tuple[str, ...]
+    read: int
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
 class WindowRule:
     """How a premise is cut. Lengths in characters; `singles`, `groups` and `composed` are the most of
-    each kind.
+    each kind, `heads` of the parts that a table's head is cut into.
     """
 
     singles: int = 3
@@ -41,24 +52,41 @@ class WindowRule:
     group_size: int = 3
     composed: int = 4
     longest: int = 560
+    heads: int = 3
 
     def windows(self, premise: str, claim: str) -> tuple[str, ...]:
         """Distinct windows; none for a premise without text."""
-        head, units = _units(premise, self.longest)
-        texts = [premise[a:b] for a, b in units]
+        return self.cut(premise, claim).windows
+
+    def cut(self, premise: str, claim: str) -> Cut:
+        """The windows, and how much of the premise stands in them."""
+        parts, units = _units(premise, self.longest)
+        wanted = _words(claim)
+        bags = [_words(part) for part in parts]
+        nearest = _best(_scores(bags, _weights(bags, wanted)), self.heads)
+        heads = [parts[i] for i in sorted(nearest)]
+        room = self.longest - max(map(len, heads))
+        chosen = self._chosen(units, wanted, room)
+        return Cut(
+            windows=tuple(
+                dict.fromkeys(_join(head, [units[i] for i in picks]) for picks in chosen for head in heads)
+            ),
+            read=len({i for picks in chosen for i in picks}),
+            units=len(units) + len(parts) - len(heads),
+        )
+
+    def _chosen(self, texts: Sequence[str], claim: frozenset[str], room: int) -> list[tuple[int, ...]]:
+        """The units of each window, as indices in text order."""
         if len(texts) <= 1:
-            return (_join(head, texts),) if texts or head else ()
+            return [(0,)] if texts else []
         bags = [_words(text) for text in texts]
-        weight = _weights(bags, _words(claim))
-        score = [sum(weight.get(word, 0.0) for word in bag) for bag in bags]
-        chosen: list[tuple[int, ...]] = []
-        if sum(map(len, texts)) + len(head) <= self.longest:
-            chosen.append(tuple(range(len(units))))
+        weight = _weights(bags, claim)
+        score = _scores(bags, weight)
+        if sum(map(len, texts)) <= room:
+            chosen = [tuple(range(len(texts)))]
         else:
-            chosen.append(self._cover(bags, weight, texts, self.longest - len(head)))
-            chosen += self._runs(score, texts, self.longest - len(head))
-        chosen += [(i,) for i in _best(score, self.singles) if score[i] > 0.0]
-        return tuple(dict.fromkeys(_join(head, [texts[i] for i in picks]) for picks in chosen))
+            chosen = [self._cover(bags, weight, texts, room), *self._runs(score, texts, room)]
+        return chosen + [(i,) for i in _best(score, self.singles) if score[i] > 0.0]
 
     def _runs(self, score: Sequence[float], texts: Sequence[str], room: int) -> list[tuple[int, ...]]:
         """Runs of `group_size` units, those that cover most first, no two with the same middle."""
@@ -98,38 +126,47 @@ class WindowRule:
 
 def is_table(text: str) -> bool:
     """At least two lines, and half of all lines, are rows: cells between tabs, or "name: value"."""
-    return bool(_rows(text, _lines(text)))
+    return bool(_rows(_lines(text)))
 
 
-def _rows(text: str, lines: Sequence[tuple[int, int]]) -> list[int]:
-    rows = [i for i, (a, b) in enumerate(lines) if "\t" in text[a:b] or _RECORD.match(text[a:b])]
+def _rows(lines: Sequence[str]) -> list[int]:
+    rows = [i for i, line in enumerate(lines) if "\t" in line or _RECORD.match(line)]
     return rows if len(rows) >= 2 and len(rows) * 2 >= len(lines) else []
 
 
-def _units(text: str, longest: int) -> tuple[str, list[tuple[int, int]]]:
-    """A head that stands above every window (a table's title and column names, else empty) and the units."""
-    spans = _lines(text)
-    rows = _rows(text, spans)
+def _units(text: str, longest: int) -> tuple[list[str], list[str]]:
+    """The parts of the head, one of which stands above every window (a table's title and column names, else
+    empty), and the units. Of what stands above the rows, a title is what is next to them and short; the rest
+    is sentences."""
+    lines = _lines(text)
+    rows = _rows(lines)
     if not rows:
-        return "", [piece for a, b in sentence_spans(text) for piece in _pieces(text, a, b, longest * 2)]
-    first = rows[0] + (1 if "\t" in text[slice(*spans[rows[0]])] else 0)
-    head = " ".join(text[a:b] for a, b in spans[:first])[: longest // 3]
-    return head, [piece for a, b in spans[first:] for piece in _pieces(text, a, b, longest * 2)]
+        return [""], [piece for a, b in sentence_spans(text) for piece in _pieces(text[a:b], longest * 2)]
+    above, below = lines[: rows[0]], lines[rows[0] :]
+    loose = len(above)
+    while loose and len(" ".join(above[loose - 1 :])) <= longest // 3:
+        loose -= 1
+    # A caption that is too long for a title is sentences, but its beginning says what the table is.
+    title = above[loose:] or [_pieces(line, longest // 3)[0] for line in above[-1:]]
+    columns = _pieces(below.pop(0), longest * 2 // 3 - len(" ".join(title))) if "\t" in below[0] else [""]
+    prose = "\n".join(above[:loose])
+    units = [prose[a:b] for a, b in sentence_spans(prose)] + below
+    heads = [" ".join(filter(None, [*title, part])) for part in columns]
+    return heads, [piece for unit in units for piece in _pieces(unit, longest * 2)]
 
 
-def _lines(text: str) -> list[tuple[int, int]]:
-    return [m.span() for m in re.finditer(r"[^\n]*\S[^\n]*", text)]
+def _lines(text: str) -> list[str]:
+    return re.findall(r"[^\n]*\S[^\n]*", text)
 
 
-def _pieces(text: str, start: int, end: int, longest: int) -> list[tuple[int, int]]:
+def _pieces(unit: str, longest: int) -> list[str]:
     """One unit cut at white space where it is too long to be read at once."""
-    pieces = []
-    while end - start > longest:
-        cut = max(text.rfind(" ", start, start + longest), text.rfind(";", start, start + longest))
-        cut = cut + 1 if cut > start else start + longest
-        pieces.append((start, cut))
+    pieces, start = [], 0
+    while len(unit) - start > longest:
+        cut = 1 + max(unit.rfind(mark, start + 1, start + longest) for mark in " ;\t") or start + longest
+        pieces.append(unit[start:cut])
         start = cut
-    return [*pieces, (start, end)]
+    return [*pieces, unit[start:]]
 
 
 def _join(head: str, texts: Sequence[str]) -> str:
@@ -150,6 +187,10 @@ def _words(text: str) -> frozenset[str]:
 def _weights(bags: Sequence[frozenset[str]], claim: frozenset[str]) -> dict[str, float]:
     found = Counter(word for bag in bags for word in bag if word in claim)
     return {word: math.log(1.0 + len(bags) / n) for word, n in found.items()}
+
+
+def _scores(bags: Sequence[frozenset[str]], weight: dict[str, float]) -> list[float]:
+    return [sum(weight.get(word, 0.0) for word in bag) for bag in bags]
 
 
 def _best(values: Sequence[float], most: int) -> list[int]:
