@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -109,3 +113,25 @@ def test_whatever_word_is_asked_for_some_window_holds_it(premise: str, data: st.
     windows = RULE.windows(premise, word)
     assert any(word in window for window in windows)
     assert len(windows) <= RULE.heads * MOST
+
+
+def test_another_process_cuts_alike() -> None:
+    """Words come out of a set in another order there, and what is added up of them may not tell."""
+    again = (
+        "from tests.models.test_windows import RULE, TERMS\n"
+        "words = TERMS.split()\n"
+        "for n in range(60):\n"
+        "    lines = [' '.join(words[k:] + words[:k]) for k in range(n, n + 12)]\n"
+        "    print(RULE.windows('\\n'.join(lines), TERMS))"
+    )
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", again],
+            env=os.environ | {"PYTHONHASHSEED": str(seed), "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in (1, 2)
+    }
+    assert len(texts) == 1

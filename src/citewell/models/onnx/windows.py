@@ -111,8 +111,8 @@ class WindowRule:
         picked: list[int] = []
         for _ in range(self.composed):
             gains = [
-                -1.0 if i in picked or len(texts[i]) > room else sum(missing.get(word, 0.0) for word in bag)
-                for i, bag in enumerate(bags)
+                -1.0 if i in picked or len(texts[i]) > room else gain
+                for i, gain in enumerate(_scores(bags, missing))
             ]
             best = max(range(len(gains)), key=lambda i: (gains[i], -i))
             if gains[best] <= 0.0:
@@ -190,7 +190,8 @@ def _weights(bags: Sequence[frozenset[str]], claim: frozenset[str]) -> dict[str,
 
 
 def _scores(bags: Sequence[frozenset[str]], weight: dict[str, float]) -> list[float]:
-    return [sum(weight.get(word, 0.0) for word in bag) for bag in bags]
+    """Rounded once: the words of a set come in an order that differs between processes."""
+    return [math.fsum(weight.get(word, 0.0) for word in bag) for bag in bags]
 
 
 def _best(values: Sequence[float], most: int) -> list[int]:
