@@ -208,7 +208,8 @@ class Entailer(Protocol):
     maker: Maker
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
-        """One result for each (premise, claim); a premise of any length, nothing cut in silence."""
+        """One result for each (premise, claim); a premise of any length. What is not read of it is told in
+        ``read`` and ``units``."""
         ...
 
 

@@ -290,12 +290,15 @@ class Failure(StrEnum):
 
 
 class Entailment(Record, frozen=True, kw_only=True):
-    """Three probabilities that sum to 1; ``unchecked`` is the reason when there are none."""
+    """Three probabilities that sum to 1; ``unchecked`` is the reason when there are none. Of the
+    text's ``units``, sentences or rows, ``read`` were read; both are 0 from a model that reads all of it."""
 
     entailment: float | None
     neutral: float | None
     contradiction: float | None
     unchecked: str = ""
+    read: int = 0
+    units: int = 0
 
 
 class Verdict(Record, frozen=True, kw_only=True):

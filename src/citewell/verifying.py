@@ -190,7 +190,7 @@ def _documents(sources: Sequence[Source] | Mapping[str, str]) -> list[Document]:
 
 
 def _passage(document: Document) -> Passage:
-    """The whole source as one passage: long ones are windowed by the entailer, never cut."""
+    """The whole source as one passage: the entailer reads long ones in windows, and tells how much."""
     text = document.text
     chunk = Chunk(
         chunk_id=chunk_id(document.version, 0, len(text), text),

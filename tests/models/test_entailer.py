@@ -76,6 +76,20 @@ def test_evidence_at_the_end_of_a_long_premise_is_found(entailer: OnnxEntailer) 
     assert found.entailment > 0.5 > absent.entailment
 
 
+def test_how_much_of_a_long_premise_was_read_is_told(entailer: OnnxEntailer) -> None:
+    filler = "The weather was mild and the harbour was calm that week. " * 59
+    long, short, two = entailer.entail(
+        [
+            (filler + "The firm's founder stepped down.", "The CEO resigned."),
+            ("The firm's founder stepped down. She was ill.", "The CEO resigned."),
+            (filler + "The firm's founder stepped down.", "The founder stepped down. The CEO resigned."),
+        ]
+    )
+    assert 0 < long.read < long.units == 60
+    assert short.read == short.units == 2
+    assert two.read == long.read
+
+
 def test_what_cannot_be_read_is_unchecked_with_a_reason(entailer: OnnxEntailer) -> None:
     long = " ".join(["word"] * 300)
     empty, blank, endless = entailer.entail([("Some text.", ""), ("  ", "A claim."), ("Some text.", long)])

@@ -115,6 +115,22 @@ def test_whatever_word_is_asked_for_some_window_holds_it(premise: str, data: st.
     assert len(windows) <= RULE.heads * MOST
 
 
+def test_a_cut_tells_how_much_of_the_premise_its_windows_hold() -> None:
+    lines = [f"The harbour master wrote entry {n} of the log on a calm day." for n in range(60)]
+    lines[41] = "The firm's founder stepped down."
+    part = RULE.cut("\n".join(lines), "The CEO resigned.")
+    assert not any("founder" in window for window in part.windows)
+    assert (part.read, part.units) == (1, 60)
+    whole = RULE.cut("\n".join(lines[40:44]), "The CEO resigned.")
+    assert (whole.read, whole.units) == (4, 4)
+
+
+def test_column_names_in_no_window_are_not_told_as_read() -> None:
+    names = "\t".join(f"The column that is called number {k}" for k in range(90))
+    cut = RULE.cut(f"{names}\nItem 1\t7\nItem 2\t8", "Item 1 was 7.")
+    assert cut.read < cut.units
+
+
 def test_another_process_cuts_alike() -> None:
     """Words come out of a set in another order there, and what is added up of them may not tell."""
     again = (

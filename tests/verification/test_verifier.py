@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from citewell.config import Verification
 from citewell.errors import ModelError
 from citewell.models.fake import FakeEntailer
 from citewell.records import Entailment, Label, Maker, Proof, Status
+from citewell.sentences import sentence_spans
 from citewell.verification.standing import stands_whole
 from citewell.verification.verifier import Verifier
 
@@ -35,6 +37,31 @@ class Fixed:
 class Failing(Fixed):
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
         raise ModelError("the weights are gone")
+
+
+class Skimming(Fixed):
+    """Reads three sentences of a text at most, and says so."""
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        counts = [len(sentence_spans(premise)) for premise, _ in pairs]
+        return [msgspec.structs.replace(self._answer, read=min(3, n), units=n) for n in counts]
+
+
+LOG = " ".join(f"Day {n} was calm." for n in range(20))
+
+
+def test_an_unsupported_claim_says_how_much_of_the_sources_the_model_read() -> None:
+    verdict = Verifier(Skimming(0.1, 0.1)).verify("The CEO resigned.", [LOG, "The founder stepped down."])
+    assert verdict.status is Status.UNSUPPORTED
+    assert verdict.reason.endswith("(the model read 4 of 21 sentences or rows)")
+
+
+def test_a_whole_reading_is_not_spoken_of() -> None:
+    partly = Verifier(Skimming(0.9, 0.05)).verify("Every day was calm.", [LOG])
+    whole = Verifier(Skimming(0.1, 0.1)).verify("The CEO resigned.", ["The founder stepped down."])
+    assert partly.status is Status.VERIFIED
+    assert whole.status is Status.UNSUPPORTED
+    assert "the model read" not in partly.reason + whole.reason
 
 
 def test_a_whole_statement_is_verified_verbatim() -> None:

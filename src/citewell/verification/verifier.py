@@ -264,7 +264,8 @@ class Verifier:
                 support,
                 f"the source says otherwise: {reason}" if reason else "the source says otherwise",
             )
-        return self._scored(Status.UNSUPPORTED, best, support, reason or "no passage says this")
+        reason = f"{reason or 'no passage says this'}{_partly(reads[: len(question.evidence)])}"
+        return self._scored(Status.UNSUPPORTED, best, support, reason)
 
     def _denying(self, question: Question, judged: Sequence[_Read]) -> _Read | None:
         """The read that contradicts most, among those whose text speaks of what the claim states."""
@@ -325,6 +326,12 @@ def _proof(question: Question, best: _Read) -> Proof:
     context = best.premise.around(question.context)
     held = all(check.holds for check in check_numbers(question.claim, best.premise.text, context))
     return Proof.NUMERIC if values and held else Proof.ENTAILED
+
+
+def _partly(reads: Sequence[_Read]) -> str:
+    """That the model did not read the texts whole, for the end of a reason."""
+    read, units = sum(r.entailment.read for r in reads), sum(r.entailment.units for r in reads)
+    return f" (the model read {read} of {units} sentences or rows)" if read < units else ""
 
 
 def _told(question: Question, evidence: EvidenceText) -> str:

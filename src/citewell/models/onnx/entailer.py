@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,14 @@ from citewell.records import Entailment
 from citewell.sentences import sentence_spans
 
 Logits = NDArray[np.float32]
+
+
+class _Part(NamedTuple):
+    """One sentence of a claim: what is run for it, and how much of the premise that holds."""
+
+    sequences: list[Tokens]
+    read: int
+    units: int
 
 
 class OnnxEntailer:
@@ -43,26 +52,20 @@ class OnnxEntailer:
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
         """Unchecked, with the reason, for an empty premise or claim and for a claim too long to be read."""
-        asked: list[Tokens] = []
-        plans: list[list[slice] | str] = []
-        for premise, claim in pairs:
-            plan = self._plan(premise, claim)
-            if isinstance(plan, str):
-                plans.append(plan)
-                continue
-            slices = []
-            for sequences in plan:
-                slices.append(slice(len(asked), len(asked) + len(sequences)))
-                asked += sequences
-            plans.append(slices)
-        logits = [output[0][self._order] for output in self._session.run(asked)]
+        plans = [self._plan(premise, claim) for premise, claim in pairs]
+        asked = [
+            run for plan in plans if not isinstance(plan, str) for part in plan for run in part.sequences
+        ]
+        logits = iter([output[0][self._order] for output in self._session.run(asked)])
         return [
-            _unchecked(plan) if isinstance(plan, str) else _combined([_best(logits[part]) for part in plan])
+            _unchecked(plan)
+            if isinstance(plan, str)
+            else _combined(plan, [_best([next(logits) for _ in part.sequences]) for part in plan])
             for plan in plans
         ]
 
-    def _plan(self, premise: str, claim: str) -> list[list[Tokens]] | str:
-        """The sequences to run for each sentence of the claim, or why there are none."""
+    def _plan(self, premise: str, claim: str) -> list[_Part] | str:
+        """What to run for each sentence of the claim, or why there is nothing."""
         if not premise.strip():
             return "empty premise"
         sentences = [claim[a:b] for a, b in sentence_spans(claim)]
@@ -76,13 +79,9 @@ class OnnxEntailer:
             if tokens > self._max_tokens // 2:
                 most = self._max_tokens // 2
                 return f"a sentence of the claim has {tokens} tokens; at most {most} are read at once"
-            plan.append(
-                [
-                    e
-                    for window in self._rule.windows(premise, sentence)
-                    for e in self._encoded(window, sentence)
-                ]
-            )
+            cut = self._rule.cut(premise, sentence)
+            sequences = [e for window in cut.windows for e in self._encoded(window, sentence)]
+            plan.append(_Part(sequences, cut.read, cut.units))
         return plan
 
     def _encoded(self, window: str, sentence: str) -> list[Tokens]:
@@ -105,11 +104,17 @@ def _best(logits: Sequence[Logits]) -> tuple[float, float]:
     return entailment, (1.0 - entailment) * (contradiction / rest if rest > 0.0 else 0.0)
 
 
-def _combined(sentences: Sequence[tuple[float, float]]) -> Entailment:
+def _combined(plan: Sequence[_Part], sentences: Sequence[tuple[float, float]]) -> Entailment:
     entailment = min(e for e, _ in sentences)
     contradiction = min(max(c for _, c in sentences), 1.0 - entailment)
     neutral = max(0.0, 1.0 - entailment - contradiction)
-    return Entailment(entailment=entailment, neutral=neutral, contradiction=contradiction)
+    return Entailment(
+        entailment=entailment,
+        neutral=neutral,
+        contradiction=contradiction,
+        read=min(part.read for part in plan),
+        units=plan[0].units,
+    )
 
 
 def _softmax(row: Logits) -> tuple[float, float, float]:
