@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
+from citewell.claims.clauses import is_clause
+
 
 class PieceKind(StrEnum):
     """What a stretch of an answer is; only CLAIM is checked."""
@@ -33,37 +35,100 @@ ABSTENTIONS = (
     "No supporting passage found.",
 )
 
+# What may be meant by a bare noun, and what only when it is called the one given: a filing is part of the world.
 _SOURCES = (
-    r"(?:the|these|this|those|any|my|your)?\s*(?:provided|available|given|supplied|retrieved|cited|above|following|"
-    r"search|current)?\s*(?:sources?|documents?|passages?|context|texts?|excerpts?|materials?|articles?|information|results?|"
-    r"evidence|data|filings?|reports?)(?:\s+(?:provided|available|given|supplied|above))?"
+    r"(?:(?:the|these|this|those|any|my|your|of)\s+){0,3}(?:"
+    r"(?:(?:provided|available|given|supplied|retrieved|cited|above|search|current)\s+){1,3}(?:sources?|documents?|"
+    r"passages?|context|texts?|excerpts?|materials?|articles?|information|results?|evidence|data|filings?|reports?)"
+    r"|(?:sources?|documents?|passages?|context|texts?|excerpts?)"
+    r"|(?:information|materials?|articles?|results?|evidence|data|filings?|reports?)(?=\s+(?:provided|supplied|above)\b)"
+    r")(?:\s+(?:provided|available|given|supplied|above))?\b"
 )
+_NOT = r"(?:do(?:es)? not|don't|doesn't|did not|didn't)"
+_TELL = (
+    r"(?:contain|mention|say|state|answer|provide|specify|cover|tell|give|include|indicate|address|discuss|disclose|"
+    r"explain|offer|have (?:any |enough |sufficient )?information|describe|show|list|name|identify|reveal|support)"
+)
+_FIND = r"(?:answer|find|determine|know|say|tell|confirm|verify|locate)"
+_OF = rf"\s+(?:(?:about|on|regarding|concerning|of|as to|whether|for|to {_FIND})\b|(?:in|within|from) {_SOURCES})"
+# "rest" is what the sentence asks for; it may state nothing (:func:`_only_named`).
 _ABSTENTION = re.compile(
-    rf"^(?:(?:unfortunately|sorry|however|but|i(?:'|\u2019)?m sorry|i am sorry|i apologi[sz]e)[,;:]?\s*(?:but\s+)?)?(?:"
-    rf"{_SOURCES}\s+(?:do(?:es)?\s*(?:not|n't)|don\u2019t|doesn\u2019t|did not|lacks?|contains? no|provides? no|offers? no|"
-    r"(?:is|are) (?:not sufficient|insufficient))\b.{0,200}"
-    r"|(?:i|we)\s+(?:can(?:not|'t|\u2019t| not)|could\s*(?:not|n't)|am unable to|are unable to|was unable to|do(?:n't|n\u2019t| not))\s+"
-    r"(?:answer|find|determine|know|provide|have|say|tell|confirm|verify|locate)\b.{0,200}"
-    r"|there (?:is|was) (?:no|not enough|insufficient|not sufficient) (?:information|evidence|mention|data|details?|supporting).{0,200}"
-    r"|(?:it is|it's) not (?:possible|clear from|stated|specified|mentioned).{0,160}"
-    r"|(?:not enough|insufficient|no) (?:information|evidence|data|supporting passages?)\b.{0,120}"
-    rf"|(?:no|none of) {_SOURCES}\s+(?:mentions?|states?|contains?|addresses|address|answers?|discuss(?:es)?)\b.{{0,160}}"
-    r"|no answer(?: found)?|unknown|n/?a|unanswerable|not (?:mentioned|stated|specified|available|found|provided)"
-    r"|.{0,160}\b(?:is|are|was|were) not (?:mentioned|stated|specified|provided|given|disclosed|discussed|addressed|found|included|available) "
-    rf"(?:in|by|within) {_SOURCES}"
-    r")[.!]?$",
+    r"(?:(?:unfortunately|sorry|however|but|i(?:'m| am) sorry|i apologi[sz]e)[,;:]?\s*(?:but\s+)?)?(?:"
+    rf"{_SOURCES}\s+(?:{_NOT} {_TELL}|lacks?|(?:contains?|provides?|offers?|gives?|has|have) no|makes? no mention|"
+    r"(?:is|are) (?:not sufficient|insufficient))\b(?P<rest>.*)"
+    rf"|(?:no|none of) {_SOURCES}\s+(?:mentions?|states?|contains?|addresses|address|answers?|discuss(?:es)?)\b(?P<rest2>.*)"
+    r"|(?:there (?:is|was) )?(?:no|not enough|insufficient|not sufficient) information"
+    rf"(?: (?:is|was) (?:available|found))?(?P<rest3>$|{_OF}.*)"
+    rf"|(?P<rest4>.*) (?:is|are|was|were) not (?:mentioned|stated|specified|provided|given|disclosed|discussed|addressed|found|"
+    rf"included|available) (?:in|by|within) {_SOURCES}"
+    r")",
     re.IGNORECASE | re.DOTALL,
+)
+# These speak of the sources only when they name them, or the answer.
+_UNANSWERED = re.compile(
+    r"(?:(?:unfortunately|sorry|however|but|i(?:'m| am) sorry|i apologi[sz]e)[,;:]?\s*(?:but\s+)?)?(?:"
+    rf"(?:(?:i|we) (?:cannot|can't|can not|could not|couldn't|am unable to|are unable to|was unable to|were unable to|"
+    rf"(?<=i )(?:do not|don't)) {_FIND}|(?:i|we) (?:do not|don't) know|i (?:cannot|can't|can not|do not|don't|am unable to) (?:provide|give|have))\b"
+    r"|there (?:is|was) (?:no|not enough|insufficient|not sufficient) (?:evidence|mention|data|details?|supporting passages?)"
+    rf"(?={_OF})"
+    r"|(?:not enough|insufficient|no) (?:evidence|data|supporting passages?)(?: (?:is|are|was|were) (?:available|found))?"
+    rf"(?={_OF})"
+    rf"|(?:it is|it's) not (?:possible to {_FIND}|clear|stated|specified|mentioned)\b"
+    r")(?P<rest>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_UNKNOWN = re.compile(
+    rf"(?:(?:i|we) (?:cannot|can't|can not|could not|couldn't|do not|don't) {_FIND}(?: (?:this|that|it))?|no supporting passages? found|"
+    r"no answer(?: found)?|unknown|n/?a|unanswerable|not (?:enough|sufficient) (?:evidence|data)|"
+    r"insufficient (?:evidence|data)|not (?:mentioned|stated|specified|available|found|provided))",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(rf"\b(?:{_SOURCES}|information|answers?|questions?)\b", re.IGNORECASE)
+_POINTED = re.compile(
+    r"(?:\b(?:is|was) (?:found|available|given|provided)\s+)?(?:\b(?:based on|according to|from|in|within|by|with)\s+)?"
+    rf"\b{_SOURCES}|\b(?:needed|required) to\b|\bwhether\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+_TURNS = re.compile(r"[;:()\u2013\u2014]|\b(?:but|however|although|though|yet|except|which)\b", re.IGNORECASE)
+_AMOUNT = re.compile(r"\d|[$\u20ac\u00a3%]|\b(?:million|billion|percent)\b", re.IGNORECASE)
+# Verbs that no table knows, where a noun stands before them.
+_ENDED = re.compile(
+    r"\b(?!requested|needed|required)[a-z]+[^\We]ed\b(?=\s+(?:in|at|on|from|to|by|with|into|during|after|before)\b|\s*$)"
+)
+_PERIOD = re.compile(r"\b(?:(?:19|20)\d\d|Q[1-4])\b")
+_JOINED = re.compile(
+    r"[,;]\s+(?:(?:and|but|because|as|since|so)\s+)?|\s+(?:because|since|as)\s+", re.IGNORECASE
+)
+_MADE = (
+    r"(?:answer|summary|overview|list|table|breakdown|explanation|response|comparison|points?|details|steps|results|"
+    r"information|facts|figures|findings)"
 )
 _META = re.compile(
-    r"^(?:(?:sure|certainly|of course|absolutely|great question|good question|thanks?(?: you)?|thank you.{0,40}|hello|hi|hey|ok(?:ay)?|"
-    r"yes, (?:of course|sure)|i (?:hope|trust) (?:this|that).{0,80}|(?:please )?let me know.{0,120}|feel free to.{0,120}|"
-    r"(?:please )?note:?|in (?:summary|conclusion|short|brief)[:,]?|to summari[sz]e[:,]?|overall[:,]?|(?:the )?answer:?|"
-    r"(?:here(?:'s|\u2019s| is| are)|below (?:is|are)|the following (?:is|are|list|table|points?)|see below|as follows|these are).{0,160}|"
-    r"as an ai.{0,160}|i(?:'m|\u2019m| am) (?:happy|glad).{0,100}|if you (?:have|need|want|would like).{0,160}|"
-    r"(?:i|let me|let's|we) (?:will|'ll|can|shall)? ?(?:now )?(?:explain|summari[sz]e|list|break|walk|start|look|go)\b.{0,120}|"
-    r"(?:based on|according to|from) (?:the )?(?:provided |available |given )?(?:sources?|documents?|context|passages?|information|text)s?[:,.]?)"
-    r"[.!:]?)$",
+    r"(?:sure|certainly|of course|absolutely|great question|good question|thanks|thank you(?: for (?:your|the|this) \w+)?|"
+    r"hello|hi|hey|ok(?:ay)?|yes, (?:of course|sure)|(?:please )?note|in (?:summary|conclusion|short|brief)[:,]?|"
+    r"to summari[sz]e[:,]?|overall[:,]?|(?:the )?answer|see below|as follows|"
+    rf"(?:based on|according to|from) {_SOURCES}[:,]?"
+    r"|i (?:hope|trust) (?:this|that) (?:helps?|answers?|clarifies|is (?:helpful|useful|clear))\b(?P<rest>.*)"
+    rf"|(?:here's|here is|here are|below is|below are) (?:(?:a|an|the|my|your|some) )?(?:[a-z]+ ){{0,2}}{_MADE}\b(?P<rest2>.*)"
+    r"|the following (?:list|table|points?|summary)(?: (?:shows?|lists?|summari[sz]es?|gives?|contains?|compares?))?\b(?P<rest3>.*)"
+    r"|as an ai(?: language)?(?: model| assistant)?, i (?:cannot|can't|can not|do not|don't|am unable to|am not able to)\b(?P<rest4>.*)"
+    r"|i(?:'m| am|'d be| would be) (?:happy|glad) to (?:help|assist|answer|clarify|explain)\b(?P<rest5>.*)"
+    r"|(?:i will|i'll|i can|i shall|let me|let's|let us) (?:now )?(?:explain|summari[sz]e|outline|list|break (?:it|this|that|them) down|"
+    r"walk (?:you )?through|start (?:with|by)|look at|go (?:through|over))\b(?P<rest6>.*)"
+    r")",
     re.IGNORECASE | re.DOTALL,
+)
+_ASK = (
+    r"(?:let me know|feel free to ask|feel free to reach out|(?:just|please) ask|do(?:n't| not) hesitate to ask|"
+    r"i(?:'m| am|'d be| would be) (?:happy|glad) to (?:help|assist|answer|clarify))"
+)
+_NEED = (
+    r"if (?:you(?: have| need| want|'d like| would like)|there(?:'s| is)) "
+    r"(?:any|anything|more|other|further|additional|another|help|clarification)\b(?: [a-z]+){0,4}"
+)
+_OFFER = re.compile(
+    rf"(?:please )?{_ASK}(?: {_NEED}| for (?:more|further) (?:details|information|help))?|{_NEED}, (?:please )?{_ASK}",
+    re.IGNORECASE,
 )
 _FRAME = re.compile(
     r"^(?:(?:based on|according to|from|in|as (?:stated|described|mentioned|noted|reported) in) (?:the )?"
@@ -81,13 +146,35 @@ def kind_of(sentence: str) -> PieceKind | None:
     bare = sentence.strip().strip("*_`\"'").strip()
     if not any(letter.isalnum() for letter in bare):
         return PieceKind.MARK
-    if _ABSTENTION.match(bare):
+    plain = re.sub(r"[.!]$", "", bare.replace("\u2019", "'"))
+    if _abstains(plain) or all(_abstains(piece) for piece in _JOINED.split(plain)):
         return PieceKind.ABSTENTION
     if bare.endswith("?"):
         return PieceKind.QUESTION
-    if _META.match(bare):
+    plain = plain.removesuffix(":")
+    if _OFFER.fullmatch(plain) or ((match := _META.fullmatch(plain)) and _only_named(match)):
         return PieceKind.META
     return None
+
+
+def _abstains(text: str) -> bool:
+    if _UNKNOWN.fullmatch(text) or ((match := _ABSTENTION.fullmatch(text)) and _only_named(match)):
+        return True
+    match = _UNANSWERED.fullmatch(text)
+    return bool(match and _ASKED.search(match["rest"]) and _only_named(match))
+
+
+def _only_named(match: re.Match[str]) -> bool:
+    """The rest names what was asked for: no clause, no turn, no amount. A year or a name tells nothing there;
+    what a noun presupposes ("the fraud") is not seen."""
+    rest = next((text for text in match.groups() if text), "")
+    left = _PERIOD.sub("", _POINTED.sub("", rest))
+    return (
+        not _TURNS.search(rest)
+        and not _AMOUNT.search(_PERIOD.sub("", rest))
+        and not _ENDED.search(left)
+        and not is_clause(f"x {left}")
+    )
 
 
 def frame_length(sentence: str) -> int:
