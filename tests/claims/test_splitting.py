@@ -20,6 +20,14 @@ CUT = [
         ["Revenue was $5 million.", "Profit was $2 million."],
     ),
     (
+        "According to the documents, sales were $5 and costs were $3.",
+        ["According to the documents, sales were $5.", "Costs were $3."],
+    ),
+    (
+        "Sales were $5 per share and costs were $3 per share.",
+        ["Sales were $5 per share.", "Costs were $3 per share."],
+    ),
+    (
         "In 2018, Nike bought Converse and sold Umbro.",
         ["In 2018, Nike bought Converse.", "In 2018, Nike sold Umbro."],
     ),
@@ -47,6 +55,13 @@ CUT = [
     ),
 ]
 WHOLE = [
+    "According to Reuters, the plant closed in May and the workers were fired.",
+    "The plant closed in May, according to Reuters; the workers were fired.",
+    "In the view of the board, sales fell in May and costs rose.",
+    "In the view of the board sales fell in May, and costs rose.",
+    "Sales fell in May in the board's opinion, and costs rose.",
+    "Per Reuters, the plant closed in May and the workers were fired.",
+    "The plant closed in May per Reuters and the workers were fired.",
     "The company denied that sales fell and that costs rose.",
     "He said that sales fell and costs rose.",
     "If rates rise, debt falls and equity grows.",

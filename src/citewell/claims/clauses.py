@@ -17,7 +17,11 @@ _SCOPE = re.compile(
     r"as|how|why|what|who|whom|whose|which|said|says|stated|claim(?:s|ed)?|argue[sd]?|believe[sd]?|denie[sd]|den(?:y|ying)|"
     r"reported(?:ly)?|alleged(?:ly)?|think[s]?|thought|expect(?:s|ed)?|suggest(?:s|ed)?|both|either|"
     r"neither|between|not only|"
-    r"respectively|compared|versus|vs|total(?:s|ed|ing)?|sum|combined|together|assuming|provided)\b",
+    r"respectively|compared|versus|vs|total(?:s|ed|ing)?|sum|combined|together|assuming|provided|"
+    # Whoever says so; not the sources themselves, and not a rate ("per share").
+    r"according to (?!(?:the )?(?:(?:provided|available|given|supplied|retrieved) )?"
+    r"(?:sources?|documents?|context|passages?|texts?|excerpts?)\b)|(?-i:[Pp]er (?=the\b|[A-Z]))|"
+    r"in (?:the|its|his|her|their|[^\W_]+['\u2019]s?) (?:views?|opinions?|words|eyes))\b",
     re.IGNORECASE,
 )
 _STARTERS = frozenset(
