@@ -212,6 +212,7 @@ class DraftClaim(Record, frozen=True, kw_only=True):
     """One statement of a draft and the evidence committed to before it.
 
     ``reasoning`` is an inference's own; a ``fragment`` has no verb and answers only with its question.
+    ``antecedent`` is what the statement leans on in the answer ("Its founders ..."): no evidence for it.
     ``answers`` is the extractor's probability that it answers ``aspect``; None where none was given: exact
     code chose it, or a language model that gives none.
     """
@@ -225,6 +226,7 @@ class DraftClaim(Record, frozen=True, kw_only=True):
     answers: float | None = None
     reasoning: str = ""
     fragment: bool = False
+    antecedent: str = ""
 
 
 class TokenUsage(Record, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ import msgspec
 
 from citewell.checking import Checked, Checker
 from citewell.checking.citations import Library
-from citewell.checking.grounding import WORST_FIRST, GroundingReport, ground, judged_alone
+from citewell.checking.grounding import WORST_FIRST, Ask, GroundingReport, ground, judged_alone
 from citewell.claims import parse_answer, parse_structured, resolve_label
 from citewell.config import Verification
 from citewell.documents.text import caller_document
@@ -100,16 +100,27 @@ def verify(
     def check(draft: Draft) -> Checked:
         return checker.check(question or "", (), draft, passages, mend=False, quotations=not one_claim)
 
-    def ask(claim: str, groups: Sequence[Sequence[str]]) -> Sequence[Verdict]:
-        read = [tuple(evidence[name] for name in group) for group in groups]
-        return verifier.verify_many(
-            [Question(claim=claim, evidence=texts, context=question or "") for texts in read]
-        )
+    def asking(drafted: DraftClaim) -> Ask:
+        def ask(claim: str, groups: Sequence[Sequence[str]]) -> Sequence[Verdict]:
+            read = [tuple(evidence[name] for name in group) for group in groups]
+            return verifier.verify_many(
+                [
+                    Question(
+                        claim=claim, evidence=texts, context=question or "", antecedent=drafted.antecedent
+                    )
+                    for texts in read
+                ]
+            )
+
+        return ask
 
     checked = check(draft)
     sentences = draft if one_claim else _draft(answer, ids, one_claim, split=False)[0]
     whole = checked if len(sentences.claims) == len(draft.claims) else check(sentences)
-    claims = tuple(judged_alone(claim, ask) for claim in checked.claims)
+    claims = tuple(
+        judged_alone(claim, asking(drafted))
+        for claim, drafted in zip(checked.claims, draft.claims, strict=True)
+    )
     return VerifyReport(
         claims=claims,
         supported=_supported(whole.claims),
@@ -225,6 +236,7 @@ def _draft(
                 end=claim.end,
                 quotes=tuple(Quote(source=label) for label in claim.labels),
                 kind=Kind.INFERENCE if claim.inference else Kind.CITED,
+                antecedent=claim.antecedent,
             )
             for claim in parsed.claims
         )

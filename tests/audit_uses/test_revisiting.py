@@ -83,6 +83,19 @@ def test_words_that_changed_are_judged_anew(evidence: SqliteEvidence) -> None:
     assert not found.holds
 
 
+def test_changed_words_about_another_firm_carry_no_pronoun(evidence: SqliteEvidence) -> None:
+    import msgspec
+
+    claim = "Its revenue was 12 million."
+    record = msgspec.structs.replace(
+        cited(evidence, claim=claim), generated_response=f"Acme Inc. was founded in 1990. {claim}"
+    )
+    evidence.put(document(FIRST.replace("Revenue was", "Revenue of Beta Corp. was")))
+    found = today(evidence).recheck(record)
+    assert found.counts == {"CHANGED": 1}
+    assert not found.holds
+
+
 def test_a_claim_may_hold_by_changed_words(evidence: SqliteEvidence) -> None:
     evidence.put(document(FIRST.replace("12 million.", "12 million. It grew.")))
     record = cited(evidence, quote="Revenue was 12 million.\nCosts", claim="Revenue was 12 million.")

@@ -124,8 +124,27 @@ def test_a_pronoun_keeps_or_takes_its_antecedent() -> None:
         "Nike grew in 2018. It bought Converse. The company sells shoes."
     ).claims
     assert first.antecedent == ""
-    assert second.text == "Nike bought Converse."
-    assert third.antecedent == "It bought Converse."
+    assert (second.text, second.antecedent) == ("Nike bought Converse.", "")
+    assert third.antecedent == "Nike grew in 2018. It bought Converse."
+
+
+def test_an_antecedent_goes_back_to_a_sentence_that_leans_on_none() -> None:
+    *_, last = parse_answer(
+        "Acme sells shoes. Adidas grew. Nike bought it. Its founders were Ann and Bob."
+    ).claims
+    assert last.antecedent == "Adidas grew. Nike bought it."
+    endless = parse_answer("Acme and Beta met. " + "Its shares and their sales were low. " * 400).claims
+    assert all("Acme and Beta met." in claim.antecedent for claim in endless[1:])
+    assert sum(len(claim.antecedent) for claim in endless) < 1_200 * len(endless)
+
+
+def test_a_pronoun_in_a_later_part_means_its_own_sentence() -> None:
+    claims = parse_answer("Acme fell in 2018. Beta grew in 2018, and it sold shoes in Leeds.").claims
+    assert [claim.text for claim in claims] == [
+        "Acme fell in 2018.", "Beta grew in 2018.", "Beta sold shoes in Leeds.",
+    ]  # fmt: skip
+    claims = parse_answer("Acme fell in 2018. It sold shoes, and it closed stores.").claims
+    assert [claim.text for claim in claims][1:] == ["Acme sold shoes.", "Acme closed stores."]
 
 
 @pytest.mark.parametrize(

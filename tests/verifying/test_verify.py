@@ -353,3 +353,62 @@ def test_the_embedded_verdict_follows_the_sentence_that_speaks_of_the_claim() ->
     assert right.claims[0].verdict.status is Status.VERIFIED
     assert wrong.claims[0].verdict.status is not Status.VERIFIED
     assert "thirty days" in wrong.claims[0].verdict.reason
+
+
+# --- what a claim leans on ---------------------------------------------------------------------------
+
+FOUNDERS = "Its founders were Ann Lee and Bob Day."
+ACME = {"id": "acme", "text": "Acme Inc. was founded in 1990. It makes shoes."}
+BETA = {"id": "beta", "text": f"Beta Corp. makes hats. {FOUNDERS}"}
+
+
+def test_a_sentence_about_another_firm_carries_no_pronoun() -> None:
+    prose = f"Acme Inc. was founded in 1990 [acme]. {FOUNDERS[:-1]} [beta]."
+    stated = json.dumps(
+        {
+            "claims": [
+                {
+                    "claim": ACME["text"].split(" It")[0],
+                    "evidence": [{"source": "acme", "quote": "founded in 1990"}],
+                },
+                {
+                    "claim": FOUNDERS,
+                    "evidence": [{"source": "beta", "quote": "founders were Ann Lee and Bob Day"}],
+                },
+            ]
+        }
+    )
+    for answer in (prose, stated):
+        first, second = check(answer, ACME, BETA).claims
+        assert first.verdict.status is Status.VERIFIED
+        assert (second.text, second.verdict.status) == (FOUNDERS, Status.UNSUPPORTED)
+        assert "of “Beta Corp”, not of “Acme Inc”" in second.verdict.reason
+
+
+def test_two_sources_about_another_firm_carry_it_neither_alone_nor_together() -> None:
+    found = check(f"Acme Inc. was founded in 1990 [acme]. {FOUNDERS[:-1]} [src:beta,acme].", ACME, BETA)
+    assert found.claims[1].verdict.status is Status.UNSUPPORTED
+    assert {one.verdict for one in found.report.grounding_checks[1:]} == {Status.UNSUPPORTED}
+    assert found.supported is not None
+    assert found.supported < 0.5
+
+
+def test_a_sentence_about_another_firm_denies_nothing_either() -> None:
+    beta = {"id": "beta", "text": "Beta Corp. makes hats. Its stores were not closed in 2003."}
+    _, second = check(
+        "Acme Inc. was founded in 1990. Its stores were closed in 2003 [beta].", ACME, beta
+    ).claims
+    assert second.verdict.status is Status.UNSUPPORTED
+
+
+def test_the_firm_itself_carries_a_pronoun_and_so_does_a_text_without_names() -> None:
+    own = {"id": "own", "text": f"Acme Inc. makes shoes. {FOUNDERS}"}
+    bare = {"id": "bare", "text": FOUNDERS}
+    for source in (own, bare):
+        _, second = check(f"Acme Inc. was founded in 1990 [acme]. {FOUNDERS}", ACME, source).claims
+        assert (second.text, second.verdict.status) == (FOUNDERS, Status.VERIFIED)
+
+
+def test_an_antecedent_supports_nothing() -> None:
+    answer = "Acme Inc. opened stores in Leeds and Rome. It has stores in Leeds and Rome."
+    assert {claim.verdict.status for claim in check(answer, ACME).claims} == {Status.UNSUPPORTED}

@@ -119,6 +119,7 @@ class Judging:
             evidence=evidence,
             context=self.question,
             asked=self.question if work.fragment else "",
+            antecedent=work.drafted.antecedent,
         )
 
     def nearest(self, work: Work) -> tuple[Passage, ...]:

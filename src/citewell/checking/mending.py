@@ -89,7 +89,9 @@ def taken_apart(judging: Judging, works: Sequence[Work]) -> list[Work]:
         if len(parts) < 2:
             continue
         evidence = judging.of(work, judging.closest(work)).evidence
-        verdicts = judging.verifier.verify_many([Question(claim=part, evidence=evidence) for part in parts])
+        verdicts = judging.verifier.verify_many(
+            [Question(claim=part, evidence=evidence, antecedent=work.drafted.antecedent) for part in parts]
+        )
         if all(verdict.status is Status.VERIFIED for verdict in verdicts):
             failed = msgspec.structs.replace(
                 work.verdict, failure=Failure.SYNTHESISED,

@@ -45,7 +45,7 @@ def drafted_works(draft: Draft, library: Library) -> list[Work]:
             drafted=DraftClaim(
                 text=claim.text, start=claim.start, end=claim.end,
                 quotes=tuple(Quote(source=label) for label in claim.labels),
-                kind=Kind.INFERENCE if claim.inference else Kind.CITED,
+                kind=Kind.INFERENCE if claim.inference else Kind.CITED, antecedent=claim.antecedent,
             ),
             cited=(), fragment=claim.fragment,
         )

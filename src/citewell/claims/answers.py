@@ -33,7 +33,8 @@ class Piece(Record, frozen=True, kw_only=True):
 
 class ParsedClaim(Record, frozen=True, kw_only=True):
     """``[start, end)`` in the original answer. ``labels`` as written, none when nothing is cited.
-    ``antecedent``: the sentence before, when this one leans on it ("It", "The company")."""
+    ``antecedent``: what this one leans on ("It", "The company"), back to a sentence without a pronoun; ""
+    when it stands alone, or its pronoun was replaced."""
 
     text: str
     start: int
@@ -74,6 +75,10 @@ _LEANING = re.compile(
     r"team|former|latter|author|study|report))\b",
     re.IGNORECASE,
 )
+_PRONOUN = re.compile(r"\b(?:it|its|he|him|his|she|her|they|them|their)\b", re.IGNORECASE)
+_MOST_BEHIND = (
+    1_000  # characters: whoever writes pronouns alone shall not make the antecedents grow without end
+)
 _SUBJECT_PRONOUN = re.compile(r"^(?:it|he|she|they)\b", re.IGNORECASE)
 
 
@@ -85,12 +90,12 @@ def parse_answer(raw: str, known: Sequence[str] = (), *, split: bool = True) -> 
     owners = _owners(marked, stretches)
     claims: list[ParsedClaim] = []
     taken: list[Piece] = []
-    lead, previous, paragraph = "", "", -1
+    lead, previous, behind, paragraph = "", "", "", -1
     lead_labels: tuple[str, ...] = ()
     for index, stretch in enumerate(stretches):
         markers = [marker for marker, owner in zip(marked.markers, owners, strict=True) if owner == index]
         if stretch.line.paragraph != paragraph:
-            previous, paragraph = "", stretch.line.paragraph
+            previous, behind, paragraph = "", "", stretch.line.paragraph
         if not stretch.line.item and not stretch.line.blank:
             lead, lead_labels = "", ()
         if stretch.kind is PieceKind.LEAD_IN:
@@ -108,7 +113,10 @@ def parse_answer(raw: str, known: Sequence[str] = (), *, split: bool = True) -> 
             )
             start, end = marked.raw_span(way[min(first, part.end - 1)], way[part.end - 1] + 1)
             labels = tuple(dict.fromkeys(label for marker in part_markers for label in marker.labels))
-            text, antecedent, fragment = _standing(part.text, stretch.line, lead, previous)
+            # A later part leans on what its own sentence has said so far.
+            said = plain[: part.start].strip()
+            leant_on = [_with_antecedent(said, one) if said else one for one in (previous, behind)]
+            text, antecedent, fragment = _standing(part.text, stretch.line, lead, *leant_on)
             claims.append(
                 ParsedClaim(
                     text=text, start=start, end=end, labels=labels or lead_labels,
@@ -118,7 +126,7 @@ def parse_answer(raw: str, known: Sequence[str] = (), *, split: bool = True) -> 
                 )
             )  # fmt: skip
             taken.append(Piece(start=start, end=end, kind=PieceKind.CLAIM))
-        previous = plain
+        previous, behind = plain, _with_antecedent(plain, behind)
     used = {label for claim in claims for label in claim.labels}
     every = tuple(dict.fromkeys(label for marker in marked.markers for label in marker.labels))
     return Parsed(
@@ -261,22 +269,30 @@ def _plain(text: str, start: int, end: int) -> tuple[str, list[int]]:
 _EMPHASIS = re.compile(r"\*\*|__|(?<![\w*])[*_](?=\S)|(?<=\S)[*_](?![\w*])|`+|(?<=\n)>\s?")
 
 
-def _standing(text: str, line: Line, lead: str, previous: str) -> tuple[str, str, bool]:
-    """(text that stands alone, the sentence it leans on, whether it is a fragment without a verb)."""
+def _with_antecedent(sentence: str, behind: str) -> str:
+    """``sentence``, after what it leans on itself."""
+    leans = _PRONOUN.search(sentence) or _LEANING.match(sentence)
+    return f"{behind[:_MOST_BEHIND]} {sentence.strip()}".strip() if leans else sentence.strip()
+
+
+def _standing(text: str, line: Line, lead: str, previous: str, behind: str) -> tuple[str, str, bool]:
+    """(text that stands alone, what it leans on, whether it is a fragment without a verb). ``previous`` is
+    the sentence before, ``behind`` the same with its own antecedent."""
     text = re.sub(r" +(?=[.,;:!?](?:\s|$))", "", text[frame_length(text) :])
     text = text[:1].upper() + text[1:] if text[:1].isalpha() and text[:2].islower() else text
     words = [word.strip(".,;:()").lower() for word in text.split()]
     fragment = not any(is_finite(word) for word in words)
+    leaning = _LEANING.match(text)
     if line.row:
-        return line.row_text or text, lead, False
+        return line.row_text or text, "", False
     if line.item and lead:
         complete = not fragment and len(words) >= 4
-        return (text, lead, False) if complete else (f"{lead}: {text}", "", False)
-    if previous and (leaning := _LEANING.match(text)):
+        return (text, lead if leaning else "", False) if complete else (f"{lead}: {text}", "", False)
+    if previous and leaning:
         subject = _subject(previous)
         if subject and _SUBJECT_PRONOUN.match(text) and len(names(previous)) == 1:
-            return subject + text[len(leaning["word"]) :], previous, False
-        return text, previous, fragment
+            return subject + text[len(leaning["word"]) :], "", False
+        return text, behind, fragment
     return text, "", fragment
 
 

@@ -117,6 +117,12 @@ def parse_structured(answer: str, known: Sequence[str] = (), *, split: bool = Tr
     return Structured(claims=tuple(claims), labels=(*quoted, *parsed.cited))
 
 
+def antecedents_in(answer: str) -> dict[str, str]:
+    """What the claims of ``answer``, prose or structured, lean on: only those that do, by their texts."""
+    read = parse_structured(answer) or parse_answer(answer)
+    return {claim.text: claim.antecedent for claim in read.claims if claim.antecedent}
+
+
 def _written(member: str, at: int) -> list[tuple[int, int]]:
     """Where each letter of the member's claim stands in the answer."""
     literal = bytes(msgspec.json.decode(member, type=_Literal).claim).decode()
@@ -137,6 +143,7 @@ def _drafted(claim: ParsedClaim, stated: Sequence[Stated], letters: Sequence[tup
         quotes=tuple(dict.fromkeys(quotes)),
         kind=Kind.INFERENCE if inference else Kind.CITED,
         reasoning=next((one.reasoning for one in stated if inference), ""),
+        antecedent=claim.antecedent,
     )
 
 

@@ -11,6 +11,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
+import msgspec
+
 from citewell.claims import Parsed, ParsedClaim, PieceKind, parse_answer, read_markers
 from citewell.generation.sources import Sources
 from citewell.records import DraftClaim, Kind, Quote, Record
@@ -112,6 +114,7 @@ def _claim(claim: ParsedClaim, ranges: Sequence[Evidenced], sources: Sources) ->
         aspect=next((own.aspect for own in mine if own.aspect), ""),
         reasoning=sources.named(reasoning) if inference else "",
         fragment=claim.fragment,
+        antecedent=claim.antecedent,
     )
 
 
@@ -141,13 +144,9 @@ def _without_markers(
     lead = len(clean) - len(clean.lstrip())
     final = clean.strip()
     placed = tuple(
-        DraftClaim(
-            text=claim.text, start=max(0, a - lead), end=min(len(final), max(0, b - lead)),
-            quotes=claim.quotes, kind=claim.kind, aspect=claim.aspect, reasoning=claim.reasoning,
-            fragment=claim.fragment,
-        )
+        msgspec.structs.replace(claim, start=max(0, a - lead), end=min(len(final), max(0, b - lead)))
         for claim, a, b in moved
-    )  # fmt: skip
+    )
     partly = said if claims else ()
     return Written(
         text=final,

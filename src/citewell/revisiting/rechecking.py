@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from citewell.claims import antecedents_in
 from citewell.errors import EvidenceError
 from citewell.records import (
     AuditRecord,
@@ -95,7 +96,9 @@ class Evidence(Protocol):
 class Judging(Protocol):
     """Of the verifier, what this needs."""
 
-    def verify(self, claim_text: str, evidence_texts: Sequence[str], *, context: str = "") -> Verdict: ...
+    def verify(
+        self, claim_text: str, evidence_texts: Sequence[str], *, context: str = "", antecedent: str = ""
+    ) -> Verdict: ...
 
 
 class Revisiting:
@@ -130,7 +133,12 @@ class Revisiting:
         if all(today.resolution in {Resolution.SAME, Resolution.MOVED} for today in cited):
             return msgspec.structs.replace(told, holds=claim.verdict.status is Status.VERIFIED)
         texts = [today.text for today in cited if today.resolution is not Resolution.GONE]
-        verdict = self._verifier.verify(claim.text, list(dict.fromkeys(texts)), context=record.user_query)
+        verdict = self._verifier.verify(
+            claim.text,
+            list(dict.fromkeys(texts)),
+            context=record.user_query,
+            antecedent=antecedents_in(record.generated_response).get(claim.text, ""),
+        )
         return msgspec.structs.replace(told, now=verdict, holds=verdict.status is Status.VERIFIED)
 
     def _today(self, citation: Citation, without: str) -> Today:

@@ -26,6 +26,7 @@ from citewell.identity import hash_value
 from citewell.ports import Entailer
 from citewell.records import Entailment, Label, Maker, Proof, Record, Status, Verdict
 from citewell.sentences import sentence_spans
+from citewell.verification.antecedents import said_of_another
 from citewell.verification.cells import place_numbers, proven_by_cells
 from citewell.verification.evidence import EvidenceText, as_evidence
 from citewell.verification.joining import card_of, join_support
@@ -46,21 +47,25 @@ _JOINED_SENTENCES = 8  # sentences taken from all texts together when no text al
 
 
 class Question(Record, frozen=True, kw_only=True):
-    """A claim and its evidence. ``asked`` is the question a bare fragment ("$1,577 million") answers."""
+    """A claim and its evidence. ``asked`` is the question a bare fragment ("$1,577 million") answers;
+    ``antecedent`` what a claim leans on ("Its founders ..."): no evidence about another thing carries it."""
 
     claim: str
     evidence: tuple[EvidenceText, ...]
     context: str = ""
     asked: str = ""
+    antecedent: str = ""
 
 
 class _Read(Record, frozen=True, kw_only=True):
-    """One premise's outcome. ``support`` is calibrated and capped; None when the model could not judge."""
+    """One premise's outcome. ``support`` is calibrated and capped; None when the model could not judge.
+    ``elsewhere``: the premise speaks of another thing than the claim, and so denies nothing either."""
 
     premise: EvidenceText
     entailment: Entailment
     support: float | None
     objection: str = ""
+    elsewhere: bool = False
 
 
 class Verifier:
@@ -89,13 +94,18 @@ class Verifier:
         quote: str | None = None,
         context: str = "",
         asked: str = "",
+        antecedent: str = "",
     ) -> Verdict:
         """One verdict; ``quote`` is evidence too, looked at first. Never raises for a model's failure."""
         evidence = tuple(as_evidence(text) for text in evidence_texts)
         if quote and not any(find_all(quote, text.text) for text in evidence):
             evidence = (*evidence, as_evidence(quote))
         return self.verify_many(
-            [Question(claim=claim_text, evidence=evidence, context=context, asked=asked)]
+            [
+                Question(
+                    claim=claim_text, evidence=evidence, context=context, asked=asked, antecedent=antecedent
+                )
+            ]
         )[0]
 
     def verify_many(self, questions: Sequence[Question]) -> list[Verdict]:
@@ -142,7 +152,7 @@ class Verifier:
                 f"the models were made for English; of the evidence, {self._foreign(texts[0])}"
             )
         for evidence in english:
-            if stands_whole(claim, evidence.text):
+            if stands_whole(claim, evidence.text) and not _elsewhere(question, evidence):
                 return self._proven(Proof.VERBATIM, "the source says it in these words")
         for evidence in english:
             if cell := proven_by_cells(claim, evidence.lines, evidence.around(question.context)):
@@ -198,9 +208,9 @@ class Verifier:
         # Whichever model reads, and without the question around: what was asked is no source.
         if unwritten_number(question.claim, evidence.text, evidence.around()):
             probability = min(probability, DENIED_CEILING)
-        objections = [
-            p.misplaced for p in place_numbers(question.claim, evidence.lines, context) if p.misplaced
-        ]
+        elsewhere = _elsewhere(question, evidence)
+        misplaced = [p.misplaced for p in place_numbers(question.claim, evidence.lines, context)]
+        objections = [reason for reason in (elsewhere, *misplaced) if reason]
         if not objections and (word := denied_by(question.claim, evidence.text)):
             objections = [f"the source denies it (\u201c{word}\u201d)"]
         if objections:
@@ -209,6 +219,7 @@ class Verifier:
                 entailment=answer,
                 support=min(probability, DENIED_CEILING),
                 objection=objections[0],
+                elsewhere=bool(elsewhere),
             )
         return _Read(premise=evidence, entailment=answer, support=probability)
 
@@ -219,7 +230,7 @@ class Verifier:
             return None
         ranked = []
         for number, read in enumerate(reads):
-            text = read.premise.text
+            text = "" if read.elsewhere else read.premise.text
             for start, end in sentence_spans(text):
                 share = overlap(question.claim, text[start:end])
                 if share > 0.0:
@@ -273,6 +284,7 @@ class Verifier:
             read
             for read in judged
             if (read.entailment.contradiction or 0.0) >= self._settings.contradiction_threshold
+            and not read.elsewhere
             and (
                 read.objection or speaks_of(question.claim, read.premise.text, _told(question, read.premise))
             )
@@ -316,6 +328,12 @@ class Verifier:
 def hypothesis(question: Question) -> str:
     """What the entailer is asked: the claim, or the question and the fragment that answers it."""
     return f"{question.asked.strip()} {question.claim}" if question.asked.strip() else question.claim
+
+
+def _elsewhere(question: Question, evidence: EvidenceText) -> str:
+    """That the evidence says it of another thing than the claim, in words, or ""."""
+    found = said_of_another(question.claim, question.antecedent, evidence.text, evidence.context)
+    return f"the source says it of \u201c{found[0]}\u201d, not of \u201c{found[1]}\u201d" if found else ""
 
 
 def _proof(question: Question, best: _Read) -> Proof:
