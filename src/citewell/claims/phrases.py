@@ -146,7 +146,7 @@ def kind_of(sentence: str) -> PieceKind | None:
     bare = sentence.strip().strip("*_`\"'").strip()
     if not any(letter.isalnum() for letter in bare):
         return PieceKind.MARK
-    plain = re.sub(r"[.!]$", "", bare.replace("\u2019", "'"))
+    plain = bare.replace("\u2019", "'").rstrip(" .!")
     if _abstains(plain) or all(_abstains(piece) for piece in _JOINED.split(plain)):
         return PieceKind.ABSTENTION
     if bare.endswith("?"):
