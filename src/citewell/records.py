@@ -293,7 +293,8 @@ class Failure(StrEnum):
 
 class Entailment(Record, frozen=True, kw_only=True):
     """Three probabilities that sum to 1; ``unchecked`` is the reason when there are none. Of the
-    text's ``units``, sentences or rows, ``read`` were read; both are 0 from a model that reads all of it."""
+    text's ``units``, sentences or rows, ``read`` were read; both are 0 from a model that reads all of it.
+    ``voices``: of a panel, whose words these are."""
 
     entailment: float | None
     neutral: float | None
@@ -301,6 +302,14 @@ class Entailment(Record, frozen=True, kw_only=True):
     unchecked: str = ""
     read: int = 0
     units: int = 0
+    voices: tuple[Voice, ...] = ()
+
+
+class Voice(Record, frozen=True, kw_only=True):
+    """What one member of a panel said."""
+
+    maker: Maker
+    said: Entailment
 
 
 class Verdict(Record, frozen=True, kw_only=True):

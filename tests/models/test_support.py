@@ -6,14 +6,16 @@ import math
 
 import pytest
 
-from citewell.records import Entailment
+from citewell.records import Entailment, Maker
+from citewell.verification.joining import join_support
 from citewell.verification.kinds import source_kind
 from citewell.verification.support import (
     DENIED_CEILING,
     calibration_card,
     denied_numbers,
     features,
-    support,
+    held_down,
+    weigh,
 )
 
 PREMISE = "Revenue was 51.2 billion dollars in fiscal 2023, an increase of 10 percent."
@@ -21,28 +23,29 @@ SURE = Entailment(entailment=0.99, neutral=0.005, contradiction=0.005)
 UNSURE = Entailment(entailment=0.02, neutral=0.9, contradiction=0.08)
 
 
-def test_a_sure_entailer_and_nothing_missing_is_support() -> None:
-    assert support(PREMISE, "Revenue was 51.2 billion dollars.", SURE).probability > 0.5
+def test_a_sure_entailer_and_nothing_missing_is_weigh() -> None:
+    assert weigh(PREMISE, "Revenue was 51.2 billion dollars.", SURE).probability > 0.5
 
 
 def test_an_unsure_entailer_is_none() -> None:
-    assert support(PREMISE, "The chairman likes to sail.", UNSURE).probability < 0.5
+    assert weigh(PREMISE, "The chairman likes to sail.", UNSURE).probability < 0.5
 
 
 def test_a_number_the_premise_denies_holds_support_under_the_border() -> None:
-    result = support(PREMISE, "Revenue was 52.1 billion dollars.", SURE)
-    assert result.probability <= DENIED_CEILING < 0.5
-    assert any("52.1" in number for number in result.denied)
+    claim = "Revenue was 52.1 billion dollars."
+    assert join_support(PREMISE, claim, SURE, maker=Maker(name="any")) <= DENIED_CEILING < 0.5
+    assert held_down(PREMISE, claim)
+    assert any("52.1" in number for number in denied_numbers(PREMISE, claim))
 
 
-def test_a_missing_name_never_adds_support() -> None:
-    without = support("The plant stands in Ohio.", "The plant stands in Ohio.", SURE).probability
-    assert support("The plant stands in Ohio.", "The plant stands in Texas.", SURE).probability <= without
+def test_a_missing_name_never_adds_weigh() -> None:
+    without = weigh("The plant stands in Ohio.", "The plant stands in Ohio.", SURE).probability
+    assert weigh("The plant stands in Ohio.", "The plant stands in Texas.", SURE).probability <= without
 
 
-def test_more_entailment_is_more_support() -> None:
+def test_more_entailment_is_more_weigh() -> None:
     values = [
-        support(
+        weigh(
             PREMISE, "Revenue rose.", Entailment(entailment=p, neutral=1 - p, contradiction=0.0)
         ).probability
         for p in (0.05, 0.3, 0.6, 0.95)
@@ -51,7 +54,7 @@ def test_more_entailment_is_more_support() -> None:
 
 
 def test_what_was_added_sums_to_the_log_odds() -> None:
-    result = support(PREMISE, "Revenue rose in fiscal 2023.", SURE)
+    result = weigh(PREMISE, "Revenue rose in fiscal 2023.", SURE)
     assert result.probability == pytest.approx(1 / (1 + math.exp(-sum(result.added.values()))))
 
 

@@ -1,35 +1,42 @@
 """Several entailers as one: all must agree, or only borderline cases go to the stronger.
 
-In: entailers behind their port. Out: an entailer whose maker names each member. Knows no model.
+In: entailers behind their port. Out: an entailer whose maker names each member, and whose answers say whose
+word they are, so that each is joined by its own calibration (:mod:`citewell.verification.joining`). Knows no
+model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from citewell.errors import ConfigError
 from citewell.identity import hash_value
 from citewell.ports import Entailer
-from citewell.records import Entailment, Maker
+from citewell.records import Entailment, Maker, Voice
+from citewell.verification.joining import UNCALIBRATED, card_of, spoken_support
 
 BORDERLINE = (0.2, 0.8)
 
 
 class AgreementEntailer:
-    """Entailed only as far as the most doubtful member says so; one that cannot check makes it unchecked."""
+    """Supported only as far as the most doubtful member says so, contradicted as far as any does; one that
+    cannot check makes it unchecked."""
 
     def __init__(self, members: Sequence[Entailer]) -> None:
         self._members = _distinct(members)
         self.maker = _maker(" + ", self._members)
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
-        """For each pair the answer of the member with the lowest probability of entailment."""
-        answers = [member.entail(pairs) for member in self._members]
-        return [_most_doubtful(row) for row in zip(*answers, strict=True)]
+        """For each pair the lowest probability of entailment and, of what that leaves, the highest of
+        contradiction."""
+        answers = [_voiced(member, pairs) for member in self._members]
+        return [_agreed(row) for row in zip(*answers, strict=True)]
 
 
 class EscalatingEntailer:
-    """The first member decides clear cases; where its probability of entailment lies in ``borderline`` (or it
+    """The first member decides clear cases; where its probability of support lies in ``borderline`` (or it
     could not check) the next one is asked, and so on. A later answer replaces an earlier one."""
 
     def __init__(self, members: Sequence[Entailer], borderline: tuple[float, float] = BORDERLINE) -> None:
@@ -38,20 +45,37 @@ class EscalatingEntailer:
         self.maker = _maker(" > ", self._members)
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
-        answers = self._members[0].entail(pairs)
+        """For each pair the word of the member that was asked last."""
+        voices = _voiced(self._members[0], pairs)
         for member in self._members[1:]:
-            open_cases = [i for i, answer in enumerate(answers) if self._is_open(answer)]
-            stronger = member.entail([pairs[i] for i in open_cases]) if open_cases else []
-            for i, answer in zip(open_cases, stronger, strict=True):
-                answers[i] = answer
-        return answers
+            open_cases = [i for i, voice in enumerate(voices) if self._is_open(pairs[i], voice)]
+            stronger = _voiced(member, [pairs[i] for i in open_cases]) if open_cases else []
+            for i, voice in zip(open_cases, stronger, strict=True):
+                voices[i] = voice
+        return [msgspec.structs.replace(voice.said, voices=(voice,)) for voice in voices]
 
-    def _is_open(self, answer: Entailment) -> bool:
-        return answer.entailment is None or self._low <= answer.entailment <= self._high
+    def _is_open(self, pair: tuple[str, str], voice: Voice) -> bool:
+        if voice.said.entailment is None:
+            return True
+        return self._low <= spoken_support(*pair, voice.said, maker=voice.maker) <= self._high
 
 
-def _most_doubtful(row: Sequence[Entailment]) -> Entailment:
-    return min(row, key=lambda answer: -1.0 if answer.entailment is None else answer.entailment)
+def _voiced(member: Entailer, pairs: Sequence[tuple[str, str]]) -> list[Voice]:
+    return [Voice(maker=member.maker, said=said) for said in member.entail(pairs)]
+
+
+def _agreed(row: Sequence[Voice]) -> Entailment:
+    silent = next((voice.said for voice in row if voice.said.entailment is None), None)
+    if silent is not None:
+        return silent
+    entailment = min(voice.said.entailment or 0.0 for voice in row)
+    contradiction = min(max(voice.said.contradiction or 0.0 for voice in row), 1.0 - entailment)
+    return Entailment(
+        entailment=entailment,
+        neutral=1.0 - entailment - contradiction,
+        contradiction=contradiction,
+        voices=tuple(row),
+    )
 
 
 def _distinct(members: Sequence[Entailer]) -> list[Entailer]:
@@ -62,5 +86,9 @@ def _distinct(members: Sequence[Entailer]) -> list[Entailer]:
 
 
 def _maker(joint: str, members: Sequence[Entailer]) -> Maker:
+    """Its card is the calibration that joins a member's word; "" where none does."""
     makers = [member.maker for member in members]
-    return Maker(name=joint.join(maker.name for maker in makers), hash=hash_value(makers))
+    cards = [card for maker in makers if (card := card_of(maker)) != UNCALIBRATED]
+    return Maker(
+        name=joint.join(maker.name for maker in makers), hash=hash_value(makers), card="".join(cards[:1])
+    )

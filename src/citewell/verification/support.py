@@ -1,12 +1,12 @@
-"""The probability that a text supports a claim: the entailer's word joined with the exact checks.
+"""The probability that a text supports a claim: the packaged entailer's word weighed with exact signals; and
+what exact code holds down, whoever reads.
 
-In: premise, claim and the entailer's three probabilities. Out: Support, a probability calibrated at
+In: premise, claim and the entailer's three probabilities. Out: Weighed, a probability calibrated at
 equal priors, so that 0.5 is its border, and what each feature added to it. A small logistic model, one
 intercept and one slope a kind of source (sentence, text, table), whose coefficients stand in
 support.json with where they come from. A number of the claim that the premise denies, two
-names in each other's place, a "some" that became "all", another thing said in the claim's place, or
-digits that no prose holds keep the probability under 0.5 whatever the model says. Knows no entailer by
-name.
+names in each other's place, a "some" that became "all", or another thing said in the claim's place
+(:func:`held_down`) keep the probability under 0.5 whatever the model says. Knows no entailer by name.
 """
 
 from __future__ import annotations
@@ -35,21 +35,16 @@ SIGNS = ("negation", "hedge", "quantifier", "opposite", "order", "attribution", 
 _EDGE = 1e-4  # log odds are cut here: what lies beyond is the model's confidence in itself
 
 
-class Support(Record, frozen=True, kw_only=True):
-    """``added`` is each feature's part of the log odds; ``denied`` the numbers that the premise denies;
-    ``overstated`` what the claim says beyond it, ``otherwise`` what it says in the claim's place."""
+class Weighed(Record, frozen=True, kw_only=True):
+    """``added`` is each feature's part of the log odds."""
 
     probability: float
     kind: str
     added: dict[str, float]
-    denied: tuple[str, ...] = ()
-    exchanged: tuple[str, ...] = ()
-    overstated: str = ""
-    otherwise: str = ""
 
 
-def support(premise: str, claim: str, entailment: Entailment, *, context: str = "") -> Support:
-    """Raises ValueError for an unchecked entailment: it has no probability to join.
+def weigh(premise: str, claim: str, entailment: Entailment, *, context: str = "") -> Weighed:
+    """Raises ValueError for an unchecked entailment: it has no probability to weigh.
 
     ``context`` is text around the premise that is no evidence itself: a table's units, column heads.
     """
@@ -59,21 +54,18 @@ def support(premise: str, claim: str, entailment: Entailment, *, context: str = 
     added = {name: coefficients[name] * value for name, value in values.items() if value}
     added["intercept"] = coefficients[f"intercept {kind}"]
     added["slope"] = coefficients[f"slope {kind}"] * values["entailment"]
-    probability = 1.0 / (1.0 + math.exp(-sum(added.values())))
-    denied = denied_numbers(premise, claim, context)
-    exchanged = _misplaced_names(premise, claim, context) if kind != "table" else ()
-    beyond = overstated(claim, premise) if kind != "table" else ""
-    otherwise = told_otherwise(claim, premise, context) if kind != "table" else ""
-    if denied or exchanged or beyond or otherwise:
-        probability = min(probability, DENIED_CEILING)
-    return Support(
-        probability=probability,
-        kind=kind,
-        added=added,
-        denied=denied,
-        exchanged=exchanged,
-        overstated=beyond,
-        otherwise=otherwise,
+    return Weighed(probability=1.0 / (1.0 + math.exp(-sum(added.values()))), kind=kind, added=added)
+
+
+def held_down(premise: str, claim: str, *, context: str = "") -> bool:
+    """Exact code knows the claim for another than the premise's; rows of a table stand in no sentence, and
+    only their numbers are looked at."""
+    if denied_numbers(premise, claim, context):
+        return True
+    return source_kind(premise) != "table" and bool(
+        _misplaced_names(premise, claim, context)
+        or overstated(claim, premise)
+        or told_otherwise(claim, premise, context)
     )
 
 

@@ -1,0 +1,116 @@
+"""A panel is no weaker than its members: each one's word under its own calibration, exact code over all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from citewell.models.panel import BORDERLINE, AgreementEntailer, EscalatingEntailer
+from citewell.ports import Entailer
+from citewell.records import Entailment, Maker, Status
+from citewell.verification.joining import card_of
+from citewell.verification.support import calibration_card
+from citewell.verification.verifier import Verifier
+
+PLAIN = ("The board met in Leeds and chose a new chair.", "A new chair was chosen when the board met.")
+EXCHANGED = ("Adams sued Baker.", "Baker sued Adams.")
+OVERSTATED = (
+    "Some of the engineers left the firm in spring.",
+    "All of the engineers left the firm in spring.",
+)
+OTHERWISE = ("Revenue rose in the year, while costs were flat.", "Revenue fell in the year.")
+WORDS = [number / 20 for number in range(1, 20)]
+
+
+class Fixed:
+    """Always the same word, by the packaged entailer's hash or another."""
+
+    def __init__(self, name: str, entailment: float, contradiction: float = 0.0, *, packaged: bool = False):
+        self.maker = Maker(name=name, hash=calibration_card()["entailer"]["hash"] if packaged else "")
+        self.said = Entailment(
+            entailment=entailment, neutral=1 - entailment - contradiction, contradiction=contradiction
+        )
+        self.asked = 0
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        self.asked += len(pairs)
+        return [self.said for _ in pairs]
+
+
+def embedded(entailment: float, contradiction: float = 0.0) -> Fixed:
+    return Fixed("embedded", entailment, contradiction, packaged=True)
+
+
+def other(entailment: float, contradiction: float = 0.0) -> Fixed:
+    return Fixed("openai:x", entailment, contradiction)
+
+
+def support(entailer: Entailer, pair: tuple[str, str]) -> float:
+    premise, claim = pair
+    found = Verifier(entailer).verify(claim, [premise]).support
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("pair", [EXCHANGED, OVERSTATED, OTHERWISE])
+@pytest.mark.parametrize("make", [AgreementEntailer, EscalatingEntailer])
+def test_exact_code_holds_down_whoever_reads(
+    pair: tuple[str, str], make: type[AgreementEntailer] | type[EscalatingEntailer]
+) -> None:
+    for entailer in (embedded(0.95), other(0.95), make([embedded(0.95), other(0.95)])):
+        assert support(entailer, pair) < 0.5
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_beside_one_that_says_yes_to_all_a_panel_is_as_sure_as_the_packaged_member(
+    word: float,
+) -> None:
+    assert support(AgreementEntailer([other(1.0), embedded(word)]), PLAIN) == support(embedded(word), PLAIN)
+
+
+def test_what_is_borderline_is_told_by_the_calibrated_probability() -> None:
+    for word in WORDS:
+        second = other(0.33)
+        escalating = support(EscalatingEntailer([embedded(word), second]), PLAIN)
+        alone = support(embedded(word), PLAIN)
+        low, high = BORDERLINE
+        borderline = low <= alone <= high
+        assert (escalating, second.asked) == ((0.33, 1) if borderline else (alone, 0))
+
+
+def test_who_answered_last_in_an_escalation_answers_by_its_own_calibration() -> None:
+    word = support(embedded(0.6), PLAIN)
+    assert support(EscalatingEntailer([other(0.5), embedded(0.6)]), PLAIN) == word
+
+
+def test_a_panel_names_the_calibration_that_joins_a_members_word() -> None:
+    packaged = card_of(embedded(0.5).maker)
+    assert packaged.startswith("sha256:")
+    for panel in (
+        AgreementEntailer([other(0.5), embedded(0.5)]),
+        EscalatingEntailer([embedded(0.5), other(0.5)]),
+    ):
+        assert card_of(panel.maker) == packaged
+    without = AgreementEntailer([other(0.5), Fixed("openai:y", 0.5)])
+    assert card_of(without.maker) == card_of(other(0.5).maker) != packaged
+
+
+def test_a_contradiction_is_not_lost_to_a_member_that_has_no_opinion() -> None:
+    """One contradicts at .95, the other knows nothing and is the more doubtful one."""
+    premise, claim = "The plant in Leeds was shut in May.", "The plant in Leeds was not shut in May."
+    for members in ([other(0.02, 0.95), embedded(0.0)], [embedded(0.0), other(0.02, 0.95)]):
+        panel = AgreementEntailer(members)
+        assert Verifier(panel).verify(claim, [premise]).status is Status.CONTRADICTED
+        (said,) = panel.entail([(premise, claim)])
+        assert (said.entailment, said.contradiction) == (0.0, 0.95)
+
+
+def test_what_a_panel_says_sums_to_one() -> None:
+    (said,) = AgreementEntailer([other(0.6, 0.0), Fixed("openai:y", 0.7, 0.2)]).entail([("a", "b")])
+    assert (said.entailment, said.contradiction) == (0.6, 0.2)
+    (said,) = AgreementEntailer([other(0.6, 0.4), Fixed("openai:y", 0.55, 0.45)]).entail([("a", "b")])
+    assert said.entailment is not None
+    assert said.neutral is not None
+    assert said.contradiction is not None
+    assert said.entailment + said.neutral + said.contradiction == pytest.approx(1.0)
