@@ -61,7 +61,8 @@ class Said:
 @dataclass(frozen=True)
 class Reply:
     """What is sent. ``text`` wins over ``claims``; ``piece`` is characters an event, ``chop`` bytes a write;
-    ``stall_s`` sleeps before the last event; ``break_at`` closes the connection after so many events."""
+    ``stall_s`` sleeps before the last event; ``break_at`` closes the connection after so many events;
+    ``model`` is the name that the server answers under, "" for the one it was asked for."""
 
     claims: Sequence[Said] = ()
     missing: Sequence[str] = ()
@@ -74,6 +75,7 @@ class Reply:
     stall_s: float = 0.0
     break_at: int = -1
     finish: str = "stop"
+    model: str = ""
 
     def segments(self, asked: Asked) -> list[tuple[str, list[dict[str, Any]]]]:
         """Text blocks with their citations, as the native form has them."""
@@ -247,7 +249,8 @@ def _openai_whole(asked: Asked, reply: Reply) -> dict[str, Any]:
     prompt, completion = _usage(asked, text)
     message = {"role": "assistant", "content": text}
     return {
-        "id": "c1", "object": "chat.completion", "created": 1, "model": "scripted-1",
+        "id": "c1", "object": "chat.completion", "created": 1,
+        "model": reply.model or asked.body["model"],
         "choices": [{"index": 0, "finish_reason": reply.finish, "message": message}],
         "usage": {
             "prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion,
@@ -262,7 +265,7 @@ def _openai_events(asked: Asked, reply: Reply) -> Iterator[str]:
         "id": "c1",
         "object": "chat.completion.chunk",
         "created": 1,
-        "model": "scripted-1",
+        "model": reply.model or asked.body["model"],
         "system_fingerprint": "fp_play",
     }
     for piece in _cut(text, reply.piece):
@@ -278,7 +281,8 @@ def _anthropic_whole(asked: Asked, reply: Reply) -> dict[str, Any]:
     segments = reply.segments(asked) if asked.form == "native" else [(reply.written(asked), [])]
     prompt, completion = _usage(asked, "".join(text for text, _ in segments))
     return {
-        "id": "m1", "type": "message", "role": "assistant", "model": "scripted-1", "stop_reason": "end_turn",
+        "id": "m1", "type": "message", "role": "assistant", "stop_reason": "end_turn",
+        "model": reply.model or asked.body["model"],
         "content": [{"type": "text", "text": text, "citations": found} for text, found in segments],
         "usage": {"input_tokens": prompt, "output_tokens": completion},
     }  # fmt: skip
@@ -291,7 +295,7 @@ def _anthropic_events(asked: Asked, reply: Reply) -> Iterator[str]:
         "id": "m1",
         "type": "message",
         "role": "assistant",
-        "model": "scripted-1",
+        "model": reply.model or asked.body["model"],
         "content": [],
         "stop_reason": None,
         "stop_sequence": None,

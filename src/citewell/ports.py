@@ -176,7 +176,8 @@ class Segment(Record, frozen=True, kw_only=True):
 
 class Completion(Record, frozen=True, kw_only=True):
     """What a language model said. ``segments`` join to ``text``; ``whole`` is False when it was cut off;
-    ``refused`` when the provider declined. ``cost`` in the currency of the configured prices."""
+    ``refused`` when the provider declined. ``cost`` in the currency of the configured prices. ``served`` is
+    the model's name as its server says, "" where none does."""
 
     text: str
     segments: tuple[Segment, ...] = ()
@@ -185,6 +186,7 @@ class Completion(Record, frozen=True, kw_only=True):
     whole: bool = True
     refused: bool = False
     calls: int = 1
+    served: str = ""
     notes: tuple[str, ...] = ()
 
 

@@ -704,3 +704,74 @@ def test_runs_are_compared_and_only_near_a_border_when_asked_so(ready: Ready) ->
     measured = answering.ask(Ask(question=QUESTION, runs=3)).confidence.consistency_score
     assert measured.value is None
     assert "far from every border" in measured.note
+
+
+REWORDED = Said(1, "The bridge opened in 1932", "The opening of the bridge took place in 1932.")
+HOLDS = '{"label": "ENTAILMENT", "reason": "it says so"}'
+
+
+def hosted_judge() -> JudgingEntailer:
+    return JudgingEntailer(language_model_named("openai:judge", Writer()))
+
+
+def one_server(writer_as: str, judge_as: str) -> Play:
+    """Plays both, and answers under these names."""
+
+    def script(asked: Asked, before: int) -> Reply:
+        if "<claim>" in asked.user:
+            return Reply(text=HOLDS, model=judge_as)
+        return Reply((REWORDED,), piece=4, model=writer_as)
+
+    return script
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_what_the_server_says_is_one_model_does_not_mark_its_own_work(ready: Ready, line: str) -> None:
+    """Two names in the configuration, one model behind them."""
+    play = one_server("big-2025-08-07", "big-2025-08-07")
+    answering, _, log = ready(play, line, entailer=hosted_judge)
+    record = log.record(answering.ask(Ask(question=QUESTION)).request_id)
+    assert [claim.verdict.status for claim in record.claims] == [Status.UNCHECKED]
+    assert "big-2025-08-07 wrote it" in record.claims[0].verdict.reason
+    assert record.response_decision == Decision.ABSTAIN
+    assert any("big-2025-08-07 wrote it" in note for note in record.notes)
+
+
+def test_a_claim_is_not_even_shown_as_verified_while_its_model_writes(ready: Ready) -> None:
+    answering, _, _ = ready(one_server("big", "big"), entailer=hosted_judge)
+    events = list(told_by(lambda tell: answering.ask(Ask(question=QUESTION), tell)))
+    told = [event.claim.verdict.status for event in events if event.kind is EventKind.VERDICT and event.claim]
+    assert told
+    assert set(told) == {Status.UNCHECKED}
+
+
+def test_two_models_of_one_server_are_two(ready: Ready) -> None:
+    answering, _, log = ready(one_server("big", "small"), entailer=hosted_judge)
+    for _ in range(2):
+        record = log.record(answering.ask(Ask(question=QUESTION)).request_id)
+        assert [claim.verdict.status for claim in record.claims] == [Status.VERIFIED]
+
+
+def test_what_one_pass_wrote_is_nothing_to_the_next(ready: Ready) -> None:
+    """The server takes another model for the writer's name: the judge is no longer the writer."""
+    answering, server, log = ready(one_server("small", "small"), entailer=hosted_judge)
+    statuses = []
+    for _ in range(2):
+        (claim,) = log.record(answering.ask(Ask(question=QUESTION)).request_id).claims
+        statuses.append(claim.verdict.status)
+        server.play = one_server("big", "small")
+    assert statuses == [Status.UNCHECKED, Status.VERIFIED]
+
+
+def test_a_judge_of_the_answer_that_turns_out_to_be_its_writer_does_not_pass_it(ready: Ready) -> None:
+    fine = '{"reasoning": "fine", "grounded": true, "complete": true}'
+    answering, _, _ = ready(
+        lambda asked, before: Reply(
+            text=fine if "<answer>" in asked.user else None, claims=(TRUE,), model="big"
+        )
+    )
+    judge = ModelAnswerJudge(language_model_named("openai:judge", Writer()))
+    answering = type(answering)(**{**vars(answering), "answer_judge": judge})
+    answer = answering.ask(Ask(question=QUESTION))
+    assert answer.decision is Decision.PARTIAL
+    assert any("big wrote it" in note for note in record_notes(answering, answer.request_id))

@@ -47,7 +47,16 @@ def test_import_is_light() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("entailer", ["openai:gpt", "embedded + openai:gpt", "embedded > openai:gpt"])
+@pytest.mark.parametrize(
+    "entailer",
+    [
+        "openai:gpt",
+        "embedded + openai:gpt",
+        "embedded > openai:gpt",
+        "openai:gpt + embedded",
+        "embedded > anthropic:c > openai:gpt",
+    ],
+)
 def test_the_writer_never_marks_its_own_work(tmp_path: Path, entailer: str) -> None:
     with pytest.raises(SameModelError, match="openai:gpt"):
         Assembly(tmp_path, Config(generator="openai:gpt", entailer=entailer))

@@ -64,7 +64,7 @@ def write(line: str, passages: tuple[Passage, ...], settings: Writer = QUICK, **
 def test_every_form_of_every_provider_gives_the_same_claims(
     play: Play_, passages: tuple[Passage, ...], line: str, form: str
 ) -> None:
-    server = play(lambda asked, before: Reply(HONEST, missing=("its length",)))
+    server = play(lambda asked, before: Reply(HONEST, missing=("its length",), model="scripted-1"))
     draft = write(line, passages, Writer(form=form, price_prompt=1.0, price_completion=10.0))
     assert [claim.text for claim in draft.claims] == [said.claim for said in HONEST]
     assert [[quote.text for quote in claim.quotes] for claim in draft.claims] == [[s.quote] for s in HONEST]

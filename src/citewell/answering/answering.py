@@ -35,6 +35,7 @@ from citewell.confidence.cards import NO_CARD, CardState
 from citewell.config import Config
 from citewell.errors import CitewellError, LogError
 from citewell.gate import check_gate
+from citewell.independence import keeping_apart
 from citewell.poison import set_poison_aside
 from citewell.ports import AnswerJudge, Clock, Entailer, Extractor, GateJudge, Generator, Ranker, TraceStore
 from citewell.records import Answer, AuditRecord, Maker
@@ -130,7 +131,7 @@ class Answering:
 
     def _pass(self, ask: Ask, journal: Journal, streaming: Streaming | None) -> str:
         """The question as it was rewritten to stand alone, "" when it was not."""
-        with journal.entailing():
+        with journal.entailing(), keeping_apart():
             return self._stages(ask, journal, streaming)
 
     def _stages(self, ask: Ask, journal: Journal, streaming: Streaming | None) -> str:

@@ -22,6 +22,7 @@ from citewell.generation.native import read_native
 from citewell.generation.prompting import prompt_files, prompt_for
 from citewell.generation.sources import MOST_SOURCES, Sources
 from citewell.generation.structured import read_structured
+from citewell.independence import wrote
 from citewell.matching.naming import usable
 from citewell.ports import Completion, Form, GenerationRequest, LanguageModel
 from citewell.prompts.loading import hash_of
@@ -78,6 +79,7 @@ class LanguageModelWriter:
                 self._refused.append(form)
                 notes.append(f"{form.value} was refused ({error}); a plainer form is asked for")
                 continue
+            wrote(said.served)
             return self._draft(said, form, request, sources, notes)
         raise GeneratorError(
             f"{self.maker.name} took none of {', '.join(self._forms)}", hint="set writer.form = 'inline'"
@@ -149,6 +151,7 @@ class _Listener:
         self._hear, self._length, self._claims = hear, 0, 0
 
     def __call__(self, said: Completion) -> None:
+        wrote(said.served)
         fresh = said.text[self._length :] if len(said.text) >= self._length else said.text
         if len(said.text) < self._length:
             self._claims = 0

@@ -73,7 +73,10 @@ class AnthropicModel:
                 if over.is_set():
                     break
                 if heard.take(event) and hear is not None:
-                    listening(hear, over)(Completion(text=heard.text, segments=heard.segments, whole=False))
+                    partial = Completion(
+                        text=heard.text, segments=heard.segments, whole=False, served=heard.model
+                    )
+                    listening(hear, over)(partial)
         if not heard.stop:
             raise ValueError("the answer broke off")
         usage = heard.usage
@@ -84,6 +87,7 @@ class AnthropicModel:
             cost=priced(usage, self._settings),
             whole=heard.stop != "max_tokens",
             refused=heard.stop == "refusal",
+            served=heard.model,
             notes=(f"model as the server says: {heard.model[:80]}",) if heard.model else (),
         )
 

@@ -1,8 +1,8 @@
 """A language model as entailer: the rubric, and strict reading of what comes back.
 
 In: (premise, claim) and a language model. Out: one-hot probabilities, because a label is all that was said;
-anything but exactly one valid object is unchecked, with the reason. What asking took goes to
-:mod:`citewell.models.spending`. Knows no provider.
+anything but exactly one valid object is unchecked, with the reason, and so is what the same model wrote
+(:mod:`citewell.independence`). What asking took goes to :mod:`citewell.models.spending`. Knows no provider.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from citewell.errors import FormRefusedError, GeneratorError, ModelError
+from citewell.errors import FormRefusedError, GeneratorError, ModelError, SameModelError
+from citewell.independence import refuse_own_work
 from citewell.models.spending import spent
 from citewell.ports import Completion, LanguageModel, Prompted
 from citewell.prompts.loading import load_prompt
@@ -59,8 +60,9 @@ class JudgingEntailer:
         try:
             said = ask(self._model, PROMPT.fill(premise=defuse(premise), claim=defuse(claim)), SCHEMA)
             spent(said)
+            refuse_own_work(said.served)
             return ONE_HOT[read_judgement(said.text).label]
-        except (GeneratorError, ModelError) as error:
+        except (GeneratorError, ModelError, SameModelError) as error:
             return _unchecked(str(error))
 
 

@@ -83,7 +83,8 @@ class OpenAIModel:
                     if choice.delta and choice.delta.content:
                         text += choice.delta.content
                         if hear is not None:
-                            listening(hear, over)(Completion(text=text, whole=False))
+                            partial = Completion(text=text, whole=False, served=served.get("model", ""))
+                            listening(hear, over)(partial)
         if not finish:
             # The connection ended before the answer did: a server that died in the middle.
             raise ValueError("the answer broke off")
@@ -93,6 +94,7 @@ class OpenAIModel:
             cost=_cost(usage, self._settings),
             whole=finish != "length",
             refused=bool(refusal) or finish == "content_filter",
+            served=served.get("model", ""),
             notes=tuple(f"{name} as the server says: {value[:80]}" for name, value in served.items()),
         )
 

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from citewell.errors import GeneratorError, ModelError
+from citewell.errors import GeneratorError, ModelError, SameModelError
+from citewell.independence import refuse_own_work
 from citewell.models.judging import ask, defuse, read_object
 from citewell.ports import Completion, Evaluation, GateVerdict, LanguageModel, Sufficiency
 from citewell.prompts.loading import load_prompt
@@ -97,12 +98,13 @@ class ModelAnswerJudge:
             said = ask(self._model, prompt, ANSWER_SCHEMA)
         except GeneratorError as error:
             return self._unchecked(str(error))
-        return _costing(said, self._read(said.text))
+        return _costing(said, self._read(said))
 
-    def _read(self, text: str) -> Evaluation:
+    def _read(self, said: Completion) -> Evaluation:
         try:
-            judged = read_object(text, _Answer)
-        except ModelError as error:
+            refuse_own_work(said.served)
+            judged = read_object(said.text, _Answer)
+        except (ModelError, SameModelError) as error:
             return self._unchecked(str(error))
         return Evaluation(
             grounded=judged.grounded, complete=judged.complete, reasoning=judged.reasoning, maker=self.maker
