@@ -62,7 +62,8 @@ class Said:
 class Reply:
     """What is sent. ``text`` wins over ``claims``; ``piece`` is characters an event, ``chop`` bytes a write;
     ``stall_s`` sleeps before the last event; ``break_at`` closes the connection after so many events;
-    ``model`` is the name that the server answers under, "" for the one it was asked for."""
+    ``model`` is the name that the server answers under, "" for the one it was asked for; ``read``
+    the prompt tokens it says it read, -1 for all."""
 
     claims: Sequence[Said] = ()
     missing: Sequence[str] = ()
@@ -76,6 +77,7 @@ class Reply:
     break_at: int = -1
     finish: str = "stop"
     model: str = ""
+    read: int = -1
 
     def segments(self, asked: Asked) -> list[tuple[str, list[dict[str, Any]]]]:
         """Text blocks with their citations, as the native form has them."""
@@ -239,14 +241,15 @@ def _cut(text: str, size: int) -> list[str]:
     return [text[start : start + size] for start in range(0, len(text), size)] or [""]
 
 
-def _usage(asked: Asked, text: str) -> tuple[int, int]:
+def _usage(asked: Asked, reply: Reply, text: str) -> tuple[int, int]:
     """Words stand for tokens: the counts only have to be the server's own."""
-    return len(asked.user.split()) + len(asked.system.split()), len(text.split())
+    whole = len(asked.user.split()) + len(asked.system.split())
+    return whole if reply.read < 0 else reply.read, len(text.split())
 
 
 def _openai_whole(asked: Asked, reply: Reply) -> dict[str, Any]:
     text = reply.written(asked)
-    prompt, completion = _usage(asked, text)
+    prompt, completion = _usage(asked, reply, text)
     message = {"role": "assistant", "content": text}
     return {
         "id": "c1", "object": "chat.completion", "created": 1,
@@ -260,7 +263,7 @@ def _openai_whole(asked: Asked, reply: Reply) -> dict[str, Any]:
 
 def _openai_events(asked: Asked, reply: Reply) -> Iterator[str]:
     text = reply.written(asked)
-    prompt, completion = _usage(asked, text)
+    prompt, completion = _usage(asked, reply, text)
     head = {
         "id": "c1",
         "object": "chat.completion.chunk",
@@ -279,7 +282,7 @@ def _openai_events(asked: Asked, reply: Reply) -> Iterator[str]:
 
 def _anthropic_whole(asked: Asked, reply: Reply) -> dict[str, Any]:
     segments = reply.segments(asked) if asked.form == "native" else [(reply.written(asked), [])]
-    prompt, completion = _usage(asked, "".join(text for text, _ in segments))
+    prompt, completion = _usage(asked, reply, "".join(text for text, _ in segments))
     return {
         "id": "m1", "type": "message", "role": "assistant", "stop_reason": "end_turn",
         "model": reply.model or asked.body["model"],
@@ -290,7 +293,7 @@ def _anthropic_whole(asked: Asked, reply: Reply) -> dict[str, Any]:
 
 def _anthropic_events(asked: Asked, reply: Reply) -> Iterator[str]:
     segments = reply.segments(asked) if asked.form == "native" else [(reply.written(asked), [])]
-    prompt, completion = _usage(asked, "".join(text for text, _ in segments))
+    prompt, completion = _usage(asked, reply, "".join(text for text, _ in segments))
     start = {
         "id": "m1",
         "type": "message",

@@ -8,13 +8,15 @@ from collections.abc import Iterator, Sequence
 import pytest
 from benchmarks.llm_server import _EVENTS, Asked, Reply, serving
 
+from citewell.config import Writer
 from citewell.errors import ConfigError, ModelError
 from citewell.models.judging import read_judgement
-from citewell.models.naming import entailer_named
+from citewell.models.naming import entailer_named, language_model_named
 from citewell.models.panel import AgreementEntailer, EscalatingEntailer
+from citewell.models.reviewing import ModelAnswerJudge, ModelGateJudge
 from citewell.models.spending import told_to
-from citewell.ports import Completion
-from citewell.records import Entailment, Label, Maker
+from citewell.ports import Completion, Sufficiency
+from citewell.records import Chunk, Entailment, Label, Maker, Passage
 
 pytestmark = pytest.mark.enable_socket
 
@@ -112,6 +114,52 @@ def test_a_judge_that_fails_is_unchecked_with_the_reason(peer: Peer) -> None:
     (result,) = entailer_named("openai:judge-1").entail([("a source", "a claim")])
     assert result.entailment is None
     assert "did not answer" in result.unchecked
+
+
+LONG = "Founded in 2014 in Leeds by two brothers. " * 60
+
+
+@pytest.mark.parametrize("line", ["openai:judge-1", "anthropic:judge-1"])
+def test_a_server_that_read_only_a_part_has_judged_nothing(peer: Peer, line: str) -> None:
+    """It cuts to its context without a word; what it says it read gives it away."""
+    agreed = SAID.replace("CONTRADICTION", "ENTAILMENT")
+    peer.script = [Reply(text=agreed, read=256), agreed, Reply(text=agreed, read=0)]
+    told: list[Completion] = []
+    with told_to(told.append):
+        cut, whole, untold = entailer_named(line).entail(
+            [(LONG, f"Founded in {year}.") for year in (1, 2, 3)]
+        )
+    assert cut.entailment is None
+    assert "256 tokens" in cut.unchecked
+    assert "context" in cut.unchecked
+    assert (whole.entailment, untold.entailment) == (1.0, 1.0)
+    assert len(told) == 3, "what it took is counted all the same"
+
+
+@pytest.mark.parametrize("line", ["openai:judge-1", "anthropic:judge-1"])
+def test_a_judge_of_passages_or_of_an_answer_that_read_only_a_part_passes_nothing(
+    peer: Peer, line: str
+) -> None:
+    chunk = Chunk(
+        chunk_id="c",
+        document_id="d",
+        document_version="v",
+        start_offset=0,
+        end_offset=len(LONG),
+        content=LONG,
+    )
+    passages = [Passage(chunk=chunk)]
+    model = language_model_named(line, Writer())
+    peer.script = [
+        Reply(text='{"verdict": "SUFFICIENT", "reason": "it is there"}', read=256),
+        Reply(text='{"reasoning": "fine", "grounded": true, "complete": true}', read=256),
+    ]
+    gate = ModelGateJudge(model).sufficient("When was it founded?", passages)
+    assert (gate.passed, gate.verdict) == (False, Sufficiency.UNCHECKED)
+    answer = ModelAnswerJudge(model).evaluate("When was it founded?", "In 2014.", passages)
+    assert not answer.passed
+    assert "256 tokens" in answer.unchecked
+    assert answer.usage.prompt == gate.usage.prompt == 256
 
 
 def test_a_source_cannot_close_its_block(peer: Peer) -> None:

@@ -1,8 +1,9 @@
 """A language model as entailer: the rubric, and strict reading of what comes back.
 
 In: (premise, claim) and a language model. Out: one-hot probabilities, because a label is all that was said;
-anything but exactly one valid object is unchecked, with the reason, and so is what the same model wrote
-(:mod:`citewell.independence`). What asking took goes to :mod:`citewell.models.spending`. Knows no provider.
+anything but exactly one valid object is unchecked, with the reason, and so is what the server read a part of,
+or what the same model wrote (:mod:`citewell.independence`). What asking took goes to
+:mod:`citewell.models.spending`. Knows no provider.
 """
 
 from __future__ import annotations
@@ -58,8 +59,10 @@ class JudgingEntailer:
         if not premise.strip() or not claim.strip():
             return _unchecked("nothing to compare")
         try:
-            said = ask(self._model, PROMPT.fill(premise=defuse(premise), claim=defuse(claim)), SCHEMA)
+            prompt = PROMPT.fill(premise=defuse(premise), claim=defuse(claim))
+            said = ask(self._model, prompt, SCHEMA)
             spent(said)
+            refuse_part_read(said, prompt)
             refuse_own_work(said.served)
             return ONE_HOT[read_judgement(said.text).label]
         except (GeneratorError, ModelError, SameModelError) as error:
@@ -75,6 +78,18 @@ def ask(model: LanguageModel, prompt: str, schema: dict[str, Any]) -> Completion
     except FormRefusedError as error:
         said = model.complete(msgspec.structs.replace(prompted, schema=None))
         return msgspec.structs.replace(said, notes=(f"asked without a schema: {error}", *said.notes))
+
+
+def refuse_part_read(said: Completion, prompt: str) -> None:
+    """Raises ModelError where the server says that it read fewer tokens than ``prompt`` has words: the usual
+    tokenizers make no token of two words. Some servers cut to their context in silence; one that does not
+    say what it read is believed."""
+    words = len(prompt.split())
+    if 0 < said.usage.prompt < words:
+        raise ModelError(
+            f"the server read {said.usage.prompt} tokens of a prompt of {words} words",
+            hint="give it a longer context, or have it count what it had in its cache too",
+        )
 
 
 def read_judgement(answer: str) -> Judgement:

@@ -1,8 +1,9 @@
 """A language model that judges passages before, and an answer after: strict reading, and no benefit of doubt.
 
 In: a question with passages, or with an answer too, and a language model. Out: SUFFICIENT or INSUFFICIENT;
-grounded, complete and the reasoning; what asking took. An answer outside the rubric, an error or a time-out
-is UNCHECKED with its reason, which counts as not passed. Knows no provider.
+grounded, complete and the reasoning; what asking took. An answer outside the rubric, a prompt of which
+the server read a part, an error or a time-out is UNCHECKED with its reason, which counts as not passed.
+Knows no provider.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import msgspec
 
 from citewell.errors import GeneratorError, ModelError, SameModelError
 from citewell.independence import refuse_own_work
-from citewell.models.judging import ask, defuse, read_object
+from citewell.models.judging import ask, defuse, read_object, refuse_part_read
 from citewell.ports import Completion, Evaluation, GateVerdict, LanguageModel, Sufficiency
 from citewell.prompts.loading import load_prompt
 from citewell.records import Passage, Record
@@ -69,11 +70,12 @@ class ModelGateJudge:
             said = ask(self._model, prompt, GATE_SCHEMA)
         except GeneratorError as error:
             return self._verdict(Sufficiency.UNCHECKED, str(error))
-        return _costing(said, self._read(said.text))
+        return _costing(said, self._read(said, prompt))
 
-    def _read(self, text: str) -> GateVerdict:
+    def _read(self, said: Completion, prompt: str) -> GateVerdict:
         try:
-            judged = read_object(text, _Gate)
+            refuse_part_read(said, prompt)
+            judged = read_object(said.text, _Gate)
         except ModelError as error:
             return self._verdict(Sufficiency.UNCHECKED, str(error))
         # UNCHECKED is ours to say: a judge that writes it has judged nothing.
@@ -98,10 +100,11 @@ class ModelAnswerJudge:
             said = ask(self._model, prompt, ANSWER_SCHEMA)
         except GeneratorError as error:
             return self._unchecked(str(error))
-        return _costing(said, self._read(said))
+        return _costing(said, self._read(said, prompt))
 
-    def _read(self, said: Completion) -> Evaluation:
+    def _read(self, said: Completion, prompt: str) -> Evaluation:
         try:
+            refuse_part_read(said, prompt)
             refuse_own_work(said.served)
             judged = read_object(said.text, _Answer)
         except (ModelError, SameModelError) as error:
