@@ -63,14 +63,19 @@ def test_an_answer_that_says_nothing_measures_nothing(name: str) -> None:
 
 def test_what_could_not_be_judged_is_unscored_not_wrong() -> None:
     case = answer(HELD, ClaimSupport(whole=None, needed=(None,), spans=(None,)))
-    assert value("alce_recall", case) == (1.0, 1, 0)
     assert value("citation_precision", case) == (1.0, 1, 1)
     assert value("citation_recall", case) == (1.0, 1, 1)
-    assert value("alce_recall", answer(ClaimSupport(whole=None, needed=(None,), spans=(None,)))) == (
-        None,
-        0,
-        1,
-    )
+
+
+def test_alce_leaves_an_answer_unscored_of_which_a_part_could_not_be_judged() -> None:
+    """One claim entailed and four unjudged are no recall of 1."""
+    unjudged = ClaimSupport(whole=None, needed=(None,), spans=(None,))
+    cases = answer(HELD, *[unjudged] * 4), answer(HELD, BARE)
+    assert value("alce_recall", *cases) == (0.5, 1, 1)
+    assert value("alce_precision", *cases) == (1.0, 1, 1)
+    assert value("alce_recall", answer(unjudged)) == (None, 0, 1)
+    half = answer(ClaimSupport(whole=True, needed=(True, None), spans=(True, None)))
+    assert (value("alce_recall", half), value("alce_precision", half)) == ((1.0, 1, 0), (None, 0, 1))
 
 
 def test_citation_measures_count_spans_over_all_answers() -> None:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from citewell.assembly import Assembly
     from citewell.knowledge import KnowledgeBase
 
-CODE = "citewell-evaluation/1"
+CODE = "citewell-evaluation/2"
 """Who makes what exact code decides; a change of any definition is a new number here."""
 
 Progress = Callable[[int, int, str], None]

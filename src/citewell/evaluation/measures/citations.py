@@ -3,14 +3,16 @@
 In: judged answers. Out: measures. ``alce_*`` as Gao et al. 2023 define and compute them: the mean over
 answers of the share of claims whose cited passages together entail them; and of the share of citations that
 belong to such a claim and are not irrelevant to it. An answer whose claims cite nothing has recall and
-precision 0 there, as in ALCE; an answer that was withheld has neither. ``citation_*`` count over all claims
-and citations. The judge is the verifier, which is not the model that ALCE used: figures compare within one
-judge.
+precision 0 there, as in ALCE; an answer that was withheld has neither; one of which a part could not be
+judged is unscored. ``citation_*`` count over all claims and citations. The judge is the verifier, which is
+not the model that ALCE used: figures compare within one judge.
 """
 
 from __future__ import annotations
 
-from citewell.evaluation.measures.measure import NOT_ASKED, Judge, Measure, known, many, one
+from collections.abc import Sequence
+
+from citewell.evaluation.measures.measure import NOT_ASKED, Judge, Measure, many, one
 from citewell.evaluation.observed import Judged
 from citewell.evaluation.results import Score
 from citewell.records import Citation, Failure, Status
@@ -19,20 +21,20 @@ UNJUDGED = "the verifier could not judge"
 
 
 def alce_recall(judged: Judged) -> Score:
-    if not judged.support:
-        return NOT_ASKED
-    whole = known([claim.whole for claim in judged.support])
-    return one(sum(whole) / len(whole) if whole else None, UNJUDGED)
+    return _mean([claim.whole for claim in judged.support]) if judged.support else NOT_ASKED
 
 
 def alce_precision(judged: Judged) -> Score:
     if not judged.support:
         return NOT_ASKED
     asked = [needed for claim in judged.support for needed in claim.needed]
-    counted = known(asked)
-    if asked and not counted:
-        return one(None, UNJUDGED)
-    return one(sum(counted) / len(counted) if counted else 0.0)
+    return _mean(asked) if asked else one(0.0)
+
+
+def _mean(judgements: Sequence[bool | None]) -> Score:
+    """Unscored when one is missing: the mean of those that could be judged is another answer's."""
+    known = [judgement for judgement in judgements if judgement is not None]
+    return one(sum(known) / len(known) if len(known) == len(judgements) else None, UNJUDGED)
 
 
 def citation_precision(judged: Judged) -> Score:

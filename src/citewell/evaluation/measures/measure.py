@@ -6,7 +6,7 @@ A measure prints as its name (``precision@5``). Knows nothing about intervals or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -58,7 +58,3 @@ def many(values: Iterable[bool | float | None], reason: str = "") -> Score:
     points: tuple[Point, ...] = tuple((float(value),) for value in listed if value is not None)
     unscored = len(listed) - len(points)
     return Score(points=points, unscored=unscored, reason=reason if unscored else "")
-
-
-def known(values: Sequence[bool | None]) -> list[bool]:
-    return [value for value in values if value is not None]
