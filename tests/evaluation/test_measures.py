@@ -180,6 +180,16 @@ def test_aurc_by_hand() -> None:
     assert [(p.coverage, p.risk) for p in curve] == [(0.25, 0.0), (0.5, 0.5), (0.75, 1 / 3), (1.0, 0.25)]
 
 
+def test_an_answer_without_a_confidence_leaves_no_order_to_measure() -> None:
+    """Refusals have their place: 50 wrong answers of no known confidence are no perfect order."""
+    wrong = [outcome(UNANSWERABLE, True, False)] * 50
+    cases = [*wrong, *[outcome(UNANSWERABLE, False, True)] * 10]
+    for name in ("aurc", "e_aurc"):
+        assert value(name, *cases) == (None, 0, 60)
+        assert value(name, *cases[50:], outcome(UNLABELLED, True)) == (0.0, 10, 1)
+    assert risk_coverage([point for case in cases for point in BY_NAME["aurc"].of(case).points]) == ()
+
+
 def test_equal_confidences_are_in_no_order() -> None:
     points = [(0.9, 0.0), (0.9, 1.0), (-1.0, 0.0)]
     assert aurc(points) == aurc(points[::-1]) == pytest.approx((0.5 + 0.5 + 1 / 3) / 3)

@@ -5,7 +5,8 @@ answering everything wins. AURC as Geifman, Uziel and El-Yaniv (2019), "Bias-Red
 for Deep Neural Classifiers": the mean, over every coverage, of the share of wrong outcomes among the surest
 cases; E-AURC takes away what a perfect order would leave. Answers come in the order of their confidence;
 refusals come last and cost nothing where there is no answer, so that refusing everything has the AURC of the
-share of questions that could have been answered.
+share of questions that could have been answered. An answer without a confidence has no place in that order:
+where there is one, nothing is measured.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from citewell.evaluation.results import RiskPoint, Score
 
 REFUSED = -1.0
 """The confidence under which every answer stands before every refusal."""
+UNKNOWN = -2.0
+"""That of an answer which came without one."""
 _UNLABELLED = "the case does not say whether there is an answer"
 
 
@@ -66,16 +69,19 @@ def risk(judged: Judged) -> Score:
     """A point is (confidence, whether the outcome is wrong)."""
     if judged.right is None:
         return one(None, judged.why)
-    confidence = judged.observed.overall if judged.observed.answered else REFUSED
-    if confidence is None:
-        return one(None, "the answer came without a confidence")
-    return Score(points=((confidence, float(not judged.right)),))
+    wrong = float(not judged.right)
+    if not judged.observed.answered:
+        return Score(points=((REFUSED, wrong),))
+    if judged.observed.overall is None:
+        return Score(points=((UNKNOWN, wrong),), reason="the answer came without a confidence")
+    return Score(points=((judged.observed.overall, wrong),))
 
 
 def aurc(points: Sequence[Point]) -> float | None:
-    """Those of one confidence enter together, in no order: each has their mean loss."""
+    """Those of one confidence enter together, in no order: each has their mean loss. None where one is
+    unknown."""
     risks = _risks(points)
-    return sum(risks) / len(risks) if risks else None
+    return sum(risks) / len(risks) if risks and _ordered(points) else None
 
 
 def excess_aurc(points: Sequence[Point]) -> float | None:
@@ -83,13 +89,15 @@ def excess_aurc(points: Sequence[Point]) -> float | None:
     area = aurc(points)
     if area is None:
         return None
-    losses = sorted(loss for _, loss in points)
-    best = aurc([(-float(rank), loss) for rank, loss in enumerate(losses)])
+    losses = sorted((loss for _, loss in points), reverse=True)
+    best = aurc([(float(rank), loss) for rank, loss in enumerate(losses)])
     return area - (best or 0.0)
 
 
 def risk_coverage(points: Sequence[Point]) -> tuple[RiskPoint, ...]:
-    """The curve: one point for each confidence that occurs, surest first."""
+    """The curve: one point for each confidence that occurs, surest first; none where one is unknown."""
+    if not _ordered(points):
+        return ()
     ordered = sorted(points, reverse=True)
     curve, wrong = [], 0.0
     for rank, (confidence, loss) in enumerate(ordered, 1):
@@ -103,6 +111,10 @@ def risk_coverage(points: Sequence[Point]) -> tuple[RiskPoint, ...]:
                 )
             )
     return tuple(curve)
+
+
+def _ordered(points: Sequence[Point]) -> bool:
+    return all(confidence != UNKNOWN for confidence, _ in points)
 
 
 def _risks(points: Sequence[Point]) -> list[float]:
