@@ -128,11 +128,24 @@ def test_numbers_as_the_verifier_reads_them(
     assert correctness.numbers_match(expected, answer, context) is held
 
 
-def test_answers_are_compared_without_their_marks_and_refusals_are_not() -> None:
+def test_answers_are_compared_without_their_marks() -> None:
     said = judged(ANSWERABLE, observed(text="seven [1]"))
-    refused = judged(ANSWERABLE, observed(text="I cannot say.", answered=False))
-    assert value("exact_match", said, refused, judged(SPANNED), judged(UNANSWERABLE)) == (1.0, 1, 1)
+    assert value("exact_match", said, judged(SPANNED), judged(UNANSWERABLE)) == (1.0, 1, 1)
     assert value("numeric_match", said, judged(SPANNED)) == (1.0, 1, 1)
+
+
+@pytest.mark.parametrize("name", ["exact_match", "f1", "contains_expected", "numeric_match"])
+def test_a_refused_answer_says_nothing_of_what_was_expected(name: str) -> None:
+    """1 right and 3 refused are no 1.0: as in SQuAD 2.0, whatever words the refusal is made of."""
+    said = judged(ANSWERABLE, observed(text="seven"))
+    refused = judged(ANSWERABLE, observed(text="Not seven, I cannot say.", answered=False))
+    assert value(name, said, *[refused] * 3) == (0.25, 4, 0)
+    assert value(name, judged(UNANSWERABLE, observed(answered=False))) == (None, 0, 0)
+
+
+def test_numbers_are_not_asked_for_where_none_is_expected() -> None:
+    words = Case(id="5", question="q?", expected="Bill Bowerman")
+    assert value("numeric_match", judged(words), judged(words, observed(answered=False))) == (None, 0, 0)
 
 
 # --- abstention -------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Do answers say what was expected: by words, by numbers, and as a whole.
 
-In: judged answers of cases that hold an expected text. Out: measures, over the answers that were shown.
+In: judged answers of cases that hold an expected text. Out: measures, over the questions that have an answer:
+one that was refused has 0 in each (SQuAD 2.0, Rajpurkar et al. 2018), or refusing would pay.
 Normalisation and F1 as SQuAD (Rajpurkar et al. 2016); ``contains_expected`` is ALCE's exact-match recall.
 """
 
@@ -17,24 +18,22 @@ from citewell.evaluation.results import Score
 
 def _compared(rule: Callable[[str, str], float | bool]) -> Callable[[Judged], Score]:
     def score(judged: Judged) -> Score:
-        if judged.answerable is False or not judged.observed.answered:
+        if judged.answerable is False:
             return NOT_ASKED
         if not judged.case.expected:
             return one(None, "the case expects no text")
+        if not judged.observed.answered:
+            return one(0.0)
         return one(rule(judged.case.expected, words_of(judged.observed)))
 
     return score
 
 
 def numeric_match(judged: Judged) -> Score:
-    if judged.answerable is False or not judged.observed.answered:
+    expected, units = judged.case.expected, units_of(judged.observed)
+    if expected and not correctness.values(expected):
         return NOT_ASKED
-    if not judged.case.expected:
-        return one(None, "the case expects no text")
-    held = correctness.numbers_match(
-        judged.case.expected, words_of(judged.observed), units_of(judged.observed)
-    )
-    return NOT_ASKED if held is None else one(held)
+    return _compared(lambda wanted, said: bool(correctness.numbers_match(wanted, said, units)))(judged)
 
 
 MEASURES: tuple[Measure, ...] = (
