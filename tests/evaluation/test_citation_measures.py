@@ -132,7 +132,18 @@ def test_no_citation_supports_nothing_and_a_broken_one_takes_the_claim_with_it()
     assert supports({"alpha"}) == ClaimSupport(whole=False)
     seen = observed(claim("The thing was said.", citation(A), broken()), passages=(A,))
     (found,) = judge("q?", seen, Verifier(Scripted(lambda premise, text: True)))
-    assert found == ClaimSupport(whole=False, needed=(), spans=(True, False))
+    assert found == ClaimSupport(whole=False, needed=(False, False), spans=(True, False))
+
+
+def test_a_broken_citation_counts_in_alce_precision() -> None:
+    """Beside a claim with one sound citation of one: 1 of 3, not 1 of 1."""
+    seen = observed(
+        claim("The first was said.", citation(A)),
+        claim("The second was said.", citation(B), broken()),
+        passages=(A, B),
+    )
+    case = judged(seen=seen, support=judge("q?", seen, Verifier(Scripted(lambda premise, text: True))))
+    assert value("alce_precision", case) == (pytest.approx(1 / 3), 1, 0)
 
 
 def test_a_citation_whose_passage_did_not_come_along_cannot_be_judged() -> None:

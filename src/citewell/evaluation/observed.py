@@ -65,9 +65,9 @@ class ClaimSupport(Record, frozen=True, kw_only=True):
     """Who supports one claim, by the judge; None where it could not judge.
 
     ``whole``: all passages that the claim cites, together; False where it cites nothing or something broken.
-    ``needed``: for each cited passage, whether it is *not* irrelevant in ALCE's sense. ``spans``: for each
-    citation (the spans of one passage are one), whether the cited words themselves support it; a broken one
-    does not.
+    ``needed``: for each cited passage, a broken one too, whether the claim is entailed and it is *not*
+    irrelevant in ALCE's sense. ``spans``: for each citation (the spans of one passage are one), whether the
+    cited words themselves support it; a broken one does not.
     """
 
     whole: bool | None

@@ -104,7 +104,7 @@ class _Work:
         numbers = range(len(self.cited))
         return ClaimSupport(
             whole=whole,
-            needed=tuple(self._needed(number, whole) for number in numbers) if self.sound else (),
+            needed=tuple(self._needed(number, whole) for number in numbers),
             spans=tuple(
                 self.said.get(("span", number), False) if one.broken or one.passage else None
                 for number, one in enumerate(self.cited)
