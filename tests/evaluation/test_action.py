@@ -108,6 +108,19 @@ def test_thresholds_that_are_not_kept_fail_the_step(runner: Runner) -> None:
     assert "NOT kept: right_outcome" in runner.told
 
 
+def test_a_case_that_fails_fails_the_step_unless_the_thresholds_allow_it(runner: Runner) -> None:
+    (runner.folder / "cases.jsonl").write_text(CASES + CASES.replace("who", "other"))
+    line = {"id": "who", "answer": f"{SOURCE[:-1]} [1].", "sources": [SOURCE]}
+    (runner.folder / "answers.jsonl").write_text(json.dumps(line))
+    (runner.folder / "strict.toml").write_text(RULE.format(1))
+    (runner.folder / "lenient.toml").write_text(RULE.format(1).replace("[rule.m", "failed = 1\n[rule.m"))
+    given = {"cases": "cases.jsonl", "answers": "answers.jsonl"}
+    assert runner.run(**given) == 1
+    assert "right_outcome" in (runner.folder / "GITHUB_STEP_SUMMARY").read_text()
+    assert runner.run(**given, thresholds="strict.toml") == 1
+    assert runner.run(**given, thresholds="lenient.toml") == 0, runner.told
+
+
 def test_a_case_file_that_is_not_there_fails(runner: Runner) -> None:
     assert runner.run(cases="none $(touch pwned).jsonl", home=".") != 0
     assert not (runner.folder / "pwned").exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from citewell.errors import UsageError
@@ -139,6 +140,20 @@ def test_rules_hold_for_what_they_name(tmp_path: Path) -> None:
 def test_no_rule_that_applies_is_no_pass(tmp_path: Path) -> None:
     report = gate(tmp_path, '[[rule]]\nprompt = "sha256:p"\n[rule.measures]\nalce_recall = { min = 0.1 }')
     assert (report.ok, report.checks, len(report.skipped)) == (False, (), 1)
+
+
+def test_a_run_of_which_cases_failed_passes_where_the_rule_allows_it(tmp_path: Path) -> None:
+    """One case of 100 scored, with 1.0: the other 99 raised."""
+    failed = tuple(outcome(f"f{number}", None, error="boom") for number in range(99))
+    mostly = msgspec.structs.replace(MEASURED, cases=(outcome("a", True), *failed))
+    path = tmp_path / "thresholds.toml"
+    text = "[[rule]]\n{}[rule.measures]\nalce_recall = {{ min = 0.9 }}\n"
+    path.write_text(text.format(""))
+    report = check(mostly, load_rules(path))
+    assert not report.ok
+    assert report.checks[0].reason == "99 of 100 cases failed, more than 0"
+    path.write_text(text.format("failed = 99\n"))
+    assert check(mostly, load_rules(path)).ok
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """What a run must reach before a change goes out: thresholds in a file, kept for one model, prompt, settings.
 
 In: a TOML file and a run. Out: a :class:`GateReport`. A rule applies where all that it names is the run's;
-what was not measured does not pass, and neither does a run that no rule applies to. Form of the file:
+what was not measured does not pass, and neither does a run of which cases failed, or that no rule applies to.
+Form of the file:
 
     [[rule]]
     model = "..."    # or prompt, config, index, cases: as `eval run` prints them; left out means any
+    failed = 2       # so many cases may have failed; left out means none
     [rule.measures]
     alce_recall = { min = 0.9, by = "interval" }     # the low end of the interval must reach it
     wrongly_answered = { max = 0.05, n = 50, unscored = 0 }
@@ -41,9 +43,10 @@ class Limit(Record, frozen=True, kw_only=True):
 
 
 class Rule(Record, frozen=True, kw_only=True):
-    """Empty keys hold for any run."""
+    """Empty keys hold for any run. ``failed``: the most cases that may have failed."""
 
     measures: dict[str, Limit]
+    failed: int = 0
     model: str = ""
     prompt: str = ""
     config: str = ""
@@ -54,7 +57,8 @@ class Rule(Record, frozen=True, kw_only=True):
 
 
 class Check(Record, frozen=True, kw_only=True):
-    """One limit, and whether the run keeps it; ``reason`` says by which figure."""
+    """One limit, and whether the run keeps it; ``reason`` says by which figure. ``measure`` is "failed" where
+    too many cases did."""
 
     measure: str
     holds: bool
@@ -94,6 +98,10 @@ def check(run: Run, rules: tuple[Rule, ...]) -> GateReport:
             )
             skipped.append(f"rule {number} does not apply: {differing}")
             continue
+        failed = sum(bool(case.error) for case in run.cases)
+        if failed > rule.failed:
+            reason = f"{failed} of {len(run.cases)} cases failed, more than {rule.failed}"
+            checks.append(Check(measure="failed", holds=False, reason=reason))
         checks += [_checked(name, limit, run.measure(name)) for name, limit in rule.measures.items()]
     return GateReport(
         ok=bool(checks) and all(one.holds for one in checks), checks=tuple(checks), skipped=tuple(skipped)
@@ -127,7 +135,7 @@ def _checked(name: str, limit: Limit, result: Result | None) -> Check:
 def _rule(given: Any, where: str) -> Rule:
     if not isinstance(given, dict):
         raise UsageError(f"{where} is no table", hint="write [[rule]]")
-    known = ("measures", *KEYS)
+    known = ("measures", "failed", *KEYS)
     for key in given:
         if key not in known:
             raise UsageError(f"{where}: unknown key {key!r}", hint=_nearest(key, known))
