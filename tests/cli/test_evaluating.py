@@ -43,6 +43,7 @@ def test_a_run_its_comparison_and_its_gate(run: Run, home: Path, cases: Path, tm
     compared = run("eval", "compare", "a.json", "b.json")
     assert compared.exit_code == 0
     assert "2 cases in both, 0 flipped, 0 left out" in compared.stdout
+    assert "by chance alone" in compared.stdout
     assert json.loads(run("eval", "compare", "a.json", "b.json", "--json").stdout)["flips"] == []
 
     (tmp_path / "kept.toml").write_text(KEPT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,8 +46,12 @@ def test_the_fast_way_is_the_plain_way() -> None:
     assert interval(found) == interval(found, lambda points: mean(points))
 
 
-def test_equal_pairs_differ_by_nothing() -> None:
+def test_where_drawing_again_changes_nothing_a_difference_has_no_interval_either() -> None:
     before = [[(0.0,)], [(1.0,)], [(0.5,)]]
-    assert paired(before, before) == (0.0, 0.0)
-    assert paired(before, [[(point[0][0] + 1,)] for point in before]) == pytest.approx((1.0, 1.0))
-    assert paired(before, before, lambda points: max(point[0] for point in points)) == (0.0, 0.0)
+    assert paired(before, before) == (None, None)
+    assert paired(before, [[(point[0][0] + 1,)] for point in before]) == (None, None)
+    assert paired(before, before, lambda points: max(point[0] for point in points)) == (None, None)
+    low, high = paired(before, before[::-1])
+    assert low is not None
+    assert high is not None
+    assert low < 0.0 < high

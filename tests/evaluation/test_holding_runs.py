@@ -46,7 +46,7 @@ def test_a_run_against_itself_differs_in_nothing() -> None:
     found = compare(same, same)
     assert (found.changed, found.flips, found.left_out) == ({}, (), ())
     one = difference(found, "right_outcome")
-    assert (one.difference, one.low, one.high, one.n, one.says) == (0.0, 0.0, 0.0, 6, "undecided")
+    assert (one.difference, one.low, one.high, one.n, one.says) == (0.0, None, None, 6, "undecided")
     assert difference(found, "nDCG@10").says == "not measured"
     assert difference(found, "abstention_balance").says == "not measured"
 
@@ -68,9 +68,19 @@ def test_a_sure_change_is_said_to_be_better_or_worse() -> None:
     low, high = (run(*(outcome(str(i), right) for i in range(8))) for right in (False, True))
     assert difference(compare(low, high), "right_outcome").says == "better"
     worse = difference(compare(high, low), "right_outcome")
-    assert (worse.difference, worse.low, worse.high, worse.says) == (-1.0, -1.0, -1.0, "worse")
+    assert (worse.difference, worse.low, worse.high, worse.says) == (-1.0, None, None, "worse")
     fewer = run(*(outcome(str(i), True, answered=False) for i in range(8)))
     assert difference(compare(high, fewer), "coverage").says == "other"
+
+
+@pytest.mark.parametrize(("differing", "says"), [(2, "undecided"), (5, "undecided"), (6, "better")])
+def test_few_cases_say_nothing_even_when_all_go_one_way(differing: int, says: str) -> None:
+    """Five coins fall on one side more often than 1 time in 20, however many cases stayed what they were."""
+    same = [outcome(f"same {number}", True) for number in range(differing // 3)]
+    before, after = (
+        run(*same, *(outcome(str(number), right) for number in range(differing))) for right in (False, True)
+    )
+    assert difference(compare(before, after), "right_outcome").says == says
 
 
 def test_only_cases_that_both_scored_are_paired() -> None:

@@ -44,6 +44,8 @@ def compare(
     measured = [one for one in found.measures if one.difference is not None]
     if measured:
         columns([("measure", "A", "B", "B - A", "95 % interval", "n", ""), *map(_row, measured)])
+        chance = f"about {len(measured) / 20:.1f} of them would seem to differ by chance alone"
+        say(f"\n{len(measured)} measures, each told at 95 % by itself: {chance}")
     for flip in found.flips:
         say(f"flipped: {flip.id}: {flip.was} -> {flip.now}: {flip.question}")
     say(f"{found.cases} cases in both, {len(found.flips)} flipped, {len(found.left_out)} left out")

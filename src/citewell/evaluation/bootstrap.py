@@ -44,10 +44,7 @@ def interval(
     said = {point[0] for points in cases for point in points} if bounded else set()
     if said in ({0.0}, {1.0}):
         return clopper_pearson(len(cases) if said == {1.0} else 0, len(cases))
-    low, high = _ends(_means(cases, draws) if statistic is mean else _drawn(cases, statistic, draws))
-    if low is None or high is None or high - low < _NOTHING:
-        return None, None
-    return low, high
+    return _ends(_means(cases, draws) if statistic is mean else _drawn(cases, statistic, draws))
 
 
 def paired(
@@ -57,7 +54,8 @@ def paired(
     *,
     draws: int = DRAWS,
 ) -> Bounds:
-    """Of the statistic's difference, after less before; the same cases are drawn on both sides."""
+    """Of the statistic's difference, after less before; the same cases are drawn on both sides. (None, None)
+    for fewer than two cases, and where every draw gives the same difference."""
     if len(before) < 2:
         return None, None
     if statistic is mean:
@@ -91,4 +89,4 @@ def _ends(values: NDArray[np.float64]) -> Bounds:
     if not known.size:
         return None, None
     low, high = np.percentile(known, _ENDS)
-    return float(low), float(high)
+    return (None, None) if high - low < _NOTHING else (float(low), float(high))

@@ -15,12 +15,17 @@ from citewell.evaluation.results import Outcome, Run
 from citewell.identity import plain
 from citewell.records import Record
 
+FEWEST = 6
+"""Cases that must differ: five that all go one way do so by chance more than 1 time in 20 (sign test)."""
+
 
 class Difference(Record, frozen=True, kw_only=True):
-    """``after`` less ``before``, both over the ``n`` cases that both runs scored. ``low`` and ``high``: 95 %.
+    """``after`` less ``before``, both over the ``n`` cases that both runs scored. ``low`` and ``high``: 95 %,
+    None where drawing again changes nothing.
 
-    ``says``: "better" or "worse" where the interval leaves out 0, "other" for a measure that has no better,
-    "undecided", or "not measured" where no case was scored in both.
+    ``says``: "better" or "worse" where at least :data:`FEWEST` cases differ and the interval leaves out 0, or
+    all differ alike; "other" for a measure that has no better; "undecided"; or "not measured" where no case
+    was scored in both. Each measure is told by itself: of twenty, one differs by chance.
     """
 
     name: str
@@ -87,6 +92,7 @@ def _difference(measure: Measure, pairs: Sequence[tuple[Outcome, Outcome]]) -> D
             says="not measured",
         )  # fmt: skip
     low, high = paired(firsts, seconds, measure.over)
+    differing = sum(first != second for first, second in scored)
     return Difference(
         name=measure.name,
         before=before,
@@ -95,12 +101,14 @@ def _difference(measure: Measure, pairs: Sequence[tuple[Outcome, Outcome]]) -> D
         low=low,
         high=high,
         n=len(scored),
-        says=_says(measure, low, high),
+        says=_says(measure, low, high, after - before) if differing >= FEWEST else "undecided",
     )
 
 
-def _says(measure: Measure, low: float | None, high: float | None) -> str:
-    if low is None or high is None or low <= 0.0 <= high:
+def _says(measure: Measure, low: float | None, high: float | None, difference: float) -> str:
+    if low is None or high is None:
+        low = high = round(difference, 12)  # whatever is drawn
+    if low <= 0.0 <= high:
         return "undecided"
     if not measure.better:
         return "other"

@@ -21,7 +21,7 @@ from markupsafe import Markup
 
 from citewell import charts
 from citewell.errors import UsageError
-from citewell.evaluation.comparing import compare
+from citewell.evaluation.comparing import FEWEST, compare
 from citewell.evaluation.report.plots import EFFORT, better, differences_of, plots_of, shares
 from citewell.evaluation.results import CaseTiming, Found, Outcome, Run
 from citewell.records import Decision, Maker, Record
@@ -94,6 +94,8 @@ def comparison(before: Run, after: Run) -> str:
     return render(
         "compare.html",
         found=found,
+        measured=len(measured),
+        fewest=FEWEST,
         differences=differences_of(measured),
         others=[one for one in measured if one.name in EFFORT],
         flips=[(flip, *(side.get(flip.id) for side in sides)) for flip in found.flips],
