@@ -64,6 +64,17 @@ def test_what_stands_behind_the_cut_counts_in_the_ideal_alone() -> None:
     assert value("nDCG@10", case)[0] == pytest.approx(1 / math.log2(7))
 
 
+def test_what_was_handed_on_says_how_deep_can_be_looked() -> None:
+    """A passage on rank 6 is not missed by a retrieval that was asked for 5."""
+    five = judged(SPANNED, observed(top_k=5), hits=(True,) * 5, unfound=1)
+    assert value("recall@5", five) == (pytest.approx(5 / 6), 1, 0)
+    assert value("nDCG@5", five) == (1.0, 1, 0)
+    assert value("recall@10", five) == value("nDCG@10", five) == (None, 0, 1)
+    assert "--top-k 10" in BY_NAME["recall@10"].of(five).reason
+    ten = judged(SPANNED, observed(top_k=10), hits=(True,) * 5, unfound=1)
+    assert value("recall@10", ten) == (pytest.approx(5 / 6), 1, 0)
+
+
 def test_nothing_retrieved_finds_nothing() -> None:
     for name in ("precision@5", "recall@10", "nDCG@10", "relevant_in_top_5"):
         assert value(name, ranked(unfound=1)) == (0.0, 1, 0)

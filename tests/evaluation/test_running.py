@@ -92,6 +92,8 @@ def test_a_run_says_how_good_the_answers_are(made: Run) -> None:
     assert outcomes["moon"].right is True
     assert value(made, "alce_recall")[0] == 1.0
     assert value(made, "relevant_in_top_5") == (1.0, 2, 3)
+    assert made.key.top_k == 5
+    assert value(made, "recall@10") == (None, 0, 5)
     assert value(made, "wrongly_answered") == (0.0, 1, 1)
     assert value(made, "ece_support") == (None, 0, 0)
 

@@ -23,8 +23,8 @@ from citewell.records import (
 
 
 class Observed(Record, frozen=True, kw_only=True):
-    """One answer. ``passages`` as retrieved, best first. ``usage``, ``cost``, ``gate_passed`` and
-    ``confidence`` are None where nobody said.
+    """One answer. ``passages`` as retrieved, best first; ``top_k`` is how many were asked for, 0 where nobody
+    said. ``usage``, ``cost``, ``gate_passed`` and ``confidence`` are None where nobody said.
 
     ``supported`` is a person's word on whether all of the answer is supported, ``support`` the probability of
     that which the verifier gave; both only where answers were recorded with such a label.
@@ -34,6 +34,7 @@ class Observed(Record, frozen=True, kw_only=True):
     claims: tuple[Claim, ...]
     passages: tuple[Passage, ...]
     answered: bool
+    top_k: int = 0
     decision: str = ""
     confidence: ConfidenceReport | None = None
     overall: float | None = None

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 class Pipeline(Protocol):
-    """``index`` is the version that is asked, "" for recorded answers; ``top_k`` is 0 where the configuration
-    says how many passages. ``whole``: a span that stands in none of its texts is a slip of the case; without
-    it the texts are all that was retrieved, and such a span was missed. ``makers`` are asked for when all is
-    done."""
+    """``index`` is the version that is asked, "" for recorded answers; ``top_k`` says how many passages are
+    asked for, 0 where nobody knows. ``whole``: a span that stands in none of its texts is a slip of the case;
+    without it the texts are all that was retrieved, and such a span was missed. ``makers`` are asked for when
+    all is done."""
 
     whole: bool
     config: str
@@ -64,7 +64,7 @@ class HomePipeline:
 
         # Nobody is called about a question that nobody asked.
         self._asked = KnowledgeBase(kb.parts.without_escalation())
-        self._kb, self.runs, self.top_k = kb, runs, top_k or 0
+        self._kb, self.runs, self.top_k = kb, runs, top_k or kb.config.retrieval.top_k
         self.config = kb.config.hash
         self.index = kb.parts.index.version()
         self.model = kb.parts.generator.maker.name
@@ -72,13 +72,14 @@ class HomePipeline:
     def observe(self, case: Case) -> Observed:
         began = time.perf_counter()
         answer = self._asked.ask(
-            case.question, user=EVALUATION, groups=case.groups, runs=self.runs, top_k=self.top_k or None
+            case.question, user=EVALUATION, groups=case.groups, runs=self.runs, top_k=self.top_k
         )
         took = (time.perf_counter() - began) * 1000
         record = self._kb.parts.log.record(answer.request_id)
         usage = record.token_usage
         counted = usage.total > 0 or not self._kb.parts.composes
         return of_answer(answer, took).but(
+            top_k=self.top_k,
             failure_reason=record.failure_reason,
             # A language model that says nothing of tokens used some all the same.
             usage=usage if counted else None,
@@ -120,7 +121,7 @@ class RecordedPipeline:
         if recorded.problem:
             raise UsageError(recorded.problem, hint="see docs/evaluation.md for the form of an answer")
         if recorded.made is not None:
-            observed = of_answer(recorded.made, None)
+            observed = of_answer(recorded.made, None).but(top_k=self._assembly.config.retrieval.top_k)
             if self._kb is None:
                 self._remember(observed.passages)
             return observed

@@ -94,8 +94,8 @@ class Key(Record, frozen=True, kw_only=True):
     """What a run's figures hold for; another value of any of these is another experiment.
 
     ``model`` and ``prompt_hash`` are the writer's, "" where it is not known (recorded answers); ``answers``
-    is the hash of the file of recorded answers, "" for answers made in the run. ``top_k`` is 0 where the
-    configuration said how many passages are handed on.
+    is the hash of the file of recorded answers, "" for answers made in the run. ``top_k`` says how many
+    passages were asked for, 0 where it is not known.
     """
 
     cases: str
