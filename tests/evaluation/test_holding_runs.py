@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,8 @@ def test_only_cases_that_both_scored_are_paired() -> None:
 def test_what_differs_between_the_runs_is_named() -> None:
     other = run(key=Key(cases="sha256:c", model="m/2"))
     assert compare(run(), other).changed == {"model": ("m/1", "m/2")}
+    judged = run(key=Key(cases="sha256:c", model="m/1", judge="verifier sha256:j"))
+    assert compare(run(), judged).changed == {"judge": ("", "verifier sha256:j")}
 
 
 # --- thresholds -------------------------------------------------------------------------------------
@@ -145,6 +148,21 @@ def test_rules_hold_for_what_they_name(tmp_path: Path) -> None:
     report = gate(tmp_path, rules.format(2, 0.99) + rules.format(1, 0.5))
     assert report.ok
     assert report.skipped == ("rule 1 does not apply: its model is 'm/2', the run's 'm/1'",)
+
+
+@pytest.mark.parametrize(
+    ("name", "rules", "runs"), [("top_k", 5, 10), ("runs", 1, 3), ("judge", "verifier a", "verifier b")]
+)
+def test_a_rule_made_for_other_conditions_does_not_apply(
+    tmp_path: Path, name: str, rules: object, runs: object
+) -> None:
+    path = tmp_path / "thresholds.toml"
+    path.write_text(f"[[rule]]\n{name} = {json.dumps(rules)}\n[rule.measures]\nalce_recall = {{ min = 0.5 }}")
+    for value, ok in ((rules, True), (runs, False)):
+        key = msgspec.structs.replace(MEASURED.key, **{name: value})
+        report = check(msgspec.structs.replace(MEASURED, key=key), load_rules(path))
+        assert report.ok is ok
+    assert report.skipped == (f"rule 1 does not apply: its {name} is {rules!r}, the run's {runs!r}",)
 
 
 def test_no_rule_that_applies_is_no_pass(tmp_path: Path) -> None:

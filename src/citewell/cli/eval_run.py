@@ -130,7 +130,7 @@ def tell(run: Run) -> None:
     failed = sum(bool(outcome.error) for outcome in run.cases)
     unreviewed = sum(not outcome.reviewed for outcome in run.cases)
     say(f"\n{len(run.cases)} cases, {failed} failed, {unreviewed} reviewed by nobody")
-    for name in ("model", "prompt", "config", "index", "cases", "answers"):
+    for name in ("model", "prompt", "config", "index", "cases", "answers", "runs", "top_k", "judge"):
         value = getattr(run.key, name)
         if value:
             say(f"{name:<8}{value}")

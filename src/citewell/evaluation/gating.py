@@ -5,7 +5,7 @@ what was not measured does not pass, and neither does a run of which cases faile
 Form of the file:
 
     [[rule]]
-    model = "..."    # or prompt, config, index, cases: as `eval run` prints them; left out means any
+    model = "..."    # or prompt, config, cases, top_k ...: as `eval run` prints them; left out means any
     failed = 2       # so many cases may have failed; left out means none
     [rule.measures]
     alce_recall = { min = 0.9, by = "interval" }     # the low end of the interval must reach it
@@ -28,7 +28,7 @@ from citewell.evaluation.measures import BY_NAME
 from citewell.evaluation.results import Result, Run
 from citewell.records import Record
 
-KEYS = ("model", "prompt", "config", "index", "cases", "answers", "citewell")
+KEYS = ("model", "prompt", "config", "index", "cases", "answers", "runs", "top_k", "judge", "citewell")
 
 
 class Limit(Record, frozen=True, kw_only=True):
@@ -43,7 +43,7 @@ class Limit(Record, frozen=True, kw_only=True):
 
 
 class Rule(Record, frozen=True, kw_only=True):
-    """Empty keys hold for any run. ``failed``: the most cases that may have failed."""
+    """Empty keys, and None, hold for any run. ``failed``: the most cases that may have failed."""
 
     measures: dict[str, Limit]
     failed: int = 0
@@ -53,6 +53,9 @@ class Rule(Record, frozen=True, kw_only=True):
     index: str = ""
     cases: str = ""
     answers: str = ""
+    runs: int | None = None
+    top_k: int | None = None
+    judge: str = ""
     citewell: str = ""
 
 
@@ -90,7 +93,7 @@ def check(run: Run, rules: tuple[Rule, ...]) -> GateReport:
     checks: list[Check] = []
     skipped: list[str] = []
     for number, rule in enumerate(rules, 1):
-        other = [name for name in KEYS if getattr(rule, name) not in ("", getattr(run.key, name))]
+        other = [name for name in KEYS if getattr(rule, name) not in ("", None, getattr(run.key, name))]
         if other:
             differing = "; ".join(
                 f"its {name} is {getattr(rule, name)!r}, the run's {getattr(run.key, name)!r}"

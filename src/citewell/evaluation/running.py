@@ -72,6 +72,7 @@ def run(
         answers=pipeline.answers,
         runs=pipeline.runs,
         top_k=pipeline.top_k,
+        judge=f"{verifier.maker.name} {verifier.maker.hash}".strip(),
         citewell=environment()["citewell"],
     )
     if keeper is not None:
