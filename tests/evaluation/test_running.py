@@ -199,6 +199,16 @@ def test_what_was_kept_for_other_cases_is_dropped(kb: KnowledgeBase, tmp_path: P
     assert same.found == 1
 
 
+def test_what_was_kept_under_other_prompts_is_dropped(
+    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate_home(kb, CASES[2:3], keeper=Keeper(tmp_path / "run.json"))
+    monkeypatch.setattr("citewell.evaluation.running.prompt_hashes", lambda: {"rules": "sha256:edited"})
+    keeper = Keeper(tmp_path / "run.json")
+    evaluate_home(kb, CASES[2:3], keeper=keeper)
+    assert keeper.found == 0
+
+
 # --- recorded answers -------------------------------------------------------------------------------
 
 

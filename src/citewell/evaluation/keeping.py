@@ -35,7 +35,8 @@ class Keeper:
         return len(self._done)
 
     def begin(self, key: Key) -> None:
-        """``key`` has the index version that is asked. What was done for another is dropped. UsageError."""
+        """``key`` has the index version that is asked, and the hash of all prompts. What was done for another
+        is dropped. UsageError."""
         self._done = self._read(key)
         lines = [msgspec.json.encode(key), *(msgspec.json.encode(done) for done in self._done.values())]
         try:

@@ -95,7 +95,7 @@ class Key(Record, frozen=True, kw_only=True):
 
     ``model`` and ``prompt_hash`` are the writer's, "" where it is not known (recorded answers); ``answers``
     is the hash of the file of recorded answers, "" for answers made in the run. ``top_k`` says how many
-    passages were asked for, 0 where it is not known; ``judge`` is the verifier's name and file hash.
+    passages were asked for, 0 where it is not known; ``judge`` is the verifier's name, file and prompt.
     """
 
     cases: str

@@ -35,9 +35,11 @@ from citewell.evaluation.results import (
     Timings,
 )
 from citewell.evaluation.sealing import seal_run
+from citewell.identity import hash_value
 from citewell.models.remembering import RememberingEntailer
 from citewell.ports import Clock
 from citewell.records import Case, Maker
+from citewell.sealing import prompt_hashes
 from citewell.verification.verifier import Verifier
 
 if TYPE_CHECKING:
@@ -64,6 +66,7 @@ def run(
 ) -> Run:
     """Raises KeyboardInterrupt and what says that nothing works at all; a failing case is in the run."""
     started, began = written(clock.now()), time.perf_counter()
+    judge = verifier.maker
     key = Key(
         cases=hash_cases(cases),
         config=pipeline.config,
@@ -72,11 +75,12 @@ def run(
         answers=pipeline.answers,
         runs=pipeline.runs,
         top_k=pipeline.top_k,
-        judge=f"{verifier.maker.name} {verifier.maker.hash}".strip(),
+        judge=" ".join(filter(None, (judge.name, judge.hash, judge.prompt_hash))),
         citewell=environment()["citewell"],
     )
     if keeper is not None:
-        keeper.begin(key)
+        # Which prompt a case is asked with is known afterwards; whether any was edited, before.
+        keeper.begin(msgspec.structs.replace(key, prompt=hash_value(prompt_hashes())))
     done: list[tuple[Outcome, CaseTiming]] = []
     for number, case in enumerate(cases):
         if progress is not None:
