@@ -307,6 +307,15 @@ def test_a_file_that_is_no_answers_file_says_so(tmp_path: Path, lines: list[str]
     assert told in str(caught.value)
 
 
+def test_a_question_that_two_cases_ask_says_not_which_one_is_answered(tmp_path: Path) -> None:
+    asked = [Case(id=name, question="Who founded Nike?", groups=(name,)) for name in ("board", "staff")]
+    path = tmp_path / "answers.jsonl"
+    path.write_text(json.dumps({"question": "Who founded Nike?", "answer": "x", "sources": []}))
+    with pytest.raises(UsageError, match="line 1 answers a question of several cases: 'board', 'staff'"):
+        load_answers(path, asked)
+    assert set(load_answers(path, asked[1:])[0]) == {"staff"}
+
+
 def test_a_confidence_is_a_probability(tmp_path: Path) -> None:
     run = recorded(tmp_path, CASES[:1], {"id": "who", "answer": "x", "sources": [], "confidence": 7})
     assert "<= 1.0" in run.cases[0].error

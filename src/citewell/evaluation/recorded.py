@@ -55,13 +55,15 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
 
 def load_answers(path: str | Path, cases: Sequence[Case]) -> tuple[dict[str, Recorded], str]:
     """(the answers by case id, the hash of the file). Raises UsageError, naming the line, for a line that is
-    no JSON object, one that names no case, and an id that comes twice."""
+    no JSON object, one that names no case or may be of several, and an id that comes twice."""
     name = Path(path)
     try:
         data = name.read_bytes()
     except OSError as error:
         raise UsageError(f"{name} cannot be read ({error.strerror})", hint="check the path") from error
-    asked = {case.question: case.id for case in cases}
+    asked: dict[str, list[str]] = {}
+    for case in cases:
+        asked.setdefault(case.question, []).append(case.id)
     found: dict[str, Recorded] = {}
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
@@ -80,11 +82,16 @@ def load_answers(path: str | Path, cases: Sequence[Case]) -> tuple[dict[str, Rec
     return found, hash_bytes(data)
 
 
-def _recorded(given: dict[str, Any], asked: dict[str, str], where: str) -> Recorded:
+def _recorded(given: dict[str, Any], asked: dict[str, list[str]], where: str) -> Recorded:
     name = given.get("id")
     if "id" not in given:
         question = given.get("question")
-        name = asked.get(question) if isinstance(question, str) else None
+        names = asked.get(question, []) if isinstance(question, str) else []
+        if len(names) > 1:
+            raise UsageError(
+                f"{where} answers a question of several cases: {', '.join(map(repr, names))}", hint=_NO_CASE
+            )
+        name = names[0] if names else None
     if not isinstance(name, str):
         raise UsageError(f"{where} names no case", hint=_NO_CASE)
     body = {key: value for key, value in given.items() if key != "id"}
