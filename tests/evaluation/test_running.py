@@ -259,8 +259,24 @@ def test_a_refusal_in_words_is_a_refusal(tmp_path: Path) -> None:
 
 
 def test_a_span_in_no_source_was_not_retrieved(tmp_path: Path) -> None:
-    run = recorded(tmp_path, CASES[:1], {"id": "who", "answer": "It was lit [1].", "sources": [OTHER]})
-    assert value(run, "nDCG@10") == (0.0, 1, 0)
+    """Which can be told because other sources of the file carry the ids that the cases name."""
+    lines = [{"id": "who", "answer": "It was lit [1].", "sources": [OTHER]}]
+    lines += [{"id": "revenue", "answer": "It was lit [1].", "sources": [OTHER, SOURCE]}]
+    run = recorded(tmp_path, CASES[:2], *lines)
+    assert [case.scores["recall@10"].points for case in run.cases] == [((0.0,),), ((1.0,),)]
+
+
+@pytest.mark.parametrize("source", [NIKE, {"id": "chunk-7", "text": NIKE}])
+def test_sources_without_the_ids_of_the_cases_documents_say_nothing_about_retrieval(
+    tmp_path: Path, source: Any
+) -> None:
+    """The right passage under a number of its own is no miss, and citing it is no wrong answer."""
+    spanned = msgspec.structs.replace(CASES[0], expected="")
+    said = {"id": "who", "answer": "Nike was founded in 1964 by Bill Bowerman [1].", "sources": [source]}
+    run = recorded(tmp_path, (spanned,), said)
+    for name in ("precision@5", "recall@5", "relevant_in_top_5", "right_outcome"):
+        assert value(run, name) == (None, 0, 1)
+    assert "carries the id of a document" in run.cases[0].scores["recall@5"].reason
 
 
 def test_what_cites_nothing_is_not_cited_for_it(tmp_path: Path) -> None:

@@ -51,6 +51,8 @@ def _judged(pipeline: Pipeline, case: Case, observed: Observed, verifier: Verifi
 
 
 def _located(pipeline: Pipeline, case: Case, observed: Observed) -> Located:
+    if case.spans and pipeline.nameless:
+        return Located(problem=pipeline.nameless)
     chunks = [passage.chunk for passage in observed.passages]
     versions = [(chunk.document_id, chunk.document_version) for chunk in chunks]
     versions += [

@@ -8,7 +8,7 @@ measures.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
@@ -28,13 +28,17 @@ if TYPE_CHECKING:
     from citewell.knowledge import KnowledgeBase
 
 
+_NAMELESS = 'no source of the answers carries the id of a document that a case names: give each its "id"'
+
+
 class Pipeline(Protocol):
     """``index`` is the version that is asked, "" for recorded answers; ``top_k`` says how many passages are
     asked for, 0 where nobody knows. ``whole``: a span that stands in none of its texts is a slip of the case;
-    without it the texts are all that was retrieved, and such a span was missed. ``makers`` are asked for when
-    all is done."""
+    without it the texts are all that was retrieved, and such a span was missed. ``nameless`` is why no span
+    can be looked for, "" where they can. ``makers`` are asked for when all is done."""
 
     whole: bool
+    nameless: str
     config: str
     model: str
     index: str
@@ -57,7 +61,7 @@ class HomePipeline:
     """Asks a home each question with the groups of its case, as ``evaluation``; every answer is on record."""
 
     whole = True
-    answers = ""
+    answers = nameless = ""
 
     def __init__(self, kb: KnowledgeBase, *, runs: int = 1, top_k: int | None = None) -> None:
         from citewell.knowledge import KnowledgeBase
@@ -96,8 +100,8 @@ class HomePipeline:
 
 
 class RecordedPipeline:
-    """Answers by the id of their case. ``kb`` is where spans are looked up for answers that came of a home;
-    ``assembly`` makes the verifier that checks the others."""
+    """Answers by the id of their case; ``cases`` say which documents there are. ``kb`` is where spans are
+    looked up for answers that came of a home; ``assembly`` makes the verifier that checks the others."""
 
     model = index = ""
     runs, top_k = 1, 0
@@ -106,12 +110,16 @@ class RecordedPipeline:
         self,
         recorded: Mapping[str, Recorded],
         digest: str,
+        cases: Sequence[Case],
         assembly: Assembly,
         kb: KnowledgeBase | None = None,
     ) -> None:
         self._recorded, self.answers, self._assembly, self._kb = recorded, digest, assembly, kb
         self.config = assembly.config.hash
         self.whole = kb is not None and all(one.made is not None for one in recorded.values())
+        named = {span.document for case in cases for span in case.spans}
+        carried = {name for one in recorded.values() for name in _document_ids(one)}
+        self.nameless = "" if self.whole or named & carried else _NAMELESS
         self._retrieved: dict[tuple[str, str], set[tuple[int, str]]] = {}
 
     def observe(self, case: Case) -> Observed:
@@ -176,6 +184,13 @@ class RecordedPipeline:
             chunk = passage.chunk
             key = (chunk.document_id, chunk.document_version)
             self._retrieved.setdefault(key, set()).add((chunk.start_offset, chunk.content))
+
+
+def _document_ids(recorded: Recorded) -> Iterable[str]:
+    """Under which ids its sources came; those without one have a number, which names no document."""
+    if recorded.made is not None:
+        return (passage.chunk.document_id for passage in recorded.made.passages)
+    return (source["id"] for source in recorded.sources if isinstance(source, dict) and "id" in source)
 
 
 def _as_cited(answer: str, claims: Sequence[Claim], passages: Sequence[Passage]) -> tuple[Claim, ...]:

@@ -144,7 +144,7 @@ def evaluate_recorded(
     keeper: Keeper | None = None,
 ) -> Run:
     """Judges answers from a file whose hash is ``digest``; sealed where there is a home."""
-    pipeline = RecordedPipeline(recorded, digest, assembly, kb)
+    pipeline = RecordedPipeline(recorded, digest, cases, assembly, kb)
     made = run(pipeline, cases, verifier_of(assembly), assembly.clock, progress=progress, keeper=keeper)
     return made if kb is None else _sealed(kb, made)
 
