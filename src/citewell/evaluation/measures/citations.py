@@ -68,7 +68,9 @@ def _failing(failure: Failure) -> Measure:
 
 
 def _citations(judged: Judged) -> list[Citation]:
-    """All that the writer made, shown or not: what was held back was broken too."""
+    """All that the writer made in the draft that was kept, shown or not: what was held back was broken too.
+    What the pass cited in their place is not the writer's, and a draft that a retry replaced is not here: of
+    our own pass this is what was still broken in the end."""
     everything = [cited for claim in judged.observed.claims for cited in claim.citations]
     return [cited for cited in everything if cited.mode != "post-hoc"]
 
