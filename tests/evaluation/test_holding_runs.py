@@ -12,7 +12,8 @@ import pytest
 from citewell.errors import UsageError
 from citewell.evaluation.comparing import Comparison, Difference, compare
 from citewell.evaluation.gating import GateReport, check, load_rules
-from citewell.evaluation.results import Key, Outcome, Result, Run, Score
+from citewell.evaluation.results import CaseTiming, Key, Outcome, Result, Run, Score, Timings
+from citewell.records import Stage
 
 
 def outcome(name: str, right: bool | None, answered: bool = True, **changes: Any) -> Outcome:
@@ -93,6 +94,23 @@ def test_only_cases_that_both_scored_are_paired() -> None:
     assert (found.cases, found.left_out) == (2, ("c", "new"))
     assert difference(found, "right_outcome").n == 1
     assert difference(found, "right_outcome").low is None
+
+
+def test_a_run_that_takes_longer_is_said_to_be_worse_by_the_clock() -> None:
+    names = [str(number) for number in range(8)]
+
+    def took(ms: float) -> Run:
+        stages = (Stage(name="gate", latency_ms=ms / 10),)
+        timings = {name: CaseTiming(total_ms=ms + int(name), stages=stages) for name in names}
+        return run(*(outcome(name, True) for name in names), timings=Timings(cases=timings))
+
+    found = compare(took(100), took(250))
+    assert [one.name for one in found.times] == [
+        f"latency_ms_p{rank}@{stage}" for stage in ("total", "gate") for rank in (50, 95)
+    ]
+    assert [(one.difference, one.n, one.says) for one in found.times[:2]] == [(150.0, 8, "worse")] * 2
+    assert not [one.name for one in found.measures if "latency" in one.name]
+    assert compare(run(), run()).times == ()
 
 
 def test_what_differs_between_the_runs_is_named() -> None:

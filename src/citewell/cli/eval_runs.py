@@ -46,6 +46,10 @@ def compare(
         columns([("measure", "A", "B", "B - A", "95 % interval", "n", ""), *map(_row, measured)])
         chance = f"about {len(measured) / 20:.1f} of them would seem to differ by chance alone"
         say(f"\n{len(measured)} measures, each told at 95 % by itself: {chance}")
+    whole = [one for one in found.times if one.name.endswith("@total")]
+    if whole:
+        say("\nby the clock, in which two runs of the same differ too:")
+        columns([("time", "A", "B", "B - A", "95 % interval", "n", ""), *map(_row, whole)])
     for flip in found.flips:
         say(f"flipped: {flip.id}: {flip.was} -> {flip.now}: {flip.question}")
     say(f"{found.cases} cases in both, {len(found.flips)} flipped, {len(found.left_out)} left out")

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from citewell.evaluation.bootstrap import Point, paired
-from citewell.evaluation.measures import ALL, Measure
-from citewell.evaluation.results import Outcome, Run
+from citewell.evaluation.bootstrap import paired
+from citewell.evaluation.measures import ALL, Latency, Measure, latencies
+from citewell.evaluation.results import Outcome, Run, Score, Timings
 from citewell.identity import plain
 from citewell.records import Record
 
@@ -49,10 +49,12 @@ class Flip(Record, frozen=True, kw_only=True):
 
 class Comparison(Record, frozen=True, kw_only=True):
     """``changed`` names the parts of the key that differ: what the difference may come from. ``left_out``:
-    cases that only one run has, or that say something else in the other."""
+    cases that only one run has, or that say something else in the other. ``times``: latencies, by the clock:
+    two runs of the same differ in them too, and more so on another machine."""
 
     changed: dict[str, tuple[str, str]]
     measures: tuple[Difference, ...]
+    times: tuple[Difference, ...]
     flips: tuple[Flip, ...]
     cases: int
     left_out: tuple[str, ...] = ()
@@ -67,7 +69,11 @@ def compare(before: Run, after: Run) -> Comparison:
     old, new = plain(before.key), plain(after.key)
     return Comparison(
         changed={name: (str(old[name]), str(new[name])) for name in old if old[name] != new[name]},
-        measures=tuple(_difference(measure, pairs) for measure in ALL),
+        measures=tuple(
+            _difference(measure, [(_score(measure, one), _score(measure, other)) for one, other in pairs])
+            for measure in ALL
+        ),
+        times=_times(before.timings, after.timings, both),
         flips=tuple(sorted((flip for pair in pairs if (flip := _flip(*pair))), key=_order)),
         cases=len(pairs),
         left_out=tuple(name for name in dict.fromkeys((*earlier, *later)) if name not in both),
@@ -78,12 +84,17 @@ def _asked(outcome: Outcome) -> tuple[object, ...]:
     return (outcome.question, outcome.expected, outcome.spans, outcome.abstain, outcome.groups)
 
 
-def _difference(measure: Measure, pairs: Sequence[tuple[Outcome, Outcome]]) -> Difference:
-    scored = [
-        (first, second)
-        for pair in pairs
-        if (first := _points(measure, pair[0])) and (second := _points(measure, pair[1]))
-    ]
+def _times(before: Timings, after: Timings, names: Sequence[str]) -> tuple[Difference, ...]:
+    """The whole and each stage, over the cases that both runs timed."""
+    both = [name for name in names if name in before.cases and name in after.cases]
+    pairs = [(before.cases[name], after.cases[name]) for name in both]
+    stages = sorted({stage.name for pair in pairs for timing in pair for stage in timing.stages})
+    found = (_difference(one, [(one.of(a), one.of(b)) for a, b in pairs]) for one in latencies(stages))
+    return tuple(difference for difference in found if difference.n)
+
+
+def _difference(measure: Measure | Latency, scores: Sequence[tuple[Score, Score]]) -> Difference:
+    scored = [(was.points, now.points) for was, now in scores if was.points and now.points]
     firsts, seconds = [first for first, _ in scored], [second for _, second in scored]
     before, after = (measure.over([p for points in side for p in points]) for side in (firsts, seconds))
     if before is None or after is None:
@@ -105,7 +116,7 @@ def _difference(measure: Measure, pairs: Sequence[tuple[Outcome, Outcome]]) -> D
     )
 
 
-def _says(measure: Measure, low: float | None, high: float | None, difference: float) -> str:
+def _says(measure: Measure | Latency, low: float | None, high: float | None, difference: float) -> str:
     if low is None or high is None:
         low = high = round(difference, 12)  # whatever is drawn
     if low <= 0.0 <= high:
@@ -115,9 +126,8 @@ def _says(measure: Measure, low: float | None, high: float | None, difference: f
     return "better" if (low > 0.0) == (measure.better > 0) else "worse"
 
 
-def _points(measure: Measure, outcome: Outcome) -> Sequence[Point]:
-    score = outcome.scores.get(measure.name)
-    return score.points if score is not None else ()
+def _score(measure: Measure, outcome: Outcome) -> Score:
+    return outcome.scores.get(measure.name, Score())
 
 
 def _flip(before: Outcome, after: Outcome) -> Flip | None:

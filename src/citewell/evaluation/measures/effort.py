@@ -57,6 +57,7 @@ class Latency:
     stage: str = TOTAL
     counts = "cases"
     bounded = False
+    better = -1
 
     @property
     def name(self) -> str:

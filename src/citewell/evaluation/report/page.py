@@ -97,7 +97,7 @@ def comparison(before: Run, after: Run) -> str:
         measured=len(measured),
         fewest=FEWEST,
         differences=differences_of(measured),
-        others=[one for one in measured if one.name in EFFORT],
+        others=[*(one for one in measured if one.name in EFFORT), *found.times],
         flips=[(flip, *(side.get(flip.id) for side in sides)) for flip in found.flips],
     )
 
