@@ -80,6 +80,15 @@ def doubted(kb: KnowledgeBase, question: str) -> AuditRecord:
     return made
 
 
+def joined(kb: KnowledgeBase) -> AuditRecord:
+    """A record that answers both questions at once, in two claims."""
+    asked = [r for r in kb.audit.queries.every(query()) if r.user == "alice"]
+    claims = tuple(claim for record in asked for claim in record.claims)
+    made = msgspec.structs.replace(asked[0], request_id="req_" + "b" * 24, claims=claims)
+    SqliteLog(kb.home / "audit.sqlite").append(made)
+    return made
+
+
 def query():  # type: ignore[no-untyped-def]
     from citewell.audit.question import AuditQuery
 
@@ -232,6 +241,32 @@ def test_labels_feed_the_next_card(kb: KnowledgeBase) -> None:
     assert card["corpus"]["n"] == 1
     assert card["notes"] == [f"people and the verifier: {agreement(kb).told}"]
     assert agreement(kb).told == "kappa not measured, n 2, 0 unscored"  # both always said yes
+
+
+def test_an_answer_is_drawn_with_all_its_claims_one_after_the_other(kb: KnowledgeBase) -> None:
+    both = joined(kb).request_id
+    for seed in range(8):
+        names = [item.item_id for item in draw(kb, n=2, seed=seed).items]
+        assert len({name.rpartition(".")[0] for name in names}) == 2
+        there = [place for place, name in enumerate(names) if name.startswith(both)]
+        assert len(there) in (0, 2)
+        assert not there or there[1] == there[0] + 1
+
+
+def test_an_answer_that_was_judged_in_part_says_nothing_of_answers(kb: KnowledgeBase) -> None:
+    """The promise is of answers: a unit of one claim out of two would hide the error of the other."""
+    both = joined(kb).request_id
+    found = draw(kb, n=10)
+    first, second = (item.item_id for item in found.items if item.request_id == both)
+    record_label(kb, found.sample_id, first, "supported", by="rita")
+    part = labels_as_evidence(kb)
+    assert part.scored == ()
+    assert any("not every claim" in note for note in part.notes)
+    record_label(kb, found.sample_id, second, "not", by="rita")
+    whole = labels_as_evidence(kb)
+    assert [(claim.answer, claim.right) for claim in whole.scored] == [(both, True), (both, False)]
+    record_label(kb, found.sample_id, second, "cannot tell", by="rita")
+    assert labels_as_evidence(kb).scored == ()
 
 
 def test_a_sample_is_judged_at_the_terminal(kb: KnowledgeBase) -> None:

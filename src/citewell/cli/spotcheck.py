@@ -30,8 +30,10 @@ def register(group: typer.Typer) -> None:
 def sample(
     context: typer.Context,
     since: Annotated[str, typer.Option(metavar="WHEN", help="30d, 12h, or a date.")] = "30d",
-    n: Annotated[int, typer.Option("--n", min=1, max=2000, help="Claims, at most.")] = 50,
-    seed: Annotated[int, typer.Option(help="Another seed draws other claims.")] = 0,
+    n: Annotated[
+        int, typer.Option("--n", min=1, max=2000, help="Answers, at most; all their claims are shown.")
+    ] = 50,
+    seed: Annotated[int, typer.Option(help="Another seed draws other answers.")] = 0,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write them as JSON lines to be filled in.")
     ] = None,

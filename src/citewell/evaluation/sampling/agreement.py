@@ -7,12 +7,13 @@ Knows nothing about how a sample is drawn or shown.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from citewell.confidence.cards import Labelled
 from citewell.errors import UsageError
+from citewell.evaluation.calibration.promises import GRID
 from citewell.evaluation.calibration.scored import Scored, scored_verdict
 from citewell.evaluation.sampling.labels import (
     ANSWERS,
@@ -22,7 +23,7 @@ from citewell.evaluation.sampling.labels import (
 )
 from citewell.identity import hash_text, hash_value
 from citewell.knowledge import KnowledgeBase
-from citewell.records import Proof, Record, Status
+from citewell.records import AuditRecord, Proof, Record, Status
 
 _SEED, _DRAWS = 20260101, 2_000
 _SPACE = 2**256
@@ -124,35 +125,47 @@ def cohens_kappa(cells: Sequence[float]) -> tuple[float | None, float | None]:
 
 def labels_as_evidence(kb: KnowledgeBase) -> PeopleLabels:
     """What people said, for the next card, and how far it agrees with the verifier: of claims that the
-    verifier in use judged, each kind of proof thinned to what an even draw would have been (a bound holds for
-    units drawn alike)."""
+    verifier in use judged. A unit of a promise is an answer, so it counts for a kind of proof only where
+    people judged every claim that the answer may show by it; the answers of each proof are thinned to what an
+    even draw would have been (a bound holds for units drawn alike)."""
     judged, people = judged_items(kb)
-    found: list[tuple[Scored, Drawn]] = []
-    mine: list[tuple[Drawn, str]] = []
-    unscored = older = 0
+    answers: dict[str, list[tuple[Drawn, str]]] = defaultdict(list)
     for one, said in judged:
+        answers[one.request_id].append((one, said))
+    # Nothing under the loosest threshold that a card may leave in use is ever shown as VERIFIED.
+    floor = min(GRID[-1], kb.config.verification.support_threshold)
+    found: dict[Proof, list[_Answer]] = defaultdict(list)
+    mine: list[tuple[Drawn, str]] = []
+    unscored = older = partial = 0
+    for request, labels in answers.items():
         try:
-            record = kb.audit.record(one.request_id, reader=kb.caller.user)
+            record = kb.audit.record(request, reader=kb.caller.user)
         except UsageError:
-            unscored += 1
+            unscored += len(labels)
             continue
-        claim = record.claims[one.claim - 1]
         if kb.entailer.maker.hash not in {maker.hash for maker in record.makers}:
-            older += 1
+            older += len(labels)
             continue
-        mine.append((one, said))
-        known = said and said != "cannot tell"
-        scored = scored_verdict(one.request_id, claim.verdict, said == "supported") if known else None
-        if scored is None:
-            unscored += 1
-        else:
-            found.append((scored, one))
-    by_proof = [[pair for pair in found if pair[0].proof is proof] for proof in Proof]
-    kept = [scored for pairs in by_proof for scored in _thinned(pairs)]
+        mine += labels
+        said_of = {one.claim: said == "supported" for one, said in labels if said not in ("", "cannot tell")}
+        weight = max(one.weight for one, _ in labels)
+        scored = _scored_claims(record, said_of)
+        unscored += len(labels) - len(said_of.keys() & scored.keys())
+        for proof in Proof:
+            claims = {number: claim for number, claim in scored.items() if claim.proof is proof}
+            told = tuple(claim for number, claim in claims.items() if number in said_of)
+            if any(claim.score >= floor for number, claim in claims.items() if number not in said_of):
+                partial += len(told)
+            elif told:
+                found[proof].append(_Answer(request_id=request, weight=weight, claims=told))
+    kept = [claim for units in found.values() for unit in _thinned(units) for claim in unit.claims]
+    thinned = sum(len(unit.claims) for units in found.values() for unit in units) - len(kept)
     notes = [f"people and the verifier: {_agreed(mine, people).told}"]
     notes += [f"{older} labels are of another verifier's claims and were left out"] if older else []
-    if len(kept) < len(found):
-        notes.append(f"{len(found) - len(kept)} labels were left out: of strata that were drawn more often")
+    if partial:
+        notes.append(f"{partial} labels were left out: not every claim of their answers was judged")
+    if thinned:
+        notes.append(f"{thinned} labels were left out: of strata that were drawn more often")
     digest = hash_value([[one, said] for one, said in judged])
     return PeopleLabels(
         scored=tuple(kept),
@@ -162,10 +175,27 @@ def labels_as_evidence(kb: KnowledgeBase) -> PeopleLabels:
     )
 
 
-def _thinned(pairs: Sequence[tuple[Scored, Drawn]]) -> list[Scored]:
-    most = max((one.weight for _, one in pairs), default=1.0)
+class _Answer(Record, frozen=True, kw_only=True):
+    """The labelled claims of one proof in an answer, and how many answers it was drawn for."""
+
+    request_id: str
+    weight: float
+    claims: tuple[Scored, ...]
+
+
+def _scored_claims(record: AuditRecord, said: Mapping[int, bool]) -> dict[int, Scored]:
+    """The claims that were checked, by their numbers; "right" is said only of those in ``said``."""
+    scored = {
+        number: scored_verdict(record.request_id, claim.verdict, said.get(number, False))
+        for number, claim in enumerate(record.claims, 1)
+    }
+    return {number: claim for number, claim in scored.items() if claim is not None}
+
+
+def _thinned(answers: Sequence[_Answer]) -> list[_Answer]:
+    most = max((one.weight for one in answers), default=1.0)
     return [
-        scored
-        for scored, one in pairs
-        if int(hash_text(f"thin {one.item_id}").removeprefix("sha256:"), 16) / _SPACE < one.weight / most
+        one
+        for one in answers
+        if int(hash_text(f"thin {one.request_id}").removeprefix("sha256:"), 16) / _SPACE < one.weight / most
     ]

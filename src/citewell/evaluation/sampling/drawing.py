@@ -1,14 +1,15 @@
 """Spot checks: claims of recent answers for people to judge without seeing the verdict.
 
 In: a home, as one of its auditors sees it. Out: a :class:`Sample`, drawn by strata of verdict, proof and
-confidence, and sealed in the log; the same log and seed give the same one. Knows nothing about terminals or
-pages, and shows nothing of what the verifier said.
+confidence, and sealed in the log; the same log and seed give the same one. An answer is drawn with all its
+claims: what a card promises is promised of answers. Knows nothing about terminals or pages, and shows nothing
+of what the verifier said.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from citewell.access import EVALUATION
@@ -55,8 +56,8 @@ class Item(Record, frozen=True, kw_only=True):
 
 
 class Sample(Record, frozen=True, kw_only=True):
-    """``left_out`` claims could not be shown: no span of theirs has a place, or their document is not to be
-    seen."""
+    """``items`` stand answer by answer. ``population`` claims could have been drawn; ``left_out`` claims
+    could not be shown: no span of theirs has a place, or their document is not to be seen."""
 
     sample_id: str
     items: tuple[Item, ...]
@@ -65,7 +66,7 @@ class Sample(Record, frozen=True, kw_only=True):
 
 
 def draw(kb: KnowledgeBase, *, since: str = "30d", n: int = 50, seed: int = 0) -> Sample:
-    """At most ``n`` claims of answers since then, sealed as a draw. Raises AccessError, UsageError."""
+    """All claims of at most ``n`` answers since then, sealed as a draw. Raises AccessError, UsageError."""
     may(kb)
     if n < 1:
         raise UsageError(f"a sample of {n}", hint="at least 1")
@@ -75,31 +76,34 @@ def draw(kb: KnowledgeBase, *, since: str = "30d", n: int = 50, seed: int = 0) -
         for record in kb.audit.every(query, reader=kb.caller.user)
         if record.user != EVALUATION and not record.error and record.user_query != ERASED
     }
-    strata: dict[str, list[Drawn]] = defaultdict(list)
-    left_out = 0
-    for record in records.values():
-        for number, claim in enumerate(record.claims, 1):
-            if _spans(kb, claim):
-                one = Drawn(
-                    request_id=record.request_id, claim=number, stratum=_stratum(record, claim), weight=1.0
-                )
-                strata[one.stratum].append(one)
-            else:
-                left_out += 1
-    taken = _allotted({name: len(claims) for name, claims in strata.items()}, n)
-    chosen = [
-        Drawn(
-            request_id=one.request_id,
-            claim=one.claim,
-            stratum=one.stratum,
-            weight=len(strata[name]) / count,
-        )
+    claims = {
+        request: {
+            number: _stratum(record, claim)
+            for number, claim in enumerate(record.claims, 1)
+            if _spans(kb, claim)
+        }
+        for request, record in records.items()
+    }
+    sizes = Counter(stratum for of_one in claims.values() for stratum in of_one.values())
+    population = sizes.total()
+    left_out = sum(len(record.claims) for record in records.values()) - population
+    # An answer stands in the stratum of its rarest claim, so that rare kinds are looked at.
+    strata: dict[str, list[str]] = defaultdict(list)
+    for request, of_one in claims.items():
+        if of_one:
+            strata[min(of_one.values(), key=lambda name: (sizes[name], name))].append(request)
+    taken = _allotted({name: len(requests) for name, requests in strata.items()}, n)
+    weights = {
+        request: len(strata[name]) / count
         for name, count in taken.items()
-        for one in sorted(strata[name], key=lambda one: hash_text(f"{seed} {one.item_id}"))[:count]
+        for request in sorted(strata[name], key=lambda request: hash_text(f"{seed} {request}"))[:count]
+    }
+    chosen = [
+        Drawn(request_id=request, claim=number, stratum=stratum, weight=weights[request])
+        for request in sorted(weights, key=lambda request: hash_text(f"shown {seed} {request}"))
+        for number, stratum in claims[request].items()
     ]
-    chosen.sort(key=lambda one: hash_text(f"shown {seed} {one.item_id}"))
     sample_id = "smp_" + hash_value([seed, chosen]).removeprefix("sha256:")[:16]
-    population = sum(map(len, strata.values()))
     if chosen and not any(info.sample_id == sample_id for info in samples(kb)):
         body = {"measure": DRAWN, "sample": sample_id, "seed": seed, "population": population}
         kb.audit.note_evaluation({**body, "left_out": left_out, "items": chosen})
