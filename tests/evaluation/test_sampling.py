@@ -277,6 +277,32 @@ def test_a_sample_is_judged_at_the_terminal(kb: KnowledgeBase) -> None:
     assert "verified" not in result.output.lower().split("people and the verifier")[0]
 
 
+def test_a_claim_of_two_samples_is_judged_and_counted_once(kb: KnowledgeBase) -> None:
+    first, again = draw(kb, n=10, seed=1), draw(kb, n=10, seed=2)
+    assert first.sample_id != again.sample_id
+    for item in first.items:
+        record_label(kb, first.sample_id, item.item_id, "supported")
+    assert all(item.answered == "supported" for item in open_sample(kb, again.sample_id).items)
+    assert agreement(kb, sample_id=again.sample_id).n == 2
+    assert [info.judged for info in samples(kb)] == [2, 2]
+    record_label(kb, again.sample_id, again.items[0].item_id, "not")
+    told = agreement(kb)
+    assert (told.n, told.raw) == (2, 0.5)  # the last word counts, in whichever sample it was said
+    assert labels_as_evidence(kb).source.n == 2
+
+
+def test_nobody_is_asked_again_what_they_have_judged(kb: KnowledgeBase) -> None:
+    run("--home", kb.home, "eval", "sample", "--by", "rita", typed="s\nq\n")
+    result = run("--home", kb.home, "eval", "sample", "--seed", "7", "--by", "rita", typed="s\ns\n")
+    assert "1 of 1" in result.output
+    assert agreement(kb).n == 2
+    done = run("--home", kb.home, "eval", "sample", "--seed", "8", "--by", "rita")
+    assert "1 of" not in done.output
+    assert "they agree on 100.0%" in done.output
+    other = run("--home", kb.home, "eval", "sample", "--by", "otto", typed="q\n")
+    assert "1 of 2" in other.output
+
+
 def test_a_sample_is_judged_in_a_file(kb: KnowledgeBase, tmp_path: Path) -> None:
     file = tmp_path / "sample.jsonl"
     assert run("--home", kb.home, "eval", "sample", "--out", file).exit_code == 0

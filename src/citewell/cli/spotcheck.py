@@ -51,7 +51,7 @@ def sample(
     if labels is not None:
         _read_back(knowledge_base, labels, by)
         return _tell(agreement(knowledge_base), json)
-    drawn = draw(knowledge_base, since=since, n=n, seed=seed)
+    drawn = draw(knowledge_base, since=since, n=n, seed=seed, by=by)
     if drawn.left_out:
         aside(f"note: {drawn.left_out} claims have no span to show and were left out")
     if not drawn.items:
@@ -65,16 +65,21 @@ def sample(
 
 
 def _ask(knowledge_base: KnowledgeBase, drawn: Sample, by: str) -> None:
+    """What they have judged before, in this sample or another, is not asked again."""
     from citewell.evaluation.sampling import record_label
 
+    left = [item for item in drawn.items if not item.answered]
+    if not left:
+        return say("all of it is judged")
     say("Do the marked words support the claim? s supported, p partly, n not, c cannot tell, q stop")
-    for number, item in enumerate(drawn.items, 1):
-        say(f"\n{number} of {len(drawn.items)}")
+    for number, item in enumerate(left, 1):
+        say(f"\n{number} of {len(left)}")
         _show(item)
         answer = _key()
         if answer == "q":
             break
         record_label(knowledge_base, drawn.sample_id, item.item_id, KEYS[answer], by=by)
+    return None
 
 
 def _show(item: Item) -> None:

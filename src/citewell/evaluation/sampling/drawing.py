@@ -21,6 +21,7 @@ from citewell.evaluation.sampling.labels import (
     DRAWN,
     LABEL,
     Drawn,
+    item_of,
     items_of,
     may,
     samples,
@@ -44,7 +45,8 @@ class Shown(Record, frozen=True, kw_only=True):
 
 
 class Item(Record, frozen=True, kw_only=True):
-    """A claim to be judged. ``claim`` counts from 1; ``answered`` is what this caller said of it already."""
+    """A claim to be judged. ``claim`` counts from 1; ``answered`` is what who judges said of it already, in
+    whichever sample."""
 
     item_id: str
     request_id: str
@@ -65,8 +67,9 @@ class Sample(Record, frozen=True, kw_only=True):
     left_out: int = 0
 
 
-def draw(kb: KnowledgeBase, *, since: str = "30d", n: int = 50, seed: int = 0) -> Sample:
-    """All claims of at most ``n`` answers since then, sealed as a draw. Raises AccessError, UsageError."""
+def draw(kb: KnowledgeBase, *, since: str = "30d", n: int = 50, seed: int = 0, by: str = "") -> Sample:
+    """All claims of at most ``n`` answers since then, sealed as a draw for ``by``, else the caller, to judge.
+    Raises AccessError, UsageError."""
     may(kb)
     if n < 1:
         raise UsageError(f"a sample of {n}", hint="at least 1")
@@ -107,7 +110,7 @@ def draw(kb: KnowledgeBase, *, since: str = "30d", n: int = 50, seed: int = 0) -
     if chosen and not any(info.sample_id == sample_id for info in samples(kb)):
         body = {"measure": DRAWN, "sample": sample_id, "seed": seed, "population": population}
         kb.audit.note_evaluation({**body, "left_out": left_out, "items": chosen})
-    return _opened(kb, sample_id, chosen, records, population, left_out)
+    return _opened(kb, sample_id, chosen, records, population, left_out, by)
 
 
 def open_sample(kb: KnowledgeBase, sample_id: str) -> Sample:
@@ -134,12 +137,12 @@ def _opened(
     records: dict[str, AuditRecord],
     population: int,
     left_out: int,
+    by: str = "",
 ) -> Sample:
-    me = kb.audit.pseudonym(kb.caller.user)
+    name = by or kb.caller.user
+    who = kb.audit.pseudonym(name) or name  # who has judged nothing yet has no pseudonym
     said = {
-        f"{body['request_id']}.{body['claim']}": body["outcome"]
-        for entry, body in kb.audit.evaluations(LABEL)
-        if body["sample"] == sample_id and entry.subject == me
+        item_of(body): body["outcome"] for entry, body in kb.audit.evaluations(LABEL) if entry.subject == who
     }
     items = []
     for one in chosen:

@@ -7,7 +7,8 @@ are for whoever counts, never for whoever judges. Knows nothing about how a samp
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from citewell.access import Role
 from citewell.errors import UsageError
@@ -29,7 +30,7 @@ class Drawn(Record, frozen=True, kw_only=True):
 
     @property
     def item_id(self) -> str:
-        return f"{self.request_id}.{self.claim}"
+        return item_of({"request_id": self.request_id, "claim": self.claim})
 
 
 class SampleInfo(Record, frozen=True, kw_only=True):
@@ -44,15 +45,13 @@ class SampleInfo(Record, frozen=True, kw_only=True):
 def samples(kb: KnowledgeBase) -> tuple[SampleInfo, ...]:
     """Newest first."""
     may(kb)
-    judged: dict[str, set[str]] = defaultdict(set)
-    for _, body in kb.audit.evaluations(LABEL):
-        judged[body["sample"]].add(f"{body['request_id']}.{body['claim']}")
+    judged = {item_of(body) for _, body in kb.audit.evaluations(LABEL)}
     found = [
         SampleInfo(
             sample_id=body["sample"],
             timestamp=entry.timestamp,
             n=len(body["items"]),
-            judged=len(judged[body["sample"]]),
+            judged=sum(item_of(item) in judged for item in body["items"]),
         )
         for entry, body in kb.audit.evaluations(DRAWN)
     ]
@@ -91,19 +90,25 @@ def items_of(kb: KnowledgeBase, sample_id: str) -> tuple[list[Drawn], dict[str, 
 
 
 def judged_items(kb: KnowledgeBase, sample_id: str = "") -> tuple[list[tuple[Drawn, str]], int]:
-    """Each item with what most people said of it ("" where they are split), and how many people judged."""
+    """Each item of one sample, or of every one, with what most people said of it in whichever sample (""
+    where they are split), and how many people judged. An item of several samples is one item."""
     drawn = {
-        (body["sample"], one.item_id): one
+        one.item_id: one
         for _, body in kb.audit.evaluations(DRAWN)
+        if not sample_id or body["sample"] == sample_id
         for one in (Drawn(**item) for item in body["items"])
     }
-    last: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    last: dict[str, dict[str, str]] = defaultdict(dict)
     for entry, body in kb.audit.evaluations(LABEL):
-        if not sample_id or body["sample"] == sample_id:
-            key = (body["sample"], f"{body['request_id']}.{body['claim']}")
-            last[key][entry.subject] = body["outcome"]
+        if (item := item_of(body)) in drawn:
+            last[item][entry.subject] = body["outcome"]
     people = {person for said in last.values() for person in said}
-    return [(drawn[key], _most(said.values())) for key, said in last.items() if key in drawn], len(people)
+    return [(drawn[item], _most(said.values())) for item, said in last.items()], len(people)
+
+
+def item_of(body: Mapping[str, Any]) -> str:
+    """The claim that an item or a label is about, whichever sample it was drawn for."""
+    return f"{body['request_id']}.{body['claim']}"
 
 
 def _most(said: Iterable[str]) -> str:
