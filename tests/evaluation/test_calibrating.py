@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
@@ -13,12 +14,15 @@ from typer.testing import CliRunner
 import citewell
 from citewell.cli import app
 from citewell.confidence.cards import STALE, Outcome, read_card
-from citewell.config import Verification
+from citewell.config import Config, Verification
 from citewell.errors import ConfigError
+from citewell.evaluation.calibration.calibrating import Evidence, calibrate
 from citewell.evaluation.calibration.scored import scored_claims, units_of
+from citewell.evaluation.cases import load_cases
 from citewell.evaluation.labelled import load_labelled
+from citewell.knowledge import KnowledgeBase
 from citewell.models.fake import FakeEntailer
-from citewell.records import Proof
+from citewell.records import AuditRecord, Proof
 
 HARBOUR = """# Harbour
 
@@ -121,6 +125,30 @@ def test_too_few_pairs_promise_nothing_and_say_so(home: Path, tmp_path: Path) ->
     assert "entailed: no promise; the threshold stays 0.5" in result.output
     assert "59 without an error are needed" in result.output
     assert read_card(out).settings == {}
+
+
+@pytest.mark.usefixtures("fake")
+def test_borders_are_tried_on_the_claims_that_will_be_shown(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is promised of answers must be seen under the support threshold that will be in use."""
+    tried: list[float] = []
+
+    def rehearse(self: KnowledgeBase, question: str, **options: Any) -> AuditRecord:
+        tried.append(self.config.verification.support_threshold)
+        return real(self, question, **options)
+
+    real = KnowledgeBase.rehearse
+    monkeypatch.setattr(KnowledgeBase, "rehearse", rehearse)
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text(json.dumps({"id": "1", "question": "What did the harbour cost?", "abstain": "nowhere"}))
+    configured = Config(verification=Verification(support_threshold=0.8))
+    with citewell.open(home, config=configured) as kb:
+        calibrate(kb, Evidence(cases=load_cases(cases)))
+        claims = load_labelled(pairs_file(tmp_path / "p.jsonl", 70, 30))
+        card = calibrate(kb, Evidence(cases=load_cases(cases), claims=tuple(claims)))
+    assert tried == [0.8, card.settings["verification.support_threshold"]]
+    assert tried[1] != 0.8
 
 
 def test_nothing_labelled_is_a_usage_error(home: Path) -> None:

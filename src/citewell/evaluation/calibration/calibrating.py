@@ -1,8 +1,9 @@
 """Labelled data -> a calibration card: thresholds, borders, weights, each with what can be promised of it.
 
 In: a home; cases, labelled claims, people's labels from the log. Out: a :class:`Card`. Nothing is asked on
-record: cases are rehearsed, under the loosest thresholds, so that a card sees what stricter ones would hide.
-Where no promise can be made the setting stays as it is, and the card says why. Knows nothing about files of
+record: cases are rehearsed, under the relevance and support thresholds that the card leaves in use and
+without borders, so that it sees what borders would hide, and nothing that will never be shown. Where no
+promise can be made the setting stays as it is, and the card says why. Knows nothing about files of
 cards or terminals.
 """
 
@@ -42,7 +43,6 @@ from citewell.records import AuditRecord, Case, Decision, Passage, Proof, Record
 
 HANDED_ON = 10
 """Passages of a question that a relevance promise looks at."""
-_FLOOR = GRID[-1]
 _NO_CLAIMS = (
     "no claim was labelled: cases say which answers are right, not which claims are supported;"
     " label claims, or judge some with `citewell eval sample`"
@@ -78,7 +78,7 @@ class _Found(Record, frozen=True, kw_only=True):
 
 
 class _Rehearsed(Record, frozen=True, kw_only=True):
-    """What the pass makes of a case under the loosest thresholds; ``right`` as a run would judge it."""
+    """What the pass makes of a case without borders; ``right`` as a run would judge it."""
 
     case: Case
     record: AuditRecord
@@ -101,33 +101,31 @@ def calibrate(
     settings: dict[str, float] = {}
     promises: list[Promise] = []
     notes = list(evidence.notes)
-    rehearsed: list[_Rehearsed] = []
-    if evidence.cases:
-        found: list[_Found] = []
-        steps = 2 * len(evidence.cases)
-        for case in evidence.cases:
-            progress(len(found), steps, case.id)
-            found.append(_found(bare, case))
-        notes += [f"case {one.case.id}: {one.located.problem}" for one in found if one.located.problem]
+    found: list[_Found] = []
+    steps = 2 * len(evidence.cases)
+    for case in evidence.cases:
+        progress(len(found), steps, case.id)
+        found.append(_found(bare, case))
+    notes += [f"case {one.case.id}: {one.located.problem}" for one in found if one.located.problem]
+    if found:
         promises.append(_relevance(bare.config, found, terms, settings))
-        loose = bare.under(laid_over(bare.config, settings | _LOOSEST))
+    promises += _proofs(bare, evidence, terms, settings)
+    weighing = None
+    if found:
+        # The support threshold changes what is shown, thrown out and tried again: it is the one to be used.
+        loose = bare.under(laid_over(bare.config, settings | _NO_BORDERS))
+        rehearsed: list[_Rehearsed] = []
         for one in found:
             progress(len(found) + len(rehearsed), steps, one.case.id)
             rehearsed.append(_rehearsed(loose, one))
-    promises += _proofs(bare, evidence, terms, settings)
-    weighing = None
-    if rehearsed:
         weighing, borders = _borders(bare.config, rehearsed, terms, settings)
         promises += borders
     whole = bool(evidence.cases or evidence.labels)
     return _card(bare, today, evidence, terms, promises, weighing, settings, notes, whole=whole)
 
 
-_LOOSEST = {
-    "verification.support_threshold": _FLOOR,
-    "confidence.answer": _FLOOR,
-    "confidence.partial": _FLOOR,
-}
+# None at all: other weights may lift an answer that the configured ones leave under every border.
+_NO_BORDERS = {"confidence.answer": 0.0, "confidence.partial": 0.0}
 
 
 def _refuse(evidence: Evidence, terms: Terms) -> None:
