@@ -11,9 +11,11 @@ from typer.testing import CliRunner
 
 from citewell.assembly import Assembly
 from citewell.cli.program import app
-from citewell.config import Config
+from citewell.confidence.cards import FORMAT, Card, write_card
+from citewell.config import Confidence, Config
 from citewell.errors import UsageError
 from citewell.evaluation.probes.poison import COPIES, OUTDATED, Poison, Target, poisoned, target_of
+from citewell.evaluation.probes.poisoned_pass import copied
 from citewell.evaluation.probes.poisoning import Place, Poisoning, targets_of
 from citewell.knowledge import KnowledgeBase
 from citewell.poison import instructions_in
@@ -79,6 +81,20 @@ def test_each_kind_is_what_it_says(kind: Poison) -> None:
 def test_nothing_to_poison_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no case can be poisoned"):
         Poisoning(parts=Assembly(tmp_path, Config())).probe([])
+
+
+def test_a_home_with_a_calibration_card_is_copied_with_its_thresholds(tmp_path: Path) -> None:
+    card = Card(
+        format=FORMAT, made_at="", citewell="", alpha=0.05, confidence=0.95, makers={}, prompts={},
+        corpus=None, config_hash="", config={}, labelled=(), promises=(), weighing=None,
+        settings={"verification.support_threshold": 0.74},
+    )  # fmt: skip
+    write_card(card, tmp_path / "card.json")
+    (tmp_path / "index").mkdir()
+    parts = Assembly(tmp_path, Config(confidence=Confidence(card="card.json")))
+    parts.__dict__ |= dict.fromkeys(("embedder", "ranker", "extractor", "entailer", "generator"))
+    with copied(parts, parts) as copy:
+        assert copy.config.verification.support_threshold == 0.74
 
 
 @pytest.mark.slow

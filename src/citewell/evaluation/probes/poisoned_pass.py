@@ -173,7 +173,9 @@ def copied(parts: Assembly, models: Assembly) -> Iterator[Assembly]:
         shutil.copytree(parts.home / "index", home / "index")
         for file in parts.home.glob("evidence.sqlite*"):
             shutil.copy(file, home)
-        copy = Assembly(home, models.config, models.clock)
+        # What a card sets is in the configuration already; the copy is not the corpus that it was made for.
+        cardless = msgspec.structs.replace(models.config.confidence, card="")
+        copy = Assembly(home, msgspec.structs.replace(models.config, confidence=cardless), models.clock)
         for name in ("embedder", "ranker", "extractor", "entailer", "generator"):
             copy.__dict__[name] = getattr(models, name)
         try:
