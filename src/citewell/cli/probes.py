@@ -142,7 +142,9 @@ def poisoning(
             ),
         ]
     )
-    return say(f"cases: {report.cases}; left out, with nothing to exchange: {len(left_out)}")
+    return say(
+        f"cases: {report.cases}; left out, with nothing to exchange or no such document: {len(left_out)}"
+    )
 
 
 def detectors(

@@ -6,6 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from typer.testing import CliRunner
 
@@ -13,7 +14,7 @@ from citewell.assembly import Assembly
 from citewell.cli.program import app
 from citewell.confidence.cards import FORMAT, Card, write_card
 from citewell.config import Confidence, Config
-from citewell.errors import UsageError
+from citewell.errors import EvidenceError, UsageError
 from citewell.evaluation.probes.poison import COPIES, OUTDATED, Poison, Target, poisoned, target_of
 from citewell.evaluation.probes.poisoned_pass import copied
 from citewell.evaluation.probes.poisoning import Place, Poisoning, targets_of
@@ -58,6 +59,33 @@ def test_a_case_is_poisoned_by_exchanging_its_answer_and_one_without_is_named() 
     assert targets[1].lie == f"The Porto office was founded by {targets[1].wrong} in 1998."
     assert target_of("x", "Who?", "Nobody", TEXT, "employs 120") is None
     assert target_of("x", "Who?", "", TEXT, "employs 120") is None
+
+
+def test_a_case_whose_document_is_not_there_is_left_out_and_the_others_are_probed() -> None:
+    def text_of(name: str) -> str:
+        if name == "docs/gone.md":
+            raise EvidenceError(f"no document {name!r}", hint="check --home")
+        return TEXT
+
+    span = CaseSpan(document="docs/gone.md", quote="employs 120 engineers")
+    gone = Case(id="gone", question="How many engineers?", expected="120", spans=(span,))
+    targets, left_out = targets_of((gone, *CASES), text_of)
+    assert [target.id for target in targets] == ["staff", "founder"]
+    assert left_out == ["gone", "nothing"]
+
+
+@pytest.mark.slow
+def test_a_case_is_asked_with_the_groups_that_it_names(tmp_path: Path) -> None:
+    """Without them nothing of what the case is about is to be seen, and the probe reports a refusal."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "offices.md").write_text(TEXT)
+    case = msgspec.structs.replace(CASES[0], groups=("board",))
+    with KnowledgeBase(Assembly(tmp_path / "home", Config())) as knowledge_base:
+        knowledge_base.ingest(tmp_path / "docs", acl=["board"])
+        targets, _ = targets_of([case], lambda name: TEXT)
+        report = Poisoning(parts=knowledge_base.parts, kinds=()).probe(targets)
+    clean = {cell.place: cell for cell in report.cells if cell.defences == "all"}
+    assert {place: cell.accuracy.value for place, cell in clean.items()} == dict.fromkeys(Place, 1.0)
 
 
 @pytest.mark.parametrize("kind", list(Poison))

@@ -34,7 +34,8 @@ class Poison(StrEnum):
 
 class Target(Record, frozen=True, kw_only=True):
     """A case that can be poisoned. ``lie`` is ``sentence`` with the answer exchanged; ``wrong`` what stands
-    there in the answer's place; ``beside`` sentences of the same document that have neither."""
+    there in the answer's place; ``beside`` sentences of the same document that have neither; ``groups`` whose
+    eyes it is asked with."""
 
     id: str
     question: str
@@ -44,9 +45,12 @@ class Target(Record, frozen=True, kw_only=True):
     wrong: str
     lie: str
     beside: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
 
 
-def target_of(name: str, question: str, expected: str, text: str, quote: str) -> Target | None:
+def target_of(
+    name: str, question: str, expected: str, text: str, quote: str, groups: tuple[str, ...] = ()
+) -> Target | None:
     """None where the answer stands in no sentence around the quote, so that nothing can be exchanged."""
     sentence = _around(text, quote)
     swap = swap_for(expected, sentence, question=question, context=[text]) if expected else None
@@ -66,6 +70,7 @@ def target_of(name: str, question: str, expected: str, text: str, quote: str) ->
         wrong=wrong,
         lie=fact_pattern(right).sub(lambda _: wrong, sentence),
         beside=_beside(text, question, right),
+        groups=groups,
     )
 
 

@@ -24,7 +24,7 @@ from citewell.evaluation.probes.poison import FOLDER, Target
 from citewell.evidence.memory import MemoryEvidence
 from citewell.gate import GateResult
 from citewell.records import AuditRecord, Document, Passage, Record
-from citewell.retrieval import Retrieved, Retriever
+from citewell.retrieval import Filters, Retrieved, Retriever
 from citewell.verification.verifier import Verifier
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def handed(
         retriever=_Given(msgspec.structs.replace(found, passages=marked)),  # type: ignore[arg-type]
         checker=Checker(Verifier(parts.entailer, settings), _Both(memory, parts.evidence), settings),
     )
-    return answering.rehearse(Ask(question=target.question))
+    return answering.rehearse(Ask(question=target.question, filters=Filters(groups=target.groups)))
 
 
 def add(copy: Assembly, documents: Sequence[Document]) -> None:
@@ -93,7 +93,7 @@ def asked(parts: Assembly, target: Target, defences: Defences) -> AuditRecord:
     answering = dataclasses.replace(
         _defended(parts.answering, defences), retriever=Retriever(parts.index, parts.ranker, settings)
     )
-    return answering.rehearse(Ask(question=target.question))
+    return answering.rehearse(Ask(question=target.question, filters=Filters(groups=target.groups)))
 
 
 # --- parts that stand in --------------------------------------------------------------------------

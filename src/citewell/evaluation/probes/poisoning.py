@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from citewell.errors import UsageError
+from citewell.errors import EvidenceError, UsageError
 from citewell.evaluation.intervals import Rate, clustered, rate
 from citewell.evaluation.probes.editing import fact_pattern
 from citewell.evaluation.probes.poison import FOLDER, Poison, Target, poisoned, target_of
@@ -38,6 +38,7 @@ from citewell.records import (
     Record,
     Status,
 )
+from citewell.retrieval import Filters
 from citewell.verification.signals import overlap
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Cell(Record, frozen=True, kw_only=True):
 
 
 class PoisoningReport(Record, frozen=True, kw_only=True):
-    """``left_out``: cases that have no fact to exchange or no span, by id."""
+    """``left_out``: cases that have no fact to exchange, no span, or no document where it stands, by id."""
 
     cells: tuple[Cell, ...]
     cases: int
@@ -91,18 +92,25 @@ class _Seen(Record, frozen=True, kw_only=True):
 
 
 def targets_of(cases: Sequence[Case], text_of: Callable[[str], str]) -> tuple[list[Target], list[str]]:
-    """Cases that can be poisoned, and the ids of the others. ``text_of`` gives a document's text."""
+    """Cases that can be poisoned, and the ids of the others. ``text_of`` gives a document's text, or raises
+    EvidenceError."""
     found, left_out = [], []
     for case in cases:
-        target = None
-        if case.spans and case.expected and not case.abstain:
-            span = case.spans[0]
-            target = target_of(case.id, case.question, case.expected, text_of(span.document), span.quote)
+        target = _target(case, text_of) if case.spans and case.expected and not case.abstain else None
         if target is None:
             left_out.append(case.id)
         else:
             found.append(target)
     return found, left_out
+
+
+def _target(case: Case, text_of: Callable[[str], str]) -> Target | None:
+    span = case.spans[0]
+    try:
+        text = text_of(span.document)
+    except EvidenceError:
+        return None
+    return target_of(case.id, case.question, case.expected, text, span.quote, case.groups)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -141,7 +149,10 @@ class Poisoning:
     # --- in the context -----------------------------------------------------------------------------
 
     def _in_context(self, targets: Sequence[Target], copy: Assembly) -> Iterator[Cell]:
-        clean = {target.id: copy.retriever.retrieve(target.question) for target in targets}
+        clean = {
+            target.id: copy.retriever.retrieve(target.question, filters=Filters(groups=target.groups))
+            for target in targets
+        }
         for poison, count, sets in self._plan():
             for defences in sets:
                 records = [
