@@ -126,7 +126,10 @@ def poisoning(
         return say_json(report)
     columns(
         [
-            ("place", "poison", "count", "defences", "accuracy", "misled", "abstained", "clean citations"),
+            (
+                *("place", "poison", "count", "defences", "accuracy", "misled", "abstained"),
+                *("citation precision", "clean citations"),
+            ),
             *(
                 (
                     cell.place.value,
@@ -136,6 +139,7 @@ def poisoning(
                     _share(cell.accuracy),
                     _share(cell.misled),
                     _share(cell.abstained),
+                    _share(cell.citation_precision),
                     _share(cell.clean_citations),
                 )
                 for cell in report.cells

@@ -13,14 +13,17 @@ from typer.testing import CliRunner
 from citewell.assembly import Assembly
 from citewell.cli.program import app
 from citewell.confidence.cards import FORMAT, Card, write_card
-from citewell.config import Confidence, Config
+from citewell.config import Confidence, Config, Verification
 from citewell.errors import EvidenceError, UsageError
 from citewell.evaluation.probes.poison import COPIES, OUTDATED, Poison, Target, poisoned, target_of
-from citewell.evaluation.probes.poisoned_pass import copied
+from citewell.evaluation.probes.poisoned_pass import ALL, NO_DEFENCE, copied, verifier_for
 from citewell.evaluation.probes.poisoning import Place, Poisoning, targets_of
 from citewell.knowledge import KnowledgeBase
+from citewell.models.fake import FakeEntailer
 from citewell.poison import instructions_in
-from citewell.records import Case, CaseSpan
+from citewell.records import Case, CaseSpan, Status
+from citewell.verification.evidence import as_evidence
+from citewell.verification.verifier import Question
 
 TEXT = (
     "# Offices\n\nThe Lisbon office opened in 2014 and employs 120 engineers.\n\n"
@@ -137,7 +140,7 @@ def test_defences_are_told_apart_and_the_home_stays_as_it_was(tmp_path: Path) ->
         report = probe.probe(made())
         assert (fingerprint(home), knowledge_base.parts.index.version()) == before
     cells = {(cell.place, cell.poison, cell.defences): cell for cell in report.cells}
-    assert len(cells) == len(report.cells) == 14
+    assert len(cells) == len(report.cells) == 16
     for place in Place:
         assert cells[place, None, "all"].misled.value == 0.0
         filtered = cells[place, Poison.INSTRUCTION, "all"]
@@ -145,7 +148,17 @@ def test_defences_are_told_apart_and_the_home_stays_as_it_was(tmp_path: Path) ->
         assert filtered.set_aside > 0
         bare = cells[place, Poison.INSTRUCTION, "no poison filter"]
         assert bare.set_aside == 0
+        # Who verifies nothing cannot say which citations support their claims.
+        assert cells[place, Poison.INSTRUCTION, "no verification"].citation_precision.value is None
     assert cells[Place.CONTEXT, Poison.INSTRUCTION, "none"].misled.value == 0.5
+
+
+def test_without_verification_a_claim_that_its_source_denies_is_shown() -> None:
+    question = Question(claim="The office is in Porto.", evidence=(as_evidence("The office is in Lisbon."),))
+    strict = verifier_for(FakeEntailer(), Verification(), ALL)
+    trusting = verifier_for(FakeEntailer(), Verification(), NO_DEFENCE)
+    assert strict.verify_many([question])[0].status is not Status.VERIFIED
+    assert trusting.verify_many([question])[0].status is Status.VERIFIED
 
 
 def fingerprint(home: Path) -> dict[str, str]:

@@ -20,12 +20,14 @@ import msgspec
 from citewell.answering.asking import Ask
 from citewell.checking import Checker
 from citewell.chunking import chunk_document
+from citewell.config import Verification
 from citewell.evaluation.probes.poison import FOLDER, Target
 from citewell.evidence.memory import MemoryEvidence
 from citewell.gate import GateResult
-from citewell.records import AuditRecord, Document, Passage, Record
+from citewell.ports import Entailer
+from citewell.records import AuditRecord, Document, Passage, Proof, Record, Status, Verdict
 from citewell.retrieval import Filters, Retrieved, Retriever
-from citewell.verification.verifier import Verifier
+from citewell.verification.verifier import Question, Verifier
 
 if TYPE_CHECKING:
     from citewell.answering.answering import Answering
@@ -40,13 +42,16 @@ class Defences(Record, frozen=True, kw_only=True):
     filter: bool = True
     gate: bool = True
     threshold: bool = True
+    verification: bool = True
 
 
-ALL, NO_DEFENCE = Defences(name="all"), Defences(name="none", filter=False, gate=False, threshold=False)
+ALL = Defences(name="all")
+NO_DEFENCE = Defences(name="none", filter=False, gate=False, threshold=False, verification=False)
 ABLATED = (
     Defences(name="no poison filter", filter=False),
     Defences(name="no gate", gate=False),
     Defences(name="no threshold", threshold=False),
+    Defences(name="no verification", verification=False),
 )
 
 
@@ -72,7 +77,9 @@ def handed(
     answering = dataclasses.replace(
         _defended(parts.answering, defences),
         retriever=_Given(msgspec.structs.replace(found, passages=marked)),  # type: ignore[arg-type]
-        checker=Checker(Verifier(parts.entailer, settings), _Both(memory, parts.evidence), settings),
+        checker=Checker(
+            verifier_for(parts.entailer, settings, defences), _Both(memory, parts.evidence), settings
+        ),
     )
     return answering.rehearse(Ask(question=target.question, filters=Filters(groups=target.groups)))
 
@@ -87,16 +94,35 @@ def add(copy: Assembly, documents: Sequence[Document]) -> None:
 
 
 def asked(parts: Assembly, target: Target, defences: Defences) -> AuditRecord:
-    settings = parts.config.retrieval
+    settings, verification = parts.config.retrieval, parts.config.verification
     if not defences.threshold:
         settings = msgspec.structs.replace(settings, relevance_threshold=0.0)
     answering = dataclasses.replace(
-        _defended(parts.answering, defences), retriever=Retriever(parts.index, parts.ranker, settings)
+        _defended(parts.answering, defences),
+        retriever=Retriever(parts.index, parts.ranker, settings),
+        checker=Checker(verifier_for(parts.entailer, verification, defences), parts.evidence, verification),
     )
     return answering.rehearse(Ask(question=target.question, filters=Filters(groups=target.groups)))
 
 
 # --- parts that stand in --------------------------------------------------------------------------
+
+
+def verifier_for(entailer: Entailer, settings: Verification, defences: Defences) -> Verifier:
+    """The real one, or one that believes every claim; that quotes stand in their source is checked apart."""
+    return (Verifier if defences.verification else _Trusting)(entailer, settings)
+
+
+class _Trusting(Verifier):
+    def verify_many(self, questions: Sequence[Question]) -> list[Verdict]:
+        believed = Verdict(
+            status=Status.VERIFIED,
+            reason="no verification, for a probe",
+            maker=self.maker,
+            proof=Proof.ENTAILED,
+            support=1.0,
+        )
+        return [believed for _ in questions]
 
 
 class _Given:
