@@ -19,6 +19,7 @@ from citewell.checking import Checked, Checker
 from citewell.checking.citations import Library
 from citewell.checking.grounding import WORST_FIRST, Ask, GroundingReport, ground, judged_alone
 from citewell.claims import parse_answer, parse_structured, resolve_label
+from citewell.confidence.cards import NO_CARD, CardState
 from citewell.config import Verification
 from citewell.documents.text import caller_document
 from citewell.errors import UsageError
@@ -74,12 +75,14 @@ def verify(
     entailer: Entailer | str | None = None,
     embedder: Embedder | None = None,
     settings: Verification | None = None,
+    card: CardState = NO_CARD,
     one_claim: bool = False,
 ) -> VerifyReport:
     """Check ``answer`` against ``sources``: texts, ``{"id", "text"}`` mappings or pairs (ids default to "1",
     "2", ...), or one mapping of ids to texts.
 
-    ``entailer`` is a model, its name as in the configuration, or None for the embedded one. With
+    ``entailer`` is a model, its name as in the configuration, or None for the embedded one. ``card`` says
+    which calibration card set the thresholds: verdicts name it, and a note says when it is stale. With
     ``one_claim`` the text is one statement: it is not split and its markers are not read. Raises
     UsageError for sources that share an id, ModelError when a named model cannot be loaded; a failing
     check is a verdict, not an error.
@@ -92,7 +95,7 @@ def verify(
     passages = [_passage(document) for document in documents]
     ids = [document.document_id for document in documents]
     draft, labels = _draft(answer, ids, one_claim)
-    verifier = Verifier(_entailer(entailer), settings)
+    verifier = Verifier(_entailer(entailer), settings, card=card.card)
     checker = Checker(verifier, store, settings)
     library = Library(passages, store)
     evidence = {passage.chunk.document_id: library.evidence(passage) for passage in passages}
@@ -134,7 +137,7 @@ def verify(
             len(labels),
             _embedder(embedder),
         ),
-        notes=checked.notes,
+        notes=(*([card.note] if card.note else []), *checked.notes),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from citewell.evaluation.calibration.calibrating import Evidence, calibrate
 from citewell.evaluation.calibration.scored import scored_claims, units_of
 from citewell.evaluation.cases import load_cases
 from citewell.evaluation.labelled import load_labelled
+from citewell.evaluation.results import read_run
 from citewell.knowledge import KnowledgeBase
 from citewell.models.fake import FakeEntailer
 from citewell.records import AuditRecord, Proof
@@ -125,6 +127,41 @@ def test_too_few_pairs_promise_nothing_and_say_so(home: Path, tmp_path: Path) ->
     assert "entailed: no promise; the threshold stays 0.5" in result.output
     assert "59 without an error are needed" in result.output
     assert read_card(out).settings == {}
+
+
+@pytest.mark.usefixtures("fake")
+def test_whoever_verifies_names_the_card_and_says_when_it_is_stale(home: Path, tmp_path: Path) -> None:
+    """Its threshold decides there too: answers from elsewhere, over HTTP, and what a run is judged by."""
+    shutil.copytree(home, tmp_path / "home")
+    home, cases, page = tmp_path / "home", tmp_path / "cases.jsonl", tmp_path / "page.html"
+    assert run("--home", home, "calibrate", pairs_file(tmp_path / "p.jsonl", 70, 30)).exit_code == 0
+    card = read_card(home / "card.json").hash
+    line = {"claim": "Boats left at noon.", "sources": ["At noon the boats left the old harbour."]}
+    (tmp_path / "line.jsonl").write_text(json.dumps(line))
+    cases.write_text(json.dumps({"id": "1", "question": "When was the harbour of Lindau opened?"}))
+
+    (home / "citewell.toml").write_text('[confidence]\ncard = "card.json"\n')
+    fresh = run("--home", home, "verify", "--jsonl", tmp_path / "line.jsonl")
+    assert (card in fresh.stdout, STALE in fresh.output) == (True, False)
+
+    stale = '[confidence]\ncard = "card.json"\n[verification]\nunsupported = "drop"\n'
+    (home / "citewell.toml").write_text(stale)
+    told = run("--home", home, "verify", "--jsonl", tmp_path / "line.jsonl")
+    assert STALE in json.loads(told.stdout)["notes"][0]
+    assert STALE in told.stderr
+    with citewell.open(home) as kb:
+        checked = json.loads(kb.verify_line(json.dumps(line)))
+    assert STALE in checked["notes"][0]
+    assert checked["claims"][0]["verdict"]["maker"]["card"] == card
+
+    made = run("--home", home, "eval", "run", cases, "--out", tmp_path / "run.json", "--html", page)
+    assert STALE in made.stderr
+    assert STALE in page.read_text()
+    held = read_run(tmp_path / "run.json")
+    assert card in {maker.card for maker in held.makers}
+    rules = tmp_path / "rules.toml"
+    rules.write_text("[[rule]]\n[rule.measures]\nwrongly_answered = { min = 0.0 }\n")
+    assert STALE in run("eval", "gate", tmp_path / "run.json", "--thresholds", rules).stderr
 
 
 @pytest.mark.usefixtures("fake")

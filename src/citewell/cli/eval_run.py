@@ -56,6 +56,7 @@ def run(
         say_json(made)
     else:
         tell(made)
+    warn(made)
     failed = [outcome for outcome in made.cases if outcome.error]
     for outcome in failed:
         aside(f"unscored: {outcome.id}: {outcome.error}")
@@ -134,6 +135,12 @@ def tell(run: Run) -> None:
         value = getattr(run.key, name)
         if value:
             say(f"{name:<8}{value}")
+
+
+def warn(run: Run) -> None:
+    """What must be known of all figures of the run."""
+    for note in run.notes:
+        aside(f"WARNING {note}")
 
 
 def _row(result: Result) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.eval_run import evaluate
+from citewell.cli.eval_run import evaluate, warn
 from citewell.cli.home import HomeOption, JsonOption
 from citewell.cli.printing import FAILED, aside, columns, say, say_json
 
@@ -85,6 +85,7 @@ def gate(
             say(f"{'kept' if one.holds else 'NOT kept'}: {one.measure}: {one.reason}")
         kept = sum(one.holds for one in report.checks)
         say(f"{kept} of {len(report.checks)} thresholds kept")
+    warn(made)
     for reason in report.skipped:
         aside(f"note: {reason}")
     if not report.checks:

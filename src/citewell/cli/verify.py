@@ -54,6 +54,8 @@ def verify(
         )
     folder = home_of(context, home)
     assembly = Assembly(folder, load_config(folder))
+    if stale := assembly.card_state().note:
+        aside(f"WARNING {stale}")
     code = _lines(jsonl, assembly) if jsonl else _one(answer, sources, question, assembly, json)
     if code:
         raise typer.Exit(code)
@@ -107,6 +109,7 @@ def _options(assembly: Assembly) -> dict[str, Any]:
         "entailer": assembly.entailer,
         "embedder": assembly.embedder,
         "settings": assembly.config.verification,
+        "card": assembly.card_state(),
     }
 
 

@@ -158,7 +158,8 @@ class Timings(Record, frozen=True, kw_only=True):
 
 
 class Run(Record, frozen=True, kw_only=True):
-    """The result file."""
+    """The result file. ``notes`` are what must be known of all its figures, as that the calibration card in
+    use was stale."""
 
     format: int = FORMAT
     key: Key
@@ -167,6 +168,7 @@ class Run(Record, frozen=True, kw_only=True):
     measures: tuple[Result, ...] = ()
     curves: Curves = Curves()
     cases: tuple[Outcome, ...] = ()
+    notes: tuple[str, ...] = ()
     timings: Timings = Timings()
 
     def measure(self, name: str) -> Result | None:

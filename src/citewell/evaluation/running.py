@@ -130,7 +130,7 @@ def evaluate_home(
     """Asks ``kb`` every case and seals what came of it in its log. Raises LogError."""
     pipeline = HomePipeline(kb, runs=runs, top_k=top_k)
     made = run(pipeline, cases, verifier_of(kb.parts), kb.parts.clock, progress=progress, keeper=keeper)
-    return _sealed(kb, made)
+    return _sealed(kb, _told(made, kb.parts))
 
 
 def evaluate_recorded(
@@ -146,12 +146,20 @@ def evaluate_recorded(
     """Judges answers from a file whose hash is ``digest``; sealed where there is a home."""
     pipeline = RecordedPipeline(recorded, digest, cases, assembly, kb)
     made = run(pipeline, cases, verifier_of(assembly), assembly.clock, progress=progress, keeper=keeper)
+    made = _told(made, assembly)
     return made if kb is None else _sealed(kb, made)
 
 
 def verifier_of(assembly: Assembly) -> Verifier:
     """The configured one, with a memory: a passage is read alone, with others and without."""
-    return Verifier(RememberingEntailer(assembly.entailer), assembly.config.verification)
+    entailer = RememberingEntailer(assembly.entailer)
+    return Verifier(entailer, assembly.config.verification, card=assembly.card_hash)
+
+
+def _told(made: Run, assembly: Assembly) -> Run:
+    """With what must be known of the thresholds that it was made and judged under."""
+    stale = assembly.card_state().note
+    return msgspec.structs.replace(made, notes=(stale,)) if stale else made
 
 
 def _sealed(kb: KnowledgeBase, made: Run) -> Run:

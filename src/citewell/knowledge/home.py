@@ -316,7 +316,7 @@ class KnowledgeBase:
         from citewell.verifying import verify_json_line
 
         parts = self._parts
-        options = {"entailer": parts.entailer, "embedder": parts.embedder}
+        options = {"entailer": parts.entailer, "embedder": parts.embedder, "card": parts.card_state()}
         return verify_json_line(line, settings=self.config.verification, **options)
 
     def warm(self) -> None:
