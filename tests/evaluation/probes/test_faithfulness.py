@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -140,6 +141,24 @@ def test_a_writer_that_fails_leaves_its_sample_out() -> None:
     report = probe(fails)
     assert report.samples == 0
     assert "no answer from the model" in report.left_out[0]
+
+
+@pytest.mark.parametrize(
+    ("fails", "told"),
+    [(lambda *_: int("many"), "ValueError: invalid literal"), (lambda *_: None, "NoneType")],
+)
+def test_whatever_a_function_raises_or_returns_leaves_only_its_sample_out(
+    fails: Callable[..., Any], told: str
+) -> None:
+    asked = []
+
+    def once(question: str, sources: Sources) -> Any:
+        asked.append(1)
+        return fails() if len(asked) == 1 else reads(question, sources)
+
+    report = Faithfulness(subject=BlackBox(once, name="theirs")).probe([sample(), sample()])
+    assert report.samples == 1
+    assert told in report.left_out[0]
 
 
 def test_a_program_is_a_writer_too() -> None:

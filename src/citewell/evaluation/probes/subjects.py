@@ -91,7 +91,8 @@ class Generated:
 
 @dataclass(frozen=True)
 class BlackBox:
-    """A function; sources are handed over numbered from "1"."""
+    """A function; sources are handed over numbered from "1". Whatever it raises is a GeneratorError, and so
+    is an answer that is no text."""
 
     call: Call
     name: str = "black box"
@@ -105,7 +106,18 @@ class BlackBox:
         if not left:
             return ()
         sources = {str(number): passage.chunk.content for number, passage in enumerate(left, 1)}
-        return cited(self.call(question, list(sources.items())), sources)
+        return cited(self._answer(question, list(sources.items())), sources)
+
+    def _answer(self, question: str, sources: Sequence[tuple[str, str]]) -> str:
+        try:
+            answer: object = self.call(question, sources)
+        except GeneratorError:
+            raise
+        except Exception as error:  # anybody's code: one bad answer must not lose the others
+            raise GeneratorError(f"{self.name}: {type(error).__name__}: {error}") from error
+        if not isinstance(answer, str):
+            raise GeneratorError(f"{self.name} returned {type(answer).__name__}, not text")
+        return answer
 
 
 @dataclass(frozen=True, kw_only=True)
