@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from citewell.evaluation.probes.subjects import Subject
     from citewell.knowledge import KnowledgeBase
 
+LIVE_BUDGET = 200
+"""Calls of the writer that live traffic may cost where nobody says: a week of it may be any number."""
 Kind = TypeVar("Kind", bound=StrEnum)
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the report there as JSON.")]
 Seed = Annotated[int, typer.Option(help="Of everything that is drawn.")]
@@ -50,7 +52,12 @@ def faithfulness(
     live: Annotated[bool, typer.Option("--live", help="Sample what people asked, from the log.")] = False,
     since: Annotated[str, typer.Option(metavar="WHEN", help="With --live: 7d, 12h, or a date.")] = "7d",
     budget: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="At most so many calls of the writer.")
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help=f"At most so many calls of the writer. [default: {LIVE_BUDGET} with --live]",
+        ),
     ] = None,
     writer: Annotated[
         str, typer.Option(metavar="LINE", help="openai:MODEL, ...: another writer than the home's.")
@@ -79,7 +86,8 @@ def faithfulness(
     knowledge_base = _home(context, home)
     if knowledge_base is None and live:
         raise UsageError("--live needs a home", hint="name it with --home")
-    samples = _samples(knowledge_base, cases, since, reader, seed)
+    budget = LIVE_BUDGET if live and budget is None else budget
+    samples = _samples(knowledge_base, cases, since, reader, seed, budget)
     subject = _subject(context, home, knowledge_base, writer, command, retrieval)
     entailer = _parts(context, home, knowledge_base).entailer
     probe = Faithfulness(subject=subject, alike=Alike(entailer), controls=controls, seed=seed)
@@ -234,14 +242,20 @@ def _parts(context: typer.Context, home: str | None, knowledge_base: KnowledgeBa
 
 
 def _samples(
-    knowledge_base: KnowledgeBase | None, cases: Path | None, since: str, reader: str, seed: int
+    knowledge_base: KnowledgeBase | None,
+    cases: Path | None,
+    since: str,
+    reader: str,
+    seed: int,
+    budget: int | None,
 ) -> list[Sample]:
     from citewell.evaluation.probes.samples import case_samples, live_samples
 
     if cases is not None:
         return case_samples(cases, knowledge_base)
     assert knowledge_base is not None  # noqa: S101 - refused before
-    found = live_samples(knowledge_base, since=since, reader=reader, seed=seed)
+    # A sample costs a call at least, so no more of them can be reached.
+    found = live_samples(knowledge_base, since=since, reader=reader, seed=seed, most=budget)
     if not found:
         raise UsageError(f"no answer with claims since {since}", hint="give an earlier --since")
     return found

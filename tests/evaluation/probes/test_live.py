@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from citewell.audit.entries import EntryKind
+from citewell.cli.program import app
 from citewell.evaluation.probes.faithfulness import Faithfulness, Finding, Outcome, Sample
-from citewell.evaluation.probes.samples import case_samples, live_samples
+from citewell.evaluation.probes.samples import case_samples, live_sample, live_samples
 from citewell.evaluation.probes.subjects import Generated, Retrieving
 from citewell.generation import ExtractiveGenerator
 from citewell.knowledge import KnowledgeBase, open
 from citewell.models.fake import FakeEntailer, HashEmbedder
 from citewell.ports import Extraction, Reading
-from citewell.records import Maker
+from citewell.records import AuditRecord, Maker
 
 BRIDGE = "# The bridge\n\nThe bridge opened in 1932. The toll was abolished in 1958.\n"
 LAMP = "# The lighthouse\n\nThe lamp of the lighthouse is lit at dusk by a switch.\n"
@@ -84,6 +86,34 @@ def test_the_same_seed_draws_the_same_answers(kb: KnowledgeBase) -> None:
     first, again = (live_samples(kb, seed=3) for _ in range(2))
     assert first == again
     assert len(first) == 3
+
+
+def test_no_more_answers_are_read_than_are_wanted(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    for user in ("a", "b", "c"):
+        kb.ask(QUESTION, user=user)
+    every = live_samples(kb, seed=3)
+    made: list[str] = []
+
+    def counted(knowledge_base: KnowledgeBase, record: AuditRecord) -> Sample | None:
+        made.append(record.request_id)
+        return live_sample(knowledge_base, record)
+
+    monkeypatch.setattr("citewell.evaluation.probes.samples.live_sample", counted)
+    assert live_samples(kb, seed=3, most=2) == every[:2]
+    assert made == [sample.id for sample in every[:2]]
+
+
+def test_live_traffic_is_not_paid_for_without_end(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    for user in ("a", "b"):
+        kb.ask(QUESTION, user=user)
+    monkeypatch.setattr("citewell.cli.probes._home", lambda *_: kb)
+    monkeypatch.setattr("citewell.cli.probes.LIVE_BUDGET", 1)
+    words = ["eval", "probe", "faithfulness", "--live"]
+    told = CliRunner().invoke(app, words)
+    assert "0 samples, 1 calls" in told.output
+    assert "over the budget" in told.output
+    more = CliRunner().invoke(app, [*words, "--budget", "100"])
+    assert "2 samples" in more.output
 
 
 def test_retrieval_runs_anew_on_the_edited_text(kb: KnowledgeBase, tmp_path: Path) -> None:

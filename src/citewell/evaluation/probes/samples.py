@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
+from heapq import nsmallest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,14 +66,23 @@ def found_sample(name: str, question: str, knowledge_base: KnowledgeBase, groups
 
 
 def live_samples(
-    knowledge_base: KnowledgeBase, *, since: str = "7d", reader: str = "", seed: int = 0
+    knowledge_base: KnowledgeBase,
+    *,
+    since: str = "7d",
+    reader: str = "",
+    seed: int = 0,
+    most: int | None = None,
 ) -> list[Sample]:
-    """Answers given since then, in an order drawn with ``seed``; what was erased or expired is not among
-    them."""
+    """Answers given since then, in an order drawn with ``seed``, at most ``most`` of them held in memory;
+    what was erased or expired is not among them."""
     asked = AuditQuery(since=moment(since, knowledge_base.now()))
-    records = [record for record in knowledge_base.audit.every(asked, reader=reader) if _answered(record)]
-    records.sort(key=lambda record: blake2b(f"{seed}/{record.request_id}".encode(), digest_size=8).digest())
-    made = (live_sample(knowledge_base, record) for record in records)
+    records = (record for record in knowledge_base.audit.every(asked, reader=reader) if _answered(record))
+
+    def drawn(record: AuditRecord) -> bytes:
+        return blake2b(f"{seed}/{record.request_id}".encode(), digest_size=8).digest()
+
+    first = sorted(records, key=drawn) if most is None else nsmallest(most, records, key=drawn)
+    made = (live_sample(knowledge_base, record) for record in first)
     return [sample for sample in made if sample is not None]
 
 
