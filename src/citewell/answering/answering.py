@@ -108,7 +108,7 @@ class Answering:
             self.log.append(journal.record())
         except LogError:
             raise
-        except Exception as error:
+        except (ValueError, TypeError, OverflowError) as error:  # what canonical JSON refuses
             journal.emptied(error)
             self.log.append(journal.record())
 
