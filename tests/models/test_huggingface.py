@@ -94,7 +94,18 @@ def test_labels_without_names_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("labels", "favourite"),
-    [(["LABEL_0", "LABEL_1"], 1), (["entailment", "not_entailment"], 0), (["unsupported", "supported"], 1)],
+    [
+        (["LABEL_0", "LABEL_1"], 1),
+        (["entailment", "not_entailment"], 0),
+        (["no_entailment", "entailment"], 1),
+        (["unsupported", "supported"], 1),
+        (["factual", "hallucinated"], 0),
+        (["hallucinated", "not_hallucinated"], 1),
+        (["faithful", "unfaithful"], 0),
+        (["grounded", "ungrounded"], 0),
+        (["correct", "incorrect"], 0),
+        (["factually_consistent", "factually_inconsistent"], 0),
+    ],
 )
 def test_two_labels_are_supported_or_not(tmp_path: Path, labels: list[str], favourite: int) -> None:
     support, rest, contradiction = probabilities(save(tmp_path, "SequenceClassification", labels, favourite))
@@ -103,18 +114,45 @@ def test_two_labels_are_supported_or_not(tmp_path: Path, labels: list[str], favo
     assert contradiction == 0
 
 
+@pytest.mark.parametrize(
+    "labels", [["good", "bad"], ["contradiction", "neutral"], ["supported", "partially_supported"]]
+)
+@pytest.mark.parametrize("kind", ["SequenceClassification", "TokenClassification"])
+def test_two_labels_that_do_not_say_which_supports_are_refused(
+    tmp_path: Path, kind: str, labels: list[str]
+) -> None:
+    with pytest.raises(ModelError, match="id2label"):
+        entailer_named(f"huggingface:{save(tmp_path, kind, labels, 1)}")
+
+
+def test_one_label_that_means_the_opposite_is_refused(tmp_path: Path) -> None:
+    folder = save(tmp_path, "SequenceClassification", ["hallucination"], 0)
+    with pytest.raises(ModelError, match="id2label"):
+        entailer_named(f"huggingface:{folder}")
+
+
 def test_one_label_is_a_logistic(tmp_path: Path) -> None:
     folder = save(tmp_path, "SequenceClassification", ["consistent"], 0)
     assert probabilities(folder)[0] > 0.9
     assert ranker_named(f"huggingface:{folder}").rank("the cat", ["a mat", ""])[1] == 0
 
 
-@pytest.mark.parametrize(("favourite", "supported"), [(0, True), (1, False)])
+@pytest.mark.parametrize(
+    ("labels", "bad"),
+    [
+        (["supported", "hallucinated"], 1),
+        (["LABEL_0", "LABEL_1"], 1),
+        (["hallucinated", "not_hallucinated"], 0),
+        (["not_hallucinated", "hallucinated"], 1),
+        (["O", "HALLUCINATION"], 1),
+    ],
+)
+@pytest.mark.parametrize("favourite", [0, 1])
 def test_token_labels_count_the_worst_token_of_the_claim(
-    tmp_path: Path, favourite: int, supported: bool
+    tmp_path: Path, labels: list[str], bad: int, favourite: int
 ) -> None:
-    folder = save(tmp_path, "TokenClassification", ["supported", "hallucinated"], favourite)
-    assert (probabilities(folder)[0] > 0.9) is supported
+    folder = save(tmp_path, "TokenClassification", labels, favourite)
+    assert (probabilities(folder)[0] > 0.9) is (favourite != bad)
 
 
 def test_hhem_2_weights_are_read_without_running_its_code(tmp_path: Path) -> None:

@@ -7,11 +7,16 @@ The kind of model is read from its ``config.json``, never guessed from its name:
 config                                 read as
 =====================================  ==================================================================
 sequence classification, three labels  NLI (DeBERTa-MNLI...): label order from ``id2label``
-sequence classification, two labels    supported or not (MiniCheck): label order from ``id2label``, else 1
+sequence classification, two labels    supported or not (MiniCheck): which is which from ``id2label``; 1 is
+                                       support where its labels have no names
 sequence classification, one label     support by a logistic (HHEM-1); as a ranker: relevance
 ``HHEMv2Config``                       HHEM-2: T5 token classification, first token, label 1, its own prompt
-token classification, two labels       LettuceDetect: one minus the worst token of the claim
+token classification, two labels       LettuceDetect: one minus the worst token of the claim; 1 is bad where
+                                       its labels have no names
 =====================================  ==================================================================
+
+Named labels that do not say which of them means support are refused: a model read the wrong way round would
+verify what is false.
 
 Code that a model folder brings along is never run. Long premises are windowed by sentences; the best window
 counts.
@@ -20,6 +25,7 @@ counts.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,10 +37,15 @@ from citewell.sentences import sentence_spans
 
 PREMISE_TOKENS = 400
 HHEM_PROMPT = "<pad> Determine if the hypothesis is true given the premise?\n\nPremise: {}\n\nHypothesis: {}"
-SUPPORT_WORDS = ("entail", "support", "consistent", "true", "yes")
+SUPPORT_WORDS = (
+    *("entail", "support", "consistent", "true", "yes"),
+    *("factual", "faithful", "grounded", "correct", "accurate"),
+)
+HALLUCINATION_WORDS = ("halluc", "fabricat", "error")
 CONTRADICTION_WORDS = ("contradict", "refute", "conflict")
 NEUTRAL_WORDS = ("neutral", "unrelated", "not enough", "nei")
-DENIALS = ("not", "non", "un", "in")
+DENIALS = frozenset(("not", "no", "non", "un", "in", "counter", "insufficient"))
+UNNAMED: tuple[dict[int, str], ...] = ({}, {0: "label_0", 1: "label_1"})
 
 Triple = tuple[float, float, float]
 
@@ -203,10 +214,7 @@ def _hhem(transformers: Any, folder: Path, settings: dict[str, Any]) -> tuple[An
 def _three(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
     order = [_find(labels, words) for words in (SUPPORT_WORDS, NEUTRAL_WORDS, CONTRADICTION_WORDS)]
     if len({*order}) != 3 or None in order:
-        raise ModelError(
-            f"labels {sorted(labels.values())} do not say which is entailment",
-            hint="name them entailment, neutral and contradiction in id2label",
-        )
+        raise _nameless(labels, "name them entailment, neutral and contradiction in id2label")
 
     def read(logits: Any, _second: Any) -> Triple:
         p = logits.softmax(-1).tolist()
@@ -216,17 +224,25 @@ def _three(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
 
 
 def _two(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
-    yes = _find(labels, SUPPORT_WORDS)
-    index = 1 if yes is None else yes
+    supporting = [i for i, label in labels.items() if _supports(label)]
+    if labels in UNNAMED:
+        supporting = [1]
+    if len(supporting) != 1:
+        raise _nameless(labels, "name them supported and unsupported in id2label")
 
     def read(logits: Any, _second: Any) -> Triple:
-        support = float(logits.reshape(-1, 2)[0].softmax(-1)[index])
+        support = float(logits.reshape(-1, 2)[0].softmax(-1)[supporting[0]])
         return (support, 1.0 - support, 0.0)
 
     return read
 
 
-def _one_label(_labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
+def _one_label(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
+    if any(_supports(label) is False for label in labels.values()):
+        raise _nameless(
+            labels, "a model of one label gives the probability of support: name it so in id2label"
+        )
+
     def read(logits: Any, _second: Any) -> Triple:
         support = float(logits[0].sigmoid())
         return (support, 1.0 - support, 0.0)
@@ -235,23 +251,44 @@ def _one_label(_labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
 
 
 def _worst_token(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
-    bad = next((i for i, label in labels.items() if "halluc" in label or "unsupported" in label), 1)
+    bad = [i for i, label in labels.items() if _supports(label) is False]
+    if labels in UNNAMED:
+        bad = [1]
+    if len(bad) != 1:
+        raise _nameless(labels, "name them supported and hallucinated in id2label")
 
     def read(logits: Any, second: Any) -> Triple:
-        worst = float(logits.softmax(-1)[second, bad].max())
+        worst = float(logits.softmax(-1)[second, bad[0]].max())
         return (1.0 - worst, worst, 0.0)
 
     return read
 
 
+def _nameless(labels: dict[int, str], hint: str) -> ModelError:
+    return ModelError(f"labels {sorted(labels.values())} do not say which is entailment", hint=hint)
+
+
+def _supports(label: str) -> bool | None:
+    """Whether the label means support, or what lacks it; None when its name tells neither."""
+    good, bad = _says(label, SUPPORT_WORDS), _says(label, HALLUCINATION_WORDS)
+    if good is None and bad is None:
+        return None
+    return good is not False and bad is not True
+
+
+def _says(label: str, words: tuple[str, ...]) -> bool | None:
+    """Whether the label says one of ``words``, or denies one ("not_entailment", "unsupported"); None when
+    it has none of them."""
+    found = [
+        DENIALS.isdisjoint(re.findall("[a-z]+", label[: at.start()]))
+        for word in words
+        for at in re.finditer(word, label)
+    ]
+    return all(found) if found else None
+
+
 def _find(labels: dict[int, str], words: tuple[str, ...]) -> int | None:
-    """The label that has one of ``words`` in it and does not deny it ("not_entailment", "unsupported")."""
-    for index, label in labels.items():
-        for word in words:
-            before, found, _ = label.partition(word)
-            if found and not before.rstrip("_- ").endswith(DENIALS):
-                return index
-    return None
+    return next((index for index, label in labels.items() if _says(label, words)), None)
 
 
 LOADERS: dict[str, Callable[[Any, Path, dict[str, Any]], tuple[Any, Any, dict[int, str]]]] = {
