@@ -155,10 +155,10 @@ def test_token_labels_count_the_worst_token_of_the_claim(
     assert (probabilities(folder)[0] > 0.9) is (favourite != bad)
 
 
-def test_hhem_2_weights_are_read_without_running_its_code(tmp_path: Path) -> None:
+def save_hhem(folder: Path, base: Path) -> Path:
+    """HHEM-2 as it is published: T5 weights, and the name of the base model that has the rest."""
     from safetensors.torch import save_file
 
-    base = tmp_path / "tiny-t5"
     config = transformers.T5Config(
         vocab_size=len(WORDS), d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2, num_labels=2
     )
@@ -169,13 +169,18 @@ def test_hhem_2_weights_are_read_without_running_its_code(tmp_path: Path) -> Non
         model.classifier.weight.zero_()  # random weights outweighed the bias now and then
         model.classifier.bias.copy_(torch.tensor([0.0, 8.0]))
     weights = {f"t5.{name}": tensor.clone().contiguous() for name, tensor in model.state_dict().items()}
-    save_file(weights, tmp_path / "model.safetensors")
+    save_file(weights, folder / "model.safetensors")
     settings = {
         "model_type": "HHEMv2Config",
         "foundation": "tiny-t5",
         "auto_map": {"AutoConfig": "evil.Config"},
     }
-    (tmp_path / "config.json").write_text(json.dumps(settings))
+    (folder / "config.json").write_text(json.dumps(settings))
+    return folder
+
+
+def test_hhem_2_weights_are_read_without_running_its_code(tmp_path: Path) -> None:
+    save_hhem(tmp_path, tmp_path / "tiny-t5")
     (tmp_path / "evil.py").write_text("raise SystemExit('code of a model folder was run')")
     assert probabilities(tmp_path)[0] > 0.5
 
@@ -206,6 +211,39 @@ def test_a_changed_model_is_refused(tmp_path: Path) -> None:
         entailer_named(f"huggingface:{folder}@{pin}")
 
 
+def test_a_changed_tokenizer_is_refused(tmp_path: Path) -> None:
+    folder = save(tmp_path, "SequenceClassification", ["entailment", "x"], 0)
+    pin = entailer_named(f"huggingface:{folder}").maker.hash
+    words = json.loads((folder / "tokenizer.json").read_text())
+    vocabulary = words["model"]["vocab"]
+    vocabulary["cat"], vocabulary["dog"] = vocabulary["dog"], vocabulary["cat"]
+    (folder / "tokenizer.json").write_text(json.dumps(words))
+    with pytest.raises(ModelChangedError, match="pinned"):
+        entailer_named(f"huggingface:{folder}@{pin}")
+
+
+def test_a_changed_base_of_hhem_2_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "hhem").mkdir()
+    folder, base = save_hhem(tmp_path / "hhem", tmp_path / "base"), tmp_path / "base"
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(base))
+    pin = entailer_named(f"huggingface:{folder}").maker.hash
+    assert entailer_named(f"huggingface:{folder}@{pin}").maker.hash == pin
+    (base / "tokenizer_config.json").write_text(
+        (base / "tokenizer_config.json").read_text().replace("[UNK]", "cat")
+    )
+    with pytest.raises(ModelChangedError, match="pinned"):
+        entailer_named(f"huggingface:{folder}@{pin}")
+
+
+def test_what_is_not_loaded_is_not_pinned(tmp_path: Path) -> None:
+    folder = save(tmp_path, "SequenceClassification", ["entailment", "x"], 0)
+    pin = entailer_named(f"huggingface:{folder}").maker.hash
+    (folder / "README.md").write_text("Now with an example.")
+    (folder / ".cache").mkdir()
+    (folder / ".cache" / "downloaded.json").write_text("{}")
+    assert entailer_named(f"huggingface:{folder}@{pin}").maker.hash == pin
+
+
 def test_a_missing_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no config"):
         entailer_named(f"huggingface:{tmp_path}")
@@ -217,6 +255,32 @@ def test_a_pickle_is_not_loaded(tmp_path: Path) -> None:
     folder = save(tmp_path, "SequenceClassification", ["entailment", "x"], 0)
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     with pytest.raises(ModelError, match="no config"):
+        entailer_named(f"huggingface:{folder}")
+
+
+@pytest.mark.parametrize("named", [entailer_named, ranker_named])
+def test_a_pickle_beside_other_weights_is_not_loaded(tmp_path: Path, named: Any) -> None:
+    folder = save(tmp_path, "SequenceClassification", ["support"], 0)
+    weights = transformers.AutoModelForSequenceClassification.from_pretrained(folder).state_dict()
+    torch.save(weights, folder / "pytorch_model.bin")
+    (folder / "model.safetensors").rename(folder / "another.safetensors")
+    with pytest.raises(ModelError, match=r"model\.safetensors"):
+        named(f"huggingface:{folder}")
+
+
+def test_an_adapter_is_refused(tmp_path: Path) -> None:
+    folder = save(tmp_path, "SequenceClassification", ["entailment", "x"], 0)
+    (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "somebody/else"}')
+    with pytest.raises(ModelError, match="adapter"):
+        entailer_named(f"huggingface:{folder}")
+
+
+def test_code_of_a_model_is_refused_without_asking(tmp_path: Path) -> None:
+    folder = save(tmp_path, "SequenceClassification", ["entailment", "x"], 0)
+    settings = json.loads((folder / "config.json").read_text())
+    settings |= {"model_type": "evil", "auto_map": {"AutoConfig": "evil.Config"}}
+    (folder / "config.json").write_text(json.dumps(settings))
+    with pytest.raises(ModelError, match="cannot be loaded"):
         entailer_named(f"huggingface:{folder}")
 
 

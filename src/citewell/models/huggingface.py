@@ -31,11 +31,12 @@ from pathlib import Path
 from typing import Any
 
 from citewell.errors import ModelError
-from citewell.models.saved import digest, folder_of, libraries, weights
+from citewell.models.saved import base_of, digest, folder_of, libraries, model_of, tokenizer_of, weights
 from citewell.records import Entailment, Maker
 from citewell.sentences import sentence_spans
 
 PREMISE_TOKENS = 400
+HHEM_BASE = "google/flan-t5-base"
 HHEM_PROMPT = "<pad> Determine if the hypothesis is true given the premise?\n\nPremise: {}\n\nHypothesis: {}"
 SUPPORT_WORDS = (
     *("entail", "support", "consistent", "true", "yes"),
@@ -51,18 +52,22 @@ Triple = tuple[float, float, float]
 
 
 class HuggingFaceEntailer:
-    """``name`` is a folder or a hub id; ``sha256`` pins the weights (hexadecimal, tag optional).
+    """``name`` is a folder or a hub id; ``sha256`` pins the files that are loaded (hexadecimal, tag
+    optional).
 
     Raises MissingExtraError without the extra, ModelError for a model that is missing or of no known kind,
     and ModelChangedError when the weights are not the pinned ones.
     """
 
     def __init__(self, name: str, *, sha256: str = "") -> None:
-        transformers, self._torch = libraries()
+        _, self._torch = libraries()
         folder = folder_of(name)
-        fingerprint = digest(folder, sha256)
         settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        self._load(transformers, folder, settings)
+        kind = "HHEM-2" if settings.get("model_type") == "HHEMv2Config" else _architecture(settings)
+        # HHEM-2 publishes its weights alone, and names the model that has the rest.
+        base = base_of(folder, settings.get("foundation", HHEM_BASE)) if kind == "HHEM-2" else folder
+        fingerprint = digest(sha256, *dict.fromkeys((folder, base)))
+        self._load(kind, folder, base, settings)
         self.maker = Maker(name=f"huggingface:{name}", hash=fingerprint)
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
@@ -82,16 +87,15 @@ class HuggingFaceEntailer:
             entails, neutral, contradicts = worst
         return Entailment(entailment=entails, neutral=neutral, contradiction=contradicts)
 
-    def _load(self, transformers: Any, folder: Path, settings: dict[str, Any]) -> None:
-        kind = "HHEM-2" if settings.get("model_type") == "HHEMv2Config" else _architecture(settings)
+    def _load(self, kind: str, folder: Path, base: Path, settings: dict[str, Any]) -> None:
         load = LOADERS.get(kind)
         if load is None:
             raise ModelError(
                 f"{folder} is a {kind} model",
                 hint=f"use one of: {', '.join(LOADERS)}; see docs/configuration.md",
             )
-        self._tokenizer, self._model, labels = load(transformers, folder, settings)
-        self._model.eval()
+        self._tokenizer = tokenizer_of(base)
+        self._model, labels = load(folder, base, settings)
         self._reading: Callable[[Any, Any], Triple] = READINGS[kind](labels)
         self._prompt = HHEM_PROMPT if kind == "HHEM-2" else ""
 
@@ -119,11 +123,11 @@ class HuggingFaceRanker:
     """A cross-encoder with one output: a logistic of its logit, the best window for a long passage."""
 
     def __init__(self, name: str, *, sha256: str = "") -> None:
-        transformers, self._torch = libraries()
+        _, self._torch = libraries()
         folder = folder_of(name)
-        fingerprint = digest(folder, sha256)
-        self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-        self._model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
+        fingerprint = digest(sha256, folder)
+        self._tokenizer = tokenizer_of(folder)
+        self._model = model_of("AutoModelForSequenceClassification", folder)
         if self._model.config.num_labels != 1:
             raise ModelError(f"{name} has {self._model.config.num_labels} outputs", hint="a ranker has one")
         self.maker = Maker(name=f"huggingface:{name}", hash=fingerprint)
@@ -182,23 +186,20 @@ def _labels(settings: dict[str, Any]) -> dict[int, str]:
     return {int(i): str(label).lower() for i, label in (settings.get("id2label") or {}).items()}
 
 
-def _sequence(transformers: Any, folder: Path, settings: dict[str, Any]) -> tuple[Any, Any, dict[int, str]]:
-    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
-    return transformers.AutoTokenizer.from_pretrained(folder), model, _labels(settings)
+def _sequence(folder: Path, _base: Path, settings: dict[str, Any]) -> tuple[Any, dict[int, str]]:
+    return model_of("AutoModelForSequenceClassification", folder), _labels(settings)
 
 
-def _tokens(transformers: Any, folder: Path, settings: dict[str, Any]) -> tuple[Any, Any, dict[int, str]]:
-    model = transformers.AutoModelForTokenClassification.from_pretrained(folder)
-    return transformers.AutoTokenizer.from_pretrained(folder), model, _labels(settings)
+def _tokens(folder: Path, _base: Path, settings: dict[str, Any]) -> tuple[Any, dict[int, str]]:
+    return model_of("AutoModelForTokenClassification", folder), _labels(settings)
 
 
-def _hhem(transformers: Any, folder: Path, settings: dict[str, Any]) -> tuple[Any, Any, dict[int, str]]:
-    """HHEM-2 publishes T5 weights under a ``t5.`` prefix and names the base model for the rest."""
+def _hhem(folder: Path, base: Path, _settings: dict[str, Any]) -> tuple[Any, dict[int, str]]:
+    """HHEM-2 publishes T5 weights under a ``t5.`` prefix."""
     from safetensors.torch import load_file
 
-    base = settings.get("foundation", "google/flan-t5-base")
-    source = folder / base if (folder / base).is_dir() else base
-    config = transformers.AutoConfig.from_pretrained(source, num_labels=2)
+    transformers, _ = libraries()
+    config = transformers.T5Config.from_pretrained(base, num_labels=2)
     model = transformers.T5ForTokenClassification(config)
     state = {
         name.removeprefix("t5."): tensor
@@ -208,7 +209,7 @@ def _hhem(transformers: Any, folder: Path, settings: dict[str, Any]) -> tuple[An
     shared = "transformer.encoder.embed_tokens.weight"
     state.setdefault(shared, state["transformer.shared.weight"])
     model.load_state_dict(state)
-    return transformers.AutoTokenizer.from_pretrained(source), model, {0: "inconsistent", 1: "consistent"}
+    return model.eval(), {0: "inconsistent", 1: "consistent"}
 
 
 def _three(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
@@ -291,7 +292,7 @@ def _find(labels: dict[int, str], words: tuple[str, ...]) -> int | None:
     return next((index for index, label in labels.items() if _says(label, words)), None)
 
 
-LOADERS: dict[str, Callable[[Any, Path, dict[str, Any]], tuple[Any, Any, dict[int, str]]]] = {
+LOADERS: dict[str, Callable[[Path, Path, dict[str, Any]], tuple[Any, dict[int, str]]]] = {
     "SequenceClassification-3": _sequence,
     "SequenceClassification-2": _sequence,
     "SequenceClassification-1": _sequence,

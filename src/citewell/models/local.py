@@ -16,7 +16,7 @@ from typing import Any
 
 from citewell.config import Writer
 from citewell.errors import GeneratorError, MissingExtraError, ModelError
-from citewell.models.saved import digest, folder_of, libraries
+from citewell.models.saved import digest, folder_of, libraries, model_of, tokenizer_of
 from citewell.ports import Completion, Form, Prompted
 from citewell.records import Maker, TokenUsage
 
@@ -26,21 +26,21 @@ model."""
 
 
 class LocalModel:
-    """``sha256`` pins configuration and weights; ``settings`` bounds the time of one completion. Raises
+    """``sha256`` pins the files that are loaded; ``settings`` bounds the time of one completion. Raises
     MissingExtraError, ModelError, ModelChangedError."""
 
     forms: tuple[Form, ...] = (Form.GRAMMAR, Form.INLINE)
 
     def __init__(self, name: str, settings: Writer | None = None, *, sha256: str = "") -> None:
         self._timeout_s = (settings or Writer()).timeout_s
-        transformers, self._torch = libraries()
+        _, self._torch = libraries()
         self._guidance = _guidance()
         folder = folder_of(name)
-        fingerprint = digest(folder, sha256)
-        self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        fingerprint = digest(sha256, folder)
+        self._tokenizer = tokenizer_of(folder)
         if not getattr(self._tokenizer, "is_fast", False):
             raise ModelError(f"{name} has no fast tokenizer", hint="choose a model with tokenizer.json")
-        self._model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+        self._model = model_of("AutoModelForCausalLM", folder)
         self._vocabulary = int(self._model.config.vocab_size)
         hf = importlib.import_module("llguidance.hf")
         self._words = hf.from_tokenizer(self._tokenizer, n_vocab=self._vocabulary)

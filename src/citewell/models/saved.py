@@ -1,18 +1,20 @@
-"""The folder of a saved transformers model: found, complete, and the hash of what is in it.
+"""The folder of a saved transformers model: found, complete, the hash of what is in it, and loaded.
 
-In: a folder or a hub id, and a pinned hash. Out: the folder and its digest. safetensors only: a pickle runs
-code when it is loaded. Knows nothing about what the model is for.
+In: a folder or a hub id, and a pinned hash. Out: the folder, its digest, and what transformers makes of it.
+safetensors only: a pickle runs code when it is loaded. Knows nothing about what the model is for.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import itertools
 from pathlib import Path
 from typing import Any
 
 from citewell.errors import MissingExtraError, ModelChangedError, ModelError
+from citewell.identity import hash_file, hash_value
+
+UNREAD = (".md", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".ot", ".onnx", ".gguf")
+"""Files that are never loaded, so neither fetched nor hashed: prose, and weights that are not safetensors."""
 
 
 def libraries() -> tuple[Any, Any]:
@@ -28,22 +30,20 @@ def libraries() -> tuple[Any, Any]:
 
 def folder_of(name: str) -> Path:
     """``name`` itself, or what the hub gives for it. Raises ModelError."""
-    if Path(name).is_dir():
-        folder = Path(name)
-    else:
-        hub = importlib.import_module("huggingface_hub")
-        try:
-            folder = Path(hub.snapshot_download(name))
-        except Exception as error:
-            raise ModelError(
-                f"no model at {name}: {type(error).__name__}",
-                hint="give a folder, or a hub id that can be reached",
-            ) from error
+    folder = _found(name)
     if not (folder / "config.json").is_file() or not weights(folder):
         raise ModelError(
             f"{folder} holds no config.json and weights", hint="give the folder of a saved model"
         )
+    if (folder / "adapter_config.json").exists():
+        raise ModelError(f"{folder} holds an adapter", hint="merge it into its model and save that")
     return folder
+
+
+def base_of(folder: Path, name: str) -> Path:
+    """Where the model in ``folder`` has its tokenizer from: the folder ``name`` within it, or elsewhere as
+    for :func:`folder_of`. Raises ModelError."""
+    return folder / name if (folder / name).is_dir() else _found(name, "*.safetensors")
 
 
 def weights(folder: Path) -> list[Path]:
@@ -51,15 +51,62 @@ def weights(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.safetensors"))
 
 
-def digest(folder: Path, expected: str = "") -> str:
-    """Tagged hash over the configuration and the weights. Raises ModelChangedError for another than
-    ``expected``."""
-    state = hashlib.sha256()
-    for path in itertools.chain([folder / "config.json"], weights(folder)):
-        state.update(hashlib.sha256(path.read_bytes()).digest())
-    if expected and state.hexdigest() != expected.removeprefix("sha256:"):
+def digest(expected: str, *folders: Path) -> str:
+    """Tagged hash over every file that may be loaded from the ``folders``, with its name; of all but the
+    first, no weights are loaded. Raises ModelChangedError for another than ``expected`` ("" for any; the
+    tag is optional)."""
+    found = hash_value([_hashes(folder, weightless=place > 0) for place, folder in enumerate(folders)])
+    if expected and found.removeprefix("sha256:") != expected.removeprefix("sha256:"):
         raise ModelChangedError(
-            f"{folder} has hash {state.hexdigest()}, pinned is {expected}",
+            f"{folders[0]} has hash {found}, pinned is {expected}",
             hint="restore it, or pin the new hash",
         )
-    return "sha256:" + state.hexdigest()
+    return found
+
+
+def tokenizer_of(folder: Path) -> Any:
+    """The tokenizer saved in ``folder``. Raises ModelError."""
+    return _loaded("AutoTokenizer", folder)
+
+
+def model_of(kind: str, folder: Path) -> Any:
+    """The weights in ``folder`` as transformers' class ``kind``, ready to be asked. Raises ModelError."""
+    return _loaded(kind, folder, use_safetensors=True).eval()
+
+
+def _loaded(kind: str, folder: Path, **options: Any) -> Any:
+    transformers, _ = libraries()
+    try:
+        # Said outright: where nothing is said, transformers asks the user whether to run the folder's code.
+        return getattr(transformers, kind).from_pretrained(
+            folder, trust_remote_code=False, local_files_only=True, **options
+        )
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"{folder} cannot be loaded: {error}",
+            hint="save it with transformers as safetensors, of a kind that needs no code of its own",
+        ) from error
+
+
+def _found(name: str, *unread: str) -> Path:
+    if Path(name).is_dir():
+        return Path(name)
+    hub = importlib.import_module("huggingface_hub")
+    try:
+        return Path(hub.snapshot_download(name, ignore_patterns=[*(f"*{end}" for end in UNREAD), *unread]))
+    except Exception as error:
+        raise ModelError(
+            f"no model at {name}: {type(error).__name__}",
+            hint="give a folder, or a hub id that can be reached",
+        ) from error
+
+
+def _hashes(folder: Path, *, weightless: bool) -> list[tuple[str, str]]:
+    """Name and hash of each file, in order."""
+    unread = (*UNREAD, ".safetensors") if weightless else UNREAD
+    within = ((path.relative_to(folder), path) for path in folder.rglob("*") if path.is_file())
+    return sorted(
+        (name.as_posix(), hash_file(path))
+        for name, path in within
+        if path.suffix not in unread and not any(part.startswith(".") for part in name.parts)
+    )
