@@ -46,18 +46,21 @@ def save_tokenizer(folder: Path) -> None:
     ).save_pretrained(folder)
 
 
-def save(folder: Path, kind: str, labels: list[str], favourite: int, family: str = "Bert") -> Path:
+def save(
+    folder: Path, kind: str, labels: list[str], favourite: int, family: str = "Bert", places: int = 512
+) -> Path:
     """A random model of ``family`` whose bias makes label ``favourite`` win whatever the text."""
     torch.manual_seed(0)
     settings = getattr(transformers, f"{family}Config")(
-        vocab_size=len(WORDS), max_position_embeddings=512, **SIZES,
+        vocab_size=len(WORDS), max_position_embeddings=places, **SIZES,
         id2label=dict(enumerate(labels)), label2id={label: i for i, label in enumerate(labels)},
     )  # fmt: skip
     model = getattr(transformers, f"{family}For{kind}")(settings)
+    head = getattr(model.classifier, "out_proj", model.classifier)
     with torch.no_grad():
-        model.classifier.weight.mul_(0.01)
-        model.classifier.bias.zero_()
-        model.classifier.bias[favourite] = 4.0
+        head.weight.mul_(0.01)
+        head.bias.zero_()
+        head.bias[favourite] = 4.0
     model.save_pretrained(folder)
     save_tokenizer(folder)
     return folder
@@ -199,7 +202,49 @@ def test_a_long_premise_is_windowed_and_nothing_is_cut(tmp_path: Path) -> None:
 
 
 def test_a_word_longer_than_a_window_is_not_lost() -> None:
-    assert "".join(windows("x" * 1000, len, 100)).count("x") == 1000
+    found = windows("x" * 1000, len, 100)
+    assert "".join(found).count("x") == 1000
+    assert all(len(window) <= 100 for window in found)
+
+
+def test_a_claim_too_long_for_the_model_leaves_the_others_checked(tmp_path: Path) -> None:
+    folder = save(tmp_path, "SequenceClassification", ["entailment", "x"], 0)
+    long = "the cat sat on a mat " * 100
+    results = entailer_named(f"huggingface:{folder}").entail(
+        [("the cat sat .", "the cat ."), ("the cat sat .", long), ("the dog .", "a mat .")]
+    )
+    assert [result.entailment is None for result in results] == [False, True, False]
+    assert "512 tokens: split the claim" in results[1].unchecked
+
+
+@pytest.mark.parametrize(
+    ("family", "places"), [("Bert", 512), ("Bert", 64), ("Roberta", 514), ("MPNet", 514)]
+)
+@pytest.mark.parametrize("claimed", [5, 20, 100, 300, 470])
+def test_windows_leave_room_for_the_claim(tmp_path: Path, family: str, places: int, claimed: int) -> None:
+    folder = save(tmp_path, "SequenceClassification", ["entailment", "x"], 0, family, places)
+    claim = "cat " * claimed
+    (result,) = entailer_named(f"huggingface:{folder}").entail([("the cat sat on a mat . " * 120, claim)])
+    assert (result.entailment is None) is (claimed > places - 40)
+
+
+@pytest.mark.parametrize(("family", "places"), [("Bert", 512), ("Roberta", 514), ("MPNet", 514)])
+@pytest.mark.parametrize("length", [507, 508, 509, 510, 511])
+def test_the_last_place_of_a_model_is_used_and_no_more(
+    tmp_path: Path, family: str, places: int, length: int
+) -> None:
+    folder = save(tmp_path, "SequenceClassification", ["entailment", "x"], 0, family, places)
+    (result,) = entailer_named(f"huggingface:{folder}").entail([("cat", "dog " * length)])
+    assert (result.entailment is None) is (length > 508), "three special tokens, one for the premise"
+
+
+def test_a_ranker_leaves_room_for_the_question(tmp_path: Path) -> None:
+    folder = save(tmp_path, "SequenceClassification", ["relevant"], 0, "Roberta", 514)
+    ranker = ranker_named(f"huggingface:{folder}")
+    (score,) = ranker.rank("cat " * 200, ["the dog was founded in 2014 . " * 100])
+    assert score > 0.9
+    with pytest.raises(ModelError, match="split the question"):
+        ranker.rank("cat " * 600, ["the dog was founded in 2014 ."])
 
 
 def test_a_changed_model_is_refused(tmp_path: Path) -> None:

@@ -36,6 +36,8 @@ from citewell.records import Entailment, Maker
 from citewell.sentences import sentence_spans
 
 PREMISE_TOKENS = 400
+LEAST_TOKENS = 32
+"""A window shorter than this holds no sentence: then the claim is too long for the model."""
 HHEM_BASE = "google/flan-t5-base"
 HHEM_PROMPT = "<pad> Determine if the hypothesis is true given the premise?\n\nPremise: {}\n\nHypothesis: {}"
 SUPPORT_WORDS = (
@@ -72,15 +74,17 @@ class HuggingFaceEntailer:
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
         """The window with the highest entailment speaks for a long premise; when none entails, the
-        window that contradicts most does."""
+        window that contradicts most does. A claim too long for the model is unchecked, and alone is."""
         return [self._one(premise, claim) for premise, claim in pairs]
 
     def _one(self, premise: str, claim: str) -> Entailment:
         if not premise.strip() or not claim.strip():
-            return Entailment(
-                entailment=None, neutral=None, contradiction=None, unchecked="nothing to compare"
-            )
-        triples = [self._score(window, claim) for window in windows(premise, self._count, PREMISE_TOKENS)]
+            return _unchecked("nothing to compare")
+        try:
+            parts = self._pairing.windows(premise, claim)
+        except ModelError as error:
+            return _unchecked(str(error))
+        triples = [self._score(part, claim) for part in parts]
         entails, neutral, contradicts = max(triples)
         worst = max(triples, key=lambda triple: triple[2])
         if entails < 0.5 and worst[2] > contradicts:
@@ -94,26 +98,14 @@ class HuggingFaceEntailer:
                 f"{folder} is a {kind} model",
                 hint=f"use one of: {', '.join(LOADERS)}; see docs/configuration.md",
             )
-        self._tokenizer = tokenizer_of(base)
         self._model, labels = load(folder, base, settings)
         self._reading: Callable[[Any, Any], Triple] = READINGS[kind](labels)
-        self._prompt = HHEM_PROMPT if kind == "HHEM-2" else ""
-
-    def _count(self, text: str) -> int:
-        return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+        form = HHEM_PROMPT if kind == "HHEM-2" else ""
+        self._pairing = _Pairing(tokenizer_of(base), self._model, "claim", form)
 
     def _score(self, premise: str, claim: str) -> Triple:
-        texts = (self._prompt.format(premise, claim),) if self._prompt else (premise, claim)
-        encoded = self._tokenizer(*texts, return_tensors="pt", truncation=False)
-        limit = int(getattr(self._model.config, "max_position_embeddings", 0) or 0)
-        if limit and int(encoded["input_ids"].shape[1]) > limit:
-            raise ModelError(
-                f"the claim leaves no room for its evidence in {limit} tokens",
-                hint="split the claim into sentences",
-            )
-        second = (
-            [i for i, part in enumerate(encoded.sequence_ids(0)) if part == 1] if not self._prompt else []
-        )
+        encoded = self._pairing.encode(premise, claim)
+        second = [i for i, part in enumerate(encoded.sequence_ids(0)) if part == 1]
         with self._torch.no_grad():
             logits = self._model(**encoded).logits[0]
         return self._reading(logits.float(), second)
@@ -126,31 +118,77 @@ class HuggingFaceRanker:
         _, self._torch = libraries()
         folder = folder_of(name)
         fingerprint = digest(sha256, folder)
-        self._tokenizer = tokenizer_of(folder)
         self._model = model_of("AutoModelForSequenceClassification", folder)
         if self._model.config.num_labels != 1:
             raise ModelError(f"{name} has {self._model.config.num_labels} outputs", hint="a ranker has one")
+        self._pairing = _Pairing(tokenizer_of(folder), self._model, "question")
         self.maker = Maker(name=f"huggingface:{name}", hash=fingerprint)
 
     def rank(self, question: str, passages: Sequence[str]) -> list[float]:
-        """One probability a passage; an empty passage answers nothing: 0."""
-        return [max((self._one(question, w) for w in self._windows(p)), default=0.0) for p in passages]
-
-    def _windows(self, passage: str) -> list[str]:
-        def count(text: str) -> int:
-            return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
-
-        return windows(passage, count, PREMISE_TOKENS)
+        """One probability a passage; an empty passage answers nothing: 0. Raises ModelError for a question
+        too long for the model."""
+        return [
+            max((self._one(question, part) for part in self._pairing.windows(passage, question)), default=0.0)
+            for passage in passages
+        ]
 
     def _one(self, question: str, passage: str) -> float:
         with self._torch.no_grad():
-            logit = self._model(**self._tokenizer(question, passage, return_tensors="pt")).logits[0, 0]
+            logit = self._model(**self._pairing.encode(question, passage)).logits[0, 0]
         return float(self._torch.sigmoid(logit.float()))
+
+
+class _Pairing:
+    """Two texts as one input of a model, by its own tokenizer or in the words of ``form``, and the windows
+    of the first that fit beside the second (the ``asked``: what it is called in an error)."""
+
+    def __init__(self, tokenizer: Any, model: Any, asked: str, form: str = "") -> None:
+        self._tokenizer = tokenizer
+        self._asked = asked
+        self._form = form
+        self._places = _places(model)
+
+    def windows(self, text: str, asked: str) -> list[str]:
+        """As :func:`windows`. Raises ModelError where ``asked`` leaves no room for a sentence."""
+        room = PREMISE_TOKENS
+        if self._places:
+            room = min(room, self._places - self.encode("", asked)["input_ids"].shape[1])
+        if room < min(LEAST_TOKENS, self._count(text)):
+            raise ModelError(
+                f"the {self._asked} leaves no room for a text in {self._places} tokens",
+                hint=f"split the {self._asked} into sentences",
+            )
+        return windows(text, self._count, room)
+
+    def encode(self, first: str, second: str) -> Any:
+        """Never cut: what does not fit is not sent."""
+        texts = (self._form.format(first, second),) if self._form else (first, second)
+        return self._tokenizer(*texts, return_tensors="pt", truncation=False)
+
+    def _count(self, text: str) -> int:
+        return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def _places(model: Any) -> int:
+    """The most tokens that a model takes; 0 for any number. RoBERTa and its kin count places from behind
+    that of their padding, so that of 514 they have 512."""
+    places = max(int(getattr(model.config, "max_position_embeddings", 0) or 0), 0)
+    lost = [
+        part.padding_idx + 1
+        for name, part in model.named_modules()
+        if name.endswith("position_embeddings") and getattr(part, "padding_idx", None) is not None
+    ]
+    return places - max(lost, default=0)
+
+
+def _unchecked(reason: str) -> Entailment:
+    return Entailment(entailment=None, neutral=None, contradiction=None, unchecked=reason)
 
 
 def windows(text: str, count: Callable[[str], int], most: int) -> list[str]:
     """Runs of whole sentences of at most ``most`` tokens, each overlapping the last by one sentence; a
-    sentence that is longer by itself is cut at white space. Every word is in at least one window."""
+    sentence that is longer by itself is cut at white space, a word that is, anywhere. Every word is in at
+    least one window."""
     if count(text) <= most:
         return [text] if text.strip() else []
     pieces = [piece for a, b in sentence_spans(text) for piece in _pieces(text[a:b], count, most)]
@@ -166,13 +204,14 @@ def windows(text: str, count: Callable[[str], int], most: int) -> list[str]:
 
 
 def _pieces(sentence: str, count: Callable[[str], int], most: int) -> list[str]:
-    if count(sentence) <= most:
+    if len(sentence) < 2 or count(sentence) <= most:
         return [sentence]
     words = sentence.split()
     if len(words) == 1:
-        return [sentence[: most * 2], *_pieces(sentence[most * 2 :], count, most)]
-    middle = len(words) // 2
-    return [*_pieces(" ".join(words[:middle]), count, most), *_pieces(" ".join(words[middle:]), count, most)]
+        halves = [sentence[: len(sentence) // 2], sentence[len(sentence) // 2 :]]
+    else:
+        halves = [" ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])]
+    return [piece for half in halves for piece in _pieces(half, count, most)]
 
 
 def _architecture(settings: dict[str, Any]) -> str:
