@@ -35,8 +35,10 @@ class Fixed:
 
 
 class Failing(Fixed):
+    error: Exception = ModelError("the weights are gone")
+
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
-        raise ModelError("the weights are gone")
+        raise self.error
 
 
 class Skimming(Fixed):
@@ -175,6 +177,14 @@ def test_a_model_that_fails_is_unchecked_not_a_number() -> None:
     verdict = Verifier(Failing(0, 0)).verify("It grew.", ["The firm got bigger."])
     assert verdict.status is Status.UNCHECKED
     assert "the weights are gone" in verdict.reason
+
+
+def test_a_model_that_reads_past_its_end_is_unchecked_too() -> None:
+    entailer = Failing(0, 0)
+    entailer.error = IndexError("index out of range in self")
+    verdict = Verifier(entailer).verify("It grew.", ["The firm got bigger."])
+    assert verdict.status is Status.UNCHECKED
+    assert "out of range" in verdict.reason
 
 
 def test_several_texts_support_together_what_none_supports_alone() -> None:

@@ -182,7 +182,7 @@ class Verifier:
         ]
         try:
             answers = self._entailer.entail(asked)
-        except (CitewellError, RuntimeError, ValueError, OSError) as error:
+        except (CitewellError, RuntimeError, ValueError, LookupError, OSError) as error:
             failed = Entailment(
                 entailment=None, neutral=None, contradiction=None,
                 unchecked=f"the entailer failed: {type(error).__name__}: {error}",
