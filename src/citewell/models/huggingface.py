@@ -10,6 +10,7 @@ sequence classification, three labels  NLI (DeBERTa-MNLI...): label order from `
 sequence classification, two labels    supported or not (MiniCheck): which is which from ``id2label``; 1 is
                                        support where its labels have no names
 sequence classification, one label     support by a logistic (HHEM-1); as a ranker: relevance
+``T5ForConditionalGeneration``         MiniCheck-Flan-T5: its answer's first word, 1 for supported or 0
 ``HHEMv2Config``                       HHEM-2: T5 token classification, first token, label 1, its own prompt
 token classification, two labels       LettuceDetect: one minus the worst token of the claim; 1 is bad where
                                        its labels have no names
@@ -31,13 +32,24 @@ from pathlib import Path
 from typing import Any
 
 from citewell.errors import ModelError
-from citewell.models.saved import base_of, digest, folder_of, libraries, model_of, tokenizer_of, weights
+from citewell.models.saved import (
+    base_of,
+    digest,
+    folder_of,
+    libraries,
+    model_of,
+    plain,
+    tokenizer_of,
+    weights,
+)
 from citewell.records import Entailment, Maker
 from citewell.sentences import sentence_spans
 
 PREMISE_TOKENS = 400
 LEAST_TOKENS = 32
 """A window shorter than this holds no sentence: then the claim is too long for the model."""
+ANSWERING = "T5ForConditionalGeneration"
+ANSWERING_PROMPT = "predict: {}</s>{}"
 HHEM_BASE = "google/flan-t5-base"
 HHEM_PROMPT = "<pad> Determine if the hypothesis is true given the premise?\n\nPremise: {}\n\nHypothesis: {}"
 SUPPORT_WORDS = (
@@ -48,7 +60,7 @@ HALLUCINATION_WORDS = ("halluc", "fabricat", "error")
 CONTRADICTION_WORDS = ("contradict", "refute", "conflict")
 NEUTRAL_WORDS = ("neutral", "unrelated", "not enough", "nei")
 DENIALS = frozenset(("not", "no", "non", "un", "in", "counter", "insufficient"))
-UNNAMED: tuple[dict[int, str], ...] = ({}, {0: "label_0", 1: "label_1"})
+UNNAMED = {0: "label_0", 1: "label_1"}
 
 Triple = tuple[float, float, float]
 
@@ -65,11 +77,11 @@ class HuggingFaceEntailer:
         _, self._torch = libraries()
         folder = folder_of(name)
         settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        kind = "HHEM-2" if settings.get("model_type") == "HHEMv2Config" else _architecture(settings)
+        kind = _kind(settings)
         # HHEM-2 publishes its weights alone, and names the model that has the rest.
         base = base_of(folder, settings.get("foundation", HHEM_BASE)) if kind == "HHEM-2" else folder
         fingerprint = digest(sha256, *dict.fromkeys((folder, base)))
-        self._load(kind, folder, base, settings)
+        self._load(kind, folder, base)
         self.maker = Maker(name=f"huggingface:{name}", hash=fingerprint)
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
@@ -81,33 +93,36 @@ class HuggingFaceEntailer:
         if not premise.strip() or not claim.strip():
             return _unchecked("nothing to compare")
         try:
-            parts = self._pairing.windows(premise, claim)
+            triples = [self._score(part, claim) for part in self._pairing.windows(premise, claim)]
         except ModelError as error:
             return _unchecked(str(error))
-        triples = [self._score(part, claim) for part in parts]
         entails, neutral, contradicts = max(triples)
         worst = max(triples, key=lambda triple: triple[2])
         if entails < 0.5 and worst[2] > contradicts:
             entails, neutral, contradicts = worst
         return Entailment(entailment=entails, neutral=neutral, contradiction=contradicts)
 
-    def _load(self, kind: str, folder: Path, base: Path, settings: dict[str, Any]) -> None:
+    def _load(self, kind: str, folder: Path, base: Path) -> None:
         load = LOADERS.get(kind)
         if load is None:
             raise ModelError(
                 f"{folder} is a {kind} model",
-                hint=f"use one of: {', '.join(LOADERS)}; see docs/configuration.md",
+                hint=f"use one of: {', '.join(LOADERS)}; see docs/models.md",
             )
-        self._model, labels = load(folder, base, settings)
+        tokenizer = tokenizer_of(base)
+        self._model, labels = load(folder, base, tokenizer)
         self._reading: Callable[[Any, Any], Triple] = READINGS[kind](labels)
-        form = HHEM_PROMPT if kind == "HHEM-2" else ""
-        self._pairing = _Pairing(tokenizer_of(base), self._model, "claim", form)
+        self._pairing = _Pairing(tokenizer, self._model, "claim", FORMS.get(kind, ""))
+        self._said: dict[str, Any] = {}
+        if kind == ANSWERING:
+            start = self._model.config.decoder_start_token_id
+            self._said = {"decoder_input_ids": self._torch.tensor([[start]])}
 
     def _score(self, premise: str, claim: str) -> Triple:
         encoded = self._pairing.encode(premise, claim)
         second = [i for i, part in enumerate(encoded.sequence_ids(0)) if part == 1]
         with self._torch.no_grad():
-            logits = self._model(**encoded).logits[0]
+            logits = self._model(**encoded, **self._said).logits[0]
         return self._reading(logits.float(), second)
 
 
@@ -150,6 +165,7 @@ class _Pairing:
 
     def windows(self, text: str, asked: str) -> list[str]:
         """As :func:`windows`. Raises ModelError where ``asked`` leaves no room for a sentence."""
+        text = plain(self._tokenizer, text)
         room = PREMISE_TOKENS
         if self._places:
             room = min(room, self._places - self.encode("", asked)["input_ids"].shape[1])
@@ -162,7 +178,9 @@ class _Pairing:
 
     def encode(self, first: str, second: str) -> Any:
         """Never cut: what does not fit is not sent."""
-        texts = (self._form.format(first, second),) if self._form else (first, second)
+        texts: tuple[str, ...] = (plain(self._tokenizer, first), plain(self._tokenizer, second))
+        if self._form:
+            texts = (self._form.format(*texts),)
         return self._tokenizer(*texts, return_tensors="pt", truncation=False)
 
     def _count(self, text: str) -> int:
@@ -214,26 +232,37 @@ def _pieces(sentence: str, count: Callable[[str], int], most: int) -> list[str]:
     return [piece for half in halves for piece in _pieces(half, count, most)]
 
 
-def _architecture(settings: dict[str, Any]) -> str:
-    names = settings.get("architectures") or ["unknown"]
-    suffix = str(names[0]).partition("For")[2]
+def _kind(settings: dict[str, Any]) -> str:
+    if settings.get("model_type") == "HHEMv2Config":
+        return "HHEM-2"
+    name = str((settings.get("architectures") or ["unknown"])[0])
+    if name == ANSWERING:
+        return name
     labels = len(settings.get("id2label") or {}) or int(settings.get("num_labels", 2))
-    return f"{suffix}-{labels}"
+    return f"{name.partition('For')[2]}-{labels}"
 
 
-def _labels(settings: dict[str, Any]) -> dict[int, str]:
-    return {int(i): str(label).lower() for i, label in (settings.get("id2label") or {}).items()}
+def _labels(model: Any) -> dict[int, str]:
+    return {int(i): str(label).lower() for i, label in model.config.id2label.items()}
 
 
-def _sequence(folder: Path, _base: Path, settings: dict[str, Any]) -> tuple[Any, dict[int, str]]:
-    return model_of("AutoModelForSequenceClassification", folder), _labels(settings)
+def _sequence(folder: Path, _base: Path, _tokenizer: Any) -> tuple[Any, dict[int, str]]:
+    model = model_of("AutoModelForSequenceClassification", folder)
+    return model, _labels(model)
 
 
-def _tokens(folder: Path, _base: Path, settings: dict[str, Any]) -> tuple[Any, dict[int, str]]:
-    return model_of("AutoModelForTokenClassification", folder), _labels(settings)
+def _tokens(folder: Path, _base: Path, _tokenizer: Any) -> tuple[Any, dict[int, str]]:
+    model = model_of("AutoModelForTokenClassification", folder)
+    return model, _labels(model)
 
 
-def _hhem(folder: Path, base: Path, _settings: dict[str, Any]) -> tuple[Any, dict[int, str]]:
+def _answers(folder: Path, _base: Path, tokenizer: Any) -> tuple[Any, dict[int, str]]:
+    """Its labels are words: what the answers 0 and 1 begin with."""
+    no, yes = (tokenizer(answer, add_special_tokens=False)["input_ids"][0] for answer in "01")
+    return model_of("AutoModelForSeq2SeqLM", folder), {no: "unsupported", yes: "supported"}
+
+
+def _hhem(folder: Path, base: Path, _tokenizer: Any) -> tuple[Any, dict[int, str]]:
     """HHEM-2 publishes T5 weights under a ``t5.`` prefix."""
     from safetensors.torch import load_file
 
@@ -265,7 +294,7 @@ def _three(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
 
 def _two(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
     supporting = [i for i, label in labels.items() if _supports(label)]
-    if labels in UNNAMED:
+    if labels == UNNAMED:
         supporting = [1]
     if len(supporting) != 1:
         raise _nameless(labels, "name them supported and unsupported in id2label")
@@ -292,7 +321,7 @@ def _one_label(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
 
 def _worst_token(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
     bad = [i for i, label in labels.items() if _supports(label) is False]
-    if labels in UNNAMED:
+    if labels == UNNAMED:
         bad = [1]
     if len(bad) != 1:
         raise _nameless(labels, "name them supported and hallucinated in id2label")
@@ -300,6 +329,18 @@ def _worst_token(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
     def read(logits: Any, second: Any) -> Triple:
         worst = float(logits.softmax(-1)[second, bad[0]].max())
         return (1.0 - worst, worst, 0.0)
+
+    return read
+
+
+def _answered(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
+    def read(logits: Any, _second: Any) -> Triple:
+        no, yes = logits[0].softmax(-1)[list(labels)].tolist()
+        if no + yes < 0.5:
+            raise ModelError(
+                "the model answers neither 0 nor 1", hint="of T5, use one trained as MiniCheck is"
+            )
+        return (yes / (no + yes), no / (no + yes), 0.0)
 
     return read
 
@@ -331,17 +372,20 @@ def _find(labels: dict[int, str], words: tuple[str, ...]) -> int | None:
     return next((index for index, label in labels.items() if _says(label, words)), None)
 
 
-LOADERS: dict[str, Callable[[Path, Path, dict[str, Any]], tuple[Any, dict[int, str]]]] = {
+LOADERS: dict[str, Callable[[Path, Path, Any], tuple[Any, dict[int, str]]]] = {
     "SequenceClassification-3": _sequence,
     "SequenceClassification-2": _sequence,
     "SequenceClassification-1": _sequence,
     "TokenClassification-2": _tokens,
+    ANSWERING: _answers,
     "HHEM-2": _hhem,
 }
+FORMS = {ANSWERING: ANSWERING_PROMPT, "HHEM-2": HHEM_PROMPT}
 READINGS: dict[str, Callable[[dict[int, str]], Callable[[Any, Any], Triple]]] = {
     "SequenceClassification-3": _three,
     "SequenceClassification-2": _two,
     "SequenceClassification-1": _one_label,
     "TokenClassification-2": _worst_token,
+    ANSWERING: _answered,
     "HHEM-2": _two,
 }

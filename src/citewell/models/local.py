@@ -16,7 +16,7 @@ from typing import Any
 
 from citewell.config import Writer
 from citewell.errors import GeneratorError, MissingExtraError, ModelError
-from citewell.models.saved import digest, folder_of, libraries, model_of, tokenizer_of
+from citewell.models.saved import digest, folder_of, libraries, model_of, plain, tokenizer_of
 from citewell.ports import Completion, Form, Prompted
 from citewell.records import Maker, TokenUsage
 
@@ -130,9 +130,8 @@ class LocalModel:
             raise GeneratorError(f"the grammar came to no end: {matcher.get_error()[:200]}")
 
     def _prompt(self, prompted: Prompted) -> list[int]:
-        """By the model's own chat template where it has one. Special tokens in the words of others are
-        broken: they would end a turn."""
-        system, user = self._plain(prompted.system), self._plain(prompted.user)
+        """By the model's own chat template where it has one."""
+        system, user = (plain(self._tokenizer, text) for text in (prompted.system, prompted.user))
         if getattr(self._tokenizer, "chat_template", None):
             turns = [{"role": "system", "content": system}, {"role": "user", "content": user}]
             ids = self._tokenizer.apply_chat_template(
@@ -140,12 +139,6 @@ class LocalModel:
             )
             return [int(token) for token in ids]
         return [int(token) for token in self._tokenizer(f"{system}\n\n{user}\n")["input_ids"]]
-
-    def _plain(self, text: str) -> str:
-        for token in self._tokenizer.all_special_tokens:
-            if len(token) > 1:
-                text = text.replace(token, f"{token[0]} {token[1:]}")
-        return text
 
     def _text(self, tokens: list[int]) -> str:
         return str(

@@ -74,6 +74,15 @@ def model_of(kind: str, folder: Path) -> Any:
     return _loaded(kind, folder, use_safetensors=True).eval()
 
 
+def plain(tokenizer: Any, text: str) -> str:
+    """``text`` with the tokenizer's special tokens broken: in the words of others they would end a turn, or
+    a text and begin a claim."""
+    for token in tokenizer.all_special_tokens:
+        if len(token) > 1:
+            text = text.replace(token, f"{token[0]} {token[1:]}")
+    return text
+
+
 def _loaded(kind: str, folder: Path, **options: Any) -> Any:
     transformers, _ = libraries()
     try:
