@@ -67,8 +67,8 @@ def _page(reports: Sequence[DetectorReport], rows: int) -> str:
     return f"""
 `python -m benchmarks.detectors --rows {rows}`: at most {rows} rows of each set. *Caught*: unsupported claims
 under the border. *Alarms*: supported ones under it. Exact 95 % intervals; {unscored} judgements unscored. No
-hosted judge was run here; `citewell eval probe detectors --judge openai:MODEL` puts one beside them. Commit
-`{code()}`.
+hosted judge was run here; `citewell eval probe detectors --judge openai:MODEL` puts one beside them. Entailer
+`{OnnxEntailer().maker.hash}`, commit `{code()}`.
 
 {table(["all sets pooled", "caught", "false alarms"], pooled)}
 
@@ -77,7 +77,8 @@ claim-by-claim verification 92 / 3) names no data.
 
 {table(heads, lines)}
 
-Balanced accuracies over more rows, other sets and single edits: [verification](verification.md).
+Pooled, every claim counts alike; [verification](verification.md) has means over the sets, in which the few
+unsupported claims of one weigh as much as the many of another, and more rows, other sets and single edits.
 """
 
 

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.judged import GROUNDING, Score
+from benchmarks.judged import GROUNDING, LEFT_OUT, Score
 from benchmarks.reporting import machine, table
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ OUT = Path(__file__).parents[1] / "docs/measurements/verification"
 
 INTRODUCTION = """\
 Four ways to say whether a text supports a claim, on sets with human labels. Balanced accuracy with its 95 %
-bootstrap interval / AUROC. Thresholds were fixed before these rows were judged: {thresholds}. Entailer
-`{entailer}`.
+bootstrap interval / AUROC with its own. Thresholds were fixed before these rows were judged: {thresholds}.
+Entailer `{entailer}`.
 
 Made from start to end by `{command}`: at most {rows} rows of a grounding set
 ({fewer}) and {others} of another, drawn with a seed. None of these sets shaped the weights, the coefficients
@@ -100,6 +100,7 @@ def _parts(results: Results) -> list[str]:
         _scores("grounding set", grounding, results.means),
         "## Other sets",
         _scores("set", others, {}),
+        f"Left out: {'; '.join(f'{name} ({why})' for name, why in LEFT_OUT.items())}.",
         "## One thing changed in a real sentence",
         EDITS.format(documents=documents),
         _scores("what changed", results.edits, {}),
@@ -119,7 +120,8 @@ def _parts(results: Results) -> list[str]:
 
 
 def _cell(score: Score) -> str:
-    return f"{score.balanced_accuracy:.3f} ({score.low:.2f}–{score.high:.2f}) / {score.auroc:.2f}"
+    accuracy = f"{score.balanced_accuracy:.3f} ({score.low:.2f}–{score.high:.2f})"
+    return f"{accuracy} / {score.auroc:.2f} ({score.auroc_low:.2f}–{score.auroc_high:.2f})"
 
 
 def _scores(
