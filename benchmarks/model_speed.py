@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from citewell.models.onnx.entailer import OnnxEntailer
-from citewell.models.onnx.session import WEIGHTS, Session, Tokens
+from citewell.models.onnx.session import Session, Tokens
+from citewell.weights import WEIGHTS
 
 OUT = Path(__file__).parents[1] / "docs/measurements/model_speed"
 LENGTHS = (32, 64, 128, 256)

@@ -21,10 +21,10 @@ import torch
 from torch import Tensor, nn
 from transformers import BertModel
 
+from citewell.weights import WEIGHTS
 from training.compact import compact
 from training.encoder import encoder_folder, load_tokenizer
 
-WEIGHTS = Path(__file__).parents[1] / "src/citewell/models/weights"
 INPUTS = ["input_ids", "attention_mask", "token_type_ids"]
 MAX_TOKENS = 512
 TOLERANCE = 1e-5

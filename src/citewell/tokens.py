@@ -1,6 +1,6 @@
 """The embedded tokenizer: what this project means by a token.
 
-In: text. Out: counts and offsets. Loaded once, on first use.
+In: text. Out: counts and offsets. Loaded once, on first use, and checked against the embedder's card.
 """
 
 from __future__ import annotations
@@ -10,15 +10,13 @@ import sys
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from citewell.errors import ModelError
+from citewell.weights import WEIGHTS, checked_bytes, read_card
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-WEIGHTS = Path(__file__).parent / "models" / "weights"
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+|[!-~]")
 _KNOWN_WORDS = 500_000
 _words: dict[str, int] = {}
@@ -28,10 +26,9 @@ _words: dict[str, int] = {}
 def _tokenizer() -> Tokenizer:
     from tokenizers import Tokenizer
 
-    path = WEIGHTS / "embedder" / "tokenizer.json"
-    if not path.is_file():
-        raise ModelError(f"the embedded tokenizer is missing at {path}", hint="reinstall citewell")
-    tokenizer = Tokenizer.from_file(str(path))
+    folder = WEIGHTS / "embedder"
+    vocabulary = checked_bytes(folder / "tokenizer.json", read_card(folder))
+    tokenizer = Tokenizer.from_str(vocabulary.decode("utf-8"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

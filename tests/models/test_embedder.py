@@ -11,7 +11,7 @@ import pytest
 
 from citewell.errors import ModelChangedError, ModelError, UsageError
 from citewell.models.onnx.embedder import OnnxEmbedder
-from citewell.models.onnx.session import WEIGHTS
+from citewell.weights import WEIGHTS
 
 
 @pytest.fixture(scope="module")

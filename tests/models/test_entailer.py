@@ -11,7 +11,7 @@ import pytest
 
 from citewell.errors import ModelChangedError, ModelError
 from citewell.models.onnx.entailer import OnnxEntailer
-from citewell.models.onnx.session import WEIGHTS
+from citewell.weights import WEIGHTS
 
 PAIRS = [
     ("A man is sleeping on a bench in the park.", "A man is awake."),

@@ -11,7 +11,7 @@ import pytest
 from citewell.errors import ModelChangedError, ModelError, UsageError
 from citewell.models.onnx.ranker import OnnxRanker
 from citewell.models.onnx.reading import ReadingModel, head_of
-from citewell.models.onnx.session import WEIGHTS
+from citewell.weights import WEIGHTS
 
 QUESTION = "When was the harbour bridge opened?"
 ANSWERING = "The harbour bridge was opened by the mayor on 4 May 1932."

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from citewell.records import Maker
-from citewell.tokens import WEIGHTS
+from citewell.weights import WEIGHTS
 
 
 def card_path(maker: Maker) -> Path | None:

@@ -4,9 +4,10 @@ what exact code holds down, whoever reads.
 In: premise, claim and the entailer's three probabilities. Out: Weighed, a probability calibrated at
 equal priors, so that 0.5 is its border, and what each feature added to it. A small logistic model, one
 intercept and one slope a kind of source (sentence, text, table), whose coefficients stand in
-support.json with where they come from. A number of the claim that the premise denies, two
-names in each other's place, a "some" that became "all", or another thing said in the claim's place
-(:func:`held_down`) keep the probability under 0.5 whatever the model says. Knows no entailer by name.
+support.json with where they come from, checked against the packaged entailer's card when they are read. A
+number of the claim that the premise denies, two names in each other's place, a "some" that became "all",
+another thing said in the claim's place, or digits that no prose holds (:func:`held_down`) keep the
+probability under 0.5 whatever the model says. Knows no entailer by name.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from citewell.verification.numbers import Match, check_numbers
 from citewell.verification.otherwise import told_otherwise
 from citewell.verification.overstating import overstated
 from citewell.verification.signals import nearest_sentence, overlap, signals
+from citewell.weights import WEIGHTS, checked_bytes, read_card
 
 COEFFICIENTS = Path(__file__).with_name("support.json")
 DENIED_CEILING = 0.45
@@ -109,7 +111,7 @@ def calibration_card() -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _coefficients() -> dict[str, Any]:
-    data = COEFFICIENTS.read_bytes()
+    data = checked_bytes(COEFFICIENTS, read_card(WEIGHTS / "entailer"))
     loaded: dict[str, Any] = json.loads(data)
     return {**loaded, "hash": hash_bytes(data)}
 

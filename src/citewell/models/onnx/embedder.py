@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from citewell.errors import UsageError
-from citewell.models.onnx.session import WEIGHTS, Session, Tokens
+from citewell.models.onnx.session import Session, Tokens
 from citewell.ports import Vectors
+from citewell.weights import WEIGHTS
 
 
 class OnnxEmbedder:

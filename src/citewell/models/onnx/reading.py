@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citewell.errors import UsageError
-from citewell.models.onnx.session import WEIGHTS, Session, Tokens
+from citewell.models.onnx.session import Session, Tokens
 from citewell.models.remembering import Memory
 from citewell.sentences import sentence_spans
+from citewell.weights import WEIGHTS
 
 Floats = NDArray[np.float32]
 HEAD_LINES, HEAD_CHARACTERS, HEAD_TOKENS = 3, 520, 96

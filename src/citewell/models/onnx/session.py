@@ -8,21 +8,18 @@ what the arrays mean.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.errors import ModelChangedError, ModelError
 from citewell.identity import hash_bytes
 from citewell.records import Maker
-
-WEIGHTS = Path(__file__).parents[1] / "weights"
+from citewell.weights import checked_bytes, read_card
 
 Arrays = list[NDArray[np.float32]]
 
@@ -41,8 +38,10 @@ class Session:
         import onnxruntime
         from tokenizers import Tokenizer
 
-        self.card: dict[str, Any] = json.loads(_bytes(folder / "card.json"))
-        model, vocabulary = (self._checked(folder, name) for name in ("model.onnx", "tokenizer.json"))
+        self.card = read_card(folder)
+        model, vocabulary = (
+            checked_bytes(folder / name, self.card) for name in ("model.onnx", "tokenizer.json")
+        )
         self.maker = Maker(name=self.card["id"], hash=hash_bytes(model), card=self.card["id"])
         self.tokenizer = Tokenizer.from_str(vocabulary.decode("utf-8"))
         self.tokenizer.no_padding()
@@ -65,22 +64,3 @@ class Session:
             "token_type_ids": np.array([sequence.types], dtype=np.int64),
         }
         return [output[0] for output in self._onnx.run(None, feed)]
-
-    def _checked(self, folder: Path, name: str) -> bytes:
-        data = _bytes(folder / name)
-        expected, found = self.card["files"][name], hash_bytes(data)
-        if found != expected:
-            raise ModelChangedError(
-                f"{folder / name} has {found}, its card says {expected}",
-                hint="reinstall citewell, or restore the file the card describes",
-            )
-        return data
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ModelError(
-            f"model file {path} cannot be read ({error.strerror})", hint="reinstall citewell"
-        ) from error

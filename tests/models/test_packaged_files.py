@@ -1,0 +1,48 @@
+"""No packaged file is used whose bytes are not those its card describes."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from citewell import tokens
+from citewell.errors import ModelChangedError
+from citewell.verification import support
+from citewell.weights import WEIGHTS
+
+
+@pytest.fixture
+def nothing_loaded() -> Iterator[None]:
+    remembered = (tokens._tokenizer, support._coefficients)
+    for each in remembered:
+        each.cache_clear()
+    yield
+    for each in remembered:
+        each.cache_clear()
+
+
+@pytest.mark.usefixtures("nothing_loaded")
+def test_a_changed_tokenizer_is_refused_before_a_token_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "embedder"
+    folder.mkdir()
+    for name in ("card.json", "tokenizer.json"):
+        shutil.copy(WEIGHTS / "embedder" / name, folder)
+    with (folder / "tokenizer.json").open("ab") as file:
+        file.write(b" ")
+    monkeypatch.setattr(tokens, "WEIGHTS", tmp_path)
+    with pytest.raises(ModelChangedError, match="tokenizer"):
+        tokens.count_tokens("Revenue rose.")
+
+
+@pytest.mark.usefixtures("nothing_loaded")
+def test_changed_coefficients_of_support_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = tmp_path / "support.json"
+    changed.write_text(support.COEFFICIENTS.read_text(encoding="utf-8").replace("0.54952", "0.94952"))
+    monkeypatch.setattr(support, "COEFFICIENTS", changed)
+    with pytest.raises(ModelChangedError, match=r"support\.json"):
+        support.calibration_card()
