@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 # extras: what needs torch.
-.PHONY: setup demo test extras check lint bench canary train export clean
+.PHONY: setup demo test extras check lint bench canary trainer train export clean
 
 setup: .venv/ready
 
@@ -43,14 +43,20 @@ canary: setup
 	$(BIN)/citewell ingest docs --home build/canary  # its pictures are skipped
 	$(BIN)/citewell eval run evaluation/canary.jsonl --home build/canary --out build/canary.json --html build/canary.html
 
-train: setup
+# torch first: that is the CPU build
+trainer: setup
 	$(BIN)/python -m pip install --quiet torch==2.13.0
 	$(BIN)/python -m pip install --quiet --group train
+
+train: trainer
 	$(BIN)/python -m training.entailer
 	$(BIN)/python -m training.reading
 
-export: setup
+# ends with an error where the measured figures are of other weights: it names what to run
+export: trainer
 	$(BIN)/python -m training.export embedder entailer reading
+	$(BIN)/python -m training.support
+	$(BIN)/python -m training.card
 
 clean:
 	rm -rf .venv .demo build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

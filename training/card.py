@@ -2,7 +2,7 @@
 
 In: weights/entailer/card.json, docs/measurements/verification.json, verification/support.json. Out:
 card.json with metrics, and CARD.md. Figures of other weights are refused: the measurement names the hash
-it was made with.
+it was made with. An export writes its card by this module too: new weights begin without figures.
 """
 
 from __future__ import annotations
@@ -13,24 +13,62 @@ from typing import Any
 
 from benchmarks.judged import GROUNDING
 
-from training.export_entailer import BAD_AT, FOLDER
+from citewell.identity import hash_file
+from citewell.verification.support import COEFFICIENTS
+from citewell.weights import WEIGHTS, read_card
 
-ROOT = Path(__file__).parents[1]
-MEASURED = ROOT / "docs/measurements/verification.json"
-SUPPORT = ROOT / "src/citewell/verification/support.json"
+FOLDER = WEIGHTS / "entailer"
+MEASURED = Path(__file__).parents[1] / "docs/measurements"
+
+
+def save(folder: Path, card: dict[str, Any]) -> None:
+    text = json.dumps(card, indent=2, ensure_ascii=False)
+    (folder / "card.json").write_text(text + "\n", encoding="utf-8")
+
+
+def save_exported(folder: Path, card: dict[str, Any]) -> None:
+    """card.json with the hashes of the model's files. What an older card says was measured or fitted beside
+    it stays only where it was made with these very files."""
+    files = {name: hash_file(folder / name) for name in ("model.onnx", "tokenizer.json")}
+    old = read_card(folder) if (folder / "card.json").exists() else {"files": {}}
+    if old["files"].items() >= files.items():
+        files = old["files"]
+        card = card | {name: old[name] for name in ("metrics",) if name in old}
+    save(folder, card | {"files": files})
+
+
+def state_hash(folder: Path, file: Path) -> None:
+    """States in the card the hash of a file that belongs to the model."""
+    card = read_card(folder)
+    card["files"][file.name] = hash_file(file)
+    save(folder, card)
+
+
+def measured(name: str, card: dict[str, Any], key: str = "model") -> dict[str, Any]:
+    """Of docs/measurements. Ends the run with what to do when the figures are of other weights."""
+    found: dict[str, Any] = json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
+    weights = card["files"]["model.onnx"]
+    if found[key] != weights:
+        raise SystemExit(
+            f"{name}.json was measured with {found[key]}, {card['id']} is {weights}: "
+            f"run `python -m benchmarks.{name}`, then `python -m training.card`"
+        )
+    return found
 
 
 def metrics(card: dict[str, Any]) -> dict[str, Any]:
-    measured = json.loads(MEASURED.read_text(encoding="utf-8"))
-    support = json.loads(SUPPORT.read_text(encoding="utf-8"))
-    weights = card["files"]["model.onnx"]
-    for name, found in (("measurement", measured["entailer"]), ("support.json", support["entailer"]["hash"])):
-        if found != weights:
-            raise SystemExit(f"the {name} was made with {found}, these weights are {weights}: make it again")
+    support = json.loads(COEFFICIENTS.read_text(encoding="utf-8"))
+    fitted, weights = support["entailer"]["hash"], card["files"]["model.onnx"]
+    if fitted != weights or card["files"].get(COEFFICIENTS.name) != hash_file(COEFFICIENTS):
+        raise SystemExit(
+            f"support.json was fitted to {fitted}, {card['id']} is {weights}: "
+            "run `python -m training.support`, `python -m benchmarks.verification`, `python -m training.card`"
+        )
+    found = measured("verification", card, "entailer")
     return {
         "measure": "balanced accuracy (95 % bootstrap interval) and AUROC; threshold fixed beforehand",
         "threshold": support["entailer"]["threshold"],
-        **{part: _scores(measured[part]) for part in ("sets", "edits")},
+        **{part: _scores(found[part]) for part in ("sets", "edits")},
     }
 
 
@@ -45,7 +83,7 @@ def _scores(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def text(card: dict[str, Any]) -> str:
-    measured = card["metrics"]
+    scores = card["metrics"]
     parts = [
         f"# {card['id']}\n",
         "Does a text entail a claim: entailment, neutral, contradiction. English. 22.7 million parameters.\n",
@@ -56,15 +94,15 @@ def text(card: dict[str, Any]) -> str:
         "In the product its probability is joined with exact checks of numbers and names and calibrated",
         "(`verification/support.json`).\n",
         "**Measured** on sets that shaped neither weights nor thresholds: "
-        f"{measured['measure']} (entailer alone {measured['threshold']}, full verifier 0.5).\n",
+        f"{scores['measure']} (entailer alone {scores['threshold']}, full verifier 0.5).\n",
         "| set | n | entailer alone | full verifier |\n|---|---|---|---|",
-        *(_line(name, line, bold=name in GROUNDING) for name, line in measured["sets"].items()),
+        *(_line(name, line, bold=name in GROUNDING) for name, line in scores["sets"].items()),
         "\nOne thing changed in a real sentence (of kinds that training changes too, in documents nobody "
         "looked at):\n",
         "| what changed | n | entailer alone | full verifier |\n|---|---|---|---|",
-        *(_line(name, line) for name, line in measured["edits"].items()),
+        *(_line(name, line) for name, line in scores["edits"].items()),
         "\nGrounding sets in bold. Every set and method: `docs/measurements/verification.md`.\n",
-        "**Bad at** " + "; ".join(BAD_AT) + ".\n",
+        "**Bad at** " + "; ".join(card["bad_at"]) + ".\n",
         "**Trained on** (what each origin states; *unclear*: its repository states none)\n",
         "| set | may ship | licence |\n|---|---|---|",
         *(f"| {each['name']} | {each['ship']} | {each['licence']} |" for each in card["trained_on"]),
@@ -84,10 +122,9 @@ def _line(name: str, line: dict[str, Any], *, bold: bool = False) -> str:
 
 
 def main() -> None:
-    path = FOLDER / "card.json"
-    card = json.loads(path.read_text(encoding="utf-8"))
+    card = read_card(FOLDER)
     card["metrics"] = metrics(card)
-    path.write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    save(FOLDER, card)
     (FOLDER / "CARD.md").write_text(text(card), encoding="utf-8")
 
 

@@ -8,8 +8,6 @@ disagree.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from torch import Tensor, nn
 from transformers import BertModel
 
 from citewell.weights import WEIGHTS
+from training.card import save_exported
 from training.compact import compact
 from training.encoder import encoder_folder, load_tokenizer
 
@@ -108,16 +107,11 @@ def check_parity(model: nn.Module, graph: onnx.ModelProto) -> float:
 
 
 def write(folder: Path, graph: onnx.ModelProto, card: dict[str, Any]) -> None:
-    """model.onnx, tokenizer.json and card.json, the card with the hashes of the other two."""
+    """model.onnx, tokenizer.json and card.json; see :func:`training.card.save_exported`."""
     folder.mkdir(parents=True, exist_ok=True)
     onnx.save(graph, str(folder / "model.onnx"))
     load_tokenizer().save(str(folder / "tokenizer.json"))
-    files = {
-        name: "sha256:" + hashlib.sha256((folder / name).read_bytes()).hexdigest()
-        for name in ("model.onnx", "tokenizer.json")
-    }
-    text = json.dumps({**card, "files": files}, indent=2, ensure_ascii=False)
-    (folder / "card.json").write_text(text + "\n", encoding="utf-8")
+    save_exported(folder, card)
 
 
 CARD: dict[str, Any] = {
@@ -137,6 +131,12 @@ CARD: dict[str, Any] = {
     "recipe": "published weights; int8 with one float16 scale for 64 inputs of each output, restored to "
     "float32 at load",
     "command": "python -m training.export embedder",
+    "bad_at": [
+        "languages other than English",
+        "numbers and dates: 2021 and 2022 lie close together",
+        "telling a text that answers a question from one that is merely about it (the ranker's task)",
+        "words outside general English; it was trained on sentence pairs of at most 128 tokens",
+    ],
 }
 
 
@@ -147,9 +147,7 @@ def main() -> None:
     model = Pooled(bert).eval()
     graph = trace(model, {"embedding": {0: "batch"}})
     parity = check_parity(model, graph)
-    metrics_file = WEIGHTS / "embedder" / "card.json"
-    kept = json.loads(metrics_file.read_text())["metrics"] if metrics_file.exists() else {}
-    write(WEIGHTS / "embedder", compact(graph, "int8"), {**CARD, "metrics": kept})
+    write(WEIGHTS / "embedder", compact(graph, "int8"), CARD)
     print(f"embedder exported; float32 graph within {parity:.1e} of torch")
 
 

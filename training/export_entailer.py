@@ -7,7 +7,6 @@ shaped the weights. Exporting stops when the graph and torch disagree.
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -102,10 +101,7 @@ def export(folder: Path, state: dict[str, Tensor], how: str = "int8") -> None:
     model = Classifier(encoder.eval()).eval()
     graph = trace(model, {"logits": {0: "batch"}})
     parity = check_parity(model, graph)
-    old = folder / "card.json"
-    metrics = json.loads(old.read_text(encoding="utf-8")).get("metrics", {}) if old.exists() else {}
-    card = {**CARD, "trained_on": training_sets(), "metrics": metrics, "bad_at": BAD_AT}
-    write(folder, compact(graph, how), card)
+    write(folder, compact(graph, how), {**CARD, "trained_on": training_sets(), "bad_at": BAD_AT})
     print(f"entailer exported to {folder}; float32 graph within {parity:.1e} of torch")
 
 

@@ -23,6 +23,8 @@ from scipy.optimize import minimize
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.verification.kinds import KINDS, source_kind
 from citewell.verification.support import COEFFICIENTS, SIGNS, features
+from citewell.weights import WEIGHTS
+from training.card import state_hash
 from training.entailer import SEED
 from training.heldout import Example, examples
 
@@ -172,6 +174,7 @@ def main() -> None:
         "balanced accuracy at 0.5 (5-fold)": {n: _balanced(held[i], y[i]) for n, i in sorted(by_set.items())},
     }
     COEFFICIENTS.write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+    state_hash(WEIGHTS / "entailer", COEFFICIENTS)
     print(
         json.dumps(card["coefficients"], indent=1),
         json.dumps(card["balanced accuracy at 0.5 (5-fold)"], indent=1),

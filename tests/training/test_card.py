@@ -1,0 +1,56 @@
+"""A card's figures are of the weights beside it, or they are not there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from citewell.errors import ModelChangedError
+from citewell.weights import WEIGHTS, checked_bytes, read_card
+from training import card as cards
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A model that was exported, measured and had its support fitted."""
+    (tmp_path / "model.onnx").write_bytes(b"first weights")
+    (tmp_path / "tokenizer.json").write_bytes(b"{}")
+    (tmp_path / "support.json").write_bytes(b"{}")
+    cards.save_exported(tmp_path, {"id": "made"})
+    cards.save(tmp_path, read_card(tmp_path) | {"metrics": {"auroc": 0.9}})
+    cards.state_hash(tmp_path, tmp_path / "support.json")
+    return tmp_path
+
+
+def test_figures_of_the_same_weights_stay(folder: Path) -> None:
+    cards.save_exported(folder, {"id": "made"})
+    assert read_card(folder)["metrics"] == {"auroc": 0.9}
+    assert checked_bytes(folder / "support.json", read_card(folder)) == b"{}"
+
+
+def test_new_weights_have_no_figures_and_no_fitted_support(folder: Path) -> None:
+    (folder / "model.onnx").write_bytes(b"second weights")
+    cards.save_exported(folder, {"id": "made"})
+    assert "metrics" not in read_card(folder)
+    assert checked_bytes(folder / "model.onnx", read_card(folder)) == b"second weights"
+    with pytest.raises(ModelChangedError, match=r"support\.json"):
+        checked_bytes(folder / "support.json", read_card(folder))
+
+
+def test_figures_of_other_weights_are_refused_and_the_step_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "ranker.json").write_text(json.dumps({"model": "sha256:other"}))
+    monkeypatch.setattr(cards, "MEASURED", folder)
+    with pytest.raises(SystemExit, match=r"python -m benchmarks\.ranker"):
+        cards.measured("ranker", read_card(folder))
+
+
+def test_the_packaged_cards_say_what_the_measurements_say() -> None:
+    packaged: dict[str, Any] = read_card(WEIGHTS / "entailer")
+    assert packaged["metrics"] == cards.metrics(packaged)
+    written = (WEIGHTS / "entailer" / "CARD.md").read_text(encoding="utf-8")
+    assert written == cards.text(packaged)
