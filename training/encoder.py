@@ -7,6 +7,7 @@ run goes on. Knows nothing about what the labels mean: a recipe gives batches an
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import random
@@ -137,13 +138,15 @@ class Schedule:
 @dataclass(slots=True)
 class Training:
     """One resumable run: `loss_of(model, step)` gives the loss of that step's batch, so that a step's
-    batch depends on its number alone and a resumed run sees what the first would have seen.
+    batch depends on its number alone and a resumed run sees what the first would have seen. `recipe` is a
+    `fingerprint` of the data and the settings: a run that was begun with others is not gone on with.
     """
 
     model: nn.Module
     schedule: Schedule
     loss_of: Callable[[nn.Module, int], Tensor]
     folder: Path
+    recipe: str
     every: int = 500
     keep_from: float = 0.7  # share of the run after which checkpoints are kept for averaging
     decay: float = 0.01
@@ -151,6 +154,8 @@ class Training:
     step: int = field(default=0, init=False)
 
     def run(self) -> None:
+        """Raises SystemExit where the folder holds a run of another recipe or from other first weights."""
+        self.recipe = fingerprint(self.recipe, _digest(self.model))
         optimizer = torch.optim.AdamW(_groups(self.model, self.decay), lr=self.schedule.peak, fused=True)
         self._resume(optimizer)
         started, recent = time.monotonic(), 0.0
@@ -184,6 +189,11 @@ class Training:
         path = self.folder / "last.pt"
         if path.exists():
             state = torch.load(path, weights_only=True)
+            if state.get("recipe") != self.recipe:
+                raise SystemExit(
+                    f"{path} was begun with other data, settings or first weights: "
+                    "restore them to go on, or move its folder away to begin anew"
+                )
             self.model.load_state_dict(state["model"])
             optimizer.load_state_dict(state["optimizer"])
             self.step = state["step"]
@@ -191,12 +201,34 @@ class Training:
 
     def _save(self, optimizer: torch.optim.Optimizer) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        state = {"model": self.model.state_dict(), "optimizer": optimizer.state_dict(), "step": self.step}
-        partial = self.folder / "last.pt.part"
-        torch.save(state, partial)
-        partial.replace(self.folder / "last.pt")
+        # Before last.pt: a run that goes on from there never comes by this step again.
         if self.step >= self.keep_from * self.schedule.steps:
-            torch.save(self.model.state_dict(), self.folder / f"kept-{self.step:06d}.pt")
+            _put(self.model.state_dict(), self.folder / f"kept-{self.step:06d}.pt")
+        state = {"model": self.model.state_dict(), "optimizer": optimizer.state_dict(), "step": self.step}
+        _put({**state, "recipe": self.recipe}, self.folder / "last.pt")
+
+
+def _put(state: dict[str, Any], path: Path) -> None:
+    """Whole or not at all."""
+    partial = path.with_name(f"{path.name}.part")
+    torch.save(state, partial)
+    partial.replace(path)
+
+
+def fingerprint(*parts: object) -> str:
+    """Of what shapes a run, by its parts' `repr`: the same in every process."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(repr(part).encode() + b"\0")
+    return digest.hexdigest()
+
+
+def _digest(model: nn.Module) -> str:
+    """Of the weights a run begins with."""
+    digest = hashlib.sha256()
+    for name, value in model.state_dict().items():
+        digest.update(name.encode() + value.detach().cpu().numpy().tobytes())
+    return digest.hexdigest()
 
 
 def _groups(model: nn.Module, decay: float) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from training.border import border_items
-from training.encoder import Encoder, Schedule, Training, averaged, load_tokenizer
+from training.encoder import Encoder, Schedule, Training, averaged, fingerprint, load_tokenizer
 from training.general import general_items
 from training.grounding import grounding_items
 from training.items import Bags, Item, bag_loss, encode_items
@@ -110,7 +110,8 @@ def train(stage: Stage) -> None:
         return bag_loss(module(**inputs), sentence, bag, labels)
 
     schedule = Schedule(len(batches), stage.peak, floor=stage.floor)
-    Training(model, schedule, loss_of, checkpoints() / stage.name).run()
+    recipe = fingerprint(schedule, batches, bags.sentences, bags.labels, *bags.rows)
+    Training(model, schedule, loss_of, checkpoints() / stage.name, recipe).run()
 
 
 def _batches(bags: Bags, stage: Stage) -> list[list[int]]:

@@ -22,7 +22,19 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from training.encoder import Encoded, Encoder, Schedule, Training, bucketed, collate, load_tokenizer, passes
+from citewell.identity import hash_file
+from training.encoder import (
+    Encoded,
+    Encoder,
+    Schedule,
+    Training,
+    bucketed,
+    collate,
+    encoder_folder,
+    fingerprint,
+    load_tokenizer,
+    passes,
+)
 from training.reading_negatives import Example, by_source, examples
 from training.reading_pairs import READERS, held_out, questions
 from training.reading_tables import finance, wiki_tables
@@ -66,8 +78,8 @@ def checkpoints() -> Path:
 
 
 def prepare() -> tuple[list[Example], list[Example]]:
-    """Training and held-out examples; made once and kept beside the checkpoints."""
-    path = checkpoints() / "examples.pickle"
+    """Training and held-out examples; made once for a recipe and kept beside the checkpoints."""
+    path = checkpoints() / f"examples-{_examples_recipe()[:16]}.pickle"
     if path.exists():
         kept, held = pickle.loads(path.read_bytes())  # noqa: S301 - our own file
         return kept, held
@@ -80,8 +92,19 @@ def prepare() -> tuple[list[Example], list[Example]]:
         print(f"{source}: {len(group)} questions, {len(made)} examples so far", flush=True)
     held = [e for e in made if held_out(e.source, e.group)]
     kept = [e for e in made if not held_out(e.source, e.group)]
-    path.write_bytes(pickle.dumps((kept, held)))
+    partial = path.with_suffix(".part")
+    partial.write_bytes(pickle.dumps((kept, held)))
+    partial.replace(path)
     return kept, held
+
+
+def _examples_recipe() -> str:
+    """The sets (their recorded hashes), the code that makes examples of them, and the encoder that finds the
+    near misses."""
+    folder = Path(__file__).parent
+    files = [*sorted(folder.glob("reading*.py")), folder / "sources.py", folder / "sources.tsv"]
+    files.append(encoder_folder() / "model.safetensors")
+    return fingerprint(*(hash_file(file) for file in files))
 
 
 def embed(texts: Sequence[str]) -> NDArray[np.float32]:
@@ -148,8 +171,8 @@ def loss(model: nn.Module, rows: Sequence[tuple[Encoded, Target]]) -> Tensor:
 
 def main() -> None:
     torch.set_num_threads(int(os.environ.get("CITEWELL_THREADS", "1")))
-    torch.manual_seed(SEED)
     made, _ = prepare()
+    torch.manual_seed(SEED)  # here: the first weights must not depend on whether examples were kept
     rows = encode(load_tokenizer(), made)
     lengths = [len(row.ids) for row, _ in rows]
     count = float(os.environ.get("CITEWELL_PASSES", "1"))
@@ -168,7 +191,9 @@ def main() -> None:
             batches.append(next(endless))
         return loss(model, [rows[i] for i in batches[step]])
 
-    Training(Reading(), Schedule(steps, PEAK_RATE, WARMUP), loss_of, checkpoints(), every=50).run()
+    held = os.environ.get("CITEWELL_HELD_LAYERS", "0")
+    recipe = fingerprint(SEED, TOKENS_PER_BATCH, PEAK_RATE, WARMUP, held, *rows)  # steps may change
+    Training(Reading(), Schedule(steps, PEAK_RATE, WARMUP), loss_of, checkpoints(), recipe, every=50).run()
 
 
 if __name__ == "__main__":
