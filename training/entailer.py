@@ -1,6 +1,6 @@
 """The entailer's recipe. `python -m training.entailer` trains it, or goes on where it was stopped.
 
-In: CITEWELL_DATA, CITEWELL_ENCODER, CITEWELL_CHECKPOINTS. Out: checkpoints in
+In: CITEWELL_DATA, the base encoder, CITEWELL_CHECKPOINTS. Out: checkpoints in
 CITEWELL_CHECKPOINTS/entailer. The stages, each with its own schedule, each from where those before it
 ended: "general" (short pairs), "grounding" (documents, tables, made pairs), "border" (claims that copy and
 are wrong), "again" (the short pairs once more), "documents" (a part of the border stage once more), "meaning"
@@ -14,13 +14,20 @@ import random
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
 from training.border import border_items
-from training.encoder import Encoder, Schedule, Training, averaged, fingerprint, load_tokenizer
+from training.encoder import (
+    Encoder,
+    Schedule,
+    Training,
+    averaged,
+    checkpoints,
+    fingerprint,
+    load_tokenizer,
+)
 from training.general import general_items
 from training.grounding import grounding_items
 from training.items import Bags, Item, bag_loss, encode_items
@@ -43,12 +50,14 @@ class Stage:
 
 def end_of(name: str) -> dict[str, Tensor]:
     """The weights with which a stage ended."""
-    state: dict[str, Tensor] = torch.load(checkpoints() / name / "last.pt", weights_only=True)["model"]
+    state: dict[str, Tensor] = torch.load(checkpoints("entailer") / name / "last.pt", weights_only=True)[
+        "model"
+    ]
     return state
 
 
 def mean_of_last(name: str) -> dict[str, Tensor]:
-    return averaged(sorted((checkpoints() / name).glob("kept-*.pt"))[-LAST:])
+    return averaged(sorted((checkpoints("entailer") / name).glob("kept-*.pt"))[-LAST:])
 
 
 def mixed(first: dict[str, Tensor], second: dict[str, Tensor], share: float) -> dict[str, Tensor]:
@@ -89,10 +98,6 @@ STAGES = {
 }
 
 
-def checkpoints() -> Path:
-    return Path(os.environ.get("CITEWELL_CHECKPOINTS", "checkpoints")) / "entailer"
-
-
 def train(stage: Stage) -> None:
     torch.manual_seed(SEED)
     torch.set_num_threads(int(os.environ.get("CITEWELL_THREADS", "1")))
@@ -111,7 +116,7 @@ def train(stage: Stage) -> None:
 
     schedule = Schedule(len(batches), stage.peak, floor=stage.floor)
     recipe = fingerprint(schedule, batches, bags.sentences, bags.labels, *bags.rows)
-    Training(model, schedule, loss_of, checkpoints() / stage.name, recipe).run()
+    Training(model, schedule, loss_of, checkpoints("entailer") / stage.name, recipe).run()
 
 
 def _batches(bags: Bags, stage: Stage) -> list[list[int]]:

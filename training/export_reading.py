@@ -1,7 +1,7 @@
 """Checkpoints of `reading` -> weights/reading: graph, tokenizer and card with fitted curves.
 
 In: CITEWELL_CHECKPOINTS/reading (the kept checkpoints are averaged; without any, the last one) and
-CITEWELL_ENCODER. Out: model.onnx (int8 weights, float32 computation), tokenizer.json, card.json. The
+the base encoder. Out: model.onnx (int8 weights, float32 computation), tokenizer.json, card.json. The
 ranker's curve and the reader's no-answer curve are fitted here on groups held out from training, at equal
 priors, every source counting the same, with the exported model read exactly as the product reads it.
 """
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from citewell.models.onnx.reading import ReadingModel, Window
 from training.compact import compact
-from training.encoder import averaged
+from training.encoder import averaged, checkpoints
 from training.export_embedder import CARD as EMBEDDER
 from training.export_embedder import WEIGHTS, Core, check_parity, trace, write
 from training.reading import (
@@ -30,7 +30,6 @@ from training.reading import (
     TOKENS_PER_BATCH,
     WIKI_TABLES,
     Reading,
-    checkpoints,
     prepare,
 )
 from training.reading_negatives import Example
@@ -107,8 +106,8 @@ def card(steps: int) -> dict[str, Any]:
 
 def main() -> None:
     model = Reading()
-    kept = sorted(checkpoints().glob("kept-*.pt"))[-AVERAGED:]
-    last = torch.load(checkpoints() / "last.pt", weights_only=True)
+    kept = sorted(checkpoints("reading").glob("kept-*.pt"))[-AVERAGED:]
+    last = torch.load(checkpoints("reading") / "last.pt", weights_only=True)
     model.load_state_dict(averaged(kept) if kept else last["model"])
     model.eval()
     model.bert.set_attn_implementation("eager")

@@ -29,6 +29,7 @@ from training.encoder import (
     Schedule,
     Training,
     bucketed,
+    checkpoints,
     collate,
     encoder_folder,
     fingerprint,
@@ -73,13 +74,9 @@ class Target:
     ends: tuple[int, ...]
 
 
-def checkpoints() -> Path:
-    return Path(os.environ.get("CITEWELL_CHECKPOINTS", ".checkpoints")) / "reading"
-
-
 def prepare() -> tuple[list[Example], list[Example]]:
     """Training and held-out examples; made once for a recipe and kept beside the checkpoints."""
-    path = checkpoints() / f"examples-{_examples_recipe()[:16]}.pickle"
+    path = checkpoints("reading") / f"examples-{_examples_recipe()[:16]}.pickle"
     if path.exists():
         kept, held = pickle.loads(path.read_bytes())  # noqa: S301 - our own file
         return kept, held
@@ -193,7 +190,9 @@ def main() -> None:
 
     held = os.environ.get("CITEWELL_HELD_LAYERS", "0")
     recipe = fingerprint(SEED, TOKENS_PER_BATCH, PEAK_RATE, WARMUP, held, *rows)  # steps may change
-    Training(Reading(), Schedule(steps, PEAK_RATE, WARMUP), loss_of, checkpoints(), recipe, every=50).run()
+    Training(
+        Reading(), Schedule(steps, PEAK_RATE, WARMUP), loss_of, checkpoints("reading"), recipe, every=50
+    ).run()
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -54,3 +55,10 @@ def test_the_packaged_cards_say_what_the_measurements_say() -> None:
     assert packaged["metrics"] == cards.metrics(packaged)
     written = (WEIGHTS / "entailer" / "CARD.md").read_text(encoding="utf-8")
     assert written == cards.text(packaged)
+
+
+@pytest.mark.parametrize("model", ["embedder", "entailer", "reading"])
+def test_the_train_group_installs_the_encoder_that_the_card_names(model: str) -> None:
+    groups = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["dependency-groups"]
+    pinned = [each.replace("==", " ") for each in groups["train"] if "==" in each]
+    assert any(each in read_card(WEIGHTS / model)["base"]["name"] for each in pinned)
