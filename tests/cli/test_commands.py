@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from citewell.identity import hash_file
 from citewell.knowledge import KnowledgeBase
+from citewell.verification.support import COEFFICIENTS
 
 
 def test_home_before_and_after_the_command_and_from_the_environment(run, home, monkeypatch) -> None:  # type: ignore[no-untyped-def]
@@ -236,7 +238,7 @@ def test_doctor_and_models_name_every_maker(run, home) -> None:  # type: ignore[
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["ok"]
     makers = json.loads(run("--home", home, "models", "--json").stdout)
-    assert set(makers) == {"embedder", "ranker", "extractor", "generator", "entailer"}
+    assert set(makers) == {"embedder", "ranker", "extractor", "generator", "entailer", "support"}
     assert all(maker["name"] and maker["hash"].startswith("sha256:") for maker in makers.values())
 
 
@@ -251,4 +253,31 @@ def test_models_says_where_each_packaged_models_card_lies(run, home) -> None:  #
     shown = run("--home", home, "models").stdout
     cards = [word for word in shown.split() if word.endswith("CARD.md")]
     assert len(set(cards)) == 3  # embedder, entailer, and one for ranker and reader
+    makers = json.loads(run("--home", home, "models", "--json").stdout)
+    assert {maker["model_card"] for maker in makers.values() if "model_card" in maker} == set(cards)
     assert all("Trained on" in Path(card).read_text(encoding="utf-8") for card in cards if "entailer" in card)
+
+
+def test_models_gives_the_hash_of_every_packaged_file(run, home) -> None:  # type: ignore[no-untyped-def]
+    shown = run("--home", home, "models").stdout
+    for card in {word for word in shown.split() if word.endswith("CARD.md")}:
+        assert all(
+            hash_file(Path(card).with_name(name)) in shown for name in ("model.onnx", "tokenizer.json")
+        )
+    assert hash_file(COEFFICIENTS) in shown
+
+
+def test_models_names_the_judges_and_hides_no_model_behind_one_that_fails(  # type: ignore[no-untyped-def]
+    run, home, monkeypatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    for name in ("JUDGES_GATE", "JUDGES_ANSWER", "QUESTIONS_MODEL"):
+        monkeypatch.setenv(f"CITEWELL_{name}", "openai:asked")
+    monkeypatch.setenv("CITEWELL_QUESTIONS_REFORMULATE", "true")
+    monkeypatch.setenv("CITEWELL_EXTRACTOR", "nonsense")
+    result = run("--home", home, "models", "--json")
+    assert result.exit_code == 1
+    listed = json.loads(result.stdout)
+    assert {listed[name]["name"] for name in ("gate_judge", "answer_judge", "questioner")} == {"openai:asked"}
+    assert "nonsense" in listed["extractor"]["error"]
+    assert listed["entailer"]["hash"].startswith("sha256:")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from citewell.assembly import Assembly
+    from citewell.records import Maker
 
 TEMPLATE = """\
 # Citewell: every key is optional; docs/configuration.md lists them all.
@@ -83,22 +85,77 @@ def doctor(context: typer.Context, json: JsonOption = False, home: HomeOption = 
 
 
 def models(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
-    """Who makes which number: each model with its file's hash and its card."""
+    """Who makes which number: each model with its files' hashes and its card; 1 when one cannot be opened."""
+    assembly = _assembly(home_of(context, home))
+    listed = {name: _listed(maker) for name, maker in _makers(assembly).items()}
+    listed = {name: said for name, said in listed.items() if said}
+    assembly.close()
+    if json:
+        say_json(listed)
+    else:
+        columns([row for name, said in listed.items() for row in _rows(name, said)])
+    if any("error" in said for said in listed.values()):
+        raise typer.Exit(ERROR)
+
+
+def _makers(assembly: Assembly) -> dict[str, Callable[[], Maker | None]]:
+    """What is asked for each row; None where nothing is configured for it."""
     from citewell.assembly import MODELS
-    from citewell.models.cards import card_path
+
+    def made(name: str) -> Maker | None:
+        part = getattr(assembly, name)
+        return part.maker if part is not None else None
+
+    return {
+        **{name: partial(made, name) for name in (*MODELS, "questioner", "gate_judge", "answer_judge")},
+        "support": lambda: _support(assembly),
+        "card": lambda: _calibration(assembly),
+    }
+
+
+def _support(assembly: Assembly) -> Maker:
+    """What joins the entailer's word with the exact checks."""
+    from citewell.records import Maker
+    from citewell.verification.joining import card_of
+    from citewell.verification.verifier import NAME
+
+    return Maker(name=NAME, hash=card_of(assembly.entailer.maker))
+
+
+def _calibration(assembly: Assembly) -> Maker | None:
     from citewell.records import Maker
 
-    assembly = _assembly(home_of(context, home))
-    makers = {name: getattr(assembly, name).maker for name in MODELS}
     card = assembly.card_state()
-    if card.card:
-        makers["card"] = Maker(name=card.path, hash=card.card)
     if card.note:
         aside(f"warning: {card.note}")
-    if json:
-        return say_json(makers)
-    columns([(name, maker.name, maker.hash, str(card_path(maker) or "")) for name, maker in makers.items()])
-    return None
+    return Maker(name=card.path, hash=card.card) if card.card else None
+
+
+def _listed(make: Callable[[], Maker | None]) -> dict[str, Any]:
+    """The maker's fields, with the files and the model card of what is packaged; or the error."""
+    from citewell.identity import plain
+    from citewell.models.cards import packaged
+
+    try:
+        maker = make()
+    except Exception as error:  # noqa: BLE001 - one that fails must not hide the others
+        return {"error": f"{type(error).__name__}: {error}"}
+    if maker is None:
+        return {}
+    said: dict[str, Any] = plain(maker)
+    if found := packaged(maker):
+        said |= {"files": found.files, "model_card": str(found.card)}
+    return said
+
+
+def _rows(name: str, said: dict[str, Any]) -> list[tuple[str, ...]]:
+    if "error" in said:
+        return [(name, "FAILS", said["error"], "")]
+    beside = {file: found for file, found in said.get("files", {}).items() if found != said["hash"]}
+    return [
+        (name, said["name"], said["hash"], said.get("model_card", "")),
+        *(("", file, found, "") for file, found in beside.items()),
+    ]
 
 
 def _assembly(home: Path) -> Assembly:

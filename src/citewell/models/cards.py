@@ -1,20 +1,28 @@
-"""Where the card of a packaged model lies: what it was made from and how well it does.
+"""What is packaged of a model: the card that says what it was made from, and the hashes of its files.
 
-In: a maker. Out: the path of its card, or None for a model that is not packaged. Opens no weights.
+In: a maker. Out: its card and its files, or nothing for a model that is not packaged. Opens no weights.
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from typing import NamedTuple
 
 from citewell.records import Maker
-from citewell.weights import WEIGHTS
+from citewell.weights import WEIGHTS, read_card
 
 
-def card_path(maker: Maker) -> Path | None:
-    """The card in plain words (Mitchell et al. 2019) of the weights with this maker's hash."""
-    for card in sorted(WEIGHTS.glob("*/card.json")):
-        if json.loads(card.read_text(encoding="utf-8"))["files"]["model.onnx"] == maker.hash:
-            return card.with_name("CARD.md")
+class Packaged(NamedTuple):
+    """``card``: in plain words (Mitchell et al. 2019); ``files``: name to hash, as checked when loaded."""
+
+    card: Path
+    files: dict[str, str]
+
+
+def packaged(maker: Maker) -> Packaged | None:
+    """The weights with this maker's hash."""
+    for folder in sorted(path.parent for path in WEIGHTS.glob("*/card.json")):
+        files: dict[str, str] = read_card(folder)["files"]
+        if files["model.onnx"] == maker.hash:
+            return Packaged(folder / "CARD.md", files)
     return None
