@@ -1,8 +1,9 @@
-"""`python -m training.card` brings the entailer's card up to what was measured, and writes CARD.md.
+"""`python -m training.card` brings the cards up to what was measured, and writes the figures of CARD.md.
 
-In: weights/entailer/card.json, docs/measurements/verification.json, verification/support.json. Out:
-card.json with metrics, and CARD.md. Figures of other weights are refused: the measurement names the hash
-it was made with. An export writes its card by this module too: new weights begin without figures.
+In: each model's card.json, docs/measurements, verification/support.json. Out: card.json with metrics, and
+CARD.md: the entailer's whole, of the others what stands between the marks. Figures of other weights are
+refused: a measurement names the hash it was made with. An export writes its card by this module too: new
+weights begin without figures.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from benchmarks.judged import GROUNDING
 from citewell.identity import hash_file
 from citewell.verification.support import COEFFICIENTS
 from citewell.weights import WEIGHTS, read_card
+from training.card_figures import reading_metrics, reading_text
+from training.measured import measured
 
 FOLDER = WEIGHTS / "entailer"
-MEASURED = Path(__file__).parents[1] / "docs/measurements"
+MARKS = ("<!-- figures: written by `python -m training.card` -->", "<!-- end of figures -->")
 
 
 def save(folder: Path, card: dict[str, Any]) -> None:
@@ -42,18 +45,6 @@ def state_hash(folder: Path, file: Path) -> None:
     card = read_card(folder)
     card["files"][file.name] = hash_file(file)
     save(folder, card)
-
-
-def measured(name: str, card: dict[str, Any], key: str = "model") -> dict[str, Any]:
-    """Of docs/measurements. Ends the run with what to do when the figures are of other weights."""
-    found: dict[str, Any] = json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
-    weights = card["files"]["model.onnx"]
-    if found[key] != weights:
-        raise SystemExit(
-            f"{name}.json was measured with {found[key]}, {card['id']} is {weights}: "
-            f"run `python -m benchmarks.{name}`, then `python -m training.card`"
-        )
-    return found
 
 
 def metrics(card: dict[str, Any]) -> dict[str, Any]:
@@ -121,11 +112,24 @@ def _line(name: str, line: dict[str, Any], *, bold: bool = False) -> str:
     return f"| {head} | {line['entailer']['n']} | " + " | ".join(cells) + " |"
 
 
+def with_figures(page: str, figures: str) -> str:
+    """The card's page, in which the figures between the marks are these."""
+    before, _, rest = page.partition(MARKS[0])
+    return f"{before}{MARKS[0]}\n\n{figures}\n\n{MARKS[1]}{rest.partition(MARKS[1])[2]}"
+
+
 def main() -> None:
     card = read_card(FOLDER)
     card["metrics"] = metrics(card)
     save(FOLDER, card)
     (FOLDER / "CARD.md").write_text(text(card), encoding="utf-8")
+    reading = WEIGHTS / "reading"
+    card = read_card(reading)
+    card["metrics"] = reading_metrics(card)
+    save(reading, card)
+    page = reading / "CARD.md"
+    told = with_figures(page.read_text(encoding="utf-8"), reading_text(card["metrics"]))
+    page.write_text(told, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ class Heads(nn.Module):
 
 
 def card(steps: int) -> dict[str, Any]:
-    licences = sources()
+    known = sources()
     return {
         "id": "citewell-reading-1",
         "kind": "ranker and reader",
@@ -95,7 +95,7 @@ def card(steps: int) -> dict[str, Any]:
             "kept_for_reporting_by_group": REPORTED,
         },
         "data": {
-            name: {"ship": licences[name].ship, "licence": licences[name].licence}
+            name: {"sha256": known[name].sha256, "ship": known[name].ship, "licence": known[name].licence}
             for name in [*READERS, "qa/tatqa.dev", "qa/wtq.train"]
         },
         "command": "python -m training.reading && python -m training.export reading",
@@ -119,40 +119,64 @@ def main() -> None:
     write(FOLDER, compact(graph, "int8"), told)
     print(f"float32 graph within {parity:.1e} of torch; {len(kept)} checkpoints averaged", flush=True)
     _, held = prepare()
-    told |= fitted(ReadingModel(FOLDER), held[::2])
+    told |= calibrated(ReadingModel(FOLDER), held[::2], held[1::2])
     write(FOLDER, compact(graph, "int8"), told)
     print(json.dumps(told["calibration"], indent=1))
 
 
-def fitted(model: ReadingModel, held: list[Example]) -> dict[str, Any]:
-    """Both curves, and what they reach on the data they were fitted on."""
+def calibrated(model: ReadingModel, fit: list[Example], rest: list[Example]) -> dict[str, Any]:
+    """Both curves and the strict threshold, from the first examples; what they reach on the others."""
+    relevance, odds = scores(model, fit)
+    curves = fitted(relevance, odds, fit)
+    near_misses = ~np.array([e.relevant for e in fit])
+    strict = round(float(np.quantile(_probability(curves, relevance)[near_misses], 0.95)), 3)
+    return {
+        **curves,
+        "calibration": {
+            "fitted_on": len(fit),
+            "threshold_for_5_percent_false_positives": strict,
+            **reached(_probability(curves, scores(model, rest)[0]), strict, rest),
+        },
+    }
+
+
+def scores(model: ReadingModel, held: list[Example]) -> tuple[Floats, Floats]:
+    """The best window's relevance and the best span's odds, an example each."""
     windows = [model.read(e.question, [e.passage])[0] for e in held]
     relevance = np.array([max(w.relevance for w in group) for group in windows])
-    return curves(relevance, np.array([_best_odds(group) for group in windows]), held)
+    return relevance, np.array([_best_odds(group) for group in windows])
 
 
-def curves(relevance: Floats, odds: Floats, held: list[Example]) -> dict[str, Any]:
+def fitted(relevance: Floats, odds: Floats, held: list[Example]) -> dict[str, Any]:
     """Logistic curves for the best window's relevance and for the best span's odds beside it."""
     relevant = np.array([e.relevant for e in held])
     curve = _logistic(relevance[:, None], relevant, held)
     placed = [i for i, e in enumerate(held) if e.spans is not None]
     both = np.stack([odds, relevance], axis=1)
     answer = _logistic(both[placed], relevant[placed], [held[i] for i in placed])
-    probability = 1 / (1 + np.exp(-(curve[0] * relevance + curve[1])))
-    strict = float(np.quantile(probability[~relevant], 0.95))
-    hits, misses = probability[relevant], probability[~relevant]
     return {
         "relevance": {"slope": curve[0], "bias": curve[1]},
         "no_answer": {"odds": answer[0], "relevance": answer[1], "bias": answer[2]},
-        "calibration": {
-            "on": "groups held out from training, equal priors, every source counting the same",
-            "n": len(held),
-            "threshold_for_5_percent_false_positives": round(strict, 3),
-            "recall_there": round(float((hits > strict).mean()), 3),
-            "balanced_accuracy_at_half": round(float(((hits > 0.5).mean() + (misses <= 0.5).mean()) / 2), 3),
-            "expected_calibration_error": round(calibration_error(probability, relevant), 3),
-        },
     }
+
+
+def reached(probability: Floats, strict: float, held: list[Example]) -> dict[str, Any]:
+    """How well probabilities do on examples that their curve was not fitted on."""
+    relevant = np.array([e.relevant for e in held])
+    hits, misses = probability[relevant], probability[~relevant]
+    return {
+        "on": "examples of groups held out from training and not fitted on, each side of equal weight",
+        "n": len(held),
+        "false_positives_there": round(float((misses > strict).mean()), 3),
+        "recall_there": round(float((hits > strict).mean()), 3),
+        "balanced_accuracy_at_half": round(float(((hits > 0.5).mean() + (misses <= 0.5).mean()) / 2), 3),
+        "expected_calibration_error": round(calibration_error(probability, relevant), 3),
+    }
+
+
+def _probability(curves: dict[str, Any], relevance: Floats) -> Floats:
+    curve = curves["relevance"]
+    return 1 / (1 + np.exp(-(curve["slope"] * relevance + curve["bias"])))
 
 
 def calibration_error(probability: Floats, truth: NDArray[np.bool_]) -> float:

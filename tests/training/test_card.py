@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from training.card_figures import reading_metrics, reading_text
+from training.sources import sources
 
 from citewell.errors import ModelChangedError
 from citewell.weights import WEIGHTS, checked_bytes, read_card
 from training import card as cards
+from training import measured
 
 
 @pytest.fixture
@@ -45,12 +48,27 @@ def test_figures_of_other_weights_are_refused_and_the_step_is_named(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "ranker.json").write_text(json.dumps({"model": "sha256:other"}))
-    monkeypatch.setattr(cards, "MEASURED", folder)
+    monkeypatch.setattr(measured, "MEASURED", folder)
     with pytest.raises(SystemExit, match=r"python -m benchmarks\.ranker"):
-        cards.measured("ranker", read_card(folder))
+        reading_metrics(read_card(folder))
 
 
-def test_the_packaged_cards_say_what_the_measurements_say() -> None:
+def test_the_readings_card_says_what_the_measurements_say() -> None:
+    packaged = read_card(WEIGHTS / "reading")
+    assert packaged["metrics"] == reading_metrics(packaged)
+    assert packaged["metrics"]["reader"]["sets"]["SQuAD 2.0 (other articles)"]["f1"]["n"] == 190
+    written = (WEIGHTS / "reading" / "CARD.md").read_text(encoding="utf-8")
+    assert written == cards.with_figures(written, reading_text(packaged["metrics"]))
+
+
+def test_the_readings_card_names_its_data_by_hash() -> None:
+    data = read_card(WEIGHTS / "reading")["data"]
+    assert {name: each["sha256"] for name, each in data.items()} == {
+        name: sources()[name].sha256 for name in data
+    }
+
+
+def test_the_entailers_card_says_what_the_measurements_say() -> None:
     packaged: dict[str, Any] = read_card(WEIGHTS / "entailer")
     assert packaged["metrics"] == cards.metrics(packaged)
     written = (WEIGHTS / "entailer" / "CARD.md").read_text(encoding="utf-8")

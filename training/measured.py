@@ -1,0 +1,21 @@
+"""Figures of docs/measurements, for the very weights they were measured with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+MEASURED = Path(__file__).parents[1] / "docs/measurements"
+
+
+def measured(name: str, card: dict[str, Any], key: str = "model") -> dict[str, Any]:
+    """Ends the run with what to do when the figures are of other weights than the card's."""
+    found: dict[str, Any] = json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
+    weights = card["files"]["model.onnx"]
+    if found[key] != weights:
+        raise SystemExit(
+            f"{name}.json was measured with {found[key]}, {card['id']} is {weights}: "
+            f"run `python -m benchmarks.{name}`, then `python -m training.card`"
+        )
+    return found
