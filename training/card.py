@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.judged import GROUNDING
+from benchmarks.swaps import DOCUMENTS
 
 from citewell.identity import hash_file
 from citewell.verification.support import COEFFICIENTS
@@ -88,8 +89,9 @@ def text(card: dict[str, Any]) -> str:
         f"{scores['measure']} (entailer alone {scores['threshold']}, full verifier 0.5).\n",
         "| set | n | entailer alone | full verifier |\n|---|---|---|---|",
         *(_line(name, line, bold=name in GROUNDING) for name, line in scores["sets"].items()),
-        "\nOne thing changed in a real sentence (of kinds that training changes too, in documents nobody "
-        "looked at):\n",
+        "\nOne thing changed in a real sentence, of kinds that training changes too, by the same code. The "
+        f"documents are those of {', '.join(f'`{name}`' for name in DOCUMENTS)}, rows of which stand in the "
+        "table above; no sentence of them was looked at when the checks were written:\n",
         "| what changed | n | entailer alone | full verifier |\n|---|---|---|---|",
         *(_line(name, line) for name, line in scores["edits"].items()),
         "\nGrounding sets in bold. Every set and method: `docs/measurements/verification.md`.\n",
