@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.judged import GROUNDING, LEFT_OUT, Score
-from benchmarks.reporting import machine, table
+from benchmarks.reporting import code, machine, table
+from citewell.identity import hash_file
+from citewell.verification.support import COEFFICIENTS
 
 if TYPE_CHECKING:
     from benchmarks.verification import Results
@@ -24,7 +26,7 @@ OUT = Path(__file__).parents[1] / "docs/measurements/verification"
 INTRODUCTION = """\
 Four ways to say whether a text supports a claim, on sets with human labels. Balanced accuracy with its 95 %
 bootstrap interval / AUROC with its own. Thresholds were fixed before these rows were judged: {thresholds}.
-Entailer `{entailer}`.
+Entailer `{entailer}`; exact checks of commit `{code}`.
 
 Made from start to end by `{command}`: at most {rows} rows of a grounding set
 ({fewer}) and {others} of another, drawn with a seed. None of these sets shaped the weights, the coefficients
@@ -71,7 +73,12 @@ probability in ten bins, and the share of rows in the bin that is supported."""
 
 def write(results: Results) -> None:
     OUT.parent.mkdir(parents=True, exist_ok=True)
-    plain = {"machine": machine(), **asdict(results)}
+    plain = {
+        "machine": machine(),
+        "code": code(),
+        "support": hash_file(COEFFICIENTS),
+        **asdict(results),
+    }
     OUT.with_suffix(".json").write_text(
         json.dumps(plain, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
     )
@@ -87,6 +94,7 @@ def _parts(results: Results) -> list[str]:
     introduction = INTRODUCTION.format(
         thresholds=limits,
         entailer=results.entailer,
+        code=code(),
         command=results.command,
         rows=results.rows,
         others=results.others,

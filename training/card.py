@@ -57,9 +57,16 @@ def metrics(card: dict[str, Any]) -> dict[str, Any]:
             "run `python -m training.support`, `python -m benchmarks.verification`, `python -m training.card`"
         )
     found = measured("verification", card, "entailer")
+    joined = card["files"][COEFFICIENTS.name]
+    if found.get("support", joined) != joined:
+        raise SystemExit(
+            "verification.json was measured with other coefficients of support: "
+            "run `python -m benchmarks.verification`, then `python -m training.card`"
+        )
     return {
         "measure": "balanced accuracy (95 % bootstrap interval) and AUROC; threshold fixed beforehand",
         "threshold": support["entailer"]["threshold"],
+        "code": found.get("code", ""),
         **{part: _scores(found[part]) for part in ("sets", "edits")},
     }
 
@@ -86,7 +93,8 @@ def text(card: dict[str, Any]) -> str:
         "In the product its probability is joined with exact checks of numbers and names and calibrated",
         "(`verification/support.json`).\n",
         "**Measured** on sets that shaped neither weights nor thresholds: "
-        f"{scores['measure']} (entailer alone {scores['threshold']}, full verifier 0.5).\n",
+        f"{scores['measure']} (entailer alone {scores['threshold']}, full verifier 0.5). "
+        f"The full verifier's exact checks: commit {scores['code'] or 'not recorded'}.\n",
         "| set | n | entailer alone | full verifier |\n|---|---|---|---|",
         *(_line(name, line, bold=name in GROUNDING) for name, line in scores["sets"].items()),
         "\nOne thing changed in a real sentence, of kinds that training changes too, by the same code. The "
