@@ -21,7 +21,7 @@ PLAIN = (
     "faithfulness", "poisoning", "detectors", "citations", "citation_agreement", "canary",
     "access", "serving", "pages",
 )  # fmt: skip
-NEEDING_TORCH = ("quote_decoding",)  # `make extras` installs it
+NEEDING_TORCH = ("quote_decoding", "embedder")  # `make extras trainer` installs it, and the base encoder
 NEEDING_A_MODEL = ("real_writer",)  # and its server: run by itself
 OVER_FILINGS = ("retrieval_financebench", "financebench_answers")
 

@@ -18,11 +18,12 @@ from benchmarks.swaps import DOCUMENTS
 from citewell.identity import hash_file
 from citewell.verification.support import COEFFICIENTS
 from citewell.weights import WEIGHTS, read_card
-from training.card_figures import reading_metrics, reading_text
+from training.card_figures import embedder_metrics, embedder_text, reading_metrics, reading_text
 from training.measured import measured
 
 FOLDER = WEIGHTS / "entailer"
 MARKS = ("<!-- figures: written by `python -m training.card` -->", "<!-- end of figures -->")
+FIGURES = {"embedder": (embedder_metrics, embedder_text), "reading": (reading_metrics, reading_text)}
 
 
 def save(folder: Path, card: dict[str, Any]) -> None:
@@ -38,6 +39,8 @@ def save_exported(folder: Path, card: dict[str, Any]) -> None:
     if old["files"].items() >= files.items():
         files = old["files"]
         card = card | {name: old[name] for name in ("metrics",) if name in old}
+    else:
+        print(f"{card['id']} has new files and no figures yet: training/README.md says what to run")
     save(folder, card | {"files": files})
 
 
@@ -133,13 +136,13 @@ def main() -> None:
     card["metrics"] = metrics(card)
     save(FOLDER, card)
     (FOLDER / "CARD.md").write_text(text(card), encoding="utf-8")
-    reading = WEIGHTS / "reading"
-    card = read_card(reading)
-    card["metrics"] = reading_metrics(card)
-    save(reading, card)
-    page = reading / "CARD.md"
-    told = with_figures(page.read_text(encoding="utf-8"), reading_text(card["metrics"]))
-    page.write_text(told, encoding="utf-8")
+    for name, (metrics_of, figures_of) in FIGURES.items():
+        card = read_card(WEIGHTS / name)
+        card["metrics"] = metrics_of(card)
+        save(WEIGHTS / name, card)
+        page = WEIGHTS / name / "CARD.md"
+        told = with_figures(page.read_text(encoding="utf-8"), figures_of(card["metrics"]))
+        page.write_text(told, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What docs/measurements say of the ranker and reader, as it stands on their card.
+"""What docs/measurements say of the embedder, the ranker and the reader, as it stands on their cards.
 
 In: the card, and the measurements of its weights. Out: the card's `metrics`, and the same as Markdown. Every
 figure has its n; what was not measured is left out.
@@ -20,6 +20,30 @@ RATES = {
     "unanswered_refused_at_half": "unanswered refused",
 }
 STRICT = {"strict_false_positives": "false positives at strict", "strict_recall": "recall at strict"}
+
+
+def embedder_metrics(card: dict[str, Any]) -> dict[str, Any]:
+    found = measured("embedder", card)
+    fidelity = rounded({name: found[name] for name in ("command", "n", "documents", "weights")})
+    metrics: dict[str, Any] = card.get("metrics", {}) | {"fidelity_to_float32": fidelity}
+    return metrics
+
+
+def embedder_text(metrics: dict[str, Any]) -> str:
+    fidelity = metrics["fidelity_to_float32"]
+    heads = ["weights", "five nearest shared with float32", "same nearest", "mean cosine", "least cosine"]
+    rows = [
+        [
+            name,
+            *(_closely(line[key]) for key in ("top5_overlap", "top1_same")),
+            *(f"{line[key]:.4f}" for key in ("cosine_mean", "cosine_min")),
+        ]
+        for name, line in fidelity["weights"].items()
+    ]
+    return (
+        f"{fidelity['n']:,} chunks from {fidelity['documents']} filings, 95 % bootstrap intervals "
+        f"(`{fidelity['command']}`):\n\n{table(heads, rows)}"
+    )
 
 
 def reading_metrics(card: dict[str, Any]) -> dict[str, Any]:
@@ -73,6 +97,10 @@ def rounded(value: Any) -> Any:
 
 def _there(value: Any) -> bool:
     return not (isinstance(value, dict) and "value" in value and value["value"] is None)
+
+
+def _closely(measure: dict[str, Any]) -> str:
+    return f"{measure['value']:.3f} [{measure['low']:.3f}, {measure['high']:.3f}]"
 
 
 def _told(measure: dict[str, Any] | None) -> str:
