@@ -5,9 +5,9 @@ In: premise, claim and the entailer's three probabilities. Out: Weighed, a proba
 equal priors, so that 0.5 is its border, and what each feature added to it. A small logistic model, one
 intercept and one slope a kind of source (sentence, text, table), whose coefficients stand in
 support.json with where they come from, checked against the packaged entailer's card when they are read. A
-number of the claim that the premise denies, two names in each other's place, a "some" that became "all",
-another thing said in the claim's place, or digits that no prose holds (:func:`held_down`) keep the
-probability under 0.5 whatever the model says. Knows no entailer by name.
+number of the claim that the premise denies, two names in each other's place, a "some" that became "all", or
+another thing said in the claim's place (:func:`held_down`) keep the probability under 0.5 whatever the model
+says. Knows no entailer by name.
 """
 
 from __future__ import annotations
