@@ -138,6 +138,8 @@ def judge(pairs: list[Pair], values: Scores, border: float | None, strict: float
     if border is not None and strict is not None:
         right = ((values[truth] >= border).mean() + (values[~truth] < border).mean()) / 2
         out["balanced_accuracy_at_half"] = float(right)
+        out["half_recall"] = interval((values[truth] >= border).astype(float))
+        out["half_false_positives"] = interval((values[~truth] >= border).astype(float))
         out["strict_recall"] = interval((values[truth] > strict).astype(float))
         out["strict_false_positives"] = interval((values[~truth] > strict).astype(float))
     return out
@@ -221,6 +223,8 @@ def main() -> None:
         keys = (
             "false_positives_at_90_recall",
             "recall_at_5_false_positives",
+            "half_false_positives",
+            "half_recall",
             "strict_false_positives",
             "strict_recall",
         )
@@ -234,6 +238,8 @@ def main() -> None:
         "balanced accuracy at 0.5",
         "false positives at 90 % recall",
         "recall at 5 % false positives",
+        "false positives at 0.5",
+        "recall at 0.5",
         "false positives at strict",
         "recall at strict",
     ]
@@ -241,7 +247,7 @@ def main() -> None:
         __doc__.split("\n\n", 1)[1].strip(),
         "## AUROC",
         table(["set", "n", "ranker", "embedder cosine", "BM25"], rows),
-        f"## The ranker at thresholds (strict: {strict}, fixed on held-out data at 5 % false positives)",
+        f"## The ranker at thresholds (0.5: the default; strict: {strict}, 5 % false positives on held-out data)",
         table(heads, bars),
         f"## nDCG@10 of the first {POOL} by BM25",
         table(["collection", "BM25", "embedder cosine", "ranker"], orders),
