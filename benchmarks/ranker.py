@@ -247,7 +247,7 @@ def main() -> None:
         __doc__.split("\n\n", 1)[1].strip(),
         "## AUROC",
         table(["set", "n", "ranker", "embedder cosine", "BM25"], rows),
-        f"## The ranker at thresholds (0.5: the default; strict, 5 % false positives when it was fixed: {strict})",
+        f"## The ranker at thresholds (0.5 is the default; strict is the card's {strict})",
         table(heads, bars),
         f"## nDCG@10 of the first {POOL} by BM25",
         table(["collection", "BM25", "embedder cosine", "ranker"], orders),

@@ -4,6 +4,7 @@ a reason where there is none."""
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -134,11 +135,15 @@ def pages() -> Pages:
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Skips with the reason where there is no PostgreSQL."""
+def postgres_url() -> Iterator[str]:
+    """Skips with the reason where there is no PostgreSQL. Not in pytest's folder: every other run of pytest
+    closes that one to all but its owner, and root's server is another's."""
     pytest.importorskip("psycopg")
     try:
-        with private_postgres(tmp_path_factory.mktemp("postgres")) as url:
+        with (
+            tempfile.TemporaryDirectory(prefix="citewell-postgres-") as folder,
+            private_postgres(Path(folder)) as url,
+        ):
             yield url
     except NoPostgresError as error:
         pytest.skip(str(error))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tempfile
 import threading
 from pathlib import Path
 
@@ -66,10 +67,11 @@ def test_a_role_that_reads_snapshots_does_not_number_twice(postgres_url: str) ->
 
 
 @pytest.mark.parametrize("setting", ["fsync", "synchronous_commit"])
-def test_a_server_that_does_not_sync_is_refused(tmp_path: Path, setting: str) -> None:
+def test_a_server_that_does_not_sync_is_refused(setting: str) -> None:
     try:
         with (
-            private_postgres(tmp_path, (f"{setting}=off",)) as url,
+            tempfile.TemporaryDirectory(prefix="citewell-postgres-") as folder,
+            private_postgres(Path(folder), (f"{setting}=off",)) as url,
             pytest.raises(ConfigError, match="not on its disk") as refused,
         ):
             PostgresDatabase(url)
