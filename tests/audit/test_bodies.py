@@ -47,7 +47,7 @@ def file_bytes(folder: Path) -> bytes:
 def test_what_is_set_apart_comes_back(body: dict[str, object]) -> None:
     sealed, texts = set_apart(body, SALT, blind)
     same = msgspec.json.decode(msgspec.json.encode(body))
-    assert fill_in(msgspec.json.decode(sealed), texts) == same
+    assert fill_in(sealed.decode(), SALT, texts) == same
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -70,7 +70,7 @@ def test_only_public_members_keep_their_words(body: dict[str, object]) -> None:
 def test_names_with_slashes_come_back() -> None:
     body = {"filters": {"a/b": "1", "a": {"b": "2"}, "~1": ["3"]}}
     sealed, texts = set_apart(body, SALT, blind)
-    assert fill_in(msgspec.json.decode(sealed), texts) == body
+    assert fill_in(sealed.decode(), SALT, texts) == body
 
 
 def test_one_field_can_be_opened_and_the_others_stay_shut() -> None:

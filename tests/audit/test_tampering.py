@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from citewell.audit import CheckReport, EntryKind, SqliteLog
-from citewell.errors import EvidenceError
+from citewell.audit import AuditQuery, CheckReport, EntryKind, Queries, SqliteLog
+from citewell.audit.bodies import Texts, decrypt, encrypt
+from citewell.audit.keys import FolderKeys
+from citewell.audit.postings import Postings
+from citewell.audit.sqlite import SqliteDatabase
+from citewell.errors import EvidenceError, LogIntegrityError
 from citewell.identity import hash_bytes, hash_text
 from citewell.records import Document
 
@@ -251,3 +256,64 @@ def test_what_was_not_looked_at_is_said(log_path: Path) -> None:
     report = SqliteLog(log_path).check()
     assert report.ok
     assert len(report.skipped) == 3
+
+
+def reseal(path: Path, seq: int, change: Callable[[Texts], object]) -> None:
+    """As somebody does it who has the keys: the texts opened, changed, and encrypted again."""
+    log = SqliteLog(path)
+    entry = log.at(seq)
+    key = log.keys.key(entry.subject)
+    assert key is not None
+    with closing(sqlite3.connect(path)) as connection:
+        (sealed,) = connection.execute("SELECT sealed FROM private WHERE seq = ?", (seq,)).fetchone()
+        salt, texts = decrypt(sealed, key, entry.body_hash, entry.subject)
+        change(texts)
+        made = encrypt(texts, salt, key, entry.body_hash, entry.subject)
+        connection.execute("UPDATE private SET sealed = ? WHERE seq = ?", (made, seq))
+        connection.commit()
+    log.close()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda texts: texts.update({"/user_query": "may I sell my shares?"}),
+        lambda texts: texts.pop("/user_query"),
+        lambda texts: texts.update({"/decision": "ANSWER"}),
+        lambda texts: texts.update({"/claims/99/text": "said nobody"}),
+        lambda texts: texts.update({"nowhere": "said nobody"}),
+    ],
+    ids=["another", "none", "where none was", "beyond the end", "no pointer"],
+)
+def test_personal_texts_forged_by_somebody_with_the_keys(
+    log_path: Path, change: Callable[[Texts], object]
+) -> None:
+    reseal(log_path, 3, change)
+    assert named(check(log_path)) == [("edited", 3)]
+    log = SqliteLog(log_path)
+    with pytest.raises(LogIntegrityError, match="not those that were sealed"):
+        log.body(log.at(3))
+    queries = Queries(log, Postings(SqliteDatabase(log_path.parent / "index.sqlite")))
+    with pytest.raises(LogIntegrityError, match="not those that were sealed"):
+        queries.page(AuditQuery())
+
+
+@pytest.mark.parametrize("sealed", ["x'00'", "zeroblob(100)", "'text'", "7"])
+def test_personal_texts_made_unreadable(log_path: Path, sealed: str) -> None:
+    assert named(tamper(log_path, f"UPDATE private SET sealed = {sealed} WHERE seq = 3")) == [("edited", 3)]
+    log = SqliteLog(log_path)
+    with pytest.raises(LogIntegrityError, match="not those that were sealed"):
+        log.body(log.at(3))
+
+
+def test_personal_texts_given_to_somebody_else(log_path: Path) -> None:
+    assert named(tamper(log_path, "UPDATE private SET subject = 'x' WHERE seq = 3")) == [("edited", 3)]
+
+
+def test_without_the_keys_it_is_said_that_personal_texts_were_not_looked_at(log_path: Path) -> None:
+    log = SqliteLog(log_path, readonly=True, keys=FolderKeys(log_path.parent / "elsewhere"))
+    report = log.check(
+        evidence=OneDocument(TEXT), prompts={}, key=FolderKeys(log_path.parent / "keys").published()
+    )
+    assert report.ok
+    assert any("personal texts of 5 entries not looked at" in line for line in report.skipped)

@@ -22,9 +22,11 @@ from citewell.audit.plans import plan_of
 from citewell.errors import LogIntegrityError
 from citewell.identity import (
     BLIND_TAG,
+    SALTED_TAG,
     canonical_json,
     field_salts,
     keyed_hash,
+    opens,
     plain,
     salted_hash,
     sorted_json,
@@ -68,11 +70,17 @@ def set_apart(
     return canonical_json(sealed) if found.odd else sorted_json(sealed), texts
 
 
-def fill_in(body: Any, texts: Texts | None) -> Any:
-    """``set_apart`` undone, in ``body`` itself; every personal text is ``ERASED`` where ``texts`` is None."""
+def fill_in(stored: str, salt: bytes, texts: Texts | None) -> dict[str, Any]:
+    """``set_apart`` undone; every personal text is ``ERASED`` where ``texts`` is None.
+
+    Raises LogIntegrityError when they are not the texts that ``stored`` has the salted hashes of, each one.
+    """
+    body: dict[str, Any] = msgspec.json.decode(stored)
     if texts is not None:
-        for path, text in texts.items():
-            _put(body, path, text)
+        if len(texts) != sum(stored.count(f'"{SEALED}":"{tag}') for tag in (SALTED_TAG, BLIND_TAG)):
+            raise _otherwise()
+        for path, (own, text) in opened(stored, salt, texts).items():
+            _put(body, path, own, text)
         return body
 
     def walk(value: Any) -> Any:
@@ -84,14 +92,35 @@ def fill_in(body: Any, texts: Texts | None) -> Any:
             return [walk(item) for item in value]
         return value
 
-    return walk(body)
+    filled: dict[str, Any] = walk(body)
+    return filled
 
 
-def _put(value: Any, pointer: str, text: str) -> None:
-    *above, last = steps(pointer)
-    for step in above:
-        value = value[int(step) if type(value) is list else step]
-    value[int(last) if type(value) is list else last] = text
+def _put(value: Any, pointer: str, salt: bytes, text: str) -> None:
+    try:
+        *above, last = steps(pointer)
+        for step in above:
+            value = value[int(step) if type(value) is list else step]
+        place = int(last) if type(value) is list else last
+        held = opens(salt, text, value[place][SEALED])
+    except (LookupError, ValueError, TypeError, AttributeError) as error:
+        raise _otherwise() from error
+    if not held:
+        raise _otherwise()
+    value[place] = text
+
+
+def _otherwise() -> LogIntegrityError:
+    return LogIntegrityError(
+        "an entry's personal texts are not those that were sealed", hint="run `citewell audit check`"
+    )
+
+
+class _Held(Record, frozen=True, kw_only=True):
+    """What is encrypted; ``salt`` in base64."""
+
+    salt: bytes
+    texts: Texts
 
 
 def encrypt(texts: Texts, salt: bytes, key: bytes, body_hash: str, subject: str) -> bytes:
@@ -104,19 +133,20 @@ def encrypt(texts: Texts, salt: bytes, key: bytes, body_hash: str, subject: str)
     return nonce + AESGCM(key).encrypt(nonce, zlib.compress(plain, 1), _bound(body_hash, subject))
 
 
-def decrypt(sealed: bytes, key: bytes, body_hash: str, subject: str) -> tuple[bytes, Texts]:
-    """The entry's salt and texts. Raises LogIntegrityError when they are not what was encrypted."""
+def decrypt(sealed: object, key: bytes, body_hash: str, subject: str) -> tuple[bytes, Texts]:
+    """The entry's salt and texts. Raises LogIntegrityError when they are not what was encrypted under
+    ``key``; whoever has that can encrypt others, which :func:`fill_in` finds."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+    if not isinstance(sealed, bytes):
+        raise _otherwise()
     try:
         plain = AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], _bound(body_hash, subject))
-        held = msgspec.json.decode(zlib.decompress(plain))
+        held = msgspec.json.decode(zlib.decompress(plain), type=_Held)
     except (InvalidTag, ValueError, zlib.error) as error:
-        raise LogIntegrityError(
-            "an entry's personal texts are not those that were sealed", hint="run `citewell audit check`"
-        ) from error
-    return base64.b64decode(held["salt"]), held["texts"]
+        raise _otherwise() from error
+    return held.salt, held.texts
 
 
 def opened(body: str, salt: bytes, texts: Texts) -> dict[str, tuple[bytes, str]]:

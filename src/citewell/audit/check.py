@@ -1,25 +1,27 @@
 """A home's log, checked with all that a home has: the checker's own findings, evidence, prompts.
 
-In: a connection to a log; the evidence store and the hashes of today's prompt files when they are at hand.
-Out: the :class:`citewell.audit.checker.CheckReport` of the independent checker, to which is added: each quote
-and each ingested text against the stored evidence, each prompt file against the last sealed configuration,
-contents that are gone without an entry that says why.
+In: a connection to a log; people's keys, the evidence store and the hashes of today's prompt files when they
+are at hand. Out: the :class:`citewell.audit.checker.CheckReport` of the independent checker, to which is
+added: each personal text against its salted hash, each quote and each ingested text against the stored
+evidence, each prompt file against the last sealed configuration, contents that are gone without an entry that
+says why. All of it rests on entries that are what was sealed, and on no others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from citewell.audit import checker
+from citewell.audit.bodies import decrypt, fill_in
 from citewell.audit.checker import CheckReport, RowsSource
 from citewell.audit.database import Rows
-from citewell.audit.deeds import Finding
+from citewell.audit.deeds import Finding, Row
 from citewell.audit.entries import RECORDS, EntryKind
-from citewell.audit.expired import WITHHELD, unaccounted_for
-from citewell.errors import EvidenceError
+from citewell.errors import EvidenceError, LogError, LogIntegrityError
 from citewell.identity import hash_text
 from citewell.records import Status
 
@@ -28,12 +30,14 @@ if TYPE_CHECKING:
 
 __all__ = ["CheckReport", "Finding", "check_log"]
 
-_DISPLACING = {"deleted", "inserted", "reordered", "truncated"}
+KeyOf = Callable[[str], bytes | None]
+"""The key behind a pseudonym, None where it is not at hand."""
 
 
 def check_log(
     rows: Rows,
     *,
+    keys: KeyOf | None = None,
     evidence: EvidenceStore | None = None,
     prompts: Mapping[str, str] | None = None,
     key: str = "",
@@ -44,21 +48,17 @@ def check_log(
     The caller leaves them out when the last configuration was sealed by another release of Citewell, whose
     files are not these. ``key`` and ``outside`` as in :func:`citewell.audit.checker.check`.
     """
-    contents = _Contents(rows, evidence)
+    contents = _Contents(rows, keys, evidence)
     report = checker.check(RowsSource(rows), key=key, outside=outside, visit=contents.visit)
-    findings = [*contents.findings, *contents.sources.texts()]
+    findings = [*contents.findings, *contents.withheld(), *contents.sources.texts()]
     if prompts is not None:
         findings += _prompts(contents.configured, prompts)
-    # Texts left behind by entries that went or moved are its consequence, not a second deed.
-    if not any(finding.kind in _DISPLACING for finding in report.findings):
-        named = {finding.seq for finding in report.findings}
-        missing_texts = ((seq, reason) for seq, reason in unaccounted_for(rows) if seq not in named)
-        findings += [Finding(WITHHELD, seq, reason) for seq, reason in missing_texts]
     missing = [
         f"{what} not looked at: none at hand"
-        for what, given in (("evidence", evidence), ("prompt files", prompts))
+        for what, given in (("personal texts", keys), ("evidence", evidence), ("prompt files", prompts))
         if given is None
     ]
+    missing += contents.private.unopened(contents.erased) if keys is not None else ()
     unique = {(finding.seq, finding.kind): finding for finding in [*findings, *report.findings]}
     ordered = tuple(unique[place] for place in sorted(unique))
     return CheckReport(not ordered, report.size, ordered, (*missing, *report.skipped), report.notes)
@@ -67,14 +67,23 @@ def check_log(
 class _Contents:
     """What sound entries say, against everything that can be derived from it or that it leans on."""
 
-    def __init__(self, rows: Rows, evidence: EvidenceStore | None) -> None:
-        self._rows = rows
+    def __init__(self, rows: Rows, keys: KeyOf | None, evidence: EvidenceStore | None) -> None:
+        self.private = _Private(rows, keys)
         self.sources = _Sources(evidence)
         self.findings: list[Finding] = []
         self.configured: tuple[int, dict[str, Any]] | None = None
+        self.erased: set[str] = set()
+        self._expired: set[int] = set()
+        self._bare: list[int] = []
 
-    def visit(self, seq: int, kind: str, timestamp: str, subject: str, text: str) -> None:
-        if kind not in (*RECORDS, EntryKind.CONFIGURATION, EntryKind.INGEST):
+    def visit(self, row: Row) -> None:
+        seq, kind, _, subject, text, _ = row
+        if text is None:
+            self._bare.append(seq)
+            return
+        if subject:
+            self.findings += self.private.look_at(row)
+        if kind not in _READ:
             return
         try:
             body = msgspec.json.decode(text)
@@ -82,10 +91,91 @@ class _Contents:
                 self.configured = (seq, body)
             elif kind == EntryKind.INGEST.value:
                 self.sources.commit(seq, body)
+            elif kind == EntryKind.EXPIRY.value:
+                self._expired.update(body["entries"])
+            elif kind == EntryKind.ERASURE.value:
+                self.erased.add(body["subject"])
             else:
                 self.findings += self.sources.quotes(seq, body)
         except (msgspec.DecodeError, KeyError, TypeError, AttributeError) as error:
             self.findings.append(Finding("edited", seq, f"its body is no {kind}: {error!r}"))
+
+    def withheld(self) -> Iterator[Finding]:
+        """What is gone, and no entry says why."""
+        for seq in self._bare:
+            if seq not in self._expired:
+                yield Finding("withheld", seq, "its content is gone, and no expiry entry says why")
+        for seq, subject in self.private.gone:
+            if subject not in self.erased:
+                yield Finding("withheld", seq, "its personal texts are gone, and no erasure entry says why")
+
+
+_READ = (*RECORDS, *(EntryKind.CONFIGURATION, EntryKind.INGEST, EntryKind.EXPIRY, EntryKind.ERASURE))
+
+
+class _Private:
+    """The personal texts beside the entries, each against the salted hash that was sealed of it."""
+
+    def __init__(self, rows: Rows, keys: KeyOf | None) -> None:
+        self._beside = _Beside(rows.execute("SELECT seq, subject, sealed FROM private ORDER BY seq"))
+        self._keys = keys
+        self._known: dict[str, bytes | None] = {}
+        self._refused = ""
+        self._shut: Counter[str] = Counter()
+        self.gone: list[tuple[int, str]] = []
+
+    def look_at(self, row: Row) -> Iterator[Finding]:
+        """At those of a sound entry about somebody."""
+        seq, _, _, subject, text, body_hash = row
+        stored = self._beside.of(seq)
+        if not stored:
+            self.gone.append((seq, subject))
+            return
+        _, owner, sealed = stored[0]
+        if owner != subject:
+            yield Finding("edited", seq, "its personal texts are kept as another person's")
+            return
+        key = self._key(subject)
+        if key is None:
+            self._shut[subject] += 1
+            return
+        try:
+            fill_in(text or "", *decrypt(sealed, key, body_hash, subject))
+        except LogIntegrityError:
+            yield Finding("edited", seq, "its personal texts are not those that were sealed")
+
+    def unopened(self, erased: Collection[str]) -> Iterator[str]:
+        """What was not looked at, but for those of people who were erased."""
+        people = [subject for subject in self._shut if subject not in erased]
+        if people:
+            entries = sum(self._shut[subject] for subject in people)
+            reason = self._refused or f"the keys of {len(people)} people are not at hand"
+            yield f"personal texts of {entries} entries not looked at: {reason}"
+
+    def _key(self, subject: str) -> bytes | None:
+        if subject not in self._known:
+            try:
+                self._known[subject] = self._keys(subject) if self._keys is not None else None
+            except LogError as error:
+                self._known[subject], self._refused = None, str(error)
+        return self._known[subject]
+
+
+class _Beside:
+    """Rows of another table in the order of the entries they speak of, walked once along with the log."""
+
+    def __init__(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        self._rows = iter(rows)
+        self._next = next(self._rows, None)
+
+    def of(self, seq: int) -> list[tuple[Any, ...]]:
+        """Those of entry ``seq``; those of entries that were passed over are let go."""
+        found = []
+        while self._next is not None and isinstance(self._next[0], int | float) and self._next[0] <= seq:
+            if self._next[0] == seq:
+                found.append(self._next)
+            self._next = next(self._rows, None)
+        return found
 
 
 def _prompts(sealed: tuple[int, dict[str, Any]] | None, prompts: Mapping[str, str]) -> Iterator[Finding]:

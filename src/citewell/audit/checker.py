@@ -140,8 +140,8 @@ class ExportSource:
         return f"{beyond[-1].name} is of later entries" if beyond else ""
 
 
-Visit = Callable[[int, str, str, str, str], None]
-"""``visit(seq, kind, timestamp, subject, body)`` for each entry that is what was sealed."""
+Visit = Callable[[Row], None]
+"""Called with each entry that is what was sealed, in order; its body is None where that was taken out."""
 
 
 def check(
@@ -196,8 +196,8 @@ def _walk(
             if row[1] == _KEY_ENTRY and row[4] is not None:
                 fault = trusted.follow(size, row[4])
                 findings += [Finding("signature", size, fault)] if fault else []
-            if visit is not None and row[4] is not None:
-                visit(row[0], row[1], row[2], row[3], row[4])
+            if visit is not None:
+                visit(row)
         else:
             whole = False
         backward += row[2] < latest

@@ -196,15 +196,18 @@ class Log:
     def body(self, entry: Entry) -> dict[str, Any]:
         """The body with its personal texts; those read as ``ERASED`` when the subject's key is destroyed.
 
-        Raises LogIntegrityError when texts are not what was sealed, UsageError when the content has expired.
+        Raises LogIntegrityError when texts are not those that were sealed, UsageError when the content has
+        expired.
         """
         if entry.body is None:
             raise UsageError(
                 f"the content of entry {entry.seq} has expired",
                 hint="its hash is still in the tree: `citewell audit prove`",
             )
-        body: dict[str, Any] = msgspec.json.decode(entry.body)
-        return body if not entry.subject else fill_in(body, self.texts(entry)[1])
+        if not entry.subject:
+            body: dict[str, Any] = msgspec.json.decode(entry.body)
+            return body
+        return fill_in(entry.body, *self.texts(entry))
 
     def texts(self, entry: Entry) -> tuple[bytes, dict[str, str] | None]:
         """The entry's salt and its personal texts by JSON pointer; (b"", None) once they are erased."""
@@ -213,7 +216,7 @@ class Log:
             return b"", None
         with self.database.reading() as rows:
             row = rows.execute("SELECT sealed FROM private WHERE seq = ?", (entry.seq,)).fetchone()
-        return (b"", None) if row is None else decrypt(bytes(row[0]), key, entry.body_hash, entry.subject)
+        return (b"", None) if row is None else decrypt(row[0], key, entry.body_hash, entry.subject)
 
     def record(self, request_id: str) -> AuditRecord:
         """The AuditRecord of one request. Raises UsageError when there is none."""
@@ -261,7 +264,9 @@ class Log:
         """
         key = key or self.keys.published()
         with self.database.reading() as rows:
-            return check_log(rows, evidence=evidence, prompts=prompts, key=key, outside=outside)
+            return check_log(
+                rows, keys=self.keys.key, evidence=evidence, prompts=prompts, key=key, outside=outside
+            )
 
     def close(self) -> None:
         self.database.close()

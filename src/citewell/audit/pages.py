@@ -211,10 +211,9 @@ class Queries:
         among = ", ".join(map(str, seqs))
         with self._log.database.reading() as rows:
             stored = {row[0]: row for row in rows.execute(_ENTRIES.format(among))}
-            private: dict[int, bytes] = {
-                seq: bytes(sealed)
-                for seq, sealed in rows.execute(f"SELECT seq, sealed FROM private WHERE seq IN ({among})")
-            }
+            private: dict[int, object] = dict(
+                rows.execute(f"SELECT seq, sealed FROM private WHERE seq IN ({among})").fetchall()
+            )
         keys: dict[str, bytes | None] = {}
         for seq in seqs:
             if seq not in stored:
@@ -223,16 +222,16 @@ class Queries:
             if text is None:
                 yield seq, None
                 continue
-            body: dict[str, Any] = msgspec.json.decode(text)
-            if subject:
-                if subject not in keys:
-                    keys[subject] = self._log.keys.key(subject)
-                key, sealed = keys[subject], private.get(seq)
-                texts = None
-                if sealed is not None and key is not None:
-                    texts = decrypt(sealed, key, body_hash, subject)[1]
-                body = fill_in(body, texts)
-            yield seq, body
+            if not subject:
+                yield seq, msgspec.json.decode(text)
+                continue
+            if subject not in keys:
+                keys[subject] = self._log.keys.key(subject)
+            key = keys[subject]
+            if key is None or seq not in private:
+                yield seq, fill_in(text, b"", None)
+            else:
+                yield seq, fill_in(text, *decrypt(private[seq], key, body_hash, subject))
 
 
 def refuse_counts(by: str, of: str) -> None:
