@@ -1,4 +1,4 @@
-"""The tamper table: twelve kinds of deed, done to a sealed log in several ways, found and named or not.
+"""The tamper table: fourteen kinds of deed, done to a sealed log in several ways, found and named or not.
 
     python -m benchmarks.audit_tamper
 
@@ -149,6 +149,13 @@ def _sweep(*, last: int) -> Deed:
     return deed
 
 
+def _empty(*also: str) -> Deed:
+    def deed(scene: Scene) -> None:
+        scene.run(*(f"DELETE FROM {name}" for name in ("entries", "tree", "head", *also)))
+
+    return deed
+
+
 def _roll_back(scene: Scene) -> None:
     for file in scene.home.glob(f"{FILE}*"):
         file.unlink()
@@ -222,7 +229,10 @@ ROWS = (
     Row("delete last", "plain", _cut(last=ENTRIES - 1), "deleted"),
     Row("delete last", "owner", _owner(_sweep(last=ENTRIES - 1)), "deleted", outside=True),
     Row("truncate", "plain", _cut(last=7), "truncated"),
-    Row("truncate", "owner", _owner(_cut(last=7)), "truncated", outside=True),
+    Row("truncate", "owner, in the entries alone", _owner(_cut(last=7)), "truncated"),
+    Row("truncate", "owner", _owner(_sweep(last=7)), "rolled-back", outside=True),
+    Row("empty", "plain", _empty(), "truncated"),
+    Row("empty", "plain, every table", _empty("private", "requests", "published"), "truncated"),
     Row("roll back", "owner", _roll_back, "rolled-back", outside=True),
     Row("roll back", "owner, gone on", _roll_back_and_go_on, "rewritten", outside=True),
     Row("rewrite whole", "owner", _owner(_rewrite), "rewritten", outside=True),

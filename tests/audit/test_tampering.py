@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from citewell.audit import AuditQuery, CheckReport, EntryKind, Queries, SqliteLog
+from citewell.audit.__main__ import main
 from citewell.audit.bodies import Texts, decrypt, encrypt
 from citewell.audit.keys import FolderKeys
 from citewell.audit.postings import Postings
@@ -84,6 +85,18 @@ def test_empty_log_is_whole(tmp_path: Path) -> None:
     SqliteLog(tmp_path / "audit.sqlite").close()
     report = check(tmp_path / "audit.sqlite")
     assert (report.ok, report.size) == (True, 0)
+
+
+def test_a_log_that_was_emptied_is_not_whole(log_path: Path) -> None:
+    emptied = [f"DELETE FROM {table}" for table in ("entries", "tree", "head")]
+    assert named(tamper(log_path, *emptied)) == [("truncated", 1)]
+    # Nothing speaks of entries any more but the key that signed them.
+    assert named(tamper(log_path, "DELETE FROM private", "DELETE FROM requests")) == [("truncated", 1)]
+
+
+def test_a_stranger_is_told_of_an_emptied_log_too(log_path: Path) -> None:
+    tamper(log_path, *(f"DELETE FROM {table}" for table in ("entries", "tree", "head")))
+    assert main([str(log_path)]) == 5
 
 
 @pytest.mark.parametrize("seq", [1, 3, 5])

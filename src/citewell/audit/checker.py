@@ -16,7 +16,7 @@ hands* before a deed shows the deed; hence ``outside``.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -85,11 +85,11 @@ class RowsSource:
 
     def left_behind(self, size: int) -> str:
         for table in ("entries", "private", "requests"):
-            row = self._rows.execute(f"SELECT max(seq) FROM {table}").fetchone()
-            if row and row[0] is not None and row[0] > size:
+            row = self._rows.execute(f"SELECT max(seq) FROM {table} WHERE seq > ?", (size,)).fetchone()
+            if row and row[0] is not None:
                 return f"table {table} still speaks of entry {row[0]}"
-        row = self._rows.execute("SELECT max(size) FROM published").fetchone()
-        if row and row[0] is not None and row[0] > size:
+        row = self._rows.execute("SELECT max(size) FROM published WHERE size > ?", (size,)).fetchone()
+        if row and row[0] is not None:
             return f"a checkpoint of {row[0]} entries was published"
         return ""
 
@@ -160,6 +160,9 @@ def check(
     _upper_levels(source, roots, findings)
     newest = _own_checkpoint(source, roots, size, trusted, findings)
     _against(outside, source, roots, newest, trusted, findings)
+    # Where a deed has its entry already, what lies beyond the end is its consequence.
+    if not any(found.seq for found in findings):
+        findings += _cut(source, len(sealed), key)
     if not outside:
         skipped.append("no checkpoint from outside: a log rewritten or cut by its own key would not show")
     ordered = tuple(sorted(dict.fromkeys(findings), key=lambda found: (found.seq, found.kind)))
@@ -311,6 +314,17 @@ def _against(
         else:
             reason = f"the first {kept.size} entries are not those that were signed: the log was rewritten"
             findings.append(Finding("rewritten", 0, reason))
+
+
+def _cut(source: Source, size: int, key: str) -> Iterator[Finding]:
+    """Entries at the end that the log itself still tells of. Nothing to check is not a pass."""
+    trace = source.left_behind(size)
+    if trace:
+        yield Finding("truncated", size + 1, f"the log ends at {size}, and {trace}")
+    elif not size and key.strip():
+        yield Finding(
+            "truncated", 1, "there is no entry, though a key was published: whole only if none was ever made"
+        )
 
 
 def _missing(wanted: int, size: int, newest: Checkpoint | None, source: Source) -> Finding:
