@@ -101,14 +101,6 @@ def failures(log: Log) -> tuple[FileOutcome, ...]:
     return tuple(reversed(found.values()))
 
 
-def prompts_to_check(log: Log) -> dict[str, str] | None:
-    """None when another release sealed the last configuration: its files are not the ones here."""
-    last = log.latest(EntryKind.CONFIGURATION)
-    if last is None or log.body(last)["citewell"] == environment()["citewell"]:
-        return prompt_hashes()
-    return None
-
-
 def prompt_hashes() -> dict[str, str]:
     """Prompt file name -> hash of its text, as on disk now."""
     from citewell.prompts.loading import packaged

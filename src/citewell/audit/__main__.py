@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import sqlite3
 import sys
+from functools import partial
 from pathlib import Path
 
 from citewell.audit.checker import CheckReport, ExportSource, RowsSource, check
@@ -47,6 +48,8 @@ def _check(path: Path, key: str, outside: list[str]) -> CheckReport:
     if path.is_dir():
         return check(ExportSource(path), key=key, outside=outside)
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    # What somebody put there need be no Unicode, and is to be named, not to end the check.
+    connection.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
     try:
         return check(RowsSource(connection), key=key, outside=outside)
     finally:

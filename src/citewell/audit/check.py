@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -40,28 +41,45 @@ def check_log(
     keys: KeyOf | None = None,
     evidence: EvidenceStore | None = None,
     prompts: Mapping[str, str] | None = None,
+    release: str = "",
     key: str = "",
     outside: Sequence[str] = (),
 ) -> CheckReport:
-    """``prompts`` maps each prompt file's name to its hash today.
-
-    The caller leaves them out when the last configuration was sealed by another release of Citewell, whose
-    files are not these. ``key`` and ``outside`` as in :func:`citewell.audit.checker.check`.
+    """``prompts`` maps each prompt file's name to its hash today, in this ``release`` of Citewell: when
+    another one sealed the last configuration its files are not these. ``key`` and ``outside`` as in
+    :func:`citewell.audit.checker.check`.
     """
     contents = _Contents(rows, keys, evidence)
     report = checker.check(RowsSource(rows), key=key, outside=outside, visit=contents.visit)
-    findings = [*contents.findings, *contents.withheld(), *contents.sources.texts()]
-    if prompts is not None:
-        findings += _prompts(contents.configured, prompts)
+    gone = [*report.findings, *contents.withheld()]
+    findings = [*gone, *contents.findings]
     missing = [
         f"{what} not looked at: none at hand"
         for what, given in (("personal texts", keys), ("evidence", evidence), ("prompt files", prompts))
         if given is None
     ]
     missing += contents.private.unopened(contents.erased) if keys is not None else ()
-    unique = {(finding.seq, finding.kind): finding for finding in [*findings, *report.findings]}
+    if prompts is not None:
+        last = contents.configured
+        if any(found.seq > last.seq for found in gone):
+            missing.append("prompt files not looked at: the last configuration may not be sound")
+        elif last.release and release not in ("", last.release):
+            missing.append(f"prompt files not looked at: those sealed last are of Citewell {last.release}")
+        else:
+            findings += _prompts(last, prompts)
+    findings += contents.sources.texts()
+    unique = {(finding.seq, finding.kind): finding for finding in reversed(findings)}
     ordered = tuple(unique[place] for place in sorted(unique))
     return CheckReport(not ordered, report.size, ordered, (*missing, *report.skipped), report.notes)
+
+
+@dataclass(frozen=True)
+class _Configured:
+    """A sealed configuration; ``seq`` is 0 where there is none."""
+
+    seq: int = 0
+    release: str = ""
+    prompts: Mapping[str, str] = field(default_factory=dict)
 
 
 class _Contents:
@@ -71,7 +89,7 @@ class _Contents:
         self.private = _Private(rows, keys)
         self.sources = _Sources(evidence)
         self.findings: list[Finding] = []
-        self.configured: tuple[int, dict[str, Any]] | None = None
+        self.configured = _Configured()
         self.erased: set[str] = set()
         self._expired: set[int] = set()
         self._bare: list[int] = []
@@ -88,7 +106,8 @@ class _Contents:
         try:
             body = msgspec.json.decode(text)
             if kind == EntryKind.CONFIGURATION.value:
-                self.configured = (seq, body)
+                release, prompts = body.get("citewell", ""), dict(body.get("prompts", {}))
+                self.configured = _Configured(seq, release, prompts)
             elif kind == EntryKind.INGEST.value:
                 self.sources.commit(seq, body)
             elif kind == EntryKind.EXPIRY.value:
@@ -97,7 +116,7 @@ class _Contents:
                 self.erased.add(body["subject"])
             else:
                 self.findings += self.sources.quotes(seq, body)
-        except (msgspec.DecodeError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             self.findings.append(Finding("edited", seq, f"its body is no {kind}: {error!r}"))
 
     def withheld(self) -> Iterator[Finding]:
@@ -178,16 +197,13 @@ class _Beside:
         return found
 
 
-def _prompts(sealed: tuple[int, dict[str, Any]] | None, prompts: Mapping[str, str]) -> Iterator[Finding]:
+def _prompts(sealed: _Configured, prompts: Mapping[str, str]) -> Iterator[Finding]:
     """The last configuration entry names every prompt file's hash; a legitimate change adds an entry."""
-    if sealed is None:
-        return
-    seq, body = sealed
-    for name, digest in sorted(body.get("prompts", {}).items()):
+    for name, digest in sorted(sealed.prompts.items()):
         if prompts.get(name) != digest:
             found = f"has {prompts[name]}" if name in prompts else "is gone"
             reason = f"prompt file {name} was sealed as {digest} and now {found}"
-            yield Finding("prompt", seq, reason)
+            yield Finding("prompt", sealed.seq, reason)
 
 
 class _Sources:

@@ -44,7 +44,8 @@ class CheckReport:
 
 
 class Source(Protocol):
-    """A log to check; everything as stored, in order, nothing made good."""
+    """A log to check; everything as stored, in order, nothing made good. What is not of its type fits no
+    leaf."""
 
     def entries(self) -> Iterable[Row]: ...
 
@@ -68,16 +69,16 @@ class RowsSource:
         self._rows = rows
 
     def entries(self) -> Iterable[Row]:
-        found: Iterable[Row] = self._rows.execute(
+        found = self._rows.execute(
             "SELECT seq, kind, timestamp, subject, body, body_hash FROM entries ORDER BY seq"
         )
-        return found
+        return map(_typed, found)
 
     def hashes(self, level: int) -> Iterable[tuple[int, bytes]]:
-        found: Iterable[tuple[int, bytes]] = self._rows.execute(
-            "SELECT place, hash FROM tree WHERE level = ? ORDER BY place", (level,)
-        )
-        return found
+        found = self._rows.execute("SELECT place, hash FROM tree WHERE level = ? ORDER BY place", (level,))
+        for place, digest in found:
+            if type(place) is int:
+                yield place, digest if type(digest) is bytes else b""
 
     def newest(self) -> str:
         row = self._rows.execute("SELECT checkpoint FROM head").fetchone()
@@ -113,15 +114,12 @@ class ExportSource:
             if not len(leaves) == len(bodies) == width:
                 raise ValueError(f"bundle {number} of the export is not whole")
             for data, line in zip(leaves, bodies, strict=True):
-                leaf, body = json.loads(data), json.loads(line)
-                yield (
-                    leaf["seq"],
-                    leaf["kind"],
-                    leaf["timestamp"],
-                    leaf["subject"],
-                    body["body"],
-                    leaf["body"],
-                )
+                try:
+                    leaf, body = json.loads(data), json.loads(line)
+                    sealed = [leaf[name] for name in ("seq", "kind", "timestamp", "subject", "body")]
+                    yield _typed((*sealed[:4], body["body"], sealed[4]))
+                except (ValueError, LookupError, TypeError, RecursionError) as error:
+                    raise ValueError(f"bundle {number} of the export cannot be read: {error!r}") from error
 
     def hashes(self, level: int) -> Iterable[tuple[int, bytes]]:
         count = self._size >> (8 * level)
@@ -138,6 +136,24 @@ class ExportSource:
     def left_behind(self, size: int) -> str:
         beyond = sorted(self._folder.glob("bodies/**/*.jsonl"))[-(-size // TILE) :]
         return f"{beyond[-1].name} is of later entries" if beyond else ""
+
+
+def _typed(row: Sequence[Any]) -> Row:
+    """A database, or an export, may hold anything in any column."""
+    seq, kind, timestamp, subject, body, body_hash = row
+    return (
+        seq if type(seq) is int else 0,
+        _text(kind),
+        _text(timestamp),
+        _text(subject),
+        None if body is None else _text(body),
+        _text(body_hash),
+    )
+
+
+def _text(value: object) -> str:
+    """No text of an entry begins with NUL."""
+    return value if type(value) is str else f"\0{type(value).__name__}"
 
 
 Visit = Callable[[Row], None]

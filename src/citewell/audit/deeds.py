@@ -36,12 +36,15 @@ Row = tuple[int, str, str, str, "str | None", str]
 def derive(row: Row, seq: int | None = None) -> bytes | None:
     """The leaf hash that a stored entry gives, at ``seq`` when it was sealed elsewhere.
 
-    None when its body is not what its hash says.
+    None when its body is not what its hash says, or it has what no JSON can say.
     """
     stands, kind, timestamp, subject, body, body_hash = row
     if body is not None and _body_hash(body) != body_hash:
         return None
-    return leaf_hash(_leaf(stands if seq is None else seq, kind, timestamp, subject, body_hash))
+    try:
+        return leaf_hash(_leaf(stands if seq is None else seq, kind, timestamp, subject, body_hash))
+    except ValueError:
+        return None
 
 
 def _leaf(seq: int, kind: str, timestamp: str, subject: str, body_hash: str) -> bytes:

@@ -255,6 +255,7 @@ class Log:
         *,
         evidence: EvidenceStore | None = None,
         prompts: Mapping[str, str] | None = None,
+        release: str = "",
         key: str = "",
         outside: Sequence[str] = (),
     ) -> CheckReport:
@@ -265,7 +266,13 @@ class Log:
         key = key or self.keys.published()
         with self.database.reading() as rows:
             return check_log(
-                rows, keys=self.keys.key, evidence=evidence, prompts=prompts, key=key, outside=outside
+                rows,
+                keys=self.keys.key,
+                evidence=evidence,
+                prompts=prompts,
+                release=release,
+                key=key,
+                outside=outside,
             )
 
     def close(self) -> None:

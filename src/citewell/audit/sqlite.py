@@ -14,6 +14,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from citewell.audit.database import Rows
@@ -127,6 +128,8 @@ class SqliteDatabase:
             source = Path(self._copy.name) / self.path.name
         connection = sqlite3.connect(source, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA query_only = ON")
+        # What somebody put there need be no Unicode, and is to be named, not to end the check.
+        connection.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
         return connection
 
 

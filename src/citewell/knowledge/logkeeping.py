@@ -20,8 +20,9 @@ from citewell.access import Caller, Role
 from citewell.assembly import AUDIT_FILE, Assembly
 from citewell.audit.entries import EntryKind
 from citewell.audit.growth import Growth, growth_since
+from citewell.environment import environment
 from citewell.knowledge.seeing import Seeing
-from citewell.sealing import prompts_to_check
+from citewell.sealing import prompt_hashes
 
 if TYPE_CHECKING:
     from citewell.audit import CheckReport, Log
@@ -48,16 +49,13 @@ class LogKeeping:
         self._caller.must(Role.AUDITOR, to="check the log")
         self._parts.must_be_there()
         if self._parts.config.audit.database:
-            log, evidence = self._parts.log, self._parts.evidence
-            report = log.check(evidence=evidence, prompts=prompts_to_check(log), outside=outside, key=key)
-            return self._without_names(report)
+            return self._checked(self._parts.log, self._parts.evidence, outside, key)
         log = SqliteLog(self._parts.home / AUDIT_FILE, readonly=True, keys=self._parts.keys)
         try:
             with self._readable_evidence() as evidence:
-                report = log.check(evidence=evidence, prompts=prompts_to_check(log), outside=outside, key=key)
+                return self._checked(log, evidence, outside, key)
         finally:
             log.database.close()
-        return self._without_names(report)
 
     def size(self) -> int:
         """Entries in the log, whoever's they are."""
@@ -110,6 +108,16 @@ class LogKeeping:
         self._caller.must(role, to=to)
         self._parts.must_be_there()
         return self._parts.log
+
+    def _checked(self, log: Log, evidence: SqliteEvidence, outside: Sequence[str], key: str) -> CheckReport:
+        report = log.check(
+            evidence=evidence,
+            prompts=prompt_hashes(),
+            release=environment()["citewell"],
+            outside=outside,
+            key=key,
+        )
+        return self._without_names(report)
 
     def _without_names(self, report: CheckReport) -> CheckReport:
         """Findings name requests and documents, whoever's they are: who may not see all of it learns what
