@@ -195,3 +195,23 @@ def test_an_entry_is_proved_to_be_in_the_log(log: SqliteLog) -> None:
         assert log.at(seq).hash == "sha256:" + data.hex()
     with pytest.raises(UsageError, match="no entry 6"):
         log.prove(6)
+
+
+@pytest.mark.parametrize("odd", ["\u2028", "\u0085", "\r", "\x1c", "\ud7ff"])
+def test_an_export_checks_whatever_stands_in_a_body(tmp_path: Path, odd: str) -> None:
+    log = SqliteLog(tmp_path / "audit.sqlite")
+    log.note(EntryKind.NOTICE, {"text": f"one{odd}two"})
+    log.note(EntryKind.NOTICE, {"text": "three"})
+    export(log, tmp_path / "export")
+    assert main([str(tmp_path / "export")]) == 0
+
+
+@pytest.mark.parametrize("line", ["[]", "7", '{"seq": 1}', "{", "[" * 100_000])
+def test_an_export_that_cannot_be_read_is_said_to_be_so(
+    tmp_path: Path, line: str, log: SqliteLog, capsys: pytest.CaptureFixture[str]
+) -> None:
+    export(log, tmp_path / "export")
+    bodies = tmp_path / "export" / "bodies" / "000.jsonl"
+    bodies.write_text("\n".join([line, *bodies.read_text().split("\n")[1:]]))
+    assert main([str(tmp_path / "export")]) == 2
+    assert "bundle 0 of the export cannot be read" in capsys.readouterr().err

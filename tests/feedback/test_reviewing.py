@@ -178,6 +178,13 @@ def test_cases_are_written_once_and_the_lines_of_others_stay(room: Room, tmp_pat
     assert [case.id for case in load_cases(file)] == ["own", records[1].request_id]
 
 
+def test_a_question_with_what_unicode_calls_the_end_of_a_line_is_one_case(room: Room, tmp_path: Path) -> None:
+    record = room.answered(1, version=room.document(), question="What\u2028was\x85it?")
+    room.kb.review.accept(record.request_id, reviewer="carol")
+    for added in (1, 0):
+        assert room.kb.review.write(tmp_path / "cases.jsonl").added == added
+
+
 def test_a_file_of_something_else_is_left_alone(room: Room, tmp_path: Path) -> None:
     record = room.answered(1, version=room.document())
     room.kb.review.accept(record.request_id, reviewer="carol")

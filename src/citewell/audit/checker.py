@@ -110,7 +110,8 @@ class ExportSource:
         for number in range(-(-self._size // TILE)):
             width = min(TILE, self._size - number * TILE)
             leaves = read_bundle((self._folder / bundle_path(number, width)).read_bytes())
-            bodies = (self._folder / bodies_path(number)).read_text(encoding="utf-8").splitlines()
+            # Bytes: a text may hold what Unicode, not JSON, calls the end of a line.
+            bodies = (self._folder / bodies_path(number)).read_bytes().removesuffix(b"\n").split(b"\n")
             if not len(leaves) == len(bodies) == width:
                 raise ValueError(f"bundle {number} of the export is not whole")
             for data, line in zip(leaves, bodies, strict=True):

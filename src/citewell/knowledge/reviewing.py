@@ -218,9 +218,11 @@ class Reviewing:
         self._caller.must(Role.ADMIN, to="write case files")
         path = Path(path)
         try:
-            lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+            text = path.read_text(encoding="utf-8") if path.exists() else ""
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{path} cannot be read: {error}", hint="name a file of JSON lines") from error
+        # Not splitlines: a question may hold what Unicode, not JSON, calls the end of a line.
+        lines = text.removesuffix("\n").split("\n") if text else []
         ids = [_case_id(line, number, path) for number, line in enumerate(lines, 1)]
         reviews = self._parts.feedback.reviews()
         cases = {one.id: one for one in self.cases()}
