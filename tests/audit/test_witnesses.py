@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from citewell.audit import EntryKind, SqliteLog
+from citewell.audit.__main__ import main
+from citewell.audit.notes import checkpoints_in, read_checkpoint
 from citewell.audit.publishing import Publisher, names
 from citewell.audit.witnesses import witness
 from citewell.errors import ConfigError, LogError
@@ -225,3 +227,29 @@ def test_checkpoints_go_out_when_they_are_due(tmp_path: Path, log: SqliteLog) ->
     log.note(EntryKind.NOTICE, {})
     again.close()
     assert len(list(witness(url).read())) == 2
+
+
+def test_a_log_is_checked_against_the_file_of_its_witness(tmp_path: Path, log: SqliteLog) -> None:
+    kept = tmp_path / "kept"
+    for number in range(3):
+        log.note(EntryKind.NOTICE, {"number": number})
+        witness(f"file:{kept}").publish(log.checkpoint())
+    found = checkpoints_in(kept.read_text())
+    assert found == list(witness(f"file:{kept}").read())
+    assert [read_checkpoint(one).size for one in found] == [log.size() - 2, log.size() - 1, log.size()]
+    assert log.check(outside=[kept.read_text()]).ok
+    # As `cat` puts them together, without the empty line.
+    assert log.check(outside=["".join(found)]).ok
+    assert main([str(log.path), "--checkpoint", str(kept)]) == 0
+
+
+def test_one_bad_checkpoint_among_those_kept_is_a_finding(tmp_path: Path, log: SqliteLog) -> None:
+    log.note(EntryKind.NOTICE, {})
+    kept = log.checkpoint()
+    other = SqliteLog(tmp_path / "other.sqlite", keys=log.keys)
+    other.note(EntryKind.NOTICE, {"said": "otherwise"})
+    (rewritten,) = log.check(outside=[f"{kept}\n{other.checkpoint()}"]).findings
+    assert rewritten.kind == "rewritten"
+    for damaged in ("half a line", kept[:-9] + "\n", kept.replace("\n\n", "\n")):
+        findings = log.check(outside=[f"{kept}\n{damaged}\n{kept}"]).findings
+        assert {finding.kind for finding in findings} == {"checkpoint"}

@@ -98,6 +98,18 @@ def test_a_checkpoint_kept_outside_proves_origin(log: SqliteLog) -> None:
     assert "ask for a receipt made against yours" in report.findings[0]
 
 
+def test_a_file_of_many_checkpoints_proves_origin_by_the_one_that_fits(tmp_path: Path) -> None:
+    log = made(tmp_path / "many", 2)
+    kept = [log.checkpoint()]
+    for number in (7, 8):
+        log.append(some_record(number, config_hash=hash_value(CONFIG)))
+        kept.append(log.checkpoint())
+    against = written(issue(log, request(2), checkpoint=kept[1]))
+    assert check_receipt(against, outside=["\n".join(kept)]).origin
+    assert "ask for a receipt" in check_receipt(against, outside=[kept[0] + kept[2]]).findings[0]
+    assert "cannot be read" in check_receipt(against, outside=[kept[1] + "something"]).findings[0]
+
+
 def test_it_shows_question_answer_claims_and_spans(receipt: bytes) -> None:
     value = json.loads(receipt)
     assert value["answer"]["question"] == "question 3?"

@@ -23,7 +23,7 @@ from typing import Any, Protocol
 
 from citewell.audit.deeds import Finding, Row, Standing, derive, explain
 from citewell.audit.merkle import TILE, Frontier
-from citewell.audit.notes import NOT_CHECKED, Checkpoint, Trusted, read_checkpoint
+from citewell.audit.notes import NOT_CHECKED, Checkpoint, Trusted, checkpoints_in, read_checkpoint
 from citewell.audit.tiles import CHECKPOINT, bodies_path, bundle_path, read_bundle, tile_path
 
 _KEY_ENTRY = "key"
@@ -164,7 +164,8 @@ Visit = Callable[[Row], None]
 def check(
     source: Source, *, key: str = "", outside: Sequence[str] = (), visit: Visit | None = None
 ) -> CheckReport:
-    """``key`` are published verifier keys, one a line; ``outside`` are checkpoints that others kept."""
+    """``key`` are published verifier keys, one a line; ``outside`` are checkpoints that others kept, one or
+    several in a text."""
     findings: list[Finding] = []
     notes: list[str] = []
     skipped: list[str] = []
@@ -313,7 +314,8 @@ def _against(
     findings: list[Finding],
 ) -> None:
     """Checkpoints that somebody kept, against the log as it is now."""
-    readable = [_readable(text, trusted, findings, "the checkpoint from outside") for text in outside]
+    kept_outside = (one for text in outside for one in checkpoints_in(text))
+    readable = [_readable(one, trusted, findings, "the checkpoint from outside") for one in kept_outside]
     size, agreed = len(roots.leaves), 0
     for kept in sorted((one for one in readable if one is not None), key=lambda one: one.size):
         if newest is not None and kept.origin != newest.origin:

@@ -11,6 +11,7 @@ import base64
 import binascii
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 
 from citewell.audit.merkle import EMPTY
@@ -50,6 +51,12 @@ def read_checkpoint(text: str) -> Checkpoint:
     if len(digest) != 32 or (size == "0" and digest != EMPTY):
         raise ValueError("its root is not a SHA-256 hash")
     return Checkpoint(origin, int(size), digest, f"{body}\n".encode(), tuple(found))
+
+
+def checkpoints_in(text: str) -> list[str]:
+    """The checkpoints of a file in which a witness keeps one after the other, with or without an empty line
+    between them. What is none stays there to be refused."""
+    return re.findall(r"(?:[^\n]+\n)+\n(?:\u2014 [^\n]+\n)+|[^\n]+\n?", text) or [text]
 
 
 def read_key(text: str) -> tuple[str, bytes, bytes]:

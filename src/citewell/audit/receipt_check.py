@@ -19,7 +19,7 @@ import msgspec
 from citewell.audit.bodies import SEALED
 from citewell.audit.entries import leaf
 from citewell.audit.merkle import leaf_hash, verify_inclusion
-from citewell.audit.notes import Checkpoint, Trusted, read_checkpoint, read_key, verify
+from citewell.audit.notes import Checkpoint, Trusted, checkpoints_in, read_checkpoint, read_key, verify
 from citewell.audit.personal import steps
 from citewell.audit.receipts import ABOUT, FORMAT, Leaf, Receipt, readable, written
 from citewell.identity import canonical_json, hash_bytes, hash_value, opens
@@ -213,19 +213,22 @@ def _inclusion(what: str, entry: Leaf, proof: Sequence[str], checkpoint: Checkpo
 
 
 def _against(checkpoint: Checkpoint | None, text: str) -> str:
-    """Why a checkpoint kept elsewhere does not bear the receipt out; "" when it does."""
+    """Why the checkpoints of a file kept elsewhere do not bear the receipt out; "" when they do."""
     try:
-        kept = read_checkpoint(text)
+        every = [read_checkpoint(one) for one in checkpoints_in(text)]
     except ValueError as error:
         return f"the checkpoint you gave cannot be read: {error}"
     if checkpoint is None:
         return "the checkpoint you gave has nothing to be compared with"
-    if (kept.origin, kept.size) != (checkpoint.origin, checkpoint.size):
+    of_one_size = [kept for kept in every if (kept.origin, kept.size) == (checkpoint.origin, checkpoint.size)]
+    if not of_one_size:
         return (
-            f"the checkpoint you gave is of {kept.size} entries of {kept.origin}, the receipt's of"
+            f"the checkpoint you gave is of {every[-1].size} entries of {every[-1].origin}, the receipt's of"
             f" {checkpoint.size} of {checkpoint.origin}: ask for a receipt made against yours"
         )
-    return "" if kept.root == checkpoint.root else "the log you kept a checkpoint of is another one"
+    if any(kept.root != checkpoint.root for kept in of_one_size):
+        return "the log you kept a checkpoint of is another one"
+    return ""
 
 
 def _report(findings: list[str], receipt: Receipt | None, issuer: str, origin: bool) -> ReceiptReport:

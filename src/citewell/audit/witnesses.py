@@ -16,7 +16,6 @@ Knows nothing about logs.
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -25,6 +24,7 @@ from typing import Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from citewell.addresses import named, post
+from citewell.audit.notes import checkpoints_in
 from citewell.errors import ConfigError, LogError, MissingExtraError
 from citewell.ports import Witness
 
@@ -49,9 +49,8 @@ class FileWitness:
     def read(self) -> Iterator[str]:
         """Every checkpoint, oldest first."""
         if self.path.exists():
-            # An empty line stands within each checkpoint; the one after it is followed by an origin again.
             kept = self.path.read_text(encoding="utf-8")
-            yield from re.findall(r"(?:[^\n]+\n)+\n(?:\u2014 [^\n]+\n)+", kept)
+            yield from checkpoints_in(kept) if kept else ()
 
 
 class GitWitness:
