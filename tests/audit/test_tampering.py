@@ -330,3 +330,38 @@ def test_without_the_keys_it_is_said_that_personal_texts_were_not_looked_at(log_
     )
     assert report.ok
     assert any("personal texts of 5 entries not looked at" in line for line in report.skipped)
+
+
+def request(number: int) -> str:
+    return f"req_{number:024d}"
+
+
+def test_a_request_that_leads_to_another_record_is_refused_and_named(log_path: Path) -> None:
+    statement = f"UPDATE requests SET seq = 2 WHERE request_id = '{request(1)}'"
+    assert named(tamper(log_path, statement)) == [("side-table", 1), ("side-table", 2)]
+    log = SqliteLog(log_path)
+    with pytest.raises(LogIntegrityError, match="not of request"):
+        log.record(request(1))
+    assert log.record(request(2)).request_id == request(2)
+
+
+@pytest.mark.parametrize(
+    ("statement", "seq"),
+    [
+        (f"DELETE FROM requests WHERE request_id = '{request(3)}'", 3),
+        ("INSERT INTO requests VALUES('req_x', 4)", 4),
+        (f"UPDATE requests SET request_id = 'req_x' WHERE request_id = '{request(5)}'", 5),
+        (f"UPDATE requests SET seq = 'x' WHERE request_id = '{request(5)}'", 5),
+    ],
+)
+def test_requests_are_derived_again(log_path: Path, statement: str, seq: int) -> None:
+    assert named(tamper(log_path, statement)) == [("side-table", seq)]
+
+
+def test_a_changed_size_is_named(log_path: Path) -> None:
+    assert named(tamper(log_path, "UPDATE head SET size = 3")) == [("side-table", 0)]
+
+
+def test_a_request_for_what_is_no_record_is_named(log_path: Path) -> None:
+    SqliteLog(log_path).note(EntryKind.NOTICE, {})
+    assert named(tamper(log_path, "INSERT INTO requests VALUES('req_x', 6)")) == [("side-table", 6)]

@@ -51,6 +51,9 @@ def check_log(
     """
     contents = _Contents(rows, keys, evidence)
     report = checker.check(RowsSource(rows), key=key, outside=outside, visit=contents.visit)
+    size = rows.execute("SELECT size FROM head").fetchone()
+    if size and size[0] != report.size and all(found.kind == "signature" for found in report.findings):
+        contents.findings.append(Finding("side-table", 0, f"table head has {size[0]!r} entries"))
     gone = [*report.findings, *contents.withheld()]
     findings = [*gone, *contents.findings]
     missing = [
@@ -87,6 +90,7 @@ class _Contents:
 
     def __init__(self, rows: Rows, keys: KeyOf | None, evidence: EvidenceStore | None) -> None:
         self.private = _Private(rows, keys)
+        self._requests = _Beside(rows.execute("SELECT seq, request_id FROM requests ORDER BY seq"))
         self.sources = _Sources(evidence)
         self.findings: list[Finding] = []
         self.configured = _Configured()
@@ -101,6 +105,10 @@ class _Contents:
             return
         if subject:
             self.findings += self.private.look_at(row)
+        # A record's own request leads to it, and no other does.
+        listed = [request for _, request in self._requests.of(seq)]
+        if kind not in RECORDS and listed:
+            self.findings.append(Finding("side-table", seq, f"table requests has {listed[0]!r} for it"))
         if kind not in _READ:
             return
         try:
@@ -115,6 +123,9 @@ class _Contents:
             elif kind == EntryKind.ERASURE.value:
                 self.erased.add(body["subject"])
             else:
+                if listed != [body["request_id"]]:
+                    reason = f"table requests has {listed} for it, and it is {body['request_id']}"
+                    self.findings.append(Finding("side-table", seq, reason))
                 self.findings += self.sources.quotes(seq, body)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             self.findings.append(Finding("edited", seq, f"its body is no {kind}: {error!r}"))

@@ -85,13 +85,13 @@ class RowsSource:
         return str(row[0]) if row else ""
 
     def left_behind(self, size: int) -> str:
-        for table in ("entries", "private", "requests"):
-            row = self._rows.execute(f"SELECT max(seq) FROM {table} WHERE seq > ?", (size,)).fetchone()
+        said = "table {0} still speaks of entry {1}"
+        tables = [(name, "seq", said) for name in ("entries", "private", "requests")]
+        for name, column, trace in (*tables, ("published", "size", "a checkpoint of {1} entries was {0}")):
+            beyond = f"SELECT max({column}) FROM {name} WHERE {column} BETWEEN ? AND ?"
+            row = self._rows.execute(beyond, (size + 1, 2**63 - 1)).fetchone()
             if row and row[0] is not None:
-                return f"table {table} still speaks of entry {row[0]}"
-        row = self._rows.execute("SELECT max(size) FROM published WHERE size > ?", (size,)).fetchone()
-        if row and row[0] is not None:
-            return f"a checkpoint of {row[0]} entries was published"
+                return trace.format(name, row[0])
         return ""
 
 

@@ -150,12 +150,18 @@ class Log:
     # --- reading ----------------------------------------------------------------------------------
 
     def get(self, request_id: str) -> Entry:
-        """The entry of one answer or error. Raises UsageError when there is none."""
+        """The entry of one answer or error. Raises UsageError when there is none, LogIntegrityError when it
+        is of another request."""
         with self.database.reading() as rows:
             row = rows.execute("SELECT seq FROM requests WHERE request_id = ?", (request_id,)).fetchone()
         if row is None:
             raise self.absent(request_id)
-        return self.at(row[0])
+        entry = self.at(row[0])
+        if entry.body is not None and _request_of(entry.body) != request_id:
+            raise LogIntegrityError(
+                f"entry {entry.seq} is not of request {request_id}", hint="run `citewell audit check`"
+            )
+        return entry
 
     def absent(self, request_id: str) -> UsageError:
         """What is said of a request that has no record."""
@@ -322,6 +328,18 @@ class _Waiting:
     def __init__(self, entry: Sealed) -> None:
         self.entry, self.hash = entry, b""
         self.error: BaseException | None = None
+
+
+class _Requested(msgspec.Struct):
+    request_id: str
+
+
+def _request_of(body: str) -> str:
+    """The request that a stored record is of; "" where it is no record any more."""
+    try:
+        return msgspec.json.decode(body, type=_Requested).request_id
+    except ValueError:
+        return ""
 
 
 def _entry(row: Row) -> Entry:
