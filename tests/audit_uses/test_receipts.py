@@ -122,6 +122,16 @@ def test_it_shows_question_answer_claims_and_spans(receipt: bytes) -> None:
     assert "alice" not in receipt.decode()
 
 
+def test_another_configuration_sealed_in_between_does_not_hide_the_answers_own(tmp_path: Path) -> None:
+    """As a command does beside a running server, which seals its own configuration once."""
+    log = made(tmp_path / "between", 1)
+    log.note(EntryKind.CONFIGURATION, {"config": {}, "config_hash": hash_value({}), "prompts": {}})
+    log.append(some_record(8, config_hash=hash_value(CONFIG)))
+    value = json.loads(written(issue(log, request(8))))
+    assert value["answer"]["thresholds"]["retrieval"] == {"relevance_threshold": 0.7}
+    assert value["answer"]["prompts"] == {"p": "sha256:p"}
+
+
 def test_it_can_keep_the_texts_secret_or_show_the_user(log: SqliteLog) -> None:
     secret = written(issue(log, request(1), hashes_only=True))
     assert b"question 1?" not in secret

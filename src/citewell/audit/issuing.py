@@ -13,7 +13,7 @@ import msgspec
 
 from citewell.audit.bodies import opened
 from citewell.audit.database import Rows
-from citewell.audit.entries import Entry, EntryKind
+from citewell.audit.entries import Entry, EntryKind, only
 from citewell.audit.merkle import Tree
 from citewell.audit.notes import read_checkpoint
 from citewell.audit.receipt_check import check_receipt
@@ -131,17 +131,15 @@ def _opened(log: Log, entry: Entry, *, with_user: bool) -> dict[str, Opened]:
 
 
 def _configuration(rows: Rows, tree: Tree, size: int, answer: Entry, config_hash: str) -> Proven | None:
-    """The last sealed configuration before the answer, when it is the one the answer names."""
-    row = rows.execute(
+    """The last sealed configuration before the answer that is the one it names: other processes may have
+    sealed theirs in between. None where none is; the receipt's check says so."""
+    for seq, kind, timestamp, subject, text, body_hash in rows.execute(
         "SELECT seq, kind, timestamp, subject, body, body_hash FROM entries"
-        " WHERE kind = ? AND seq < ? ORDER BY seq DESC LIMIT 1",
-        (EntryKind.CONFIGURATION.value, answer.seq),
-    ).fetchone()
-    if row is None or row[4] is None:
-        return None
-    seq, kind, timestamp, subject, text, body_hash = row
-    body = msgspec.json.decode(text)
-    if body.get("config_hash") != config_hash:
-        return None
-    sealed = Leaf(body=body_hash, format=1, kind=kind, seq=seq, subject=subject, timestamp=timestamp)
-    return Proven(entry=sealed, body=body, proof=in_base64(tree.inclusion(seq - 1, size)))
+        f" WHERE {only(EntryKind.CONFIGURATION)} AND seq < ? AND body IS NOT NULL ORDER BY seq DESC",
+        (answer.seq,),
+    ):
+        body = msgspec.json.decode(text)
+        if body.get("config_hash") == config_hash:
+            sealed = Leaf(body=body_hash, format=1, kind=kind, seq=seq, subject=subject, timestamp=timestamp)
+            return Proven(entry=sealed, body=body, proof=in_base64(tree.inclusion(seq - 1, size)))
+    return None
