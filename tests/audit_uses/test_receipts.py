@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from benchmarks.sample_records import some_record
 from hypothesis import given, settings
@@ -18,7 +19,7 @@ from citewell.audit.issuing import issue
 from citewell.audit.log import SqliteLog
 from citewell.audit.printed import as_html, as_text
 from citewell.audit.receipt_check import ReceiptReport, check_receipt
-from citewell.audit.receipts import source_of, written
+from citewell.audit.receipts import Receipt, readable, source_of, written
 from citewell.errors import UsageError
 from citewell.identity import canonical_json, hash_value
 
@@ -130,6 +131,31 @@ def test_another_configuration_sealed_in_between_does_not_hide_the_answers_own(t
     value = json.loads(written(issue(log, request(8))))
     assert value["answer"]["thresholds"]["retrieval"] == {"relevance_threshold": 0.7}
     assert value["answer"]["prompts"] == {"p": "sha256:p"}
+
+
+def test_what_was_left_out_of_a_receipt_is_told(log: SqliteLog, receipt: bytes) -> None:
+    assert not any("as salted hashes" in line for line in check_receipt(receipt).does_not_prove)
+
+    def stripped(change: Any) -> ReceiptReport:
+        value = msgspec.json.decode(receipt, type=Receipt)
+        opened, configuration = change(dict(value.opened), value.configuration)
+        answer, annotations = readable(value.body, opened, configuration)
+        made = msgspec.structs.replace(
+            value, opened=opened, configuration=configuration, answer=answer, annotations=annotations
+        )
+        return check_receipt(written(made))
+
+    def without_reason(opened: Any, configuration: Any) -> Any:
+        del opened["/claims/0/verdict/reason"]
+        return opened, configuration
+
+    report = stripped(without_reason)
+    assert report.ok
+    assert any("/claims/0/verdict/reason" in line for line in report.does_not_prove)
+    report = stripped(lambda opened, configuration: (opened, None))
+    assert report.ok
+    assert any("settings and prompt files" in line for line in report.does_not_prove)
+    assert not any("nothing in this file was changed" in line for line in report.proves)
 
 
 def test_it_can_keep_the_texts_secret_or_show_the_user(log: SqliteLog) -> None:

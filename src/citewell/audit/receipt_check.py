@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -20,12 +20,14 @@ from citewell.audit.bodies import SEALED
 from citewell.audit.entries import leaf
 from citewell.audit.merkle import leaf_hash, verify_inclusion
 from citewell.audit.notes import Checkpoint, Trusted, checkpoints_in, read_checkpoint, read_key, verify
-from citewell.audit.personal import steps
-from citewell.audit.receipts import ABOUT, FORMAT, Leaf, Receipt, readable, written
+from citewell.audit.personal import member, steps
+from citewell.audit.receipts import ABOUT, FORMAT, Leaf, Receipt, may_be_shown, readable, written
 from citewell.identity import canonical_json, hash_bytes, hash_value, opens
 from citewell.records import Record
 
 MAX_BYTES = 64 << 20
+_NAMED = 5
+"""Texts that are named; of the others it is said how many."""
 
 
 class ReceiptReport(Record, frozen=True, kw_only=True):
@@ -153,6 +155,18 @@ def _at(body: Any, pointer: str) -> str:
     return found if isinstance(found, str) and pointer.startswith("/") else ""
 
 
+def _sealed(value: Any, path: str) -> Iterator[str]:
+    """The JSON pointers of the salted hashes in a body."""
+    if type(value) is dict and SEALED in value:
+        yield path
+    elif type(value) is dict:
+        for name, item in value.items():
+            yield from _sealed(item, member(path, name))
+    elif type(value) is list:
+        for place, item in enumerate(value):
+            yield from _sealed(item, f"{path}/{place}")
+
+
 def _checkpoint(receipt: Receipt, findings: list[str]) -> Checkpoint | None:
     """The receipt's own, signed by each key that it names."""
     try:
@@ -235,7 +249,7 @@ def _report(findings: list[str], receipt: Receipt | None, issuer: str, origin: b
     proves: list[str] = []
     open_ = list(NEVER_PROVEN)
     if receipt is not None and not findings:
-        proves.append("integrity: nothing in this file was changed since it was sealed")
+        proves.append("integrity: what stands in this file is what was sealed")
         proves.append(f"its place: entry {receipt.entry.seq} of a log that was signed with it in")
         if receipt.configuration is not None:
             proves.append("the settings and prompt files that the log says were in force")
@@ -243,8 +257,13 @@ def _report(findings: list[str], receipt: Receipt | None, issuer: str, origin: b
             proves.append(f"origin: {issuer} sealed it")
     if not origin:
         open_.insert(0, "origin: that needs --key with the issuer's key, or a checkpoint, from elsewhere")
-    if receipt is not None and len(receipt.opened) == 0 and receipt.entry.subject:
-        open_.append("the texts of question and answer: they stand here as salted hashes only")
+    if receipt is not None:
+        shut = may_be_shown(set(_sealed(receipt.body, "")) - set(receipt.opened), with_user=False)
+        if shut:
+            named = f"{', '.join(shut[:_NAMED])}{' and others' if len(shut) > _NAMED else ''}"
+            open_.append(f"{len(shut)} texts, which stand here as salted hashes only: {named}")
+        if receipt.configuration is None:
+            open_.append("the settings and prompt files: no configuration stands in this file")
     return ReceiptReport(
         ok=not findings,
         origin=origin,
