@@ -184,6 +184,18 @@ def test_nothing_to_check_is_not_a_pass(tmp_path: Path) -> None:
     assert main([str(tmp_path / "empty")]) == 2
 
 
+def test_an_export_is_not_written_over_another_history_of_the_same_log(
+    tmp_path: Path, log: SqliteLog
+) -> None:
+    export(log, tmp_path / "export")
+    rewritten = SqliteLog(tmp_path / "rewritten.sqlite", keys=log.keys)
+    for number in range(7):
+        rewritten.note(EntryKind.NOTICE, {"said": f"otherwise {number}"})
+    with pytest.raises(UsageError, match="does not go on"):
+        export(rewritten, tmp_path / "export")
+    assert main([str(tmp_path / "export")]) == 0
+
+
 def test_an_entry_is_proved_to_be_in_the_log(log: SqliteLog) -> None:
     for seq in range(1, 6):
         proof = log.prove(seq)

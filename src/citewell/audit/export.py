@@ -25,6 +25,7 @@ from citewell.audit.tiles import (
     tile_path,
     write_bundle,
 )
+from citewell.audit.writer import stored_tree
 from citewell.errors import LogError, UsageError
 
 if TYPE_CHECKING:
@@ -43,10 +44,15 @@ def export(log: Log, folder: Path) -> int:
     try:
         if there.exists():
             held = read_checkpoint(there.read_text(encoding="utf-8"))
-            if held.origin != newest.origin or held.size > newest.size:
+            with log.database.reading() as rows:
+                goes_on = held.origin == newest.origin and held.size <= newest.size
+                # The same name is not enough: full tiles of another history would stay.
+                goes_on = goes_on and stored_tree(rows, newest.size).root(held.size) == held.root
+            if not goes_on:
                 raise UsageError(
-                    f"{folder} holds {held.size} entries of log {held.origin}",
-                    hint="export to another folder",
+                    f"{folder} holds {held.size} entries of log {held.origin} that this log does not go on"
+                    " from",
+                    hint="export to another folder, and keep this one: it shows what was there",
                 )
         with log.database.reading() as rows:
             _tiles(rows, newest.size, folder)
