@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from citewell.answering.answering import Answering
     from citewell.answering.questioning import Questioner
     from citewell.audit import Log
+    from citewell.audit.database import Database
     from citewell.audit.keys import FolderKeys
     from citewell.audit.publishing import Publisher
     from citewell.checking import Checker
@@ -59,6 +60,7 @@ Make = TypeVar("Make", bound=Callable[..., object])
 
 CONFIG_FILE = "citewell.toml"
 AUDIT_FILE = "audit.sqlite"
+TABLES_FILE = "audit-index.sqlite"
 FEEDBACK_FILE = "feedback.sqlite"
 EMBEDDED = "embedded"
 _REMEMBERING = ("reading", "ranker", "extractor", "generator", "retriever", "checker", "answering")
@@ -140,6 +142,17 @@ class Assembly:
             log = SqliteLog(self.home / AUDIT_FILE, clock=self.clock, keys=self.keys)
         self.publisher = self._publisher(log)
         return log
+
+    def tables(self, *, readonly: bool = False) -> Database:
+        """Those for questions to the log, beside it: a file of the home, or a schema of the same server.
+        Raises LogError when they are to be read only and are not there."""
+        if self.config.audit.database:
+            from citewell.audit.postgres import PostgresDatabase
+
+            return PostgresDatabase(self.config.audit.database, schema="citewell_index")
+        from citewell.audit.sqlite import SqliteDatabase
+
+        return SqliteDatabase(self.home / TABLES_FILE, readonly=readonly)
 
     @cached_property
     def keys(self) -> FolderKeys:

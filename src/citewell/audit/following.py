@@ -32,16 +32,16 @@ def follow(log: Log, postings: Postings) -> int:
     """How many entries were taken in. Raises LogError; the tables then stand where they stood."""
     place = postings.place()
     size = log.size()
-    if place.seq and not _same_log(log, place, size):
+    if place.seq and not same_log(log, place, size):
         place = Place()
         postings.rebuild(())
     if not place.seq and size > _ANEW:
-        postings.rebuild(_batches(log, 0))
+        postings.rebuild(batches(log, 0))
         return size
     if place.seq == size:
         return 0
     taken = 0
-    for batch in _batches(log, place.seq):
+    for batch in batches(log, place.seq):
         if not postings.add(batch, after=place.seq):
             # Another process is at it: what it has taken in need not be taken in again.
             return taken + follow(log, postings)
@@ -50,7 +50,8 @@ def follow(log: Log, postings: Postings) -> int:
     return taken
 
 
-def _same_log(log: Log, place: Place, size: int) -> bool:
+def same_log(log: Log, place: Place, size: int) -> bool:
+    """Whether tables that stand at ``place`` were made of this log."""
     if place.seq > size:
         return False
     try:
@@ -59,13 +60,17 @@ def _same_log(log: Log, place: Place, size: int) -> bool:
         return False
 
 
-def _batches(log: Log, after: int) -> Iterator[Batch]:
+def batches(log: Log, after: int, *, until: int | None = None) -> Iterator[Batch]:
+    """What the entries above ``after`` bring, up to ``until`` where it is given."""
     expired = _Expired(log)
     records: list[Indexed] = []
     flags: list[Flagged] = []
     held = 0
     last: Entry | None = None
-    for last in log.entries(after=after):
+    for entry in log.entries(after=after):
+        if until is not None and entry.seq > until:
+            break
+        last = entry
         held += 1
         if last.kind in RECORDS:
             facts = _facts(last, expired)

@@ -35,11 +35,8 @@ from citewell.revisiting.replaying import replayed
 
 if TYPE_CHECKING:
     from citewell.assembly import Assembly
-    from citewell.audit.database import Database
     from citewell.audit.entries import Entry
     from citewell.audit.receipts import Receipt
-
-INDEX_FILE = "audit-index.sqlite"
 
 
 class Auditing:
@@ -77,7 +74,7 @@ class Auditing:
 
     @cached_property
     def _postings(self) -> Postings:
-        return Postings(_index_of(self._parts))
+        return Postings(self._parts.tables())
 
     # --- questions --------------------------------------------------------------------------------
 
@@ -363,15 +360,3 @@ class Auditing:
         reader = reader if self._caller.everything else self._caller.user
         body = {**what, "reader": reader, "records": shown}
         self._parts.log.note(EntryKind.READ, body, subject=reader)
-
-
-def _index_of(parts: Assembly) -> Database:
-    """Beside the log: a file of the home, or a schema of the same server."""
-    url = parts.config.audit.database
-    if url:
-        from citewell.audit.postgres import PostgresDatabase
-
-        return PostgresDatabase(url, schema="citewell_index")
-    from citewell.audit.sqlite import SqliteDatabase
-
-    return SqliteDatabase(parts.home / INDEX_FILE)

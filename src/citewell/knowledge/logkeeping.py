@@ -18,9 +18,12 @@ from typing import TYPE_CHECKING
 
 from citewell.access import Caller, Role
 from citewell.assembly import AUDIT_FILE, Assembly
+from citewell.audit.deeds import Finding
 from citewell.audit.entries import EntryKind
 from citewell.audit.growth import Growth, growth_since
+from citewell.audit.rederiving import ANEW, differing
 from citewell.environment import environment
+from citewell.errors import LogError
 from citewell.knowledge.seeing import Seeing
 from citewell.sealing import prompt_hashes
 
@@ -30,6 +33,10 @@ if TYPE_CHECKING:
     from citewell.audit.log import Proof
     from citewell.audit.publishing import Publication
     from citewell.evidence.sqlite import SqliteEvidence
+
+
+_BESIDE = ("evidence", "prompt", "signature")
+"""Findings that leave the entries themselves as they were sealed."""
 
 
 class LogKeeping:
@@ -117,7 +124,25 @@ class LogKeeping:
             outside=outside,
             key=key,
         )
-        return self._without_names(report)
+        findings, missed = self._tables_differ(log, report)
+        found = tuple(sorted({*report.findings, *findings}, key=lambda one: (one.seq, one.kind)))
+        skipped = (*report.skipped, *([f"tables for questions not looked at: {missed}"] if missed else ()))
+        return self._without_names(replace(report, ok=not found, findings=found, skipped=skipped))
+
+    def _tables_differ(self, log: Log, report: CheckReport) -> tuple[list[Finding], str]:
+        """Findings in the tables for questions; and why nothing was looked at, "" where it was."""
+        if any(found.kind not in _BESIDE for found in report.findings):
+            return [], "the log they are made of is not sound"
+        try:
+            tables = self._parts.tables(readonly=True)
+        except LogError:
+            return [], "there are none"
+        try:
+            return differing(log, tables)
+        except LogError as error:
+            return [Finding("side-table", 0, f"{error}; {ANEW}")], ""
+        finally:
+            tables.close()
 
     def _without_names(self, report: CheckReport) -> CheckReport:
         """Findings name requests and documents, whoever's they are: who may not see all of it learns what
