@@ -20,6 +20,7 @@ from pathlib import Path
 
 from benchmarks.reporting import table, write
 from citewell.audit import CheckReport, EntryKind, SqliteLog
+from citewell.audit.bodies import encrypt
 from citewell.audit.checkpoints import checkpoint
 from citewell.audit.entries import leaf
 from citewell.audit.keys import FolderKeys, Signer
@@ -156,6 +157,18 @@ def _empty(*also: str) -> Deed:
     return deed
 
 
+def _forge(scene: Scene) -> None:
+    """Other words under the key of the person they are put into the mouth of."""
+    log = SqliteLog(scene.home / FILE)
+    entry = log.at(6)
+    salt, texts = log.texts(entry)
+    key = log.keys.key(entry.subject) or b""
+    log.close()
+    forged = {pointer: text.replace("fine", "nice") for pointer, text in (texts or {}).items()}
+    sealed = encrypt(forged, salt, key, entry.body_hash, entry.subject)
+    scene.run(f"UPDATE private SET sealed = x'{sealed.hex()}' WHERE seq = {entry.seq}")
+
+
 def _roll_back(scene: Scene) -> None:
     for file in scene.home.glob(f"{FILE}*"):
         file.unlink()
@@ -231,6 +244,7 @@ ROWS = (
     Row("truncate", "plain", _cut(last=7), "truncated"),
     Row("truncate", "owner, in the entries alone", _owner(_cut(last=7)), "truncated"),
     Row("truncate", "owner", _owner(_sweep(last=7)), "rolled-back", outside=True),
+    Row("forge a person's text", "holder of the keys", _forge, "edited"),
     Row("empty", "plain", _empty(), "truncated"),
     Row("empty", "plain, every table", _empty("private", "requests", "published"), "truncated"),
     Row("roll back", "owner", _roll_back, "rolled-back", outside=True),

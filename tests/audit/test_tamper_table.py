@@ -13,7 +13,7 @@ from citewell.audit import SqliteLog
 KINDS = {
     *("edit", "delete middle", "insert", "reorder", "duplicate", "change a prompt file"),
     *("change evidence text", "swap checkpoint", "delete last", "truncate", "roll back", "rewrite whole"),
-    "empty",
+    *("empty", "forge a person's text"),
 }
 
 
