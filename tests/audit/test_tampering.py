@@ -365,3 +365,11 @@ def test_a_changed_size_is_named(log_path: Path) -> None:
 def test_a_request_for_what_is_no_record_is_named(log_path: Path) -> None:
     SqliteLog(log_path).note(EntryKind.NOTICE, {})
     assert named(tamper(log_path, "INSERT INTO requests VALUES('req_x', 6)")) == [("side-table", 6)]
+
+
+def test_a_missing_key_is_told_from_one_that_was_destroyed_on_record(log_path: Path) -> None:
+    log = SqliteLog(log_path)
+    pseudonym = log.keys.destroy("alice")
+    assert any("not at hand" in line for line in check(log_path).skipped)
+    log.note(EntryKind.ERASURE, {"subject": pseudonym, "outcome": "done"})
+    assert not any("not at hand" in line for line in check(log_path).skipped)

@@ -200,7 +200,8 @@ class Log:
             after = found[-1][0]
 
     def body(self, entry: Entry) -> dict[str, Any]:
-        """The body with its personal texts; those read as ``ERASED`` when the subject's key is destroyed.
+        """The body with its personal texts; those read as ``ERASED`` when the subject's key is destroyed, or
+        missing for whatever reason: :meth:`check` tells the two apart.
 
         Raises LogIntegrityError when texts are not those that were sealed, UsageError when the content has
         expired.
