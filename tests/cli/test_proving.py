@@ -88,6 +88,18 @@ def test_no_proof_for_a_checkpoint_of_another_history(run, small: Path, tmp_path
     assert run("audit", "prove", "--since", kept, "--home", small).exit_code == 2
 
 
+@pytest.mark.parametrize("value", ["NULL", "x'7b7d'", "'{'"])
+def test_a_configuration_that_was_changed_is_named(run, small: Path, value: str) -> None:  # type: ignore[no-untyped-def]
+    log = SqliteLog(small / "audit.sqlite")
+    log.note(EntryKind.CONFIGURATION, {"prompts": {"answer": "sha256:p"}, "citewell": "1"})
+    with log.database.writing() as rows:
+        rows.execute(f"UPDATE entries SET body = {value} WHERE seq = 4")
+    log.close()
+    result = run("audit", "check", "--home", small)
+    assert result.exit_code == 5
+    assert result.stdout.startswith(("withheld: entry 4", "edited: entry 4"))
+
+
 def test_a_file_that_is_not_there_is_a_usage_error(run, small: Path) -> None:  # type: ignore[no-untyped-def]
     assert run("audit", "check", "--home", small, "--checkpoint", "none").exit_code == 2
 
