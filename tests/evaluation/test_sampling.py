@@ -308,8 +308,8 @@ def test_a_sample_is_judged_in_a_file(kb: KnowledgeBase, tmp_path: Path) -> None
     assert run("--home", kb.home, "eval", "sample", "--out", file).exit_code == 0
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     assert len(rows) == 2
-    rows[0]["answer"] = "supported"
-    file.write_text("\n".join(map(json.dumps, rows)))
+    rows[0] |= {"answer": "supported", "question": "When\u2028was\x85it?"}
+    file.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows))
     result = run("--home", kb.home, "eval", "sample", "--labels", file, "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["n"] == 1

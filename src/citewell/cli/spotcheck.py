@@ -133,7 +133,8 @@ def _read_back(knowledge_base: KnowledgeBase, path: Path, by: str) -> None:
     from citewell.evaluation.sampling import ANSWERS, record_label
 
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        # Not splitlines: a claim may hold what Unicode, not JSON, calls the end of a line.
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}", hint="give the file of --out") from error
     said: list[tuple[str, str, str]] = []
