@@ -104,6 +104,13 @@ def test_over_leaves_no_store_behind(run, tmp_path) -> None:  # type: ignore[no-
     assert [path.name for path in tmp_path.iterdir()] == ["bridge.txt"]
 
 
+def test_over_tells_what_was_left_out_of_a_file(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    page = f"<!doctype html><p>{BRIDGE.format(year=1966)}</p><p>The bridge is <s>closed</s> open.</p>"
+    (tmp_path / "bridge.html").write_text(page)
+    result = run("ask", BRIDGE_ASKED, "--over", "bridge.html")
+    assert "1 struck out elements dropped" in result.stderr
+
+
 def test_a_citation_of_the_past_survives_a_new_version(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
     source = tmp_path / "bridge.txt"
     source.write_text(BRIDGE.format(year=1966))

@@ -12,6 +12,7 @@ import openpyxl
 import pytest
 
 from citewell.documents import read_bytes
+from citewell.errors import UnsupportedError
 from citewell.records import Document
 
 
@@ -130,6 +131,23 @@ def test_runs_of_a_workbooks_cells() -> None:
             rich.writestr(name, part.replace(b"</Types>", override))
         rich.writestr("xl/sharedStrings.xml", STRINGS)
     assert read(made.getvalue(), "a.xlsx").text == "Sheet\nItem\t2020\nSales\t5,120²\nCosts\t8\nRent\n"
+
+
+@pytest.mark.parametrize("type_", [{"vertAlign": "superscript"}, {"strike": True}])
+def test_runs_written_into_the_sheet_itself_are_refused(type_: dict[str, Any]) -> None:
+    """As libraries write them: their reader would give 5,1202 for a raised 2."""
+    from openpyxl.cell.rich_text import CellRichText, TextBlock
+    from openpyxl.cell.text import InlineFont
+
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(["Sales", CellRichText("5,120", TextBlock(InlineFont(**type_), "2"))])
+    stream = io.BytesIO()
+    book.save(stream)
+    with pytest.raises(UnsupportedError, match="raised, lowered or struck") as refused:
+        read(stream.getvalue(), "a.xlsx")
+    assert "save it again" in refused.value.hint
 
 
 def test_cells_with_footnotes_are_figures_still() -> None:

@@ -10,7 +10,7 @@ import typer
 
 from citewell.cli.answers import print_answer, print_event
 from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
-from citewell.cli.ingest import progress_bar, tell
+from citewell.cli.ingest import progress_bar, tell, tell_notes
 from citewell.cli.printing import aside, code_of_answer, say, say_json
 
 if TYPE_CHECKING:
@@ -123,8 +123,8 @@ def _throw_away(context: typer.Context, home: str | None, folder: Path, over: li
     knowledge_base = open_knowledge_base(folder, config=load_config(home_of(context, home)))
     with progress_bar() as progress:
         report = knowledge_base.ingest(*over, progress=progress)
-    if report.failed:
-        tell(report, quiet=True)
+    tell(report, quiet=True)
+    tell_notes(report)
     if not any(outcome.status != "failed" for outcome in report.files):
         aside("no document could be read: asking an empty store")
     return knowledge_base

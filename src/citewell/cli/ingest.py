@@ -68,7 +68,7 @@ def tell(report: IngestReport, *, quiet: bool = False, name_skipped: bool = Fals
         remedy = f"; {outcome.hint}" if outcome.hint else ""
         aside(f"failed: {outcome.path}: {' '.join((outcome.message + remedy).split())}")
     if not quiet:
-        _tell_notes(report)
+        tell_notes(report)
     if name_skipped:
         for outcome in report.skipped:
             aside(f"skipped: {outcome.path}: {outcome.message}")
@@ -82,7 +82,8 @@ def tell(report: IngestReport, *, quiet: bool = False, name_skipped: bool = Fals
         say(told + (f" ({pages} pages, {chunks} chunks)" if chunks else ""))
 
 
-def _tell_notes(report: IngestReport) -> None:
+def tell_notes(report: IngestReport) -> None:
+    """What was left out of the first few files, and on how many more there is something to say."""
     noted = [
         outcome for outcome in report.files if outcome.status in ("added", "updated") and outcome.message
     ]
