@@ -147,6 +147,11 @@ def test_contradiction_fails() -> None:
     assert (verdict.status, verdict.label) == (Status.CONTRADICTED, Label.CONTRADICTION)
 
 
+def test_a_contradiction_that_cannot_be_named_does_not_say_that_nothing_says_it() -> None:
+    verdict = Verifier(Fixed(0.05, 0.9)).verify("Acme makes anvils.", ["Acme was founded by a smith."])
+    assert (verdict.status, verdict.reason) == (Status.CONTRADICTED, "the source says otherwise")
+
+
 def test_neutral_is_unsupported_and_names_what_is_missing() -> None:
     verdict = Verifier(Fixed(0.2, 0.1)).verify("Google grew.", ["Apple grew."])
     assert verdict.status is Status.UNSUPPORTED

@@ -33,7 +33,8 @@ def held_by(claim: str, premise: EvidenceText, context: str) -> str:
 def lacking(
     claim: str, nearest: EvidenceText, texts: Sequence[EvidenceText], *, context: str, asked: str
 ) -> str:
-    """For one that is not: what is missing or turned, numbers first, then names, then a changed meaning.
+    """For one that is not: what is missing or turned, numbers first, then names, then a changed meaning; ""
+    when nothing of it can be named.
 
     ``nearest`` of the ``texts`` came closest to supporting it; ``context`` and ``asked`` are the question.
     """
@@ -53,7 +54,7 @@ def lacking(
         return beyond
     for signal in signals(claim, nearest.text):
         return _SIGNALS[signal.kind].format(claim=signal.claim, evidence=signal.evidence)
-    return "no passage says this"
+    return ""
 
 
 _SIGNALS = {
