@@ -112,8 +112,11 @@ class FolderKeys:
                 made = Signer.fresh(self.origin or f"citewell.local/{secrets.token_hex(8)}")
                 with suppress(FileExistsError):
                     write_private(path, made.private_text())
-                    self._publish(made)
-        return Signer.read(path)
+        signer = Signer.read(path)
+        # Not only when it is made: whoever made it may have been killed before this.
+        with _as_log_error(self.folder):
+            self._publish(signer)
+        return signer
 
     def next_signer(self, name: str) -> Signer:
         """The key that :meth:`take_up` will put in force; what an abandoned handover left is replaced."""
@@ -124,7 +127,10 @@ class FolderKeys:
         return made
 
     def take_up(self, public: str) -> Signer:
-        """Puts the next key in force and forgets the old one. Raises LogError when it is another key."""
+        """Puts the next key in force and forgets the old one, where another process has not done so already.
+        Raises LogError when it is another key."""
+        if self.can_sign() and (signer := Signer.read(self.folder / SIGNING)).public_text() == public:
+            return signer
         path = self.folder / NEXT
         if not path.exists():
             raise LogError(

@@ -44,17 +44,23 @@ class Writer:
         self._signer: Signer | None = None
         self._newest: tuple[str, Frontier] = ("", Frontier())
 
-    def write(self, group: Sequence[Sealed], *also: Signer, lost: Signer | None = None) -> list[bytes]:
-        """The leaves' hashes. ``also`` sign beside the key in force; ``lost`` signs because that is gone."""
+    def write(self, group: Sequence[Sealed], *, lost: Signer | None = None) -> list[bytes]:
+        """The leaves' hashes; ``lost`` signs because the key in force is gone."""
         with self.database.writing() as rows:
-            size, note = head(rows)
-            signer = lost or self.signing_key(rows, note)
-            frontier = self._frontier(rows, size, note)
-            _write_entries(rows, group, size + 1)
-            hashes = self._grow(rows, group, frontier)
-            note = self._sign(rows, frontier, signer, *also)
-        self._newest = (note, frontier)
+            signer = lost or self.signing_key(rows, head(rows)[1])
+            hashes, newest = self._put(rows, group, signer)
+        self._newest = newest
         return hashes
+
+    def _put(
+        self, rows: Rows, group: Sequence[Sealed], *signers: Signer
+    ) -> tuple[list[bytes], tuple[str, Frontier]]:
+        """The leaves' hashes, and what is the newest state once the transaction has ended."""
+        size, note = head(rows)
+        frontier = self._frontier(rows, size, note)
+        _write_entries(rows, group, size + 1)
+        hashes = self._grow(rows, group, frontier)
+        return hashes, (self._sign(rows, frontier, *signers), frontier)
 
     def _grow(self, rows: Rows, group: Sequence[Sealed], frontier: Frontier) -> list[bytes]:
         """Adds the group's leaves to the tree; their hashes."""
@@ -119,13 +125,16 @@ class Writer:
 
     def hand_over(self, timestamp: str, reason: str) -> str:
         """An entry of which the old key signs both the handover and the checkpoint; the new public key."""
-        with self.database.reading() as rows:
+        # Under the log's lock from the first: the next key of another handover would replace this one's.
+        with self.database.writing() as rows:
             old = self.signing_key(rows, head(rows)[1])
-        new = self.keys.next_signer(old.name)
-        names = (old.public_text(), new.public_text())
-        signature = base64.b64encode(old.sign(handover(*names))).decode()
-        self.write([_key_entry(timestamp, *names, signature, reason)], new)
-        self._signer = self.keys.take_up(names[1])
+            new = self.keys.next_signer(old.name)
+            names = (old.public_text(), new.public_text())
+            signature = base64.b64encode(old.sign(handover(*names))).decode()
+            _, newest = self._put(rows, [_key_entry(timestamp, *names, signature, reason)], old, new)
+        self._signer, self._newest = None, newest
+        with self.database.writing() as rows:
+            self.signing_key(rows, head(rows)[1])
         return names[1]
 
     def replace_lost_key(self, timestamp: str, reason: str) -> str:
