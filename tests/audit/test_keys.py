@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
+from tests.audit.conftest import Make
 
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.keys import FolderKeys
@@ -78,3 +80,57 @@ def test_a_key_made_by_a_process_that_was_killed_is_published_by_the_next_one(tm
     keys.signer()
     (tmp_path / "keys" / "signing.pub").unlink()
     assert keys.signer().public_text() == keys.published() != ""
+
+
+def test_what_fails_without_the_keys_does_not_stand_in_the_way_of_their_backup(
+    path: Path, tmp_path: Path, make: Make
+) -> None:
+    log = SqliteLog(path)
+    log.append(make(1))
+    log.keys.back_up(tmp_path / "safe")
+    log.close()
+    shutil.rmtree(tmp_path / "keys")
+    without = SqliteLog(path)
+    without.keys.blind("a session that somebody looks for")
+    with pytest.raises(LogError, match="restore"):
+        without.append(make(2))
+    assert without.keys.find("alice") is None
+    without.keys.restore(tmp_path / "safe", ())
+    assert without.record(make(1).request_id) == make(1)
+    assert without.keys.blind("ses_1") == log.keys.blind("ses_1")
+    without.append(make(2))
+    assert without.check().ok
+
+
+def test_people_are_not_made_anew_where_only_their_keys_are_lost(
+    path: Path, tmp_path: Path, make: Make
+) -> None:
+    log = SqliteLog(path)
+    log.append(make(1))
+    log.keys.back_up(tmp_path / "safe")
+    log.close()
+    for file in (tmp_path / "keys").glob("subjects.sqlite*"):
+        file.unlink()
+    without = SqliteLog(path)
+    with pytest.raises(LogError, match="audit key restore"):
+        without.append(make(2))
+    without.keys.restore(tmp_path / "safe", ())
+    without.append(make(2))
+    assert [record.user for record in map(without.record, (make(1).request_id, make(2).request_id))] == [
+        "alice",
+        "alice",
+    ]
+
+
+def test_people_who_came_after_the_backup_keep_their_keys(tmp_path: Path) -> None:
+    keys = FolderKeys(tmp_path / "keys")
+    keys.signer()
+    old, blinded = keys.subject("alice"), keys.blind("ses_1")
+    keys.back_up(tmp_path / "safe")
+    keys.destroy("alice")
+    new, carol = keys.subject("alice"), keys.subject("carol")
+    (tmp_path / "keys" / "signing.key").unlink()
+    keys.restore(tmp_path / "safe", {old.id})
+    assert (keys.find("alice"), keys.find("carol")) == (new, carol)
+    assert keys.key(old.id) is None
+    assert FolderKeys(tmp_path / "keys").blind("ses_1") == blinded

@@ -109,6 +109,9 @@ class FolderKeys:
         if not path.exists():
             with _as_log_error(self.folder):
                 self._make_folder()
+                # Both are made together, so that one without the other is a loss.
+                with self._using():
+                    pass
                 made = Signer.fresh(self.origin or f"citewell.local/{secrets.token_hex(8)}")
                 with suppress(FileExistsError):
                     write_private(path, made.private_text())
@@ -184,28 +187,49 @@ class FolderKeys:
                     copy.close()
 
     def restore(self, folder: Path, erased: Collection[str]) -> None:
-        """Brings back what is missing here. People in ``erased`` (pseudonyms) stay forgotten.
+        """Adds what is missing here. People in ``erased`` (pseudonyms) stay forgotten.
 
         Raises UsageError when the keys are there, LogError when the copy cannot be read.
         """
-        if self.can_sign() and (self.folder / SUBJECTS).exists():
-            raise UsageError(f"the keys in {self.folder} are there", hint="nothing needs to be restored")
         with _as_log_error(folder):
             self._make_folder()
+            # An empty file is what the next call finds when this one is killed: it makes nobody anew.
+            (self.folder / SUBJECTS).touch(mode=0o600)
+            with self._using() as connection:
+                nobody = connection.execute("SELECT 1 FROM subjects LIMIT 1").fetchone() is None
+                if self.can_sign() and not nobody:
+                    raise UsageError(
+                        f"the keys in {self.folder} are there", hint="nothing needs to be restored"
+                    )
+                if (folder / SUBJECTS).exists():
+                    self._add_people(connection, folder / SUBJECTS, erased, pepper=nobody)
             for name in (SIGNING, PUBLISHED):
                 if (folder / name).exists() and not (self.folder / name).exists():
                     write_private(self.folder / name, (folder / name).read_text(encoding="utf-8"))
-            if (folder / SUBJECTS).exists() and not (self.folder / SUBJECTS).exists():
-                source = sqlite3.connect(f"{(folder / SUBJECTS).resolve().as_uri()}?mode=ro", uri=True)
-                try:
-                    with self._using() as connection:
-                        source.backup(connection)
-                        connection.executemany(
-                            "DELETE FROM subjects WHERE id = ?", [(subject,) for subject in erased]
-                        )
-                        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                finally:
-                    source.close()
+
+    def _add_people(
+        self, connection: sqlite3.Connection, copy: Path, erased: Collection[str], *, pepper: bool
+    ) -> None:
+        """All of them or, when it is cut short, nobody. The copy's ``pepper`` replaces one that no entry was
+        sealed with."""
+        source = sqlite3.connect(f"{copy.resolve().as_uri()}?mode=ro", uri=True)
+        try:
+            people = source.execute("SELECT id, name, key FROM subjects").fetchall()
+            peppers = source.execute("SELECT one, value FROM pepper").fetchall() if pepper else []
+        finally:
+            source.close()
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            connection.executemany(
+                "INSERT INTO subjects(id, name, key) VALUES(?, ?, ?) ON CONFLICT DO NOTHING",
+                [person for person in people if person[0] not in erased],
+            )
+            connection.executemany("INSERT OR REPLACE INTO pepper(one, value) VALUES(?, ?)", peppers)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        self._pepper = b""
 
     def close(self) -> None:
         with self._lock:
@@ -236,6 +260,12 @@ class FolderKeys:
     def _open(self) -> sqlite3.Connection:
         self._make_folder()
         path = self.folder / SUBJECTS
+        if self.can_sign() and not path.exists():
+            raise LogError(
+                f"the keys of people are not in {self.folder}",
+                hint="restore them from their backup, `citewell audit key restore`; where there is none, an"
+                f" empty file {SUBJECTS} begins anew, and what people said before stays unreadable",
+            )
         path.touch(mode=0o600)
         connection = open_wal(path, wait_s=self._wait_s)
         connection.execute(

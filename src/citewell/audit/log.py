@@ -91,6 +91,7 @@ class Log:
         if not name:
             stored = canonical_json(body)
             return Sealed(kind.value, timestamp, "", stored.decode(), hash_bytes(stored), None, request_id)
+        self._writer.must_have_keys()
         person = self.keys.subject(name)
         salt = os.urandom(SALT_BYTES)
         stored, texts = set_apart(body, salt, self.keys.blind, caller_supplied)

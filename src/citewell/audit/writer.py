@@ -106,11 +106,8 @@ class Writer:
         row = rows.execute(
             f"SELECT body FROM entries WHERE {only(EntryKind.KEY)} ORDER BY seq DESC LIMIT 1"
         ).fetchone()
-        if self._signer is None and note and not self.keys.can_sign():
-            raise LogError(
-                f"the signing key of {self.database.where} is not in {self.keys.folder}",
-                hint="restore it from its backup, or record that it is lost: `citewell audit key new --lost`",
-            )
+        if self._signer is None:
+            self._refuse_if_lost(note)
         signer = self._signer or self.keys.signer()
         if row is not None:
             named = str(msgspec.json.decode(row[0])["new"])
@@ -122,6 +119,20 @@ class Writer:
             )
         self._signer = signer
         return signer
+
+    def must_have_keys(self) -> None:
+        """Before anybody is made in their folder. Raises LogError when the key of a log with entries is not
+        there: it has to come back together with the people."""
+        if not self.keys.can_sign():
+            with self.database.reading() as rows:
+                self._refuse_if_lost(head(rows)[1])
+
+    def _refuse_if_lost(self, note: str) -> None:
+        if note and not self.keys.can_sign():
+            raise LogError(
+                f"the signing key of {self.database.where} is not in {self.keys.folder}",
+                hint="restore it from its backup, or record that it is lost: `citewell audit key new --lost`",
+            )
 
     def hand_over(self, timestamp: str, reason: str) -> str:
         """An entry of which the old key signs both the handover and the checkpoint; the new public key."""
