@@ -36,3 +36,10 @@ def open_wal(path: Path, *, wait_s: float = 30.0, synchronous: str = "FULL") -> 
         connection.close()
         raise
     return connection
+
+
+def empty_wal(connection: sqlite3.Connection) -> bool:
+    """What was deleted stands in the log of recent writes until this gives True; False while another
+    connection still reads an older state. Raises sqlite3.Error."""
+    row = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not row[0]

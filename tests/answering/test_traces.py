@@ -116,6 +116,19 @@ def test_threads_share_a_store(store: Store) -> None:
     assert len(traces.session("ses_1")) == 20
 
 
+def test_a_trace_is_not_said_to_be_forgotten_while_it_stands_in_a_file(tmp_path: Path) -> None:
+    traces = SqliteTraces(tmp_path / "traces.sqlite", wait_s=0.1)
+    traces.put(trace(1))
+    reader = sqlite3.connect(tmp_path / "traces.sqlite")
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM traces").fetchall()
+    for _ in range(2):
+        with pytest.raises(CitewellError, match="still reads"):
+            traces.forget([trace(1).request_id])
+    reader.close()
+    traces.forget([trace(1).request_id])
+
+
 def test_a_store_of_a_newer_citewell_is_refused(tmp_path: Path) -> None:
     SqliteTraces(tmp_path / "traces.sqlite").close()
     connection = sqlite3.connect(tmp_path / "traces.sqlite")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,17 @@ def test_people_who_came_after_the_backup_keep_their_keys(tmp_path: Path) -> Non
     assert (keys.find("alice"), keys.find("carol")) == (new, carol)
     assert keys.key(old.id) is None
     assert FolderKeys(tmp_path / "keys").blind("ses_1") == blinded
+
+
+def test_a_key_is_not_said_to_be_destroyed_while_it_stands_in_a_file(tmp_path: Path) -> None:
+    keys = FolderKeys(tmp_path / "keys", wait_s=0.1)
+    key = keys.subject("alice").key
+    reader = sqlite3.connect(tmp_path / "keys" / "subjects.sqlite")
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM subjects").fetchall()
+    for _ in range(2):
+        with pytest.raises(LogError, match="still reads"):
+            keys.destroy("alice")
+    reader.close()
+    keys.destroy("alice")
+    assert not [file for file in (tmp_path / "keys").iterdir() if key in file.read_bytes()]

@@ -180,6 +180,19 @@ def test_a_stored_version_cannot_be_deleted_by_mistake(store: SqliteEvidence) ->
     outside.close()
 
 
+def test_a_text_is_not_said_to_be_erased_while_it_stands_in_a_file(store: SqliteEvidence) -> None:
+    store.put(made("one"))
+    store._connection.execute("PRAGMA busy_timeout = 100")
+    reader = sqlite3.connect(store.path)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM versions").fetchall()
+    for _ in range(2):
+        with pytest.raises(EvidenceError, match="still reads"):
+            store.erase("a/b.txt", made("one").version)
+    reader.close()
+    store.erase("a/b.txt", made("one").version)
+
+
 def test_it_is_there_after_reopening(tmp_path: Path) -> None:
     path = tmp_path / "evidence.sqlite"
     with SqliteEvidence(path) as store:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from citewell.errors import LogError, UsageError
 from citewell.identity import keyed_hash
 from citewell.ports import Subject
-from citewell.wal import open_wal
+from citewell.wal import empty_wal, open_wal
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -77,14 +77,24 @@ class FolderKeys:
         return "" if row is None else str(row[0])
 
     def destroy(self, name: str) -> str:
-        """Destroys key, name and the link between them. The pseudonym that is left; "" for nobody."""
-        known = self.find(name)
-        if known is None:
+        """Destroys key, name and the link between them. The pseudonym that is left; "" for nobody.
+
+        Raises LogError while the key still stands in a file; the same call again goes on.
+        """
+        if not (self.folder / SUBJECTS).exists():
             return ""
+        known = self.find(name)
         with self._using() as connection:
-            connection.execute("DELETE FROM subjects WHERE id = ?", (known.id,))
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return known.id
+            if known is not None:
+                connection.execute("DELETE FROM subjects WHERE id = ?", (known.id,))
+            # Also for nobody: the call before may have ended between the two.
+            emptied = empty_wal(connection)
+        if not emptied:
+            raise LogError(
+                f"keys in {self.folder}: another process still reads a key that was destroyed",
+                hint="end it and run the command again",
+            )
+        return known.id if known is not None else ""
 
     def blind(self, text: str) -> str:
         """A name that only this folder's owner can tie to ``text``: for looking up, not for reading."""

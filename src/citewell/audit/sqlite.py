@@ -19,7 +19,7 @@ from pathlib import Path
 
 from citewell.audit.database import Rows
 from citewell.errors import LogError
-from citewell.wal import open_wal
+from citewell.wal import empty_wal, open_wal
 
 _HINTS = {
     "SQLITE_FULL": "free some disk space and ask again",
@@ -91,8 +91,8 @@ class SqliteDatabase:
         if self._writer is None:
             raise LogError(f"audit log {self.path} is open for reading only", hint="open it for writing")
         with self._write_lock, self._read_lock, _as_log_error(self.path):
-            busy = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        if busy and busy[0]:
+            emptied = empty_wal(self._writer)
+        if not emptied:
             raise LogError(
                 f"audit log {self.path}: another process still reads what was deleted",
                 hint="end it and run the command again",

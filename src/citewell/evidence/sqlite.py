@@ -30,7 +30,7 @@ from citewell.evidence.catalogue import (
     refuse_second_text,
 )
 from citewell.records import Document
-from citewell.wal import open_wal
+from citewell.wal import empty_wal, open_wal
 
 _BUSY_S = 30.0
 
@@ -217,7 +217,12 @@ class SqliteEvidence:
                 (document_id, version),
             )
         with self._reading() as connection:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            emptied = empty_wal(connection)
+        if not emptied:
+            raise EvidenceError(
+                f"evidence {self.path}: another process still reads the erased text",
+                hint="end it and run the command again",
+            )
 
     def mark_indexed(self, document_id: str, version: str) -> None:
         """The version's chunks are in the index. Raises EvidenceError unless it is the newest."""

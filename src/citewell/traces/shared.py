@@ -127,7 +127,8 @@ class SharedTraces:
                 for table in ("traces", "streams", "events"):
                     values = (_text(request),)
                     gone += rows.execute(f"DELETE FROM {table} WHERE request_id = ?", values).rowcount
-        if gone:
+        # Also where none was left: the call before may have ended between the two.
+        if request_ids:
             self.database.overwrite()
         return gone
 

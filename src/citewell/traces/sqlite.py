@@ -16,7 +16,7 @@ import msgspec
 
 from citewell.errors import CitewellError
 from citewell.records import Trace
-from citewell.wal import open_wal
+from citewell.wal import empty_wal, open_wal
 
 NEWEST = 100
 """Turns that are looked through for the session of a chat."""
@@ -104,8 +104,12 @@ class SqliteTraces:
                 "DELETE FROM traces WHERE request_id = ?", [(request,) for request in request_ids]
             )
             forgotten = self._connection.total_changes - before
-            # The log of recent writes still holds them until it is emptied.
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            emptied = empty_wal(self._connection)
+        if not emptied:
+            raise CitewellError(
+                f"traces {self.path}: another process still reads what was deleted",
+                hint="end it and run the command again",
+            )
         return forgotten
 
     def close(self) -> None:
