@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from benchmarks.sample_records import some_record
 
+from citewell.audit.entries import EntryKind
 from citewell.audit.erasure import erase
 from citewell.audit.holds import holds_in_force, lift_hold, place_hold
 from citewell.audit.issuing import issue
@@ -137,6 +139,68 @@ def test_who_comes_back_is_somebody_new(home: Home) -> None:
     assert home.log.get(f"req_{20:024d}").subject != old
     assert len(home.queries.page(AuditQuery(user="alice")).records) == 1
     assert home.log.check().ok
+
+
+class Kept:
+    """A store that says whom it was told to forget."""
+
+    name = "kept"
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, set[str]]] = []
+
+    def forget(self, person: str, requests: Collection[str]) -> int:
+        self.told.append((person, set(requests)))
+        return len(requests)
+
+
+@pytest.mark.parametrize("where", ["forget", "destroy", "overwrite"])
+def test_an_erasure_that_was_cut_short_is_finished_by_the_same_command(
+    home: Home, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_short(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    store = Kept()
+    place = {"forget": store, "destroy": home.log.keys, "overwrite": home.log.database}[where]
+    with monkeypatch.context() as patch:
+        patch.setattr(place, where, cut_short)
+        with pytest.raises(KeyboardInterrupt):
+            erase(home.log, "alice", reason="case 7", stores=[store])
+    outcome = erase(home.log, "alice", reason="case 7", stores=[store])
+    assert outcome.entries == 4
+    assert store.told[-1][1] <= {f"req_{number:024d}" for number in range(1, 5)}
+    told = [home.log.body(entry)["outcome"] for entry in home.log.entries(EntryKind.ERASURE)]
+    assert told == ["ordered", "done"]
+    for words in (SECRET, "alice"):
+        assert home.holds_bytes(words) == []
+    with pytest.raises(UsageError, match="knows nobody"):
+        erase(home.log, "alice", reason="case 7", stores=[store])
+
+
+def test_an_erasure_that_was_cut_short_waits_for_a_hold(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut_short(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(home.log.keys, "destroy", cut_short)
+        with pytest.raises(KeyboardInterrupt):
+            erase(home.log, "alice", reason="case 7")
+    place_hold(home.log, "case 12", reason="proceedings", user="alice")
+    erase(home.log, "bob", reason="case 8")
+    assert home.log.record(f"req_{1:024d}").user_query == f"{SECRET}?"
+
+
+def test_an_answer_given_while_its_asker_is_erased_is_forgotten_too(home: Home) -> None:
+    class Slow(Kept):
+        def forget(self, person: str, requests: Collection[str]) -> int:
+            if not self.told:
+                home.log.append(some_record(9))
+            return super().forget(person, requests)
+
+    store = Slow()
+    assert erase(home.log, "alice", reason="case 7", stores=[store]).forgotten == {"kept": 5}
+    assert store.told[-1][1] == {f"req_{9:024d}"}
 
 
 @pytest.mark.parametrize(

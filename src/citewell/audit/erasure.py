@@ -8,13 +8,13 @@ still hold: leaves commit to salted hashes. Knows nothing about what the other s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from citewell.audit.entries import RECORDS, Entry, EntryKind
-from citewell.audit.holds import holding, holds_in_force
+from citewell.audit.entries import RECORDS, EntryKind
+from citewell.audit.holds import Hold, holding, holds_in_force
 from citewell.errors import UsageError
 from citewell.records import Record
 
@@ -43,43 +43,81 @@ class Erasure(Record, frozen=True, kw_only=True):
 
 
 def erase(log: Log, person: str, *, reason: str, stores: Sequence[Forgetful] = ()) -> Erasure:
-    """``person`` is a user, or the session of somebody who gave no name.
+    """``person`` is a user, or the session of somebody who gave no name. Erasures that were cut short are
+    finished first; when nobody of that name is left then, the last of those is what is given.
 
     Raises UsageError for somebody the log does not know, who is under a legal hold, or whom the reason names;
-    whatever a store raises: then the key stands, and the same call goes on.
+    whatever a store raises: then the same call goes on.
     """
+    holds = holds_in_force(log)
+    # One whose key still stands, and who came under a hold since, waits for its end.
+    left = [told for told in _left(log) if _hold_on(log, holds, told["subject"]) is None]
+    finished = [_finish(log, told, stores) for told in left]
     known = log.keys.find(person) if person else None
+    if known is None and finished:
+        return finished[-1]
     if known is None:
         raise UsageError("the log knows nobody of that name", hint="check the spelling, or they are erased")
     if person.casefold() in reason.casefold():
         raise UsageError("the reason names the person and would outlive them", hint="give a case number")
-    entries = _entries(log, known.id)
-    bodies = [msgspec.json.decode(entry.body) for entry in entries if entry.body is not None]
-    holds = holds_in_force(log)
-    hold = next((found for body in [{}, *bodies] if (found := holding(holds, known.id, body))), None)
+    hold = _hold_on(log, holds, known.id)
     if hold is not None:
         raise UsageError(
             f"they are under legal hold {hold.hold!r}", hint="lift it: `citewell audit hold lift`"
         )
-    requests = {
-        body["request_id"]
-        for entry, body in zip([e for e in entries if e.body is not None], bodies, strict=True)
-        if entry.kind in RECORDS
-    }
-    told = {"subject": known.id, "entries": len(entries), "reason": reason}
+    told = {"subject": known.id, "entries": len(_bodies(log, known.id)), "reason": reason}
     log.note(EntryKind.ERASURE, {**told, "outcome": ORDERED})
+    return _finish(log, told, stores)
+
+
+def _left(log: Log) -> list[dict[str, Any]]:
+    """What was ordered and never done, in order."""
+    ordered: dict[str, dict[str, Any]] = {}
+    for entry in log.entries(EntryKind.ERASURE):
+        told = log.body(entry)
+        if told.pop("outcome") == ORDERED:
+            ordered[told["subject"]] = told
+        else:
+            ordered.pop(told["subject"], None)
+    return list(ordered.values())
+
+
+def _finish(log: Log, told: Mapping[str, Any], stores: Sequence[Forgetful]) -> Erasure:
+    """From wherever it ended before: each step does nothing where there is nothing left to do."""
+    subject = told["subject"]
+    # Once the key is gone nobody has the name any more, and the stores have forgotten it.
+    person = log.keys.name(subject) or subject
+    requests = _requests(log, subject)
     forgotten = {store.name: store.forget(person, requests) for store in stores}
-    # Last, because without the key nobody could tell which requests were theirs.
+    # After the stores, because without the key nobody could tell what was theirs.
     log.keys.destroy(person)
+    # What a server was answering meanwhile; after this it is somebody new who asks.
+    if late := _requests(log, subject) - requests:
+        for store in stores:
+            forgotten[store.name] += store.forget(person, late)
     with log.database.writing() as rows:
-        rows.execute("DELETE FROM private WHERE subject = ?", (known.id,))
+        rows.execute("DELETE FROM private WHERE subject = ?", (subject,))
     log.database.overwrite()
     log.note(EntryKind.ERASURE, {**told, "outcome": DONE, "forgotten": forgotten})
-    return Erasure(subject=known.id, entries=len(entries), forgotten=forgotten)
+    return Erasure(subject=subject, entries=told["entries"], forgotten=forgotten)
 
 
-def _entries(log: Log, subject: str) -> list[Entry]:
-    """Every entry about them."""
+def _hold_on(log: Log, holds: Sequence[Hold], subject: str) -> Hold | None:
+    bodies = ({}, *(body for _, body in _bodies(log, subject)))
+    return next((found for body in bodies if (found := holding(holds, subject, body))), None)
+
+
+def _requests(log: Log, subject: str) -> set[str]:
+    """What they asked."""
+    return {body["request_id"] for kind, body in _bodies(log, subject) if kind in RECORDS}
+
+
+def _bodies(log: Log, subject: str) -> list[tuple[str, dict[str, Any]]]:
+    """Kind and sealed body of every entry about them whose content has not expired."""
     with log.database.reading() as rows:
-        found = rows.execute("SELECT seq FROM private WHERE subject = ? ORDER BY seq", (subject,)).fetchall()
-    return [log.at(seq) for (seq,) in found]
+        found = rows.execute(
+            "SELECT e.kind, e.body FROM private p JOIN entries e ON e.seq = p.seq"
+            " WHERE p.subject = ? AND e.body IS NOT NULL ORDER BY p.seq",
+            (subject,),
+        ).fetchall()
+    return [(kind, msgspec.json.decode(body)) for kind, body in found]
