@@ -104,6 +104,32 @@ def test_an_answer_that_expired_is_in_no_queue(told: Room) -> None:
     assert told.kb.review.detect() == ()
 
 
+@pytest.mark.parametrize("where", ["log", "traces"])
+def test_an_expiry_that_was_cut_short_is_finished_by_the_next_one(
+    told: Room, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_short(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    told.clock.forward(400 * 86_400)
+    kept = Retention(answers_days=30, feedback_days=30)
+    told.parts.__dict__["config"] = msgspec.structs.replace(Config(), retention=kept)
+    place, name = (told.log.database, "overwrite") if where == "log" else (told.traces, "forget")
+    with monkeypatch.context() as patch:
+        patch.setattr(place, name, cut_short)
+        with pytest.raises(KeyboardInterrupt):
+            told.kb.audit.expire()
+    assert told.kb.audit.expire().requests == ()
+    assert told.traces.get(f"req_{1:024d}") is None
+    assert told.store.of(f"req_{1:024d}") == ()
+    for words in (QUESTION, BECAUSE, OPINION):
+        assert told.holds_bytes(words) == []
+    size = told.log.size()
+    told.kb.audit.expire()
+    assert told.log.size() == size
+    assert told.log.check().ok
+
+
 @pytest.mark.parametrize(
     ("about", "kept"),
     [

@@ -2,13 +2,14 @@
 
 In: a log, the days each class is kept, the time. Out: expiry entries, which name what went and keep the
 profile of each record for the counts; then the bodies and personal texts are overwritten. Leaves, tree,
-checkpoints and receipts already handed out stay good. What is under a legal hold stays. An expiry that is
-cut short goes on with the next one. Knows nothing about traces or documents.
+checkpoints and receipts already handed out stay good. What is under a legal hold stays. Last comes an entry
+that says it is done: what a run that was cut short left, in the files or in the stores beside the log, the
+next one takes out. Knows nothing about traces or documents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,10 @@ CLASSES: Mapping[str, tuple[EntryKind, ...]] = {
 """What belongs together. Kinds in no class (ingest, configuration, keys, holds, erasure, expiry) are what the
 log is checked by, and stay."""
 _BATCH = 1_000
+DONE = "done"
+
+Forget = Callable[[Collection[str], Collection[str]], object]
+"""Overwrites what stands beside the log of these requests, and of these signals and reviews."""
 
 
 class Expiry(Record, frozen=True, kw_only=True):
@@ -59,9 +64,16 @@ class _Row(Record, frozen=True, kw_only=True):
 
 
 def expire(
-    log: Log, postings: Postings, days: Mapping[str, int], now: datetime, *, dry_run: bool = False
+    log: Log,
+    postings: Postings,
+    days: Mapping[str, int],
+    now: datetime,
+    *,
+    dry_run: bool = False,
+    forget: Forget | None = None,
 ) -> Expiry:
-    """``days`` by class, 0 for ever. Raises UsageError for a class that is none, LogError."""
+    """``days`` by class, 0 for ever. Raises UsageError for a class that is none, LogError, and whatever
+    ``forget`` raises: then the next call goes on."""
     unknown = sorted(set(days) - set(CLASSES))
     if unknown:
         raise UsageError(f"no retention class {unknown[0]!r}", hint=f"one of {', '.join(CLASSES)}")
@@ -85,9 +97,8 @@ def expire(
             feedback += [str(row.body["feedback_id"]) for row in going if "feedback_id" in row.body]
             if going and not dry_run:
                 _take_out(log, postings, name, before, going)
-    if any(expired.values()) and not dry_run:
-        log.database.overwrite()
-        postings.database.overwrite()
+    if not dry_run:
+        _finish(log, postings, forget)
     return Expiry(
         expired=expired,
         requests=tuple(requests),
@@ -126,13 +137,44 @@ def _take_out(log: Log, postings: Postings, name: str, before: str, going: Seque
         "entries": [row.seq for row in going],
         "profiles": [plain(profile) for profile in profiles],
         "records": [[seq, numbers[fact.profile]] for seq, fact in facts.items()],
+        "feedback": [row.body["feedback_id"] for row in going if "feedback_id" in row.body],
     }
     log.note(EntryKind.EXPIRY, body)
+    # Before the bodies: without them nobody could tell any more where to look.
+    postings.forget_keys(_keyed(facts))
     among = ", ".join(str(row.seq) for row in going)
     with log.database.writing() as rows:
         rows.execute(f"UPDATE entries SET body = NULL WHERE seq IN ({among})")
         rows.execute(f"DELETE FROM private WHERE seq IN ({among})")
-    postings.forget_keys(_keyed(facts))
+
+
+def _finish(log: Log, postings: Postings, forget: Forget | None) -> None:
+    """What went since the last expiry that was done is taken out of every file and of the other stores."""
+    left: list[dict[str, Any]] = []
+    for entry in log.entries(EntryKind.EXPIRY):
+        body = log.body(entry)
+        left = [] if body.get("outcome") == DONE else [*left, body]
+    if not left:
+        return
+    requests: list[str] = []
+    feedback: list[str] = []
+    for body in left:
+        among = ", ".join(map(str, body["entries"]))
+        with log.database.reading() as rows:
+            # A batch whose contents never went is due again, or held.
+            (went,) = rows.execute(
+                f"SELECT count(*) FROM entries WHERE body IS NULL AND seq IN ({among})"
+            ).fetchone() or (0,)
+            if went:
+                feedback += body.get("feedback", ())
+                found = rows.execute(f"SELECT request_id FROM requests WHERE seq IN ({among})").fetchall()
+                requests += [request for (request,) in found]
+    if forget is not None:
+        forget(requests, feedback)
+    log.database.overwrite()
+    postings.database.overwrite()
+    mark: dict[str, Any] = {"entries": [], "profiles": [], "records": [], "outcome": DONE}
+    log.note(EntryKind.EXPIRY, mark)
 
 
 def _keyed(facts: Mapping[int, Facts]) -> list[tuple[int, int, int]]:

@@ -7,7 +7,7 @@ not see does not exist in it (:mod:`citewell.knowledge.seeing`). Knows nothing a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -267,11 +267,12 @@ class Auditing:
             "feedback": kept.feedback_days,
             "notices": kept.notices_days,
         }
-        outcome = expire(parts.log, self._postings, days, parts.clock.now(), dry_run=dry_run)
-        if not dry_run:
-            parts.traces.forget(outcome.requests)
-            parts.feedback.drop(outcome.feedback, outcome.requests)
-        return outcome
+
+        def forget(requests: Collection[str], feedback: Collection[str]) -> None:
+            parts.traces.forget(requests)
+            parts.feedback.drop(feedback, requests)
+
+        return expire(parts.log, self._postings, days, parts.clock.now(), dry_run=dry_run, forget=forget)
 
     def erase(self, person: str, *, reason: str = "") -> Erasure:
         """Forgets a user, or the session of somebody without a name; see
