@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from tests.feedback.conftest import Room
 
+from citewell.access import Caller, Role
 from citewell.audit import AuditQuery
 from citewell.config import Config, Retention
 from citewell.errors import UsageError
@@ -102,6 +103,15 @@ def test_an_answer_that_expired_is_in_no_queue(told: Room) -> None:
     told.kb.audit.expire()
     assert told.kb.review.queue(state="all").items == ()
     assert told.kb.review.detect() == ()
+
+
+def test_the_session_of_an_erased_person_is_readable_in_nobody_s_entries(told: Room) -> None:
+    session = told.log.record(f"req_{1:024d}").session_id
+    assert told.kb.trace(session)
+    told.kb.as_(Caller(user="carol", roles=(Role.AUDITOR,))).trace(session)
+    told.kb.audit.erase("alice", reason="case 7")
+    assert [entry.seq for entry in told.log.entries() if session in str(told.log.body(entry))] == []
+    assert told.holds_bytes(session) == []
 
 
 @pytest.mark.parametrize("where", ["log", "traces"])

@@ -84,7 +84,12 @@ class Listening:
             documents=documents_of(record, claim),
         )
         # Under the key of whoever speaks; what was noticed about somebody's answer is under theirs.
-        self.log.note(EntryKind.FEEDBACK, _body(feedback), subject=user or record.user or record.session_id)
+        asker = record.user or record.session_id
+        sealed = _body(feedback)
+        if user and user != asker:
+            # Under a key that stands when the asker is erased.
+            sealed["session_id"] = ""
+        self.log.note(EntryKind.FEEDBACK, sealed, subject=user or asker)
         self.store.put(feedback)
         self.traces.flag(request_id, flags_of((*before, feedback)))
         for hear in self.hearers:

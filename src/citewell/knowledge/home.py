@@ -278,7 +278,9 @@ class KnowledgeBase:
         found = self.seeing.traces(self._parts.traces.session(session_id))
         if found:
             seen = [{"request_id": trace.request_id} for trace in found]
-            self.audit.note_read({"trace": session_id, "seen": seen}, "", len(found))
+            # The read must not outlive the erasure of whose session it is.
+            blinded = self._parts.log.keys.blind(session_id)
+            self.audit.note_read({"trace": blinded, "seen": seen}, "", len(found))
         return found
 
     @property
