@@ -14,6 +14,7 @@ from citewell.audit.entries import EntryKind
 from citewell.audit.erasure import erase
 from citewell.audit.holds import holds_in_force, lift_hold, place_hold
 from citewell.audit.issuing import issue
+from citewell.audit.keys import asker
 from citewell.audit.log import SqliteLog
 from citewell.audit.pages import Queries
 from citewell.audit.postings import Postings
@@ -201,6 +202,14 @@ def test_an_answer_given_while_its_asker_is_erased_is_forgotten_too(home: Home) 
     store = Slow()
     assert erase(home.log, "alice", reason="case 7", stores=[store]).forgotten == {"kept": 5}
     assert store.told[-1][1] == {f"req_{9:024d}"}
+
+
+def test_a_session_is_not_the_user_of_the_same_name(home: Home) -> None:
+    home.log.append(some_record(6, user="", session="alice", question="what a stranger asked?"))
+    assert len(home.queries.page(AuditQuery(user="alice")).records) == 4
+    erase(home.log, asker("", "alice"), reason="case 7")
+    assert home.log.record(f"req_{6:024d}").user_query == "[erased]"
+    assert home.log.record(f"req_{1:024d}").user_query == f"{SECRET}?"
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,15 @@ def test_the_session_of_an_erased_person_is_readable_in_nobody_s_entries(told: R
     assert told.holds_bytes(session) == []
 
 
+def test_a_session_named_as_a_user_is_erased_alone(told: Room) -> None:
+    told.answered(4, user="", session="alice", question="what a stranger asked?")
+    told.kb.feedback(f"req_{4:024d}", "thumbs_down", meta={"because": "a stranger's opinion"})
+    told.kb.audit.erase(session="alice", reason="case 7")
+    assert told.holds_bytes("a stranger") == []
+    assert told.store.of(f"req_{1:024d}")[0].meta == {"because": BECAUSE}
+    assert told.log.record(f"req_{1:024d}").user_query == QUESTION
+
+
 @pytest.mark.parametrize("where", ["log", "traces"])
 def test_an_expiry_that_was_cut_short_is_finished_by_the_next_one(
     told: Room, where: str, monkeypatch: pytest.MonkeyPatch

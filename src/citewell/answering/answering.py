@@ -29,6 +29,7 @@ from citewell.answering.streaming import Streaming, Tell
 from citewell.answering.writing import Writing
 from citewell.aspects import split_aspects
 from citewell.audit import EntryKind, Log
+from citewell.audit.keys import asker
 from citewell.checking import Checker, nothing_to_check
 from citewell.clock import stamp
 from citewell.confidence.cards import NO_CARD, CardState
@@ -187,7 +188,7 @@ class Answering:
     def _streaming(self, ask: Ask, tell: Tell | None, journal: Journal) -> Streaming | None:
         if tell is None:
             return None
-        subject = ask.user or journal.session_id
+        subject = asker(ask.user, journal.session_id)
         return Streaming(tell, lambda body: self.log.note(EntryKind.NOTICE, body, subject=subject), journal)
 
     def _keep_trace(self, journal: Journal) -> None:

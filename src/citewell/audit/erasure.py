@@ -15,6 +15,7 @@ import msgspec
 
 from citewell.audit.entries import RECORDS, EntryKind
 from citewell.audit.holds import Hold, holding, holds_in_force
+from citewell.audit.keys import session_in
 from citewell.errors import UsageError
 from citewell.records import Record
 
@@ -43,8 +44,10 @@ class Erasure(Record, frozen=True, kw_only=True):
 
 
 def erase(log: Log, person: str, *, reason: str, stores: Sequence[Forgetful] = ()) -> Erasure:
-    """``person`` is a user, or the session of somebody who gave no name. Erasures that were cut short are
-    finished first; when nobody of that name is left then, the last of those is what is given.
+    """``person`` is a user, or the name that :func:`citewell.audit.keys.asker` has for a session.
+
+    Erasures that were cut short are finished first; when nobody of that name is left then, the last of those
+    is what is given.
 
     Raises UsageError for somebody the log does not know, who is under a legal hold, or whom the reason names;
     whatever a store raises: then the same call goes on.
@@ -58,7 +61,7 @@ def erase(log: Log, person: str, *, reason: str, stores: Sequence[Forgetful] = (
         return finished[-1]
     if known is None:
         raise UsageError("the log knows nobody of that name", hint="check the spelling, or they are erased")
-    if person.casefold() in reason.casefold():
+    if (session_in(person) or person).casefold() in reason.casefold():
         raise UsageError("the reason names the person and would outlive them", hint="give a case number")
     hold = _hold_on(log, holds, known.id)
     if hold is not None:

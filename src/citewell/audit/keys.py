@@ -33,6 +33,19 @@ ED25519 = b"\x01"
 """The signature type byte of C2SP signed-note."""
 
 
+_SESSION = "session\x00"
+
+
+def asker(user: str, session_id: str) -> str:
+    """Under which name whoever asked has a key; "" for nobody. A session is not the user of the same name."""
+    return user or (session_id and _SESSION + session_id)
+
+
+def session_in(name: str) -> str:
+    """The session behind a name of :func:`asker`; "" where it is a user's."""
+    return name.removeprefix(_SESSION) if name.startswith(_SESSION) else ""
+
+
 class FolderKeys:
     """The KeyStore of a home. Safe to share between threads and processes. Raises LogError."""
 

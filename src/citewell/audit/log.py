@@ -27,7 +27,7 @@ from citewell.audit.checkpoints import checkpoint
 from citewell.audit.database import Database, Row
 from citewell.audit.entries import COLUMNS, Entry, EntryKind, leaf, only
 from citewell.audit.groups import Groups
-from citewell.audit.keys import FolderKeys
+from citewell.audit.keys import FolderKeys, asker
 from citewell.audit.merkle import EMPTY, leaf_hash
 from citewell.audit.schema import migrate
 from citewell.audit.sqlite import SqliteDatabase
@@ -68,7 +68,7 @@ class Log:
         versions whose quotes are the caller's own text.
         """
         kind = EntryKind.ERROR if record.error else EntryKind.ANSWER
-        subject = record.user or record.session_id
+        subject = asker(record.user, record.session_id)
         return self._add(self._seal(kind, record.timestamp, record, subject, caller_supplied))
 
     def note(self, kind: EntryKind, body: Mapping[str, Any], *, subject: str = "") -> str:

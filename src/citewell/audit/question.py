@@ -148,15 +148,21 @@ def fits(query: AuditQuery, facts: Facts, keys: tuple[int, ...]) -> bool:
 
 
 def cites(query: AuditQuery, body: Mapping[str, Any]) -> bool:
-    """Whether a record's body really names the document, version and chunk asked for, not only their keys."""
+    """Whether a record's body really names the user, document, version and chunk asked for, not only their
+    keys."""
     citations = [citation for claim in body["claims"] for citation in claim["citations"]]
     documents = {(citation["document_id"], citation["document_version"]) for citation in citations}
     return (
-        not query.document
-        or any(
-            document == query.document and query.version in ("", version) for document, version in documents
+        (not query.user or body["user"] == query.user)
+        and (
+            not query.document
+            or any(
+                document == query.document and query.version in ("", version)
+                for document, version in documents
+            )
         )
-    ) and (not query.chunk or any(citation["chunk_id"] == query.chunk for citation in citations))
+        and (not query.chunk or any(citation["chunk_id"] == query.chunk for citation in citations))
+    )
 
 
 def moment(text: str, now: datetime) -> str:

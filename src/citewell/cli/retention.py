@@ -58,7 +58,7 @@ def erase(
     audit = open_home(context, home).audit
     if not yes:
         typer.confirm("This cannot be undone. Go on?", abort=True, err=True)
-    outcome = audit.erase(user or session, reason=reason)
+    outcome = audit.erase(user, session=session, reason=reason)
     if json:
         return say_json(outcome)
     say(f"erased: {outcome.entries} entries of {outcome.subject} are unreadable for ever")

@@ -16,6 +16,7 @@ from typing import Any
 
 from citewell.audit import EntryKind, Log
 from citewell.audit.bodies import ERASED
+from citewell.audit.keys import asker
 from citewell.clock import stamp
 from citewell.errors import UsageError
 from citewell.feedback import Feedback, FeedbackStore, Signal, documents_of, failing_stage, flags_of
@@ -84,12 +85,12 @@ class Listening:
             documents=documents_of(record, claim),
         )
         # Under the key of whoever speaks; what was noticed about somebody's answer is under theirs.
-        asker = record.user or record.session_id
+        asked_by = asker(record.user, record.session_id)
         sealed = _body(feedback)
-        if user and user != asker:
+        if user and user != asked_by:
             # Under a key that stands when the asker is erased.
             sealed["session_id"] = ""
-        self.log.note(EntryKind.FEEDBACK, sealed, subject=user or asker)
+        self.log.note(EntryKind.FEEDBACK, sealed, subject=user or asked_by)
         self.store.put(feedback)
         self.traces.flag(request_id, flags_of((*before, feedback)))
         for hear in self.hearers:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from citewell.audit import EntryKind
+from citewell.audit.keys import asker
 from citewell.clock import written
 from citewell.config import Feedback as Settings
 from citewell.errors import LogError, UsageError
@@ -47,7 +48,7 @@ class Noticing:
             told = {"request_id": request_id, "feedback": f"{type(error).__name__}: {error}"}
             # A log that cannot be written is told by the next answer.
             with suppress(LogError):
-                self.listening.log.note(EntryKind.NOTICE, told, subject=user or session_id)
+                self.listening.log.note(EntryKind.NOTICE, told, subject=asker(user, session_id))
             return None
 
     def due(self) -> tuple[Feedback, ...]:

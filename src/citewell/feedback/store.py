@@ -229,14 +229,17 @@ class FeedbackStore:
 
     # --- forgetting -------------------------------------------------------------------------------
 
-    def forget(self, person: str, requests: Collection[str]) -> int:
-        """Overwrites the words and names in what ``person`` said, and in what anybody said of ``requests``;
-        signals, stages and days stay, so counts do. How many there were."""
+    def forget(self, user: str, requests: Collection[str], *, session: str = "") -> int:
+        """Overwrites the words and names in what ``user`` said, or nobody by name in ``session``, and in what
+        anybody said of ``requests``; signals, stages and days stay, so counts do. How many there were."""
         with self.database.writing() as rows:
             numbers = {
                 number
                 for (number,) in rows.execute(
-                    "SELECT number FROM feedback WHERE person = ? OR session_id = ?", (person, person)
+                    "SELECT number FROM feedback"
+                    " WHERE (person <> '' AND person = ?)"
+                    " OR (person = '' AND session_id <> '' AND session_id = ?)",
+                    (user, session),
                 ).fetchall()
             }
             for request in requests:
@@ -247,9 +250,10 @@ class FeedbackStore:
                 "UPDATE feedback SET person = '', session_id = '', meta = '{}' WHERE number = ?",
                 [(number,) for number in sorted(numbers)],
             )
-            rows.execute("DELETE FROM shown WHERE session_id = ?", (person,))
+            if session:
+                rows.execute("DELETE FROM shown WHERE session_id = ?", (session,))
             for request, body in rows.execute(
-                "SELECT request_id, body FROM reviews WHERE reviewer = ?", (person,)
+                "SELECT request_id, body FROM reviews WHERE reviewer <> '' AND reviewer = ?", (user,)
             ).fetchall():
                 rows.execute(
                     "UPDATE reviews SET reviewer = '', reason = '', body = ? WHERE request_id = ?",

@@ -18,6 +18,7 @@ from citewell.access import OWNER, Caller, Role
 from citewell.audit.entries import EntryKind
 from citewell.audit.erasure import Erasure, erase
 from citewell.audit.holds import Hold, holds_in_force, lift_hold, place_hold
+from citewell.audit.keys import asker
 from citewell.audit.pages import Counts, Page, Queries
 from citewell.audit.postings import Postings
 from citewell.audit.question import AuditQuery
@@ -274,7 +275,7 @@ class Auditing:
 
         return expire(parts.log, self._postings, days, parts.clock.now(), dry_run=dry_run, forget=forget)
 
-    def erase(self, person: str, *, reason: str = "") -> Erasure:
+    def erase(self, user: str = "", *, session: str = "", reason: str = "") -> Erasure:
         """Forgets a user, or the session of somebody without a name; see
         :func:`citewell.audit.erasure.erase`."""
         from citewell.knowledge.forgetting import (
@@ -292,7 +293,7 @@ class Auditing:
             ForgetCases(parts.feedback),
             ForgetSuppliedTexts(parts.evidence, parts.log, self.queries),
         )
-        return erase(parts.log, person, reason=reason, stores=stores)
+        return erase(parts.log, asker(user, session), reason=reason, stores=stores)
 
     def hold(
         self, name: str, *, reason: str, user: str = "", document: str = "", request_id: str = ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from citewell.audit.keys import session_in
 from citewell.audit.question import AuditQuery
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class ForgetFeedback:
         self._store = store
 
     def forget(self, person: str, requests: Collection[str]) -> int:
-        return self._store.forget(person, requests)
+        session = session_in(person)
+        return self._store.forget("" if session else person, requests, session=session)
 
 
 class ForgetCases:

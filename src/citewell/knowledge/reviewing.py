@@ -23,6 +23,7 @@ import msgspec
 from citewell.access import EVALUATION, OWNER, Caller, Role
 from citewell.audit import AuditQuery, EntryKind
 from citewell.audit.bodies import ERASED
+from citewell.audit.keys import asker
 from citewell.audit.question import ANY
 from citewell.clock import stamp
 from citewell.errors import EvidenceError, UsageError
@@ -348,7 +349,7 @@ class Reviewing:
         }
         if case is not None:
             body["case"] = plain(msgspec.structs.replace(case, reviewed=""))
-        parts.log.note(EntryKind.FEEDBACK, body, subject=record.user or record.session_id)
+        parts.log.note(EntryKind.FEEDBACK, body, subject=asker(record.user, record.session_id))
         parts.feedback.decide(review)
 
     def _located(self, span: CaseSpan, record: AuditRecord) -> CaseSpan:

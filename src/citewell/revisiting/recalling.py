@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from citewell.audit.bodies import ERASED
 from citewell.audit.entries import EntryKind
+from citewell.audit.keys import asker
 from citewell.records import AuditRecord, Record
 from citewell.revisiting.rechecking import Recheck
 
@@ -71,7 +72,7 @@ def seal_notice(log: Log, notice: Notice) -> None:
         "notice": notice.text,
     }
     # Under the asker's key: the notice repeats their question.
-    log.note(EntryKind.RECALL, body, subject=notice.user or notice.session_id)
+    log.note(EntryKind.RECALL, body, subject=asker(notice.user, notice.session_id))
 
 
 def readers_of(log: Log) -> dict[str, tuple[str, ...]]:
