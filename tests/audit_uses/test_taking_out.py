@@ -214,7 +214,12 @@ def test_a_session_is_not_the_user_of_the_same_name(home: Home) -> None:
 
 @pytest.mark.parametrize(
     ("person", "reason", "match"),
-    [("nobody", "", "knows nobody"), ("", "", "knows nobody"), ("alice", "Alice asked", "names the person")],
+    [
+        ("nobody", "", "knows nobody"),
+        ("", "", "knows nobody"),
+        ("alice", "Alice asked", "name the person"),
+        ("alice", "a.l-i ce", "name the person"),
+    ],
 )
 def test_an_erasure_that_cannot_be(home: Home, person: str, reason: str, match: str) -> None:
     with pytest.raises(UsageError, match=match):
@@ -244,6 +249,9 @@ def test_holds_that_cannot_be(home: Home) -> None:
         lambda: place_hold(home.log, "", reason="r"),
         lambda: place_hold(home.log, "two", reason="r", user="nobody"),
         lambda: place_hold(home.log, "two", reason="about alice", user="alice"),
+        lambda: place_hold(home.log, "two", reason="about al ice", user="alice"),
+        lambda: place_hold(home.log, "of alice", reason="r", user="alice"),
+        lambda: place_hold(home.log, "two", reason="about Alice", request_id=f"req_{1:024d}"),
         lambda: lift_hold(home.log, "two", reason="r"),
     ):
         with pytest.raises(UsageError):

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from citewell.audit.entries import RECORDS, EntryKind
-from citewell.audit.holds import Hold, holding, holds_in_force
-from citewell.audit.keys import session_in
+from citewell.audit.holds import Hold, holding, holds_in_force, refuse_name
 from citewell.errors import UsageError
 from citewell.records import Record
 
@@ -61,8 +60,7 @@ def erase(log: Log, person: str, *, reason: str, stores: Sequence[Forgetful] = (
         return finished[-1]
     if known is None:
         raise UsageError("the log knows nobody of that name", hint="check the spelling, or they are erased")
-    if (session_in(person) or person).casefold() in reason.casefold():
-        raise UsageError("the reason names the person and would outlive them", hint="give a case number")
+    refuse_name(person, reason)
     hold = _hold_on(log, holds, known.id)
     if hold is not None:
         raise UsageError(

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from citewell.audit.entries import EntryKind
+from citewell.audit.keys import session_in
 from citewell.errors import UsageError
 from citewell.records import Record
 
@@ -53,17 +54,17 @@ def holds_in_force(log: Log) -> tuple[Hold, ...]:
 def place_hold(
     log: Log, name: str, *, reason: str, user: str = "", document: str = "", request_id: str = ""
 ) -> Hold:
-    """Raises UsageError for a name in force already, a person or record the log does not know."""
+    """Raises UsageError for a name in force already, a person or record the log does not know, or a reason
+    that names the person or who asked for the record."""
     if not name or any(hold.hold == name for hold in holds_in_force(log)):
         told = f"there is a hold {name!r} already" if name else "a hold has a name"
         raise UsageError(told, hint="name it anew")
     person = log.keys.find(user) if user else None
     if user and person is None:
         raise UsageError("the log knows nobody of that name", hint="check the spelling of --user")
-    if user and user.casefold() in reason.casefold():
-        raise UsageError("the reason names the person", hint="refer to them by a case number")
+    refuse_name(user, name, reason)
     if request_id:
-        log.get(request_id)
+        refuse_name(log.keys.name(log.get(request_id).subject), name, reason)
     hold = Hold(
         hold=name,
         subject=person.id if person else "",
@@ -73,6 +74,18 @@ def place_hold(
     )
     log.note(EntryKind.HOLD, _body(hold, PLACED, reason))
     return hold
+
+
+def refuse_name(name: str, *words: str) -> None:
+    """Raises UsageError when one of the texts, which would outlive whoever has that name, names them: also in
+    other letter case, spacing or punctuation."""
+    letters = _letters(session_in(name) or name)
+    if letters and any(letters in _letters(text) for text in words):
+        raise UsageError("the words name the person and would outlive them", hint="give a case number")
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
 
 
 def lift_hold(log: Log, name: str, *, reason: str) -> None:
