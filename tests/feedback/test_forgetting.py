@@ -123,6 +123,23 @@ def test_a_session_named_as_a_user_is_erased_alone(told: Room) -> None:
     assert told.log.record(f"req_{1:024d}").user_query == QUESTION
 
 
+def test_a_hold_names_a_document_that_there_is(told: Room) -> None:
+    with pytest.raises(UsageError, match=r"filings/b\.pdf"):
+        told.kb.audit.hold("case 12", reason="proceedings", document="filings/b.pdf")
+    assert told.kb.audit.holds() == ()
+    told.kb.audit.hold("case 12", reason="proceedings", document="filings/a.pdf")
+
+
+def test_a_hold_on_a_person_keeps_what_others_said_of_their_answers(told: Room) -> None:
+    told.clock.forward(40 * 86_400)
+    told.parts.__dict__["config"] = msgspec.structs.replace(Config(), retention=Retention(feedback_days=30))
+    told.kb.audit.hold("case 12", reason="proceedings", user="alice")
+    told.kb.audit.expire()
+    assert [said.user for said in told.store.of(f"req_{1:024d}")] == ["alice", "bob"]
+    with pytest.raises(UsageError, match="case 12"):
+        told.kb.audit.erase("bob", reason="case 9")
+
+
 @pytest.mark.parametrize("where", ["log", "traces"])
 def test_an_expiry_that_was_cut_short_is_finished_by_the_next_one(
     told: Room, where: str, monkeypatch: pytest.MonkeyPatch
@@ -152,7 +169,7 @@ def test_an_expiry_that_was_cut_short_is_finished_by_the_next_one(
 @pytest.mark.parametrize(
     ("about", "kept"),
     [
-        ({"user": "alice"}, 4),
+        ({"user": "alice"}, 5),
         ({"request_id": f"req_{1:024d}"}, 3),
         ({"document": "filings/a.pdf"}, 5),
         ({}, 5),

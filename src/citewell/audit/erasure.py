@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from citewell.audit.entries import RECORDS, EntryKind
-from citewell.audit.holds import Hold, holding, holds_in_force, refuse_name
+from citewell.audit.holds import Hold, Holding, refuse_name
 from citewell.errors import UsageError
 from citewell.records import Record
 
@@ -51,7 +51,7 @@ def erase(log: Log, person: str, *, reason: str, stores: Sequence[Forgetful] = (
     Raises UsageError for somebody the log does not know, who is under a legal hold, or whom the reason names;
     whatever a store raises: then the same call goes on.
     """
-    holds = holds_in_force(log)
+    holds = Holding(log)
     # One whose key still stands, and who came under a hold since, waits for its end.
     left = [told for told in _left(log) if _hold_on(log, holds, told["subject"]) is None]
     finished = [_finish(log, told, stores) for told in left]
@@ -103,9 +103,9 @@ def _finish(log: Log, told: Mapping[str, Any], stores: Sequence[Forgetful]) -> E
     return Erasure(subject=subject, entries=told["entries"], forgotten=forgotten)
 
 
-def _hold_on(log: Log, holds: Sequence[Hold], subject: str) -> Hold | None:
+def _hold_on(log: Log, holds: Holding, subject: str) -> Hold | None:
     bodies = ({}, *(body for _, body in _bodies(log, subject)))
-    return next((found for body in bodies if (found := holding(holds, subject, body))), None)
+    return next((found for body in bodies if (found := holds.of(subject, body))), None)
 
 
 def _requests(log: Log, subject: str) -> set[str]:

@@ -7,7 +7,7 @@ Knows nothing about expiry or erasure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from citewell.audit.entries import EntryKind
@@ -96,12 +96,28 @@ def lift_hold(log: Log, name: str, *, reason: str) -> None:
     log.note(EntryKind.HOLD, _body(hold, LIFTED, reason))
 
 
-def holding(holds: Sequence[Hold], subject: str, body: Mapping[str, Any]) -> Hold | None:
-    """The first hold that an entry is under."""
-    return next((hold for hold in holds if _covers(hold, subject, body)), None)
+class Holding:
+    """The holds in force when it was made, and what they cover."""
+
+    def __init__(self, log: Log) -> None:
+        self._holds = [(hold, _asked(log, hold.subject)) for hold in holds_in_force(log)]
+
+    def of(self, subject: str, body: Mapping[str, Any]) -> Hold | None:
+        """The first hold that an entry is under."""
+        return next((hold for hold, asked in self._holds if _covers(hold, asked, subject, body)), None)
 
 
-def _covers(hold: Hold, subject: str, body: Mapping[str, Any]) -> bool:
+def _asked(log: Log, subject: str) -> Collection[str]:
+    """The requests of a held person: what others say of their answers is held too."""
+    with log.database.reading() as rows:
+        found = rows.execute(
+            "SELECT r.request_id FROM private p JOIN requests r ON r.seq = p.seq WHERE p.subject = ?",
+            (subject,),
+        ).fetchall()
+    return {request for (request,) in found}
+
+
+def _covers(hold: Hold, asked: Collection[str], subject: str, body: Mapping[str, Any]) -> bool:
     if not (hold.subject or hold.document_id or hold.request_id):
         return True
     documents = {
@@ -109,9 +125,10 @@ def _covers(hold: Hold, subject: str, body: Mapping[str, Any]) -> bool:
         for claim in body.get("claims", ())
         for citation in claim.get("citations", ())
     } | {one.get("document_id") for one in (*body.get("retrieval_results", ()), *body.get("documents", ()))}
+    request = body.get("request_id")
     return (
-        (bool(hold.subject) and hold.subject == subject)
-        or (bool(hold.request_id) and hold.request_id == body.get("request_id"))
+        (bool(hold.subject) and (hold.subject == subject or request in asked))
+        or (bool(hold.request_id) and hold.request_id == request)
         or (bool(hold.document_id) and hold.document_id in documents | {body.get("document_id")})
     )
 

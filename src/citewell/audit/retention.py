@@ -17,7 +17,7 @@ import msgspec
 
 from citewell.audit.entries import RECORDS, EntryKind
 from citewell.audit.following import follow
-from citewell.audit.holds import holding, holds_in_force
+from citewell.audit.holds import Holding
 from citewell.audit.postings import Postings
 from citewell.audit.profiles import Facts, Profile, facts_of
 from citewell.clock import written
@@ -78,7 +78,7 @@ def expire(
     if unknown:
         raise UsageError(f"no retention class {unknown[0]!r}", hint=f"one of {', '.join(CLASSES)}")
     follow(log, postings)
-    holds = holds_in_force(log)
+    holds = Holding(log)
     expired: dict[str, int] = {}
     requests: list[str] = []
     feedback: list[str] = []
@@ -90,7 +90,7 @@ def expire(
         after = 0
         while rows := _due(log, CLASSES[name], before, after):
             after = rows[-1].seq
-            going = [row for row in rows if holding(holds, row.subject, row.body) is None]
+            going = [row for row in rows if holds.of(row.subject, row.body) is None]
             held += len(rows) - len(going)
             expired[name] = expired.get(name, 0) + len(going)
             requests += [row.body["request_id"] for row in going if row.kind in RECORDS]

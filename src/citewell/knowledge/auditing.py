@@ -298,8 +298,12 @@ class Auditing:
     def hold(
         self, name: str, *, reason: str, user: str = "", document: str = "", request_id: str = ""
     ) -> Hold:
-        """Keeps a person's, a document's or a request's records (all, when none is named) from going."""
+        """Keeps a person's, a document's or a request's records (all, when none is named) from going. Raises
+        UsageError for what neither the log nor, a document, the evidence knows."""
         self._caller.must(Role.ADMIN, to="place a hold")
+        stored = document and self._parts.evidence.versions(document)
+        if document and not stored and not self.queries.counts(AuditQuery(document=document)).total:
+            raise UsageError(f"no document {document!r}", hint="see `citewell documents list`")
         return place_hold(
             self._parts.log, name, reason=reason, user=user, document=document, request_id=request_id
         )
