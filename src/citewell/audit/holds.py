@@ -7,6 +7,7 @@ Knows nothing about expiry or erasure.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -62,9 +63,6 @@ def place_hold(
     person = log.keys.find(user) if user else None
     if user and person is None:
         raise UsageError("the log knows nobody of that name", hint="check the spelling of --user")
-    refuse_name(user, name, reason)
-    if request_id:
-        refuse_name(log.keys.name(log.get(request_id).subject), name, reason)
     hold = Hold(
         hold=name,
         subject=person.id if person else "",
@@ -72,27 +70,38 @@ def place_hold(
         request_id=request_id,
         reason=reason,
     )
+    _refuse_names(log, hold, name, reason)
     log.note(EntryKind.HOLD, _body(hold, PLACED, reason))
     return hold
+
+
+def _refuse_names(log: Log, hold: Hold, *words: str) -> None:
+    """Of the person held, and of whoever asked the record held."""
+    asked = log.get(hold.request_id).subject if hold.request_id else ""
+    for subject in {hold.subject, asked} - {""}:
+        refuse_name(log.keys.name(subject), *words)
 
 
 def refuse_name(name: str, *words: str) -> None:
     """Raises UsageError when one of the texts, which would outlive whoever has that name, names them: also in
     other letter case, spacing or punctuation."""
-    letters = _letters(session_in(name) or name)
-    if letters and any(letters in _letters(text) for text in words):
+    own = session_in(name) or name
+    letters = _letters(own)
+    # A name without any is looked for as it stands.
+    if own and any(letters in _letters(text) if letters else own in text for text in words):
         raise UsageError("the words name the person and would outlive them", hint="give a case number")
 
 
 def _letters(text: str) -> str:
-    return "".join(letter for letter in text.casefold() if letter.isalnum())
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
 def lift_hold(log: Log, name: str, *, reason: str) -> None:
-    """Raises UsageError when no such hold is in force."""
+    """Raises UsageError when no such hold is in force, and for a reason that names somebody, as above."""
     hold = next((hold for hold in holds_in_force(log) if hold.hold == name), None)
     if hold is None:
         raise UsageError(f"no hold {name!r} is in force", hint="`citewell audit hold list` names them")
+    _refuse_names(log, hold, reason)
     log.note(EntryKind.HOLD, _body(hold, LIFTED, reason))
 
 
