@@ -182,3 +182,12 @@ def test_a_hold_keeps_what_was_said(told: Room, about: dict[str, str], kept: int
     outcome = told.kb.audit.expire()
     assert outcome.held == kept
     assert len(outcome.feedback) == 5 - kept
+
+
+def test_a_hold_keeps_what_others_said_of_an_answer_that_expired_before(told: Room) -> None:
+    told.clock.forward(40 * 86_400)
+    told.parts.__dict__["config"] = msgspec.structs.replace(Config(), retention=Retention(answers_days=30))
+    told.kb.audit.expire()
+    told.parts.__dict__["config"] = msgspec.structs.replace(Config(), retention=Retention(feedback_days=30))
+    told.kb.audit.hold("case 12", reason="proceedings", user="alice")
+    assert told.kb.audit.expire().held == 5

@@ -117,10 +117,13 @@ class Holding:
 
 
 def _asked(log: Log, subject: str) -> Collection[str]:
-    """The requests of a held person: what others say of their answers is held too."""
+    """The requests of a held person, also of records that have expired: what others say of their answers is
+    held too."""
+    if not subject:
+        return ()
     with log.database.reading() as rows:
         found = rows.execute(
-            "SELECT r.request_id FROM private p JOIN requests r ON r.seq = p.seq WHERE p.subject = ?",
+            "SELECT r.request_id FROM requests r JOIN entries e ON e.seq = r.seq WHERE e.subject = ?",
             (subject,),
         ).fetchall()
     return {request for (request,) in found}
