@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -21,6 +21,8 @@ from citewell.identity import hash_value, plain
 from citewell.records import Record
 
 LISTS = {"audit.witnesses", "server.hosts", "server.proxies", "alerts.rules"}
+OPERATION = ("server", "feedback", "alerts", "escalate")
+"""Of which nothing is hashed into a record."""
 RESERVED = {"CITEWELL_HOME", "CITEWELL_DATA", "CITEWELL_CONFIG"} | {
     f"CITEWELL_{name}" for name in ("ENCODER", "CHECKPOINTS", "THREADS", "STEPS", "PASSES", "HELD_LAYERS")
 }
@@ -237,13 +239,24 @@ class Config(Record, frozen=True, kw_only=True):
 
     @property
     def sealed(self) -> dict[str, Any]:
-        """What answers can depend on, for the log: not how the server listens, what is noticed later, nor who
-        is alerted. Addresses are named without their secrets (:mod:`citewell.addresses`)."""
-        later = ("server", "feedback", "alerts", "escalate")
-        tree = {name: value for name, value in plain(self).items() if name not in later}
+        """What answers can depend on, for the log and its receipts: :meth:`operation` is the rest. Addresses
+        are named without their secrets (:mod:`citewell.addresses`)."""
+        tree = {name: value for name, value in plain(self).items() if name not in OPERATION}
         tree["audit"] |= {
             "database": named(self.audit.database),
             "witnesses": [named(url) for url in self.audit.witnesses],
+        }
+        return tree
+
+    def operation(self, blind: Callable[[str], str]) -> dict[str, Any]:
+        """What no answer depends on, for the log alone: how the server listens, what is noticed later, who is
+        alerted. Commands may hold secrets, so they stand as ``blind`` has them: that one changed can be told.
+        """
+        tree: dict[str, Any] = {name: plain(getattr(self, name)) for name in OPERATION}
+        tree["escalate"] = self.escalate and blind(self.escalate)
+        tree["alerts"] |= {
+            "command": self.alerts.command and blind(self.alerts.command),
+            "webhook": named(self.alerts.webhook),
         }
         return tree
 

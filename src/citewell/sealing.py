@@ -25,16 +25,19 @@ if TYPE_CHECKING:
 
 
 def seal_configuration(log: Log, config: Config) -> None:
-    """An entry whenever settings, prompt files or release are not those of the last such entry."""
-    body = {
+    """An entry whenever settings, prompt files or release are not those of the last such entry; how the home
+    is run is an entry of its own, as a receipt shows the other one to strangers."""
+    settings = {
         "config": config.sealed,
         "config_hash": config.hash,
         "prompts": prompt_hashes(),
         "citewell": environment()["citewell"],
     }
-    last = log.latest(EntryKind.CONFIGURATION)
-    if last is None or canonical_json(log.body(last)) != canonical_json(body):
-        log.note(EntryKind.CONFIGURATION, body)
+    operation = config.operation(log.keys.blind)
+    for kind, body in ((EntryKind.CONFIGURATION, settings), (EntryKind.OPERATION, operation)):
+        last = log.latest(kind)
+        if last is None or canonical_json(log.body(last)) != canonical_json(body):
+            log.note(kind, body)
 
 
 def seal_ingest(

@@ -30,6 +30,7 @@ class EntryKind(StrEnum):
     WITHDRAWAL = "withdrawal"
     SHARE = "share"
     CONFIGURATION = "configuration"
+    OPERATION = "operation"
     READ = "read"
     NOTICE = "notice"
     FEEDBACK = "feedback"

@@ -33,6 +33,7 @@ from citewell.revisiting.comparing import Replay
 from citewell.revisiting.recalling import Notice, notice_of, readers_of, seal_notice
 from citewell.revisiting.rechecking import Recheck, Resolution, Revisiting, Today
 from citewell.revisiting.replaying import replayed
+from citewell.sealing import seal_configuration
 
 if TYPE_CHECKING:
     from citewell.assembly import Assembly
@@ -260,6 +261,8 @@ class Auditing:
         """What the configured retention says, today. Raises LogError."""
         self._caller.must(Role.ADMIN, to="expire records")
         parts = self._parts
+        if not dry_run:
+            seal_configuration(parts.log, parts.config)
         kept = parts.config.retention
         days = {
             "answers": kept.answers_days,
@@ -287,6 +290,7 @@ class Auditing:
 
         self._caller.must(Role.ADMIN, to="erase a person")
         parts = self._parts
+        seal_configuration(parts.log, parts.config)
         stores = (
             ForgetTraces(parts.traces),
             ForgetFeedback(parts.feedback),
@@ -320,6 +324,7 @@ class Auditing:
 
     def note_evaluation(self, body: Mapping[str, Any], *, subject: str = "") -> None:
         """Seals what was measured or judged; under a person's key when it is ``subject`` who judged."""
+        seal_configuration(self._parts.log, self._parts.config)
         self._parts.log.note(EntryKind.EVALUATION, body, subject=subject)
 
     def evaluations(self, measure: str) -> Iterator[tuple[Entry, dict[str, Any]]]:

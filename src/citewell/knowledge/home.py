@@ -258,6 +258,7 @@ class KnowledgeBase:
         self._parts.must_be_there()
         if not self.caller.unrestricted:
             self.seeing.request(request_id)
+        self._seal_configuration()
         listening = self._parts.listening
         return listening.feedback(request_id, signal, user=self.caller.name(user), claim=claim, meta=meta)
 
