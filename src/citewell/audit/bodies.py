@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import os
 import zlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -48,13 +48,10 @@ BLIND = "blind"
 
 
 def set_apart(
-    body: Record | Mapping[str, Any],
-    salt: bytes,
-    blind: Callable[[str], str],
-    caller_supplied: Collection[str] = (),
+    body: Record | Mapping[str, Any], salt: bytes, blind: Callable[[str], str]
 ) -> tuple[bytes, Texts]:
     """The canonical JSON to seal, and the personal texts by JSON pointer, in the order of their salts."""
-    found = Personal(caller_supplied)
+    found = Personal()
     sealed: dict[str, Any] = plain(body)
     looked_up = sealed.get(LOOKED_UP)
     if isinstance(body, Record):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import base64
 import os
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,15 +61,14 @@ class Log:
 
     # --- writing ----------------------------------------------------------------------------------
 
-    def append(self, record: AuditRecord, *, caller_supplied: Collection[str] = ()) -> str:
+    def append(self, record: AuditRecord) -> str:
         """Seals ``record``; durable when it returns its hash. Raises LogError: then nothing was written.
 
-        Its subject is the user, or the session when nobody is named. ``caller_supplied`` are document
-        versions whose quotes are the caller's own text.
+        Its subject is the user, or the session when nobody is named.
         """
         kind = EntryKind.ERROR if record.error else EntryKind.ANSWER
         subject = asker(record.user, record.session_id)
-        return self._add(self._seal(kind, record.timestamp, record, subject, caller_supplied))
+        return self._add(self._seal(kind, record.timestamp, record, subject))
 
     def note(self, kind: EntryKind, body: Mapping[str, Any], *, subject: str = "") -> str:
         """Seals an event that is not an answer; see :class:`EntryKind`.
@@ -77,15 +76,10 @@ class Log:
         ``subject`` names the person it is about, under whose key the body's personal texts are then kept;
         without one the body holds nothing personal.
         """
-        return self._add(self._seal(kind, stamp(self._clock), body, subject, ()))
+        return self._add(self._seal(kind, stamp(self._clock), body, subject))
 
     def _seal(
-        self,
-        kind: EntryKind,
-        timestamp: str,
-        body: AuditRecord | Mapping[str, Any],
-        name: str,
-        caller_supplied: Collection[str],
+        self, kind: EntryKind, timestamp: str, body: AuditRecord | Mapping[str, Any], name: str
     ) -> Sealed:
         request_id = body.request_id if isinstance(body, AuditRecord) else ""
         if not name:
@@ -94,7 +88,7 @@ class Log:
         self._writer.must_have_keys()
         person = self.keys.subject(name)
         salt = os.urandom(SALT_BYTES)
-        stored, texts = set_apart(body, salt, self.keys.blind, caller_supplied)
+        stored, texts = set_apart(body, salt, self.keys.blind)
         body_hash = hash_bytes(stored)
         private = encrypt(texts, salt, person.key, body_hash, person.id)
         return Sealed(kind.value, timestamp, person.id, stored.decode(), body_hash, private, request_id)

@@ -8,7 +8,7 @@ here. Knows nothing about hashes, keys or storage.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from citewell.identity import WrittenOtherwise, number_alike
@@ -50,11 +50,9 @@ class Personal:
     """One body. ``places`` are its personal texts in order; ``odd`` says that msgspec would not write it as
     RFC 8785 does."""
 
-    __slots__ = ("caller_supplied", "odd", "places")
+    __slots__ = ("odd", "places")
 
-    def __init__(self, caller_supplied: Collection[str] = ()) -> None:
-        """``caller_supplied`` are document versions whose quotes are the caller's own text."""
-        self.caller_supplied = caller_supplied
+    def __init__(self) -> None:
         self.places: list[Place] = []
         self.odd = False
 
@@ -105,8 +103,7 @@ class Personal:
         raise TypeError(f"{path}: a {type(value).__name__} cannot stand here")
 
     def is_documents(self, citation: Mapping[str, Any]) -> bool:
-        """A quote is the document's, so public, unless its place is unknown (then it is only what a writer
-        claimed) or the document is one that the caller supplied."""
+        """A quote is the document's, so public, unless its place is unknown: then it is only what a writer
+        claimed. No command takes a caller's text in as evidence: ``verify`` keeps nothing."""
         start = citation.get("start")
-        version = citation.get("document_version")
-        return type(start) is int and start >= 0 and version not in self.caller_supplied
+        return type(start) is int and start >= 0
