@@ -14,7 +14,7 @@ import secrets
 import sqlite3
 import threading
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from errno import ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -218,36 +218,30 @@ class FolderKeys:
             self._make_folder()
             # An empty file is what the next call finds when this one is killed: it makes nobody anew.
             (self.folder / SUBJECTS).touch(mode=0o600)
+            people, pepper = _copied(folder / SUBJECTS)
             with self._using() as connection:
-                nobody = connection.execute("SELECT 1 FROM subjects LIMIT 1").fetchone() is None
-                if self.can_sign() and not nobody:
+                known = connection.execute("SELECT 1 FROM subjects LIMIT 1").fetchone() is not None
+                if self.can_sign() and (known or not people):
                     raise UsageError(
                         f"the keys in {self.folder} are there", hint="nothing needs to be restored"
                     )
-                if (folder / SUBJECTS).exists():
-                    self._add_people(connection, folder / SUBJECTS, erased, pepper=nobody)
+                remembered = [person for person in people if person[0] not in erased]
+                self._add_people(connection, remembered, [] if known else pepper)
             for name in (SIGNING, PUBLISHED):
                 if (folder / name).exists() and not (self.folder / name).exists():
                     write_private(self.folder / name, (folder / name).read_text(encoding="utf-8"))
 
     def _add_people(
-        self, connection: sqlite3.Connection, copy: Path, erased: Collection[str], *, pepper: bool
+        self, connection: sqlite3.Connection, people: list[tuple[Any, ...]], pepper: list[tuple[Any, ...]]
     ) -> None:
-        """All of them or, when it is cut short, nobody. The copy's ``pepper`` replaces one that no entry was
-        sealed with."""
-        source = sqlite3.connect(f"{copy.resolve().as_uri()}?mode=ro", uri=True)
-        try:
-            people = source.execute("SELECT id, name, key FROM subjects").fetchall()
-            peppers = source.execute("SELECT one, value FROM pepper").fetchall() if pepper else []
-        finally:
-            source.close()
+        """All of them or, when it is cut short, nobody. ``pepper`` replaces one that no entry was sealed
+        with."""
         connection.execute("BEGIN IMMEDIATE")
         try:
             connection.executemany(
-                "INSERT INTO subjects(id, name, key) VALUES(?, ?, ?) ON CONFLICT DO NOTHING",
-                [person for person in people if person[0] not in erased],
+                "INSERT INTO subjects(id, name, key) VALUES(?, ?, ?) ON CONFLICT DO NOTHING", people
             )
-            connection.executemany("INSERT OR REPLACE INTO pepper(one, value) VALUES(?, ?)", peppers)
+            connection.executemany("INSERT OR REPLACE INTO pepper(one, value) VALUES(?, ?)", pepper)
             connection.execute("COMMIT")
         except BaseException:
             connection.execute("ROLLBACK")
@@ -347,6 +341,15 @@ class Signer:
     def private_text(self) -> str:
         key = base64.b64encode(ED25519 + self._seed).decode()
         return f"PRIVATE+KEY+{self.name}+{self.id.hex()}+{key}\n"
+
+
+def _copied(path: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """The people and the pepper of a backup; nobody and none where it has no such file."""
+    if not path.exists():
+        return [], []
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as source:
+        people = source.execute("SELECT id, name, key FROM subjects").fetchall()
+        return people, source.execute("SELECT one, value FROM pepper").fetchall()
 
 
 def write_private(path: Path, text: str) -> None:
