@@ -83,13 +83,19 @@ def test_a_key_made_by_a_process_that_was_killed_is_published_by_the_next_one(tm
     assert keys.signer().public_text() == keys.published() != ""
 
 
+def backed_up(path: Path, safe: Path, make: Make) -> SqliteLog:
+    """A closed log of one record, whose keys are in ``safe`` too."""
+    log = SqliteLog(path)
+    log.append(make(1))
+    log.keys.back_up(safe)
+    log.close()
+    return log
+
+
 def test_what_fails_without_the_keys_does_not_stand_in_the_way_of_their_backup(
     path: Path, tmp_path: Path, make: Make
 ) -> None:
-    log = SqliteLog(path)
-    log.append(make(1))
-    log.keys.back_up(tmp_path / "safe")
-    log.close()
+    log = backed_up(path, tmp_path / "safe", make)
     shutil.rmtree(tmp_path / "keys")
     without = SqliteLog(path)
     without.keys.blind("a session that somebody looks for")
@@ -106,10 +112,7 @@ def test_what_fails_without_the_keys_does_not_stand_in_the_way_of_their_backup(
 def test_people_are_not_made_anew_where_only_their_keys_are_lost(
     path: Path, tmp_path: Path, make: Make
 ) -> None:
-    log = SqliteLog(path)
-    log.append(make(1))
-    log.keys.back_up(tmp_path / "safe")
-    log.close()
+    backed_up(path, tmp_path / "safe", make)
     for file in (tmp_path / "keys").glob("subjects.sqlite*"):
         file.unlink()
     without = SqliteLog(path)

@@ -19,6 +19,7 @@ from citewell.audit.rederiving import differing
 from citewell.audit.retention import expire
 from citewell.audit.sqlite import SqliteDatabase
 from citewell.config import Config
+from citewell.errors import LogError
 from citewell.knowledge import KnowledgeBase
 
 OLD, NEW = "2026-01-05T08:00:00.000000Z", "2026-11-20T08:00:00.000000Z"
@@ -98,6 +99,17 @@ def test_a_changed_table_is_named(
 def test_a_changed_profile_is_named_wherever_it_counts(log: SqliteLog, postings: Postings) -> None:
     tamper(postings.database, "UPDATE profiles SET facts = replace(facts, 'ANSWER', 'ABSTAIN')")
     assert len(differing(log, postings.database)[0]) == 3
+
+
+def test_a_disk_that_is_full_meanwhile_is_no_deed(
+    log: SqliteLog, postings: Postings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise LogError("disk is full")
+
+    monkeypatch.setattr(Postings, "rebuild", full)
+    findings, missed = differing(log, postings.database)
+    assert (findings, missed) == ([], "they could not be derived again: disk is full")
 
 
 def test_tables_of_another_log_are_passed_over(log: SqliteLog, postings: Postings, tmp_path: Path) -> None:

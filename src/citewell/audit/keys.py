@@ -236,16 +236,12 @@ class FolderKeys:
     ) -> None:
         """All of them or, when it is cut short, nobody. ``pepper`` replaces one that no entry was sealed
         with."""
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")
             connection.executemany(
                 "INSERT INTO subjects(id, name, key) VALUES(?, ?, ?) ON CONFLICT DO NOTHING", people
             )
             connection.executemany("INSERT OR REPLACE INTO pepper(one, value) VALUES(?, ?)", pepper)
-            connection.execute("COMMIT")
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
         self._pepper = b""
 
     def close(self) -> None:

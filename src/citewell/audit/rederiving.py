@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from citewell.audit.entries import EntryKind, only
 from citewell.audit.following import batches, same_log
 from citewell.audit.postings import VERSION, Place, Postings
 from citewell.audit.sqlite import SqliteDatabase
+from citewell.errors import LogError
 
 if TYPE_CHECKING:
     from citewell.audit.log import Log
@@ -47,12 +49,13 @@ def differing(log: Log, tables: Database) -> tuple[list[Finding], str]:
         if not of_it or (seq and not same_log(log, Place(seq=seq, leaf=leaf), log.size())):
             return [], "they are not of this log as it is, and the next question makes them anew"
         anew = Postings(SqliteDatabase(Path(folder) / "tables.sqlite"))
-        anew.rebuild(batches(log, 0, until=seq))
-        try:
+        with closing(anew.database):
+            try:
+                anew.rebuild(batches(log, 0, until=seq))
+            except LogError as error:  # a full disk here is no deed there
+                return [], f"they could not be derived again: {error}"
             with anew.database.reading() as derived:
                 return list(_findings(log, derived, stored)), ""
-        finally:
-            anew.database.close()
 
 
 def _findings(log: Log, derived: Rows, stored: Rows) -> Iterator[Finding]:
