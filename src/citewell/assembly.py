@@ -10,7 +10,7 @@ import copy
 import dataclasses
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from citewell.audit.keys import FolderKeys
     from citewell.audit.publishing import Publisher
     from citewell.checking import Checker
-    from citewell.confidence.cards import Card, CardState, Today
+    from citewell.confidence.cards import Card, CardState, Corpus, Today
     from citewell.evidence.sqlite import SqliteEvidence
     from citewell.feedback import Feedback, FeedbackStore
     from citewell.feedback.listening import Listening
@@ -67,6 +67,7 @@ _REMEMBERING = ("reading", "ranker", "extractor", "generator", "retriever", "che
 """What keeps results of a model, and what holds one of those."""
 MODELS = ("embedder", "ranker", "extractor", "generator", "entailer")
 """Who makes numbers and words."""
+_VERDICTS = "verdicts"
 _READERS = ("reading", "ranker", "extractor")
 _SHARED = ("embedder", "entailer", "evidence", "index", "log", "traces")
 
@@ -373,34 +374,52 @@ class Assembly:
         """Of the calibration card in use, "" for none."""
         return self.card.hash if self.card is not None else ""
 
-    def card_state(self) -> CardState:
-        """The calibration card in use, and whether what it was made for is what is in use."""
-        from citewell.confidence.cards import NO_CARD, state_of
+    def card_state(self, *, verdicts: bool = False) -> CardState:
+        """The calibration card in use, and whether what it was made for is what is in use. With ``verdicts``
+        only what a verdict depends on is looked at: no index is opened for it, and no writer."""
+        from citewell.confidence.cards import NO_CARD, of_verdicts, state_of
 
         if self.card is None:
             return NO_CARD
-        version = self.index.version()
-        if version not in self._card_states:
-            found = state_of(self.card, self.config.confidence.card, self.today())
-            self._card_states = {version: found}
-        return self._card_states[version]
+        looked = of_verdicts(self.card) if verdicts else self.card
+        at = _VERDICTS if verdicts else self.index.version() if looked.corpus is not None else ""
+        if at not in self._card_states:
+            today = self.today(looked.makers, corpus=looked.corpus is not None)
+            found = state_of(looked, self.config.confidence.card, today)
+            # Of the versions of the index the last is asked for.
+            kept = {name: state for name, state in self._card_states.items() if name == _VERDICTS}
+            self._card_states = kept | {at: msgspec.structs.replace(found, card=self.card.hash)}
+        return self._card_states[at]
 
-    def today(self) -> Today:
-        """What a calibration card made now would depend on."""
-        from citewell.confidence.cards import Today, conduct_of, corpus_of
-        from citewell.evidence.catalogue import INDEXED
+    def today(self, makers: Collection[str] = (*MODELS, "verifier"), *, corpus: bool = True) -> Today:
+        """What a calibration card made now would depend on: these makers, and the documents."""
+        from citewell.confidence.cards import Today, conduct_of
         from citewell.sealing import prompt_hashes
+
+        return Today(
+            makers={
+                role: self.support_maker if role == "verifier" else getattr(self, role).maker
+                for role in makers
+            },
+            prompts=prompt_hashes(),
+            corpus=self._corpus() if corpus else None,
+            config=conduct_of(self.config),
+        )
+
+    @property
+    def support_maker(self) -> Maker:
+        """What joins the entailer's word with the exact checks."""
         from citewell.verification.joining import card_of
         from citewell.verification.verifier import NAME
 
+        return Maker(name=NAME, hash=card_of(self.entailer.maker))
+
+    def _corpus(self) -> Corpus:
+        from citewell.confidence.cards import corpus_of
+        from citewell.evidence.catalogue import INDEXED
+
         indexed = [entry for entry in self.evidence.catalogue() if entry.state == INDEXED]
-        makers = {name: getattr(self, name).maker for name in MODELS}
-        return Today(
-            makers=makers | {"verifier": Maker(name=NAME, hash=card_of(self.entailer.maker))},
-            prompts=prompt_hashes(),
-            corpus=corpus_of(self.index.version(), ((e.document_id, e.version) for e in indexed)),
-            config=conduct_of(self.config),
-        )
+        return corpus_of(self.index.version(), ((e.document_id, e.version) for e in indexed))
 
     def under(self, config: Config) -> Assembly:
         """The same stores and models under other settings, and without a card: for calibration."""

@@ -108,18 +108,9 @@ def _makers(assembly: Assembly) -> dict[str, Callable[[], Maker | None]]:
 
     return {
         **{name: partial(made, name) for name in (*MODELS, "questioner", "gate_judge", "answer_judge")},
-        "support": lambda: _support(assembly),
+        "support": lambda: assembly.support_maker,
         "card": lambda: _calibration(assembly),
     }
-
-
-def _support(assembly: Assembly) -> Maker:
-    """What joins the entailer's word with the exact checks."""
-    from citewell.records import Maker
-    from citewell.verification.joining import card_of
-    from citewell.verification.verifier import NAME
-
-    return Maker(name=NAME, hash=card_of(assembly.entailer.maker))
 
 
 def _calibration(assembly: Assembly) -> Maker | None:

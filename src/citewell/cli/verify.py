@@ -54,7 +54,7 @@ def verify(
         )
     folder = home_of(context, home)
     assembly = Assembly(folder, load_config(folder))
-    if stale := assembly.card_state().note:
+    if stale := assembly.card_state(verdicts=True).note:
         aside(f"WARNING {stale}")
     code = _lines(jsonl, assembly) if jsonl else _one(answer, sources, question, assembly, json)
     if code:
@@ -109,7 +109,7 @@ def _options(assembly: Assembly) -> dict[str, Any]:
         "entailer": assembly.entailer,
         "embedder": assembly.embedder,
         "settings": assembly.config.verification,
-        "card": assembly.card_state(),
+        "card": assembly.card_state(verdicts=True),
     }
 
 

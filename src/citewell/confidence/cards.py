@@ -231,6 +231,23 @@ def corpus_of(index_version: str, versions: Iterable[tuple[str, str]]) -> Corpus
     )
 
 
+JUDGES = ("entailer", "verifier")
+"""Makers of a verdict."""
+JUDGING = ("verification",)
+"""Sections of the configuration that a verdict depends on."""
+
+
+def of_verdicts(card: Card) -> Card:
+    """What of it a verdict depends on: who judges, and how."""
+    return msgspec.structs.replace(
+        card,
+        makers={role: maker for role, maker in card.makers.items() if role in JUDGES},
+        prompts={},
+        corpus=None,
+        config={part: digest for part, digest in card.config.items() if part in JUDGING},
+    )
+
+
 def state_of(card: Card, path: str, today: Today) -> CardState:
     """Fresh, or stale and why. What the card does not name cannot make it stale."""
     reasons = [

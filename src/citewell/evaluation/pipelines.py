@@ -159,6 +159,7 @@ class RecordedPipeline:
             entailer=self._assembly.entailer,
             embedder=self._assembly.embedder,
             settings=self._assembly.config.verification,
+            card=self._assembly.card_state(verdicts=True),
         )
         passages = tuple(caller_passages(recorded.sources))
         self._remember(passages)

@@ -61,10 +61,12 @@ def run(
     verifier: Verifier,
     clock: Clock,
     *,
+    stale: str = "",
     progress: Progress | None = None,
     keeper: Keeper | None = None,
 ) -> Run:
-    """Raises KeyboardInterrupt and what says that nothing works at all; a failing case is in the run."""
+    """``stale`` says that the card of the thresholds in use is. Raises KeyboardInterrupt and what says that
+    nothing works at all; a failing case is in the run."""
     started, began = written(clock.now()), time.perf_counter()
     judge = verifier.maker
     key = Key(
@@ -108,6 +110,7 @@ def run(
             for measure in ALL
         ),
         curves=_curves(outcomes),
+        notes=(stale,) if stale else (),
         cases=tuple(outcomes),
         timings=Timings(
             started=started,
@@ -129,8 +132,9 @@ def evaluate_home(
 ) -> Run:
     """Asks ``kb`` every case and seals what came of it in its log. Raises LogError."""
     pipeline = HomePipeline(kb, runs=runs, top_k=top_k)
-    made = run(pipeline, cases, verifier_of(kb.parts), kb.parts.clock, progress=progress, keeper=keeper)
-    return _sealed(kb, _told(made, kb.parts))
+    stale = kb.parts.card_state().note
+    judge, clock = verifier_of(kb.parts), kb.parts.clock
+    return _sealed(kb, run(pipeline, cases, judge, clock, stale=stale, progress=progress, keeper=keeper))
 
 
 def evaluate_recorded(
@@ -145,8 +149,9 @@ def evaluate_recorded(
 ) -> Run:
     """Judges answers from a file whose hash is ``digest``; sealed where there is a home."""
     pipeline = RecordedPipeline(recorded, digest, cases, assembly, kb)
-    made = run(pipeline, cases, verifier_of(assembly), assembly.clock, progress=progress, keeper=keeper)
-    made = _told(made, assembly)
+    stale = assembly.card_state(verdicts=True).note
+    judge, clock = verifier_of(assembly), assembly.clock
+    made = run(pipeline, cases, judge, clock, stale=stale, progress=progress, keeper=keeper)
     return made if kb is None else _sealed(kb, made)
 
 
@@ -154,12 +159,6 @@ def verifier_of(assembly: Assembly) -> Verifier:
     """The configured one, with a memory: a passage is read alone, with others and without."""
     entailer = RememberingEntailer(assembly.entailer)
     return Verifier(entailer, assembly.config.verification, card=assembly.card_hash)
-
-
-def _told(made: Run, assembly: Assembly) -> Run:
-    """With what must be known of the thresholds that it was made and judged under."""
-    stale = assembly.card_state().note
-    return msgspec.structs.replace(made, notes=(stale,)) if stale else made
 
 
 def _sealed(kb: KnowledgeBase, made: Run) -> Run:

@@ -319,8 +319,13 @@ class KnowledgeBase:
         from citewell.verifying import verify_json_line
 
         parts = self._parts
-        options = {"entailer": parts.entailer, "embedder": parts.embedder, "card": parts.card_state()}
-        return verify_json_line(line, settings=self.config.verification, **options)
+        return verify_json_line(
+            line,
+            entailer=parts.entailer,
+            embedder=parts.embedder,
+            settings=self.config.verification,
+            card=parts.card_state(verdicts=True),
+        )
 
     def warm(self) -> None:
         """Makes every part of the pass now rather than for the first who asks. Raises what a part raises."""

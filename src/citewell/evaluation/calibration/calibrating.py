@@ -16,6 +16,8 @@ import msgspec
 from citewell.clock import written
 from citewell.confidence.cards import (
     FORMAT,
+    JUDGES,
+    JUDGING,
     Card,
     Labelled,
     Outcome,
@@ -316,18 +318,17 @@ def _card(
     whole: bool,
 ) -> Card:
     """A card of labelled claims alone depends on who judges claims, and on nothing else."""
-    judges = ("entailer", "verifier")
     return Card(
         format=FORMAT,
         made_at=written(kb.now()),
         citewell=environment()["citewell"],
         alpha=terms.alpha,
         confidence=terms.confidence,
-        makers=today.makers if whole else {name: today.makers[name] for name in judges},
+        makers=today.makers if whole else {name: today.makers[name] for name in JUDGES},
         prompts=today.prompts if whole else {},
         corpus=today.corpus if whole else None,
         config_hash=kb.config.hash,
-        config=today.config if whole else conduct_of(kb.config, ("verification",)),
+        config=today.config if whole else conduct_of(kb.config, JUDGING),
         labelled=evidence.sources,
         promises=tuple(promises),
         weighing=weighing,
