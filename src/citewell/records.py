@@ -348,7 +348,8 @@ class Citation(Record, frozen=True, kw_only=True):
 
 
 class Claim(Record, frozen=True, kw_only=True):
-    """An atomic statement of the answer; its verdict rolls up its citations'. ``answers`` as drafted."""
+    """An atomic statement of the answer; its verdict rolls up its citations'. ``answers`` as drafted;
+    ``antecedent`` is what it leans on ("Its founders ..."), as it stood in the answer."""
 
     text: str
     kind: Kind
@@ -360,6 +361,7 @@ class Claim(Record, frozen=True, kw_only=True):
     aspect: str = ""
     answers: float | None = None
     reasoning: str = ""
+    antecedent: str = ""
 
 
 # --- confidence, answer, trace, record ----------------------------------------------------------

@@ -87,9 +87,11 @@ def test_changed_words_about_another_firm_carry_no_pronoun(evidence: SqliteEvide
     import msgspec
 
     claim = "Its revenue was 12 million."
-    record = msgspec.structs.replace(
-        cited(evidence, claim=claim), generated_response=f"Acme Inc. was founded in 1990. {claim}"
-    )
+    record = cited(evidence, claim=claim)
+    leaning = [
+        msgspec.structs.replace(one, antecedent="Acme Inc. was founded in 1990.") for one in record.claims
+    ]
+    record = msgspec.structs.replace(record, claims=tuple(leaning))
     evidence.put(document(FIRST.replace("Revenue was", "Revenue of Beta Corp. was")))
     found = today(evidence).recheck(record)
     assert found.counts == {"CHANGED": 1}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from citewell.claims import PieceKind
@@ -11,6 +13,11 @@ from citewell.records import Status
 from citewell.verifying import verify
 
 FACTS = [
+    "Here is the answer, Paris.",
+    "Here is the answer - Paris.",
+    "I hope this helps, Paris",
+    "The following list shows Paris and Rome.",
+    "Let's look at Acme, a convicted fraudster.",
     "I don't know the number, but revenue was $5 billion in 2021.",
     "We cannot confirm that, but Acme owes $4 million to Beta.",
     "No data were lost in the 2019 breach.",
@@ -118,3 +125,10 @@ def test_no_fact_passes_unread_beside_a_verified_claim() -> None:
 )
 def test_a_hostile_sentence_is_read_at_once(words: str) -> None:
     assert kind_of("No source" + words * 3_000) is None
+
+
+@pytest.mark.parametrize("text", ["x" + " " * 20_000 + "x", "sorry, but" + " " * 20_000 + "x"])
+def test_white_space_without_end_takes_no_time(text: str) -> None:
+    began = time.process_time()
+    kind_of(text)
+    assert time.process_time() - began < 1

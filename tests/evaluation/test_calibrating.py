@@ -143,6 +143,14 @@ def test_whoever_verifies_names_the_card_and_says_when_it_is_stale(home: Path, t
     (home / "citewell.toml").write_text('[confidence]\ncard = "card.json"\n')
     fresh = run("--home", home, "verify", "--jsonl", tmp_path / "line.jsonl")
     assert (card in fresh.stdout, STALE in fresh.output) == (True, False)
+    # A verdict depends on who judges: no index is opened, and no writer that has no key here.
+    keyless = home / "keyless"
+    keyless.mkdir()
+    shutil.copy(home / "card.json", keyless)
+    (keyless / "citewell.toml").write_text('generator = "openai:m"\n[confidence]\ncard = "card.json"\n')
+    alone = run("--home", keyless, "verify", "--jsonl", tmp_path / "line.jsonl")
+    assert (alone.exit_code, card in alone.stdout, STALE in alone.output) == (0, True, False)
+    assert sorted(path.name for path in keyless.iterdir()) == ["card.json", "citewell.toml"]
 
     stale = '[confidence]\ncard = "card.json"\n[verification]\nunsupported = "drop"\n'
     (home / "citewell.toml").write_text(stale)

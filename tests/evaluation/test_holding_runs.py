@@ -118,6 +118,8 @@ def test_what_differs_between_the_runs_is_named() -> None:
     assert compare(run(), other).changed == {"model": ("m/1", "m/2")}
     judged = run(key=Key(cases="sha256:c", model="m/1", judge="verifier sha256:j"))
     assert compare(run(), judged).changed == {"judge": ("", "verifier sha256:j")}
+    noted = msgspec.structs.replace(run(), notes=("the card is stale",))
+    assert compare(run(), noted).changed == {"notes": ("", "the card is stale")}
 
 
 # --- thresholds -------------------------------------------------------------------------------------

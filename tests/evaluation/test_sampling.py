@@ -313,6 +313,9 @@ def test_a_sample_is_judged_in_a_file(kb: KnowledgeBase, tmp_path: Path) -> None
     result = run("--home", kb.home, "eval", "sample", "--labels", file, "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["n"] == 1
+    # The next file may be for somebody else: what one said is not put into another's mouth.
+    assert run("--home", kb.home, "eval", "sample", "--out", tmp_path / "next.jsonl").exit_code == 0
+    assert {json.loads(line)["answer"] for line in (tmp_path / "next.jsonl").read_text().splitlines()} == {""}
     rows[1]["answer"] = "yes!"
     file.write_text("\n".join(map(json.dumps, rows)))
     refused = run("--home", kb.home, "eval", "sample", "--labels", file)

@@ -133,8 +133,9 @@ def test_two_labels_that_do_not_say_which_supports_are_refused(
         entailer_named(f"huggingface:{save(tmp_path, kind, labels, 1)}")
 
 
-def test_one_label_that_means_the_opposite_is_refused(tmp_path: Path) -> None:
-    folder = save(tmp_path, "SequenceClassification", ["hallucination"], 0)
+@pytest.mark.parametrize("label", ["hallucination", "contradiction", "refuted", "score"])
+def test_one_label_that_does_not_mean_support_is_refused(tmp_path: Path, label: str) -> None:
+    folder = save(tmp_path, "SequenceClassification", [label], 0)
     with pytest.raises(ModelError, match="id2label"):
         entailer_named(f"huggingface:{folder}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from citewell.models.panel import BORDERLINE, AgreementEntailer, EscalatingEntailer
@@ -114,3 +115,12 @@ def test_what_a_panel_says_sums_to_one() -> None:
     assert said.neutral is not None
     assert said.contradiction is not None
     assert said.entailment + said.neutral + said.contradiction == pytest.approx(1.0)
+
+
+def test_a_panel_says_how_little_of_a_long_text_a_member_read() -> None:
+    class Skimming(Fixed):
+        def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+            return [msgspec.structs.replace(said, read=3, units=90) for said in super().entail(pairs)]
+
+    (said,) = AgreementEntailer([other(0.6), Skimming("openai:y", 0.7)]).entail([("a", "b")])
+    assert (said.read, said.units) == (3, 90)

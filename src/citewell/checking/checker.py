@@ -138,6 +138,7 @@ class Checker:
             text=work.drafted.text, kind=kind, answer_start=work.drafted.start, answer_end=work.drafted.end,
             verdict=work.verdict, citations=tuple(citations), aspect=work.drafted.aspect,
             answers=work.drafted.answers, reasoning=work.drafted.reasoning,
+            antecedent=work.drafted.antecedent,
         )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from citewell.claims.answers import Parsed, ParsedClaim, Piece, PieceKind, parse_answer
 from citewell.claims.markers import Marked, Marker, read_markers, resolve_label
 from citewell.claims.splitting import Part, split_sentence
-from citewell.claims.structured import Structured, antecedents_in, parse_structured
+from citewell.claims.structured import Structured, parse_structured
 
 __all__ = [
     "Marked",
@@ -14,7 +14,6 @@ __all__ = [
     "Piece",
     "PieceKind",
     "Structured",
-    "antecedents_in",
     "parse_answer",
     "parse_structured",
     "read_markers",

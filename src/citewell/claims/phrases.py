@@ -111,12 +111,18 @@ _META = re.compile(
     r"|i (?:hope|trust) (?:this|that) (?:helps?|answers?|clarifies|is (?:helpful|useful|clear))\b(?P<rest>.*)"
     rf"|(?:here's|here is|here are|below is|below are) (?:(?:a|an|the|my|your|some) )?(?:[a-z]+ ){{0,2}}{_MADE}\b(?P<rest2>.*)"
     r"|the following (?:list|table|points?|summary)(?: (?:shows?|lists?|summari[sz]es?|gives?|contains?|compares?))?\b(?P<rest3>.*)"
-    r"|as an ai(?: language)?(?: model| assistant)?, i (?:cannot|can't|can not|do not|don't|am unable to|am not able to)\b(?P<rest4>.*)"
+    r"|as an ai(?: language)?(?: model| assistant)?, i (?:cannot|can't|can not|do not|don't|am unable to|am not able to)\b(?P<denied>.*)"
     r"|i(?:'m| am|'d be| would be) (?:happy|glad) to (?:help|assist|answer|clarify|explain)\b(?P<rest5>.*)"
     r"|(?:i will|i'll|i can|i shall|let me|let's|let us) (?:now )?(?:explain|summari[sz]e|outline|list|break (?:it|this|that|them) down|"
     r"walk (?:you )?through|start (?:with|by)|look at|go (?:through|over))\b(?P<rest6>.*)"
     r")",
     re.IGNORECASE | re.DOTALL,
+)
+# What an announcement may be of; another word is what it announces ("The following list shows Paris and Rome").
+_ANNOUNCED = re.compile(
+    r"|\s(?:[a-z]+ by|of|about|on|for|to|from|in|with|between|based|regarding|you|your|the|these|this|each|all|some|any|key|main|"
+    r"more|further|how|what|why|it)\b(?:(?!,|\s-+\s).)*",
+    re.IGNORECASE,
 )
 _ASK = (
     r"(?:let me know|feel free to ask|feel free to reach out|(?:just|please) ask|do(?:n't| not) hesitate to ask|"
@@ -143,7 +149,7 @@ _REFERENCE_HEAD = re.compile(
 
 def kind_of(sentence: str) -> PieceKind | None:
     """QUESTION, ABSTENTION or META; None when it may state something."""
-    bare = sentence.strip().strip("*_`\"'").strip()
+    bare = " ".join(sentence.split()).strip("*_`\"'").strip()
     if not any(letter.isalnum() for letter in bare):
         return PieceKind.MARK
     plain = bare.replace("\u2019", "'").rstrip(" .!")
@@ -152,8 +158,10 @@ def kind_of(sentence: str) -> PieceKind | None:
     if bare.endswith("?"):
         return PieceKind.QUESTION
     plain = plain.removesuffix(":")
-    if _OFFER.fullmatch(plain) or ((match := _META.fullmatch(plain)) and _only_named(match)):
+    if _OFFER.fullmatch(plain):
         return PieceKind.META
+    if (match := _META.fullmatch(plain)) and _only_named(match):
+        return PieceKind.META if match["denied"] or _ANNOUNCED.fullmatch(_rest(match)) else None
     return None
 
 
@@ -164,10 +172,14 @@ def _abstains(text: str) -> bool:
     return bool(match and _ASKED.search(match["rest"]) and _only_named(match))
 
 
+def _rest(match: re.Match[str]) -> str:
+    return next((text for text in match.groups() if text), "")
+
+
 def _only_named(match: re.Match[str]) -> bool:
     """The rest names what was asked for: no clause, no turn, no amount. A year or a name tells nothing there;
     what a noun presupposes ("the fraud") is not seen."""
-    rest = next((text for text in match.groups() if text), "")
+    rest = _rest(match)
     left = _PERIOD.sub("", _POINTED.sub("", rest))
     return (
         not _TURNS.search(rest)

@@ -117,12 +117,6 @@ def parse_structured(answer: str, known: Sequence[str] = (), *, split: bool = Tr
     return Structured(claims=tuple(claims), labels=(*quoted, *parsed.cited))
 
 
-def antecedents_in(answer: str) -> dict[str, str]:
-    """What the claims of ``answer``, prose or structured, lean on: only those that do, by their texts."""
-    read = parse_structured(answer) or parse_answer(answer)
-    return {claim.text: claim.antecedent for claim in read.claims if claim.antecedent}
-
-
 def _written(member: str, at: int) -> list[tuple[int, int]]:
     """Where each letter of the member's claim stands in the answer."""
     literal = bytes(msgspec.json.decode(member, type=_Literal).claim).decode()

@@ -48,9 +48,10 @@ class Flip(Record, frozen=True, kw_only=True):
 
 
 class Comparison(Record, frozen=True, kw_only=True):
-    """``changed`` names the parts of the key that differ: what the difference may come from. ``left_out``:
-    cases that only one run has, or that say something else in the other. ``times``: latencies, by the clock:
-    two runs of the same differ in them too, and more so on another machine."""
+    """``changed`` names the parts of the key that differ, the code that measured, and what the runs note: what
+    the difference may come from. ``left_out``: cases that only one run has, or that say something else in
+    the other. ``times``: latencies, by the clock: two runs of the same differ in them too, and more so on
+    another machine."""
 
     changed: dict[str, tuple[str, str]]
     measures: tuple[Difference, ...]
@@ -66,7 +67,7 @@ def compare(before: Run, after: Run) -> Comparison:
     later = {outcome.id: outcome for outcome in after.cases}
     both = [name for name in earlier if name in later and _asked(earlier[name]) == _asked(later[name])]
     pairs = [(earlier[name], later[name]) for name in both]
-    old, new = plain(before.key), plain(after.key)
+    old, new = _what_it_holds_for(before), _what_it_holds_for(after)
     return Comparison(
         changed={name: (str(old[name]), str(new[name])) for name in old if old[name] != new[name]},
         measures=tuple(
@@ -78,6 +79,11 @@ def compare(before: Run, after: Run) -> Comparison:
         cases=len(pairs),
         left_out=tuple(name for name in dict.fromkeys((*earlier, *later)) if name not in both),
     )
+
+
+def _what_it_holds_for(run: Run) -> dict[str, object]:
+    measured_by = next((maker.name for maker in run.makers), "")
+    return {**plain(run.key), "measured_by": measured_by, "notes": "; ".join(run.notes)}
 
 
 def _asked(outcome: Outcome) -> tuple[object, ...]:

@@ -129,7 +129,9 @@ class RecordedPipeline:
         if recorded.problem:
             raise UsageError(recorded.problem, hint="see docs/evaluation.md for the form of an answer")
         if recorded.made is not None:
-            observed = of_answer(recorded.made, None).but(top_k=self._assembly.config.retrieval.top_k)
+            # More than are asked for by default: somebody asked for as many.
+            asked = max(self._assembly.config.retrieval.top_k, len(recorded.made.passages))
+            observed = of_answer(recorded.made, None).but(top_k=asked)
             if self._kb is None:
                 self._remember(observed.passages)
             return observed

@@ -289,6 +289,8 @@ class Auditing:
         )
 
         self._caller.must(Role.ADMIN, to="erase a person")
+        if bool(user) == bool(session):
+            raise UsageError("name one of user and session", hint="a session is of somebody who gave no name")
         parts = self._parts
         seal_configuration(parts.log, parts.config)
         stores = (

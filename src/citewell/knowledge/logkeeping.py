@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.access import Caller, Role
-from citewell.assembly import AUDIT_FILE, Assembly
+from citewell.assembly import AUDIT_FILE, TABLES_FILE, Assembly
 from citewell.audit.deeds import Finding
 from citewell.audit.entries import EntryKind
 from citewell.audit.growth import Growth, growth_since
@@ -135,8 +135,9 @@ class LogKeeping:
             return [], "the log they are made of is not sound"
         try:
             tables = self._parts.tables(readonly=True)
-        except LogError:
-            return [], "there are none"
+        except LogError as error:
+            there = self._parts.config.audit.database or (self._parts.home / TABLES_FILE).exists()
+            return [], str(error) if there else "there are none"
         try:
             return differing(log, tables)
         except LogError as error:

@@ -307,7 +307,7 @@ def _two(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
 
 
 def _one_label(labels: dict[int, str]) -> Callable[[Any, Any], Triple]:
-    if any(_supports(label) is False for label in labels.values()):
+    if labels != {0: UNNAMED[0]} and not all(_supports(label) for label in labels.values()):
         raise _nameless(
             labels, "a model of one label gives the probability of support: name it so in id2label"
         )
@@ -351,7 +351,7 @@ def _nameless(labels: dict[int, str], hint: str) -> ModelError:
 
 def _supports(label: str) -> bool | None:
     """Whether the label means support, or what lacks it; None when its name tells neither."""
-    good, bad = _says(label, SUPPORT_WORDS), _says(label, HALLUCINATION_WORDS)
+    good, bad = _says(label, SUPPORT_WORDS), _says(label, HALLUCINATION_WORDS + CONTRADICTION_WORDS)
     if good is None and bad is None:
         return None
     return good is not False and bad is not True

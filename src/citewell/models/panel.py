@@ -70,10 +70,14 @@ def _agreed(row: Sequence[Voice]) -> Entailment:
         return silent
     entailment = min(voice.said.entailment or 0.0 for voice in row)
     contradiction = min(max(voice.said.contradiction or 0.0 for voice in row), 1.0 - entailment)
+    in_part = [voice.said for voice in row if voice.said.units]
+    least = min(in_part, key=lambda said: said.read / said.units, default=row[0].said)
     return Entailment(
         entailment=entailment,
         neutral=1.0 - entailment - contradiction,
         contradiction=contradiction,
+        read=least.read,
+        units=least.units,
         voices=tuple(row),
     )
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from citewell.claims import antecedents_in
 from citewell.errors import EvidenceError
 from citewell.records import (
     AuditRecord,
@@ -137,7 +136,7 @@ class Revisiting:
             claim.text,
             list(dict.fromkeys(texts)),
             context=record.user_query,
-            antecedent=antecedents_in(record.generated_response).get(claim.text, ""),
+            antecedent=claim.antecedent,
         )
         return msgspec.structs.replace(told, now=verdict, holds=verdict.status is Status.VERIFIED)
 

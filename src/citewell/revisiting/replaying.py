@@ -14,7 +14,6 @@ import msgspec
 
 from citewell.answering.finding import BROADENED, SEARCHED_ALSO, SEARCHED_AS, unknown
 from citewell.audit.bodies import ERASED
-from citewell.claims import antecedents_in
 from citewell.environment import environment
 from citewell.errors import UsageError
 from citewell.records import AuditRecord, Citation, Draft, DraftClaim, Maker, Passage, Quote, RetrievalResult
@@ -116,7 +115,6 @@ def _drafted(record: AuditRecord) -> Draft:
     for claim in record.claims:
         length = claim.answer_end - claim.answer_start
         text[claim.answer_start : claim.answer_end] = claim.text[:length].ljust(length)
-    antecedents = antecedents_in(record.generated_response)
     claims = tuple(
         DraftClaim(
             text=claim.text,
@@ -126,7 +124,7 @@ def _drafted(record: AuditRecord) -> Draft:
             kind=claim.kind,
             aspect=claim.aspect,
             answers=claim.answers,
-            antecedent=antecedents.get(claim.text, ""),
+            antecedent=claim.antecedent,
         )
         for claim in record.claims
     )

@@ -37,11 +37,17 @@ _BESIDE = re.compile(
 _WORD = re.compile(r"[^\W_]+")
 
 
-@lru_cache(maxsize=4096)
 def said_of_another(claim: str, antecedent: str, premise: str, context: str = "") -> tuple[str, str] | None:
     """(whom the premise says it of, whom the claim meant). ``context`` is text around the premise."""
+    if not antecedent or not _LEANS.match(claim):
+        return None
+    return _told_of_another(claim, antecedent, premise, context)
+
+
+@lru_cache(maxsize=64)  # asked twice of a claim and a premise, which may be a whole source
+def _told_of_another(claim: str, antecedent: str, premise: str, context: str) -> tuple[str, str] | None:
     leaning = _LEANS.match(claim)
-    meant = _meant(antecedent) if leaning else ()
+    meant = _meant(antecedent)
     if not leaning or not meant or source_kind(premise) == "table":
         return None
     sentences = [premise[start:end] for start, end in sentence_spans(premise)]

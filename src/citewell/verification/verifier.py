@@ -226,11 +226,12 @@ class Verifier:
     def _joined(self, question: Question, reads: Sequence[_Read]) -> EvidenceText | None:
         """The nearest sentences of several texts as one premise, when none of them suffices alone."""
         supports = [read.support for read in reads if read.support is not None]
+        reads = [read for read in reads if not read.elsewhere]
         if len(supports) < 2 or max(supports) >= self._settings.support_threshold:
             return None
         ranked = []
         for number, read in enumerate(reads):
-            text = "" if read.elsewhere else read.premise.text
+            text = read.premise.text
             for start, end in sentence_spans(text):
                 share = overlap(question.claim, text[start:end])
                 if share > 0.0:

@@ -11,6 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +85,10 @@ class Canary(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
+_CanaryRun = tuple[str, dict[str, Any]]
+"""When it was, and its entry's body."""
+
+
 def _week(day: str) -> str:
     when = date.fromisoformat(day)
     return (when - timedelta(days=when.weekday())).isoformat()
@@ -108,8 +113,9 @@ def drift(kb: KnowledgeBase, *, since: str = "90d", by: str = "week", of: str = 
     shown = set(largest(recent, of, MOST_GROUPS))
     left_out = len({group for _, group, _ in values} - shown)
     values = {key: found for key, found in values.items() if key[1] in shown}
+    runs = _canary_runs(kb)
     if of == "all":
-        values |= _canary_values(kb, start, BY[by])
+        values |= _canary_values(runs, start, BY[by])
     series: dict[tuple[str, str], list[tuple[str, list[float]]]] = defaultdict(list)
     for measure, group, period in sorted(values):
         series[measure, group].append((period, values[measure, group, period]))
@@ -124,7 +130,7 @@ def drift(kb: KnowledgeBase, *, since: str = "90d", by: str = "week", of: str = 
         records=len(recent),
         points=tuple(points),
         changes=change_points(series),
-        alerts=_alerts(kb, rules, told),
+        alerts=_alerts(kb, rules, told, runs),
         left_out=left_out,
     )
 
@@ -135,7 +141,8 @@ def drift_metrics(kb: KnowledgeBase) -> tuple[Metric, ...]:
     start = moment(WINDOW, kb.now())
     told = _told(kb, min([start, *_starts(kb, rules)]), words=False, reader=None)
     values = values_of([one for one in told if one.timestamp >= start], "all", lambda timestamp: WINDOW)
-    values |= _canary_values(kb, start, lambda timestamp: WINDOW)
+    runs = _canary_runs(kb)
+    values |= _canary_values(runs, start, lambda timestamp: WINDOW)
     found = []
     for (measure, _, window), numbers in sorted(values.items()):
         labels = {"measure": measure, "window": window}
@@ -144,7 +151,7 @@ def drift_metrics(kb: KnowledgeBase) -> tuple[Metric, ...]:
             ("drift_records", "Records behind it", float(len(numbers))),
         ):
             found.append(Metric(name=name, help=help_, labels=labels, value=number))
-    for alert in _alerts(kb, rules, told):
+    for alert in _alerts(kb, rules, told, runs):
         state = {"firing": 1.0, "quiet": 0.0}.get(alert.state)
         help_ = "1 while an alert rule fires"
         found.append(Metric(name="alert_firing", help=help_, labels={"rule": alert.rule}, value=state))
@@ -175,13 +182,17 @@ def _told(kb: KnowledgeBase, since: str, *, words: bool, reader: str | None) -> 
     return found[::-1]
 
 
-def _canary_values(kb: KnowledgeBase, since: str, period: Callable[[str], str]) -> Values:
-    """Of the newest case file: what other questions brought is no change in quality."""
-    runs = list(kb.audit.evaluations(CANARY))
+def _canary_runs(kb: KnowledgeBase) -> list[_CanaryRun]:
+    """Those of the newest case file: what other questions brought is no change in quality."""
+    runs = [(entry.timestamp, body) for entry, body in kb.audit.evaluations(CANARY)]
+    return [run for run in runs if run[1]["cases"] == runs[-1][1]["cases"]]
+
+
+def _canary_values(runs: Sequence[_CanaryRun], since: str, period: Callable[[str], str]) -> Values:
     found: Values = defaultdict(list)
-    for entry, body in runs:
-        if entry.timestamp >= since and body["cases"] == runs[-1][1]["cases"]:
-            when = period(entry.timestamp)
+    for timestamp, body in runs:
+        if timestamp >= since:
+            when = period(timestamp)
             found[CANARY_HIT, "all", when] += body["hit"]
             found[CANARY_PRECISION, "all", when] += body["precision"]
     return {key: values for key, values in found.items() if values}
@@ -238,12 +249,14 @@ def _starts(kb: KnowledgeBase, rules: Sequence[Rule]) -> list[str]:
     return [moment(rule.window, kb.now()) for rule in rules]
 
 
-def _alerts(kb: KnowledgeBase, rules: Sequence[Rule], told: Sequence[Told]) -> tuple[Alert, ...]:
+def _alerts(
+    kb: KnowledgeBase, rules: Sequence[Rule], told: Sequence[Told], runs: Sequence[_CanaryRun]
+) -> tuple[Alert, ...]:
     found = []
     for rule in rules:
         start = moment(rule.window, kb.now())
         values = values_of([one for one in told if one.timestamp >= start], "all", lambda timestamp: "")
-        values |= _canary_values(kb, start, lambda timestamp: "")
+        values |= _canary_values(runs, start, lambda timestamp: "")
         numbers = values.get((rule.measure, "all", ""), [])
         summed = _summed(rule.measure, numbers) if numbers else None
         found.append(

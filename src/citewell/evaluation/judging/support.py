@@ -96,7 +96,11 @@ class _Work:
 
     def _question(self, evidence: Sequence[EvidenceText]) -> Question:
         return Question(
-            claim=self.claim.text, evidence=tuple(evidence), context=self.question, asked=self.asked
+            claim=self.claim.text,
+            evidence=tuple(evidence),
+            context=self.question,
+            asked=self.asked,
+            antecedent=self.claim.antecedent,
         )
 
     def support(self) -> ClaimSupport:
