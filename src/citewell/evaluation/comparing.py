@@ -48,9 +48,9 @@ class Flip(Record, frozen=True, kw_only=True):
 
 
 class Comparison(Record, frozen=True, kw_only=True):
-    """``changed`` names the parts of the key that differ, the code that measured, and what the runs note: what
-    the difference may come from. ``left_out``: cases that only one run has, or that say something else in
-    the other. ``times``: latencies, by the clock: two runs of the same differ in them too, and more so on
+    """``changed`` names the parts of the key that differ, the code that measured, and what the runs note:
+    what the difference may come from. ``left_out``: cases that only one run has, or that say something else
+    in the other. ``times``: latencies, by the clock: two runs of the same differ in them too, and more so on
     another machine."""
 
     changed: dict[str, tuple[str, str]]
