@@ -351,7 +351,7 @@ def _nameless(labels: dict[int, str], hint: str) -> ModelError:
 
 def _supports(label: str) -> bool | None:
     """Whether the label means support, or what lacks it; None when its name tells neither."""
-    good, bad = _says(label, SUPPORT_WORDS), _says(label, HALLUCINATION_WORDS + CONTRADICTION_WORDS)
+    good, bad = _says(label, SUPPORT_WORDS), _says(label, HALLUCINATION_WORDS)
     if good is None and bad is None:
         return None
     return good is not False and bad is not True
