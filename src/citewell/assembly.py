@@ -109,6 +109,7 @@ class Assembly:
         self.publisher: Publisher | None = None
         self.hearers: list[Callable[[Feedback], None]] = []
         self._card_states: dict[str, CardState] = {}
+        self._sealed = False
         refuse_same_model(config)
 
     # --- stores -----------------------------------------------------------------------------------
@@ -446,6 +447,14 @@ class Assembly:
         other = copy.copy(self)
         other.__dict__["answering"] = answering
         return other
+
+    def seal_configuration(self) -> None:
+        """Before anything is sealed that names it; once, as it does not change. Raises LogError."""
+        from citewell.sealing import seal_configuration
+
+        if not self._sealed:
+            seal_configuration(self.log, self.config)
+            self._sealed = True
 
     def must_be_there(self) -> None:
         """Raises UsageError for a home that nothing has made yet."""

@@ -259,11 +259,28 @@ def test_a_refusal_in_words_is_a_refusal(tmp_path: Path) -> None:
 
 
 def test_a_span_in_no_source_was_not_retrieved(tmp_path: Path) -> None:
-    """Which can be told because other sources of the file carry the ids that the cases name."""
     lines = [{"id": "who", "answer": "It was lit [1].", "sources": [OTHER]}]
     lines += [{"id": "revenue", "answer": "It was lit [1].", "sources": [OTHER, SOURCE]}]
     run = recorded(tmp_path, CASES[:2], *lines)
     assert [case.scores["recall@10"].points for case in run.cases] == [((0.0,),), ((1.0,),)]
+
+
+@pytest.mark.parametrize("source", [OTHER, OTHER["text"]])
+def test_a_file_in_which_no_right_passage_was_ever_retrieved_is_no_unmeasured_one(
+    tmp_path: Path, source: Any
+) -> None:
+    run = recorded(tmp_path, CASES[:1], {"id": "who", "answer": "It was lit [1].", "sources": [source]})
+    assert value(run, "recall@5") == (0.0, 1, 0)
+
+
+def test_a_recorded_run_names_a_configuration_that_the_log_holds(kb: KnowledgeBase, tmp_path: Path) -> None:
+    config = msgspec.structs.replace(
+        kb.config, gate=msgspec.structs.replace(kb.config.gate, max_no_answer=0.3)
+    )
+    with KnowledgeBase(Assembly(kb.home, config)) as other:
+        run = recorded(tmp_path, CASES[:1], {"id": "who", "answer": "x [1].", "sources": [OTHER]}, kb=other)
+        sealed = [other.parts.log.body(e) for e in other.parts.log.entries(EntryKind.CONFIGURATION)]
+    assert run.key.config in {body["config_hash"] for body in sealed}
 
 
 @pytest.mark.parametrize("source", [NIKE, {"id": "chunk-7", "text": NIKE}])
@@ -276,7 +293,7 @@ def test_sources_without_the_ids_of_the_cases_documents_say_nothing_about_retrie
     run = recorded(tmp_path, (spanned,), said)
     for name in ("precision@5", "recall@5", "relevant_in_top_5", "right_outcome"):
         assert value(run, name) == (None, 0, 1)
-    assert "carries the id of a document" in run.cases[0].scores["recall@5"].reason
+    assert "under other ids" in run.cases[0].scores["recall@5"].reason
 
 
 def test_what_cites_nothing_is_not_cited_for_it(tmp_path: Path) -> None:

@@ -162,6 +162,7 @@ def verifier_of(assembly: Assembly) -> Verifier:
 
 
 def _sealed(kb: KnowledgeBase, made: Run) -> Run:
+    kb.parts.seal_configuration()
     entry = seal_run(kb.parts.log, made)
     return msgspec.structs.replace(made, timings=msgspec.structs.replace(made.timings, entry=entry))
 

@@ -33,7 +33,6 @@ from citewell.revisiting.comparing import Replay
 from citewell.revisiting.recalling import Notice, notice_of, readers_of, seal_notice
 from citewell.revisiting.rechecking import Recheck, Resolution, Revisiting, Today
 from citewell.revisiting.replaying import replayed
-from citewell.sealing import seal_configuration
 
 if TYPE_CHECKING:
     from citewell.assembly import Assembly
@@ -190,6 +189,7 @@ class Auditing:
         count = len(only) or self._asked.counts(AuditQuery()).total
         self.note_read({"recheck": request_id or "all"}, reader, count)
         records = only or self._asked.every(AuditQuery())
+        self._parts.seal_configuration()
         revisiting = self._revisiting()
         for record in records:
             found = revisiting.recheck(record)
@@ -224,6 +224,7 @@ class Auditing:
         if not count:
             raise UsageError(f"no answer cites {document_id!r}", hint="see `citewell documents list`")
         self.note_read({"recall": document_id}, reader, count)
+        self._parts.seal_configuration()
         revisiting = self._revisiting()
         readers = readers_of(self._parts.log)
         newest = self._parts.evidence.versions(document_id)[-1:]
@@ -262,7 +263,7 @@ class Auditing:
         self._caller.must(Role.ADMIN, to="expire records")
         parts = self._parts
         if not dry_run:
-            seal_configuration(parts.log, parts.config)
+            parts.seal_configuration()
         kept = parts.config.retention
         days = {
             "answers": kept.answers_days,
@@ -292,7 +293,7 @@ class Auditing:
         if bool(user) == bool(session):
             raise UsageError("name one of user and session", hint="a session is of somebody who gave no name")
         parts = self._parts
-        seal_configuration(parts.log, parts.config)
+        parts.seal_configuration()
         stores = (
             ForgetTraces(parts.traces),
             ForgetFeedback(parts.feedback),
@@ -326,7 +327,7 @@ class Auditing:
 
     def note_evaluation(self, body: Mapping[str, Any], *, subject: str = "") -> None:
         """Seals what was measured or judged; under a person's key when it is ``subject`` who judged."""
-        seal_configuration(self._parts.log, self._parts.config)
+        self._parts.seal_configuration()
         self._parts.log.note(EntryKind.EVALUATION, body, subject=subject)
 
     def evaluations(self, measure: str) -> Iterator[tuple[Entry, dict[str, Any]]]:

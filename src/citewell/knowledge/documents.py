@@ -57,12 +57,14 @@ def ingest(
 
 
 def withdraw(parts: Assembly, document_id: str, *, reason: str, user: str) -> None:
+    parts.seal_configuration()
     version = ingesting.withdraw(document_id, evidence=parts.evidence, index=parts.index, reason=reason)
     body = {"document_id": document_id, "reason": reason, "user": user, "index_version": version}
     parts.log.note(EntryKind.WITHDRAWAL, body, subject=user)
 
 
 def share(parts: Assembly, document_id: str, acl: Sequence[str], *, user: str) -> None:
+    parts.seal_configuration()
     version = ingesting.share(document_id, acl, evidence=parts.evidence, index=parts.index)
     body = {"document_id": document_id, "acl": sorted(acl), "user": user, "index_version": version}
     parts.log.note(EntryKind.SHARE, body, subject=user)

@@ -19,7 +19,7 @@ from citewell.assembly import Assembly
 from citewell.config import Config
 from citewell.errors import EvidenceError, UsageError
 from citewell.records import ISSUE, Answer, AuditRecord, Document, Passage, Trace
-from citewell.sealing import failures, seal_configuration
+from citewell.sealing import failures
 
 if TYPE_CHECKING:
     from citewell.answering.streaming import Event, Tell
@@ -42,7 +42,6 @@ class KnowledgeBase:
     def __init__(self, assembly: Assembly) -> None:
         self._parts = assembly
         self._opened = self
-        self._sealed_configuration = False
         self._auditing: Auditing | None = None
         self.caller = OWNER
 
@@ -95,7 +94,7 @@ class KnowledgeBase:
         if not paths:
             raise UsageError("nothing to ingest", hint="name a file or a folder")
         self.home.mkdir(parents=True, exist_ok=True)
-        self._seal_configuration()
+        self._parts.seal_configuration()
         return ingest(
             self._parts,
             [Path(path) for path in paths],
@@ -158,7 +157,7 @@ class KnowledgeBase:
             request_id=request_id,
         )
         refuse(ask)
-        self._seal_configuration()
+        self._parts.seal_configuration()
         seeing = None if self.caller.unrestricted else lambda: self.seeing
         answer = pass_for(self._parts, ask, seeing).ask(ask, tell)
         # Whoever got the answer may have its receipt, also without a name.
@@ -258,7 +257,7 @@ class KnowledgeBase:
         self._parts.must_be_there()
         if not self.caller.unrestricted:
             self.seeing.request(request_id)
-        self._seal_configuration()
+        self._parts.seal_configuration()
         listening = self._parts.listening
         return listening.feedback(request_id, signal, user=self.caller.name(user), claim=claim, meta=meta)
 
@@ -387,12 +386,6 @@ class KnowledgeBase:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _seal_configuration(self) -> None:
-        """Once for this object: its configuration does not change."""
-        if not self._opened._sealed_configuration:
-            seal_configuration(self._parts.log, self.config)
-            self._opened._sealed_configuration = True
 
     def _filters(
         self, groups: Sequence[str] | None, document: str | None, since: str | None, tag: str | None

@@ -349,6 +349,7 @@ class Reviewing:
         }
         if case is not None:
             body["case"] = plain(msgspec.structs.replace(case, reviewed=""))
+        parts.seal_configuration()
         parts.log.note(EntryKind.FEEDBACK, body, subject=asker(record.user, record.session_id))
         parts.feedback.decide(review)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,20 @@ def test_no_more_answers_are_read_than_are_wanted(kb: KnowledgeBase, monkeypatch
     monkeypatch.setattr("citewell.evaluation.probes.samples.live_sample", counted)
     assert live_samples(kb, seed=3, most=2) == every[:2]
     assert made == [sample.id for sample in every[:2]]
+
+
+def test_answers_whose_passages_are_gone_take_nobodys_place(kb: KnowledgeBase) -> None:
+    for user in ("a", "b", "c", "d"):
+        kb.ask(QUESTION, user=user)
+    shutil.rmtree(kb.home / "index")
+    with open(kb.home) as made_anew:
+        made_anew.parts.__dict__.update(kb.parts.__dict__)
+        del made_anew.parts.__dict__["index"], made_anew.parts.__dict__["retriever"]
+        del made_anew.parts.__dict__["answering"]
+        made_anew.ingest(kb.home.parent / "docs")
+        asked = made_anew.ask(QUESTION, user="e")
+        drawn = [live_samples(made_anew, seed=seed, most=1) for seed in range(4)]
+    assert [[sample.id for sample in each] for each in drawn] == [[asked.request_id]] * 4
 
 
 def test_live_traffic_is_not_paid_for_without_end(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:

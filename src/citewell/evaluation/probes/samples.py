@@ -8,6 +8,7 @@ writers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from hashlib import blake2b
 from heapq import nsmallest
 from pathlib import Path
@@ -25,6 +26,7 @@ from citewell.records import AuditRecord, Chunk, Passage, RetrievalResult
 
 if TYPE_CHECKING:
     from citewell.knowledge import KnowledgeBase
+    from citewell.ports import IndexSnapshot
 
 _END = 1 << 40
 
@@ -76,7 +78,17 @@ def live_samples(
     """Answers given since then, in an order drawn with ``seed``, at most ``most`` of them held in memory;
     what was erased or expired is not among them."""
     asked = AuditQuery(since=moment(since, knowledge_base.now()))
-    records = (record for record in knowledge_base.audit.every(asked, reader=reader) if _answered(record))
+
+    @cache
+    def kept(index_version: str) -> bool:
+        return _at(knowledge_base, index_version) is not None
+
+    # Drawn among those whose passages can still be read, or few of ``most`` would be left of an older log.
+    records = (
+        record
+        for record in knowledge_base.audit.every(asked, reader=reader)
+        if _answered(record) and kept(record.index_version)
+    )
 
     def drawn(record: AuditRecord) -> bytes:
         return blake2b(f"{seed}/{record.request_id}".encode(), digest_size=8).digest()
@@ -107,14 +119,18 @@ def _answered(record: AuditRecord) -> bool:
 
 
 def _passage(knowledge_base: KnowledgeBase, index_version: str, result: RetrievalResult) -> Passage | None:
-    try:
-        snapshot = knowledge_base.parts.index.at(index_version)
-    except CitewellError:
-        return None
-    for chunk in snapshot.between(result.document_id, 0, _END):
+    snapshot = _at(knowledge_base, index_version)
+    for chunk in snapshot.between(result.document_id, 0, _END) if snapshot else ():
         if chunk.chunk_id == result.chunk_id:
             return Passage(chunk=chunk, relevance=result.reranker_score, relevant=True, used=True)
     return None
+
+
+def _at(knowledge_base: KnowledgeBase, index_version: str) -> IndexSnapshot | None:
+    try:
+        return knowledge_base.parts.index.at(index_version)
+    except CitewellError:
+        return None
 
 
 def _lines(path: Path) -> Iterator[str]:
