@@ -1,8 +1,10 @@
-"""Unsupported claims caught against false alarms: ``python -m benchmarks.detectors [--rows 100]``.
+"""Unsupported claims caught against false alarms: ``python -m benchmarks.detectors [--rows 100]
+[--judge openai:MODEL --judged 25]``.
 
-In: CITEWELL_DATA. Out: docs/measurements/detectors.{md,json}: ``citewell eval probe detectors`` over the
-eight grounding sets that shaped no weights, coefficients or thresholds (``benchmarks.judged``), at most so
-many rows a set, drawn with a seed.
+In: CITEWELL_DATA; for a judge what its line needs (OPENAI_BASE_URL, a key). Out:
+docs/measurements/detectors.{md,json}: ``citewell eval probe detectors`` over the eight grounding sets that
+shaped no weights, coefficients or thresholds (``benchmarks.judged``), at most so many rows a set, drawn with
+a seed; a judge, which is slow, beside the others on the first of them.
 """
 
 from __future__ import annotations
@@ -17,36 +19,79 @@ from citewell.evaluation.labelled import LabelledClaim
 from citewell.evaluation.probes.detectors import (
     Cosine,
     DetectorReport,
+    JudgedBy,
     Verified,
     WordOverlap,
     measure,
 )
 from citewell.identity import plain
+from citewell.models.naming import entailer_named
 from citewell.models.onnx.embedder import OnnxEmbedder
 from citewell.models.onnx.entailer import OnnxEntailer
+from citewell.models.remembering import RememberingEntailer
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100, help="of each set")
+    parser.add_argument("--judge", default="", metavar="LINE", help="openai:MODEL, ...: a judge beside them")
+    parser.add_argument("--judged", type=int, default=25, help="rows of each set that it is asked")
     given = parser.parse_args()
     data_folder()
-    detectors = [WordOverlap(), Cosine(OnnxEmbedder()), Verified(OnnxEntailer())]
-    reports = []
+    entailer = RememberingEntailer(OnnxEntailer(), limit=100_000)
+    detectors = [WordOverlap(), Cosine(OnnxEmbedder()), Verified(entailer)]
+    reports, beside = [], []
     for name in GROUNDING:
         rows = [
             LabelledClaim(claim=row.claim, sources=(row.premise,), supported=row.supported)
             for row in judged(name, given.rows)
         ]
         reports.append(measure(rows, detectors, data=name))
+        if given.judge:
+            judge = JudgedBy(entailer_named(given.judge))
+            beside.append(measure(rows[: given.judged], [*detectors, judge], data=name))
         print(name, flush=True)
+    judged_by = _judged(beside, given.judge, given.judged) if beside else UNJUDGED
     write(
-        "detectors", "Detectors of unsupported claims", _page(reports, given.rows), {"sets": plain(reports)}
+        "detectors",
+        "Detectors of unsupported claims",
+        _page(reports, given.rows, judged_by),
+        {"sets": plain(reports), "judge": given.judge, "beside_judge": plain(beside)},
     )
 
 
-def _page(reports: Sequence[DetectorReport], rows: int) -> str:
-    names = [f"{one.detector} < {one.border:g}" for one in reports[0].detectors]
+UNJUDGED = "No judge was run here; `citewell eval probe detectors --judge openai:MODEL` puts one beside them."
+
+
+def _judged(reports: Sequence[DetectorReport], line: str, rows: int) -> str:
+    return f"""\
+With a judge, `{line}`, asked each whole claim under the rubric of `citewell.models.judging`: the first {rows}
+rows of each set, all detectors over the same ones; {_unscored(reports)} judgements unscored.
+
+{_all(reports)}"""
+
+
+def _names(reports: Sequence[DetectorReport]) -> list[str]:
+    return [f"{one.detector} < {one.border:g}" for one in reports[0].detectors]
+
+
+def _all(reports: Sequence[DetectorReport]) -> str:
+    pooled = [
+        [
+            name,
+            *(_pooled([getattr(r.detectors[at], which) for r in reports]) for which in ("caught", "alarms")),
+        ]
+        for at, name in enumerate(_names(reports))
+    ]
+    return table(["all sets pooled", "caught", "false alarms"], pooled)
+
+
+def _unscored(reports: Sequence[DetectorReport]) -> int:
+    return sum(one.caught.unscored + one.alarms.unscored for r in reports for one in r.detectors)
+
+
+def _page(reports: Sequence[DetectorReport], rows: int, judged_by: str) -> str:
+    names = _names(reports)
     heads = ["set", "unsupported / supported", *(f"{n}: {w}" for n in names for w in ("caught", "alarms"))]
     lines = [
         [
@@ -56,21 +101,14 @@ def _page(reports: Sequence[DetectorReport], rows: int) -> str:
         ]
         for report in reports
     ]
-    pooled = [
-        [
-            name,
-            *(_pooled([getattr(r.detectors[at], which) for r in reports]) for which in ("caught", "alarms")),
-        ]
-        for at, name in enumerate(names)
-    ]
-    unscored = sum(one.caught.unscored + one.alarms.unscored for r in reports for one in r.detectors)
     return f"""
 `python -m benchmarks.detectors --rows {rows}`: at most {rows} rows of each set. *Caught*: unsupported claims
-under the border. *Alarms*: supported ones under it. Exact 95 % intervals; {unscored} judgements unscored. No
-hosted judge was run here; `citewell eval probe detectors --judge openai:MODEL` puts one beside them. Entailer
-`{OnnxEntailer().maker.hash}`, commit `{code()}`.
+under the border. *Alarms*: supported ones under it. Exact 95 % intervals; {_unscored(reports)} judgements
+unscored. Entailer `{OnnxEntailer().maker.hash}`, commit `{code()}`.
 
-{table(["all sets pooled", "caught", "false alarms"], pooled)}
+{_all(reports)}
+
+{judged_by}
 
 The table that is passed around (cosine under 0.8 catches 42 % with 15 % false alarms, a judge 78 / 8,
 claim-by-claim verification 92 / 3) names no data.
