@@ -265,11 +265,11 @@ def test_a_span_in_no_source_was_not_retrieved(tmp_path: Path) -> None:
     assert [case.scores["recall@10"].points for case in run.cases] == [((0.0,),), ((1.0,),)]
 
 
-@pytest.mark.parametrize("source", [OTHER, OTHER["text"]])
-def test_a_file_in_which_no_right_passage_was_ever_retrieved_is_no_unmeasured_one(
-    tmp_path: Path, source: Any
+def test_documents_of_the_home_that_are_never_the_right_ones_were_retrieved_in_vain(
+    kb: KnowledgeBase, tmp_path: Path
 ) -> None:
-    run = recorded(tmp_path, CASES[:1], {"id": "who", "answer": "It was lit [1].", "sources": [source]})
+    other = {"id": "plan.md", "text": "The secret plan of Nike is to open forty stores."}
+    run = recorded(tmp_path, CASES[:1], {"id": "who", "answer": "Forty [1].", "sources": [other]}, kb=kb)
     assert value(run, "recall@5") == (0.0, 1, 0)
 
 
@@ -293,7 +293,7 @@ def test_sources_without_the_ids_of_the_cases_documents_say_nothing_about_retrie
     run = recorded(tmp_path, (spanned,), said)
     for name in ("precision@5", "recall@5", "relevant_in_top_5", "right_outcome"):
         assert value(run, name) == (None, 0, 1)
-    assert "under other ids" in run.cases[0].scores["recall@5"].reason
+    assert "carries the id of a document" in run.cases[0].scores["recall@5"].reason
 
 
 def test_what_cites_nothing_is_not_cited_for_it(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import msgspec
 
 from citewell.access import EVALUATION
 from citewell.errors import EvidenceError, UsageError
-from citewell.evaluation.judging.relevance import Located, locate, stands
+from citewell.evaluation.judging.relevance import Located, locate
 from citewell.evaluation.observed import Observed
 from citewell.evaluation.recorded import Recorded
 from citewell.evaluation.results import CaseTiming
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from citewell.knowledge import KnowledgeBase
 
 
-_NAMELESS = "the spans of the cases stand in sources under other ids: give each the id of its document"
+_NAMELESS = 'no source of the answers carries the id of a document that a case names: give each its "id"'
 
 
 class Pipeline(Protocol):
@@ -117,7 +117,10 @@ class RecordedPipeline:
         self._recorded, self.answers, self._assembly, self._kb = recorded, digest, assembly, kb
         self.config = assembly.config.hash
         self.whole = kb is not None and all(one.made is not None for one in recorded.values())
-        self.nameless = "" if self.whole or not _under_other_ids(recorded, cases) else _NAMELESS
+        named = {span.document for case in cases for span in case.spans}
+        carried = {name for one in recorded.values() for name in _document_ids(one)}
+        ours = kb is not None and any(texts_in(kb, name, "") for name in carried)
+        self.nameless = "" if self.whole or ours or named & carried else _NAMELESS
         self._retrieved: dict[tuple[str, str], set[tuple[int, str]]] = {}
 
     def observe(self, case: Case) -> Observed:
@@ -187,27 +190,11 @@ class RecordedPipeline:
             self._retrieved.setdefault(key, set()).add((chunk.start_offset, chunk.content))
 
 
-def _under_other_ids(recorded: Mapping[str, Recorded], cases: Sequence[Case]) -> bool:
-    """Whether the answers name documents otherwise than the cases do: words that a case asks for stand in
-    their sources, and never under the id of its document."""
-    standing = {
-        name == span.document
-        for case in cases
-        if (one := recorded.get(case.id)) is not None
-        for name, text in _sources(one)
-        for span in case.spans
-        if stands([(0, text)], span.quote)
-    }
-    return standing == {False}
-
-
-def _sources(recorded: Recorded) -> Iterable[tuple[str, str]]:
-    """(id, text) each; one without an id has a number, which names no document."""
+def _document_ids(recorded: Recorded) -> Iterable[str]:
+    """Under which ids its sources came; those without one have a number, which names no document."""
     if recorded.made is not None:
-        chunks = (passage.chunk for passage in recorded.made.passages)
-        return ((chunk.document_id, chunk.content) for chunk in chunks)
-    given = (one if isinstance(one, dict) else {"text": one} for one in recorded.sources)
-    return ((one.get("id", ""), one.get("text", "")) for one in given)
+        return (passage.chunk.document_id for passage in recorded.made.passages)
+    return (source["id"] for source in recorded.sources if isinstance(source, dict) and "id" in source)
 
 
 def _as_cited(answer: str, claims: Sequence[Claim], passages: Sequence[Passage]) -> tuple[Claim, ...]:

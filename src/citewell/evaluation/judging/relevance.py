@@ -37,13 +37,13 @@ def locate(case: Case, versions: Sequence[tuple[str, str]], texts: Texts, *, who
         found = [
             (span.document, version, start, end)
             for version in dict.fromkeys(seen)
-            for start, end in stands(texts(span.document, version), span.quote)
+            for start, end in _in(texts(span.document, version), span.quote)
         ]
         if not found and whole:
             newest = texts(span.document, "")
             if not newest:
                 return Located(problem=f"there is no document {span.document!r}")
-            if not stands(newest, span.quote):
+            if not _in(newest, span.quote):
                 return Located(problem=f"{span.document} does not hold “{span.quote[:80]}”")
         places.append(tuple(found))
     return Located(places=tuple(places))
@@ -79,7 +79,7 @@ def cites(located: Located, citations: Sequence[Citation]) -> bool:
     )
 
 
-def stands(stretches: Sequence[tuple[int, str]], quote: str) -> list[tuple[int, int]]:
+def _in(stretches: Sequence[tuple[int, str]], quote: str) -> list[tuple[int, int]]:
     """Everywhere ``quote`` stands, word for word; white space and typographic marks may differ."""
     found = []
     for offset, text in stretches:
