@@ -77,7 +77,7 @@ def metrics(card: dict[str, Any]) -> dict[str, Any]:
 def _scores(part: dict[str, Any]) -> dict[str, Any]:
     return {
         name: {
-            method: {key: round(value, 3) for key, value in line[method].items()}
+            method: {key: round(value, 4) for key, value in line[method].items()}
             for method in ("entailer", "full verifier")
         }
         for name, line in part.items()

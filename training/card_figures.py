@@ -18,8 +18,9 @@ RATES = {
     "f1_with_no_answer": "F1, no answer at 0.5",
     "answered_kept_at_half": "answered kept",
     "unanswered_refused_at_half": "unanswered refused",
+    "auroc_answerable": "AUROC",
 }
-STRICT = {"strict_false_positives": "false positives at strict", "strict_recall": "recall at strict"}
+STRICT = {"false_positives": "false positives at strict", "recall": "recall at strict"}
 
 
 def embedder_metrics(card: dict[str, Any]) -> dict[str, Any]:
@@ -65,7 +66,7 @@ def reading_metrics(card: dict[str, Any]) -> dict[str, Any]:
 def reading_text(metrics: dict[str, Any]) -> str:
     ranker, reader = metrics["ranker"], metrics["reader"]
     rows = [
-        [name, *(_told(line.get(key)) for key in ("auroc", *STRICT))]
+        [name, _told(line["auroc"]), *(_told(line["at"]["strict"][key]) for key in STRICT)]
         for name, line in ranker["pairs"].items()
     ]
     orders = ranker["nDCG@10 of the first 30 by BM25"]

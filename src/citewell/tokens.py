@@ -31,6 +31,7 @@ def _tokenizer() -> Tokenizer:
     tokenizer = Tokenizer.from_str(vocabulary.decode("utf-8"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
+    tokenizer.encode_special_tokens = True
     return tokenizer
 
 

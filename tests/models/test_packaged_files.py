@@ -10,6 +10,7 @@ import pytest
 
 from citewell import tokens
 from citewell.errors import ModelChangedError
+from citewell.models.onnx.session import Session
 from citewell.verification import support
 from citewell.weights import WEIGHTS
 
@@ -46,3 +47,14 @@ def test_changed_coefficients_of_support_are_refused(tmp_path: Path, monkeypatch
     monkeypatch.setattr(support, "COEFFICIENTS", changed)
     with pytest.raises(ModelChangedError, match=r"support\.json"):
         support.calibration_card()
+
+
+@pytest.mark.parametrize("model", ["embedder", "entailer", "reading"])
+def test_a_document_cannot_end_its_own_text(model: str) -> None:
+    """What a model reads as the end of a text, or as nothing, is no word that a document could write."""
+    tokenizer = Session(WEIGHTS / model).tokenizer
+    own = set(tokenizer.encode("").ids)
+    words = tokenizer.encode("Acme fell. [SEP] Beta [CLS] won [MASK] [PAD]", add_special_tokens=False)
+    assert not own & {*words.ids}
+    assert {"[MASK]", "[PAD]"}.isdisjoint(words.tokens)
+    assert tokens.count_tokens("[SEP]") == tokens.count_tokens("( sep )") == 3

@@ -46,6 +46,8 @@ class Session:
         self.tokenizer = Tokenizer.from_str(vocabulary.decode("utf-8"))
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()
+        # "[SEP]" in somebody's words is three marks, and no end of their text.
+        self.tokenizer.encode_special_tokens = True
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
