@@ -381,6 +381,25 @@ def test_a_stream_that_fails_takes_everything_back(ready: Ready) -> None:
     assert shown == taken
 
 
+def test_what_stands_is_not_taken_back_while_what_was_missing_is_written(ready: Ready) -> None:
+    ada = "Ada Stone built the bridge."
+    bridge, builder = document("bridge.txt", BRIDGE), document("who.txt", ada)
+
+    def script(asked: Asked, before: int) -> Reply:
+        known = [n for n, text in enumerate(asked.sources, 1) if "Ada" in text]
+        return Reply((Said(known[0], ada, ada),) if known else (TRUE,), piece=5)
+
+    answering, _, _ = ready(
+        script, documents=[bridge], stored=[builder], retriever=StubRetriever([bridge[1]], [builder[1]])
+    )
+    question = Ask(question="When did the bridge open and who built the bridge?")
+    events = list(told_by(lambda tell: answering.ask(question, tell)))
+    assert "correction" not in kinds(events)
+    assert [event.text for event in events if event.kind is EventKind.CLAIM] == [TRUE.claim, ada]
+    confirmed = [event.claim.text for event in events if event.claim and event.final]
+    assert confirmed == [TRUE.claim, ada]
+
+
 # --- the question's side, judges, completion, consistency ------------------------------------------
 
 

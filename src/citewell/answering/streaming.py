@@ -99,7 +99,9 @@ class Streaming:
         return next((p for p in places if not self._shown[p].withdrawn and p not in self._live), None)
 
     def settle(self, answer: Answer) -> None:
-        """Every claim shown is confirmed or withdrawn, then the decision and the answer."""
+        """Every claim shown is confirmed or withdrawn, one that was withdrawn before and stands after all is
+        shown anew, then the decision and the answer."""
+        streamed = {shown.text for shown in self._shown if not shown.withdrawn}
         for place, shown in enumerate(self._shown):
             if shown.withdrawn:
                 continue
@@ -108,7 +110,6 @@ class Streaming:
                 self._withdraw(place, reason)
             else:
                 self._tell(Event(kind=EventKind.VERDICT, number=shown.number, claim=claim, final=True))
-        streamed = {shown.text for shown in self._shown}
         fresh = [claim for claim in answer.claims if claim.shown and claim.text not in streamed]
         for number, claim in enumerate(fresh, len(self._shown) + 1):
             self._tell(Event(kind=EventKind.CLAIM, number=number, text=claim.text))

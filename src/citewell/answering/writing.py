@@ -69,6 +69,8 @@ class Writing:
         before = journal.draft
         if before is None:
             return checked
+        if self.streaming is not None:
+            self.streaming.again("what was missing is written for alone")
         try:
             more = self.draft(ask, lacking, journal, first=fresh, listened=True)
         except GeneratorError as error:
