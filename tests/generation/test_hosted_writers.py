@@ -289,6 +289,83 @@ def test_a_listener_hears_longer_drafts_and_never_a_marker(
         assert [c.text for c in partial.claims] == [c.text for c in draft.claims[: len(partial.claims)]]
 
 
+OBJECT = (
+    '{"claims": [{"evidence": [{"source": "SOURCE_1", "quote": "The bridge opened in 1932"}],'
+    ' "kind": "cited", "reasoning": "", "part": 1, "claim": "The bridge opened in 1932."}], "missing": []}'
+)
+
+
+@pytest.mark.parametrize("line", ["openai:m"])
+@pytest.mark.parametrize(
+    "answer", [OBJECT, '[SOURCE_1: "The bridge opened in 1932"] The bridge opened in 1932.']
+)
+def test_what_a_model_thinks_aloud_is_no_answer(play: Play_, passages: Any, line: str, answer: str) -> None:
+    thought = "<think>\nThe bridge opened in 1958? No: {1932}.\n</think>\n\n"
+    play(lambda asked, before: Reply(text=thought + answer, piece=3))
+    heard: list[Draft] = []
+    writer = LanguageModelWriter(language_model_named(line, QUICK), QUICK)
+    request = GenerationRequest(question="When?", aspects=("When?",), passages=passages)
+    draft = writer.stream(request, heard.append)
+    assert [claim.text for claim in draft.claims] == ["The bridge opened in 1932."]
+    assert {partial.text for partial in heard} <= {"", "The bridge opened in 1932."}
+    assert any("thinking aloud" in note for note in draft.notes)
+
+
+def test_thinking_that_never_ends_is_no_claim(play: Play_, passages: Any) -> None:
+    play(lambda asked, before: Reply(text="<think>\nThe bridge opened in 1932 [SOURCE_1].", finish="length"))
+    with pytest.raises(GeneratorError, match="without text") as caught:
+        write("openai:m", passages)
+    assert "max_tokens" in caught.value.hint
+
+
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("text", [f"Here is the JSON:\n```json\n{OBJECT}\n```", f"Sure: {OBJECT}"])
+def test_an_object_behind_a_word_is_still_the_answer(
+    play: Play_, passages: Any, line: str, text: str
+) -> None:
+    play(lambda asked, before: Reply(text=text))
+    draft = write(line, passages, Writer(form="schema"))
+    assert draft.text == "The bridge opened in 1932."
+    assert [quote.text for quote in draft.claims[0].quotes] == ["The bridge opened in 1932"]
+    assert any("words before the object" in note for note in draft.notes)
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        '[{"source": 1, "quote": "opened in 1932"}]',
+        '{"source": "SOURCE_1", "quote": "opened in 1932"}',
+        "null",
+    ],
+)
+def test_a_claim_in_a_slightly_other_shape_is_a_claim(play: Play_, passages: Any, evidence: str) -> None:
+    play(
+        lambda asked, before: Reply(
+            text=f'{{"claims": [{{"evidence": {evidence}, "claim": "The bridge opened in 1932."}}]}}'
+        )
+    )
+    draft = write("openai:m", passages, Writer(form="schema"))
+    assert [claim.text for claim in draft.claims] == ["The bridge opened in 1932."]
+    assert [quote.text for quote in draft.claims[0].quotes] == ["opened in 1932"] * (evidence != "null")
+
+
+def test_a_claim_that_cannot_be_read_is_no_abstention(play: Play_, passages: Any) -> None:
+    play(lambda asked, before: Reply(text='{"claims": [{"evidence": [7], "claim": "The bridge opened."}]}'))
+    notes = write("openai:m", passages, Writer(form="schema")).notes
+    assert not any("abstained" in note for note in notes)
+    assert any("does not fit" in note for note in notes)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_whoever_listens_slowly_uses_up_none_of_the_models_time(
+    play: Play_, passages: Any, line: str
+) -> None:
+    server = play(lambda asked, before: Reply(HONEST, piece=40))
+    model = language_model_named(line, Writer(timeout_s=1.0, retries=0))
+    model.complete(Prompted(system="", user="Question: x"), lambda said: time.sleep(0.3))
+    assert len(server.asked) == 1
+
+
 def test_nothing_is_heard_of_a_try_that_is_over(play: Play_, passages: Any) -> None:
     play(lambda asked, before: Reply(HONEST, piece=1, stall_s=2.5 if before == 0 else 0))
     heard: list[int] = []

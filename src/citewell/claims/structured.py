@@ -49,6 +49,23 @@ class Structured(Record, frozen=True, kw_only=True):
     labels: tuple[str, ...]
 
 
+def stated_in(member: str) -> Stated:
+    """One claim of the object. Models write a lone piece of evidence without its array, none as null, and a
+    label as a number. Raises msgspec.DecodeError for what is no claim even so."""
+    read = msgspec.json.decode(member)
+    if isinstance(read, dict) and "evidence" in read:
+        given = read["evidence"]
+        pieces = given if isinstance(given, list) else [] if given is None else [given]
+        read["evidence"] = [_labelled(one) for one in pieces]
+    return msgspec.convert(read, type=Stated)
+
+
+def _labelled(evidence: object) -> object:
+    if isinstance(evidence, dict) and type(evidence.get("source")) is int:
+        return evidence | {"source": str(evidence["source"])}
+    return evidence
+
+
 class _Object(msgspec.Struct):
     claims: list[msgspec.Raw]
     missing: list[str] = []
@@ -84,7 +101,7 @@ def parse_structured(answer: str, known: Sequence[str] = (), *, split: bool = Tr
     text = answer[begin:].rstrip().removesuffix("```").rstrip()
     try:
         members = [bytes(raw).decode() for raw in msgspec.json.decode(text, type=_Object).claims]
-        stated = [msgspec.json.decode(member, type=Stated) for member in members]
+        stated = [stated_in(member) for member in members]
     except (msgspec.DecodeError, UnicodeError):
         return None
     prose, places = "", list[_Place]()

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from citewell.claims.structured import Stated, is_structured, spaced
+from citewell.claims.structured import Stated, is_structured, spaced, stated_in
 from citewell.generation.marked import Evidenced, Written, read_marked
 from citewell.generation.sources import Sources
 from citewell.records import Kind
@@ -46,6 +46,7 @@ SCHEMA: dict[str, Any] = {
 }
 """Servers that hold a model to a schema write its keys in this order: evidence, then the claim."""
 
+_FORM = re.compile(r'\{\s*"claims"\s*:\s*\[')
 # What the form of the prompt has in the places of words (``writer_schema.txt``).
 PLACEHOLDERS = frozenset(("the statement", "what the sources do not say", "exact words of that source"))
 
@@ -53,16 +54,19 @@ PLACEHOLDERS = frozenset(("the statement", "what the sources do not say", "exact
 def read_structured(
     completion: str, sources: Sources, aspects: Sequence[str], *, whole: bool = True
 ) -> Written | None:
-    """None when it is no such object: then it is prose. ``whole`` off reads what was said so far."""
-    if not is_structured(completion):
+    """None when no such object is in it: then it is prose. ``whole`` off reads what was said so far."""
+    begin = _begin(completion)
+    if begin is None:
         return None
-    text = completion[completion.index("{") :]
-    notes: list[str] = []
+    text, before = completion[begin:], completion[:begin].removesuffix("```json").removesuffix("```").strip()
+    notes = [f"words before the object were left out: “{before[:80]}”"] if before else []
+    unread = False
     stated: list[Stated] = []
     for raw in _members(text, "claims"):
         try:
-            stated.append(msgspec.json.decode(raw, type=Stated))
+            stated.append(stated_in(raw))
         except (msgspec.DecodeError, RecursionError) as error:
+            unread = True
             notes.append(f"a claim does not fit the schema and was left out: {error}")
             continue
         if raw.find('"claim"') < raw.find('"evidence"'):
@@ -93,8 +97,16 @@ def read_structured(
         )  # fmt: skip
     written = read_marked(body, ranges, sources, missing=missing)
     told = (*written.notes, *dict.fromkeys(notes))
-    abstains = written.abstains or (not stated and _closed(text))
+    abstains = written.abstains or (not stated and not unread and _closed(text))
     return msgspec.structs.replace(written, notes=told, abstains=abstains)
+
+
+def _begin(completion: str) -> int | None:
+    """Where the object begins; models put a word before it, or a fence."""
+    if is_structured(completion):
+        return completion.index("{")
+    found = _FORM.search(completion)
+    return found.start() if found else None
 
 
 def _echoed(text: str) -> bool:

@@ -7,7 +7,6 @@ In: a model name; address and key from the SDK's own variables (``ANTHROPIC_API_
 from __future__ import annotations
 
 import importlib
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +15,7 @@ import msgspec
 
 from citewell.config import Writer
 from citewell.errors import GeneratorError, MissingExtraError, ModelError
-from citewell.models.calling import Calling, listening, priced, transport_errors
+from citewell.models.calling import Calling, Over, listening, priced, transport_errors
 from citewell.ports import Completion, Form, Pointer, Prompted, Segment
 from citewell.records import Maker, TokenUsage
 
@@ -50,9 +49,7 @@ class AnthropicModel:
             raise GeneratorError(f"{self.maker.name} answered without text")
         return msgspec.structs.replace(said, calls=calls, notes=(*notes, *said.notes))
 
-    def _once(
-        self, prompted: Prompted, hear: Callable[[Completion], None] | None, over: threading.Event
-    ) -> Completion:
+    def _once(self, prompted: Prompted, hear: Callable[[Completion], None] | None, over: Over) -> Completion:
         parameters: dict[str, Any] = {}
         if prompted.schema is not None:
             parameters["output_config"] = {"format": {"type": "json_schema", "schema": prompted.schema}}
@@ -85,7 +82,7 @@ class AnthropicModel:
             segments=heard.segments,
             usage=usage,
             cost=priced(usage, self._settings),
-            whole=heard.stop != "max_tokens",
+            whole=heard.stop not in ("max_tokens", "model_context_window_exceeded"),
             refused=heard.stop == "refusal",
             served=heard.model,
             notes=(f"model as the server says: {heard.model[:80]}",) if heard.model else (),

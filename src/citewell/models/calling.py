@@ -13,7 +13,8 @@ import random
 import re
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from contextvars import copy_context
 from datetime import UTC, datetime
 from functools import partial
@@ -27,6 +28,7 @@ Result = TypeVar("Result")
 Heard = TypeVar("Heard")
 
 RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+PASSING = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
 HOPELESS = frozenset({"insufficient_quota", "billing_hard_limit_reached", "context_length_exceeded"})
 FIRST_WAIT_S, LONGEST_WAIT_S, LONGEST_ASKED_S = 0.5, 8.0, 60.0
 _SECRET = re.compile(
@@ -49,7 +51,30 @@ class _Overheard(Exception):
         self.error = error
 
 
-def listening(hear: Callable[[Heard], object], over: threading.Event) -> Callable[[Heard], None]:
+class Over(threading.Event):
+    """Set when a call is over. Tells how long whoever listens has kept it waiting: that is not the model's
+    time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._listened_s = 0.0
+        self._since: float | None = None
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        self._since = time.monotonic()
+        try:
+            yield
+        finally:
+            self._listened_s, self._since = self.listened_s, None
+
+    @property
+    def listened_s(self) -> float:
+        since = self._since
+        return self._listened_s + (0.0 if since is None else time.monotonic() - since)
+
+
+def listening(hear: Callable[[Heard], object], over: Over) -> Callable[[Heard], None]:
     """``hear`` for the inside of a call: silent once the call is over, its errors kept apart from the
     transport's."""
 
@@ -57,7 +82,8 @@ def listening(hear: Callable[[Heard], object], over: threading.Event) -> Callabl
         if over.is_set():
             return
         try:
-            hear(said)
+            with over.listening():
+                hear(said)
         except Exception as error:
             raise _Overheard(error) from error
 
@@ -84,7 +110,7 @@ class Calling(Generic[Result]):
 
     def call(
         self,
-        once: Callable[[threading.Event], Result],
+        once: Callable[[Over], Result],
         optional: Callable[[], Collection[str]] = tuple,
         refused: set[str] | None = None,
     ) -> tuple[Result, int, list[str]]:
@@ -98,9 +124,9 @@ class Calling(Generic[Result]):
         calls = failed = 0
         while True:
             calls += 1
-            over = threading.Event()
+            over = Over()
             try:
-                return bounded(partial(once, over), self._timeout_s), calls, notes
+                return bounded(partial(once, over), self._timeout_s, over), calls, notes
             except _Overheard as overheard:
                 raise overheard.error from overheard.error.__cause__
             except self._errors as error:
@@ -177,9 +203,10 @@ def priced(usage: TokenUsage, settings: Writer) -> float | None:
     return (usage.prompt * settings.price_prompt + usage.completion * settings.price_completion) / 1e6
 
 
-def bounded(work: Callable[[], Result], seconds: float) -> Result:
-    """``work()``, waited for at most ``seconds``: a read time-out alone never ends when a byte comes now and
-    then. Raises TimeoutError; what ``work`` raises is raised here."""
+def bounded(work: Callable[[], Result], seconds: float, over: Over) -> Result:
+    """``work()``, waited for at most ``seconds`` beside those that were spent listening: a read time-out
+    alone never ends when a byte comes now and then. Raises TimeoutError; what ``work`` raises is raised
+    here."""
     outcome: list[Result] = []
     failure: list[BaseException] = []
 
@@ -192,7 +219,9 @@ def bounded(work: Callable[[], Result], seconds: float) -> Result:
     # In the caller's context: who hears of what is spent there (a claim may be judged while it is streamed).
     thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True, name="citewell-call")
     thread.start()
-    thread.join(seconds)
+    began = time.monotonic()
+    while thread.is_alive() and (left := began + seconds + over.listened_s - time.monotonic()) > 0:
+        thread.join(left)
     if failure:
         raise failure[0]
     if not outcome:
@@ -207,6 +236,11 @@ def _helps(error: Exception) -> bool:
     if str(getattr(error, "code", "") or "") in HOPELESS:
         return False
     status = getattr(error, "status_code", None)
+    if isinstance(status, int) and status < 400:
+        # An error told in the middle of a stream that had begun well.
+        body = getattr(error, "body", None)
+        told = body.get("error") if isinstance(body, dict) else None
+        return isinstance(told, dict) and told.get("type") in PASSING
     # No status: the connection failed or broke off.
     return status in RETRYABLE if status is not None else True
 

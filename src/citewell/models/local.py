@@ -17,6 +17,7 @@ from typing import Any
 from citewell.config import Writer
 from citewell.errors import GeneratorError, MissingExtraError, ModelError
 from citewell.models.saved import digest, folder_of, libraries, model_of, plain, tokenizer_of
+from citewell.models.thinking import answered
 from citewell.ports import Completion, Form, Prompted
 from citewell.records import Maker, TokenUsage
 
@@ -60,6 +61,7 @@ class LocalModel:
         notes: tuple[str, ...] = ()
         ended = False
         began = 0.0
+        listened = 0.0
         for token in self._tokens(ids, prompted):
             if token is None:
                 ended = True
@@ -67,14 +69,17 @@ class LocalModel:
             said.append(token)
             # Reading the prompt cannot be interrupted, and is not what runs on.
             began = began or time.monotonic()
-            if time.monotonic() - began > self._timeout_s:
+            if time.monotonic() - began - listened > self._timeout_s:
                 # What it has written is kept as far as it is whole: to begin again would not be faster.
                 notes = (f"stopped after {self._timeout_s:g} s (writer.timeout_s)",)
                 break
             if hear is not None and len(said) % _HEARD_EVERY == 0:
-                hear(Completion(text=self._text(said), whole=False))
+                since = time.monotonic()
+                hear(Completion(text=answered(self._text(said))[0], whole=False))
+                listened += time.monotonic() - since
         usage = TokenUsage(prompt=len(ids), completion=len(said), total=len(ids) + len(said))
-        return Completion(text=self._text(said), usage=usage, cost=0.0, whole=ended, notes=notes)
+        text, told = answered(self._text(said))
+        return Completion(text=text, usage=usage, cost=0.0, whole=ended, notes=(*told, *notes))
 
     def _tokens(self, ids: list[int], prompted: Prompted) -> Iterator[int | None]:
         """Token by token, None at the end; ``max_tokens`` at most."""

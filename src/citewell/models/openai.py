@@ -7,7 +7,6 @@ a LanguageModel. Keys stay in the SDK: no message, note or record holds one.
 from __future__ import annotations
 
 import importlib
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +15,8 @@ import msgspec
 
 from citewell.config import Writer
 from citewell.errors import GeneratorError, MissingExtraError, ModelError
-from citewell.models.calling import Calling, listening, priced, transport_errors
+from citewell.models.calling import Calling, Over, listening, priced, transport_errors
+from citewell.models.thinking import answered
 from citewell.ports import Completion, Form, Prompted
 from citewell.records import Maker, TokenUsage
 
@@ -53,12 +53,13 @@ class OpenAIModel:
             lambda over: self._once(prompted, hear, over), lambda: self._parameters(prompted), self._refused
         )
         if not said.text:
-            raise GeneratorError(f"{self.maker.name} answered without text")
+            thought = [note for note in said.notes if "thinking aloud" in note]
+            raise GeneratorError(
+                f"{self.maker.name} answered without text", hint="raise writer.max_tokens" if thought else ""
+            )
         return msgspec.structs.replace(said, calls=calls, notes=(*notes, *said.notes))
 
-    def _once(
-        self, prompted: Prompted, hear: Callable[[Completion], None] | None, over: threading.Event
-    ) -> Completion:
+    def _once(self, prompted: Prompted, hear: Callable[[Completion], None] | None, over: Over) -> Completion:
         stream = self._client.chat.completions.create(
             model=self._model,
             messages=[
@@ -83,19 +84,21 @@ class OpenAIModel:
                     if choice.delta and choice.delta.content:
                         text += choice.delta.content
                         if hear is not None:
-                            partial = Completion(text=text, whole=False, served=served.get("model", ""))
+                            said, _ = answered(text)
+                            partial = Completion(text=said, whole=False, served=served.get("model", ""))
                             listening(hear, over)(partial)
         if not finish:
             # The connection ended before the answer did: a server that died in the middle.
             raise ValueError("the answer broke off")
+        said, told = answered(text)
         return Completion(
-            text=text or refusal,
+            text=said or refusal,
             usage=_usage(usage),
             cost=_cost(usage, self._settings),
             whole=finish != "length",
             refused=bool(refusal) or finish == "content_filter",
             served=served.get("model", ""),
-            notes=tuple(f"{name} as the server says: {value[:80]}" for name, value in served.items()),
+            notes=(*told, *(f"{name} as the server says: {value[:80]}" for name, value in served.items())),
         )
 
     def _parameters(self, prompted: Prompted) -> dict[str, Any]:
