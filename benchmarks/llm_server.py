@@ -61,7 +61,8 @@ class Said:
 @dataclass(frozen=True)
 class Reply:
     """What is sent. ``text`` wins over ``claims``; ``piece`` is characters an event, ``chop`` bytes a write;
-    ``stall_s`` sleeps before the last event; ``break_at`` closes the connection after so many events;
+    ``stall_s`` sleeps before the last event; ``break_at`` closes the connection after so many events,
+    with ``told`` the type of an error that is told first (Anthropic's protocol);
     ``model`` is the name that the server answers under, "" for the one it was asked for; ``read``
     the prompt tokens it says it read, -1 for all."""
 
@@ -75,6 +76,7 @@ class Reply:
     chop: int = 0
     stall_s: float = 0.0
     break_at: int = -1
+    told: str = ""
     finish: str = "stop"
     model: str = ""
     read: int = -1
@@ -205,6 +207,9 @@ class _Handler(BaseHTTPRequestHandler):
         events = list(_EVENTS[asked.protocol](asked, reply))
         for number, event in enumerate(events):
             if number == reply.break_at:
+                if reply.told:
+                    error = {"type": "error", "error": {"type": reply.told, "message": reply.error}}
+                    self.wfile.write(f"event: error\ndata: {json.dumps(error)}\n\n".encode())
                 return
             if reply.stall_s and number == len(events) - 1:
                 self.wfile.flush()

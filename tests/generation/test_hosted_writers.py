@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import Any
 
 import pytest
@@ -147,6 +147,18 @@ def test_a_stall_ends_in_time(play: Play_, passages: Any, line: str) -> None:
     with pytest.raises(GeneratorError, match=r"within 0\.3 s|timed out"):
         write(line, passages, Writer(timeout_s=0.3, retries=0))
     assert time.perf_counter() - began < 2.0
+
+
+@pytest.mark.parametrize(("told", "tries"), [("overloaded_error", 2), ("invalid_request_error", 1)])
+def test_an_error_told_in_mid_stream_is_weighed_like_any_other(
+    play: Play_, passages: Any, told: str, tries: int
+) -> None:
+    server = play(
+        lambda asked, before: Reply(HONEST, break_at=3, told=told) if before == 0 else Reply(HONEST)
+    )
+    with nullcontext() if tries == 2 else pytest.raises(GeneratorError):
+        write("anthropic:m", passages)
+    assert len(server.asked) == tries
 
 
 @pytest.mark.parametrize("line", LINES)
