@@ -109,3 +109,19 @@ def test_any_run_of_words_is_found_and_its_span_reads_the_same(words: list[str],
 def test_spans_lie_inside_the_source(quote: str, source: str) -> None:
     for start, end in find_all(quote, source):
         assert 0 <= start < end <= len(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "The company shall not be liable for damages.",
+        "The company shall, unless it agreed otherwise, be liable for damages.",
+        "The company shall (it hasn't before) be liable for damages.",
+    ],
+)
+def test_no_quote_leaves_out_what_turns_it(source: str) -> None:
+    assert (
+        locate("The company shall ... be liable for damages", "a", {"a": source}).failure is Failure.SPLICED
+    )
+    plain = "The company shall in every case be liable for damages."
+    assert locate("The company shall ... be liable for damages", "a", {"a": plain}).failure is None

@@ -12,12 +12,11 @@ import re
 
 from citewell.matching.cells import label_span, text_of, whole
 from citewell.records import Passage, Row
-from citewell.verification.verbatim import fold
+from citewell.verification.verbatim import TURNING, fold
 
 LEAST_PARTS = 2
 # Folded text: white space is one blank, a dash is "-", an ellipsis three dots.
 _BETWEEN = r"(?: ?(?:[,;:]|\.{3}) | ?\| ?| - (?!\W?\d)| )"
-_TURNING = frozenset(str.split("not no none never former formerly except excluding without unless n't"))
 _AROUND = ' .,;:()[]"'
 _ENDING = " ,;:|"
 _MARKS = " \"'."
@@ -62,4 +61,4 @@ def _end_of(said: str, wanted: str, at: int, before: str) -> int | None:
 
 def _may_be_left_out(said: str) -> bool:
     """Nothing, or words or a number that stand for themselves."""
-    return not said or (any(map(str.isalnum, said)) and said.lower().strip(_AROUND) not in _TURNING)
+    return not said or (any(map(str.isalnum, said)) and said.lower().strip(_AROUND) not in TURNING)

@@ -5,8 +5,8 @@ comparing, both sides are folded: Unicode compatibility forms (ligatures, full-w
 runs to one space, quotation marks and dashes to one kind each, soft hyphens and zero-width
 characters away; but a raised figure after a digit stays raised. Every folded character remembers
 where it stood, so a match is a span of the original. Letter case counts. An ellipsis in a quote splits
-it into parts of at least three words that must follow each other in one sentence or table row. Knows
-nothing about meaning.
+it into parts of at least three words that must follow each other in one sentence or table row, with no word
+left out that turns the rest. Knows nothing else about meaning.
 """
 
 from __future__ import annotations
@@ -30,6 +30,10 @@ _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)
 _MARKS = " \"'"
 LEAST_WORDS = 3
 """In each part of a quote that leaves words out: fewer can be found anywhere."""
+TURNING = frozenset(
+    str.split("not no none nor neither never cannot former formerly except excluding without unless n't")
+)
+"""Words that no quote may leave out: it would say the opposite of its source."""
 
 
 class Folded(Record, frozen=True, kw_only=True):
@@ -141,10 +145,17 @@ def _together(parts: list[str], text: str, near: int | None) -> tuple[tuple[int,
             place = bisect_left(later, (spans[-1][1], 0))
             if place == len(later) or later[place][1] > stop:
                 break
+            if _turns(text[spans[-1][1] : later[place][0]]):
+                break
             spans.append(later[place])
         if len(spans) == len(parts):
             return tuple(spans)
     return ()
+
+
+def _turns(left_out: str) -> bool:
+    words = re.findall(r"\w+(?:'\w+)?", fold(left_out).text.lower())
+    return any(word in TURNING or word.endswith("n't") for word in words)
 
 
 def _sentence_end(text: str, start: int, end: int) -> int:
