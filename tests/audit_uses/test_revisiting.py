@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from benchmarks.sample_records import some_record
 
@@ -21,8 +22,6 @@ ID = "filings/a.pdf"
 
 
 def document(text: str) -> Document:
-    import msgspec
-
     made = caller_document(ID, text)
     return msgspec.structs.replace(made, caller_supplied=False)
 
@@ -37,8 +36,6 @@ def evidence(tmp_path: Path):  # type: ignore[no-untyped-def]
 
 def cited(evidence: SqliteEvidence, quote: str = QUOTE, claim: str = "") -> AuditRecord:
     """A record that cites the first version at the place where the quote stands in it."""
-    import msgspec
-
     version = evidence.versions(ID)[0]
     start = FIRST.index(quote)
     record = some_record(1, version=version, quote=quote, claim=claim or quote, document=ID)
@@ -84,8 +81,6 @@ def test_words_that_changed_are_judged_anew(evidence: SqliteEvidence) -> None:
 
 
 def test_changed_words_about_another_firm_carry_no_pronoun(evidence: SqliteEvidence) -> None:
-    import msgspec
-
     claim = "Its revenue was 12 million."
     record = cited(evidence, claim=claim)
     leaning = [
@@ -104,6 +99,39 @@ def test_a_claim_may_hold_by_changed_words(evidence: SqliteEvidence) -> None:
     found = today(evidence).recheck(record)
     assert found.counts == {"CHANGED": 1}
     assert found.holds
+
+
+@pytest.mark.parametrize(
+    ("quote", "today_"),
+    [
+        ("cancel at any time without a fee", "Members may not cancel at any time without a fee."),
+        ("Members may cancel", "Members may cancel at any time without a fee, if they are students."),
+        (
+            "cancel at any time without a fee",
+            "It is no longer true that members cancel at any time without a fee.",
+        ),
+    ],
+)
+def test_words_that_stand_in_a_line_that_says_otherwise_now_are_judged_anew(
+    tmp_path: Path, quote: str, today_: str
+) -> None:
+    claim = "Members may cancel at any time without a fee."
+    with SqliteEvidence(tmp_path / "terms.sqlite") as store:
+        first = document(f"Terms\n{claim}\n")
+        store.put(first)
+        store.mark_indexed(ID, first.version)
+        start = first.text.index(quote)
+        record = some_record(1, version=first.version, quote=quote, claim=claim, document=ID)
+        (one,) = record.claims
+        place = msgspec.structs.replace(one.citations[0], start=start, end=start + len(quote))
+        one = msgspec.structs.replace(one, citations=(place,))
+        record = msgspec.structs.replace(record, claims=(one,))
+        assert today(store).recheck(record).counts == {"SAME": 1}
+        store.put(document(f"Terms\n{today_}\n"))
+        found = today(store).recheck(record)
+    assert found.counts == {"CHANGED": 1}
+    assert found.claims[0].now is not None
+    assert found.claims[0].citations[0].text == today_
 
 
 def test_a_short_quote_counts_only_in_its_line(evidence: SqliteEvidence) -> None:
@@ -146,8 +174,6 @@ def test_erased_claims_cannot_be_judged(evidence: SqliteEvidence) -> None:
 
 
 def test_a_replay_names_every_difference(evidence: SqliteEvidence) -> None:
-    import msgspec
-
     from citewell.config import Config
 
     record = cited(evidence)
@@ -169,8 +195,6 @@ def test_a_replay_names_every_difference(evidence: SqliteEvidence) -> None:
 
 
 def test_a_replay_tells_a_number_from_one_that_only_equals_it(evidence: SqliteEvidence) -> None:
-    import msgspec
-
     from citewell.config import Config
 
     whole, made = (msgspec.structs.replace(cited(evidence), cost=cost) for cost in (1.0, 1))

@@ -85,14 +85,14 @@ def test_replay_comes_out_the_same(run, home, asked) -> None:  # type: ignore[no
 def test_recheck_recall_and_reads_are_on_record(run, home, asked) -> None:  # type: ignore[no-untyped-def]
     run("--home", home, "audit", "show", asked, "--reader", "auditor")
     run("--home", home, "audit", "query", "--document", "reports/nike.md", "--reader", "lister")
-    assert run("--home", home, "audit", "recheck", asked).exit_code == 0
+    assert run("--home", home, "audit", "recheck", asked, "--reader", "eve").exit_code == 0
     recalled = run(
         "--home", home, "audit", "recall", "--document", "reports/nike.md", "--reason", "draft", "--json"
     )
     notices = json.loads(recalled.stdout)["notices"]
     own = [notice for notice in notices if notice["request_id"] == asked]
     assert own[0]["user"] == "alice"
-    assert {"auditor", "lister"} <= set(own[0]["readers"])
+    assert {"auditor", "eve", "lister"} <= set(own[0]["readers"])
     assert "reports/nike.md" in own[0]["text"]
     assert run("--home", home, "audit", "recall", "--document", "none.md").exit_code == 2
     assert run("--home", home, "audit", "check").exit_code == 0

@@ -83,7 +83,8 @@ def readers_of(log: Log) -> dict[str, tuple[str, ...]]:
         if entry.body is None or not entry.subject:
             continue
         body = log.body(entry)
-        alone = [body[what] for what in ("show", "receipt", "replay") if body.get(what)]
+        looked = (body.get(what, "") for what in ("show", "receipt", "replay", "recheck"))
+        alone = [request for request in looked if request not in ("", "all")]
         for request in (*alone, *(one["request_id"] for one in body.get("seen", ()))):
             found.setdefault(str(request), {})[log.keys.name(entry.subject)] = None
     return {request: tuple(name for name in names if name) for request, names in found.items()}

@@ -34,8 +34,9 @@ _SURE_WORDS = 5
 
 
 class Resolution(StrEnum):
-    """SAME: the words stand where they stood. MOVED: elsewhere in today's version. CHANGED: their line is
-    there and says something else. GONE: withdrawn, erased, or no such line."""
+    """SAME: the words stand where they stood. MOVED: elsewhere in today's version, in the same line. CHANGED:
+    their line is there and says something else, whether or not it still has the words. GONE: withdrawn,
+    erased, or no such line."""
 
     SAME = "SAME"
     MOVED = "MOVED"
@@ -158,30 +159,25 @@ class Revisiting:
         return self._placed(citation, document, told)
 
     def _placed(self, citation: Citation, document: Document, told: Today) -> Today:
-        start, end = citation.start, citation.end
-        if document.text[start:end] == citation.quote:
-            line = _line(document.text, start, end)
-            return msgspec.structs.replace(
-                told, resolution=Resolution.SAME, version=document.version, start=start, end=end, text=line
-            )
+        """Words that stand in a line which says something else now are changed ones, wherever they stand."""
+        text, quote, start = document.text, citation.quote, citation.start
+        told = msgspec.structs.replace(told, version=document.version)
         old = self._line_then(citation)
-        at = _find(document.text, citation.quote, old, start)
+        there = text[start : citation.end] == quote
+        at = start if there else _find(text, quote, old, start)
         if at >= 0:
-            end = at + len(citation.quote)
-            line = _line(document.text, at, end)
-            return msgspec.structs.replace(
-                told, resolution=Resolution.MOVED, version=document.version, start=at, end=end, text=line
-            )
-        line, at = _likest(document.text, old or citation.quote)
+            end = at + len(quote)
+            line = _line(text, at, end)
+            if document.version == citation.document_version or line == old:
+                kept = Resolution.SAME if there else Resolution.MOVED
+                return msgspec.structs.replace(told, resolution=kept, start=at, end=end, text=line)
+            at = text.rfind("\n", 0, at) + 1
+        else:
+            line, at = _likest(text, old or quote)
         if not line:
-            return msgspec.structs.replace(told, version=document.version, reason="no line of it is left")
+            return msgspec.structs.replace(told, reason="no line of it is left")
         return msgspec.structs.replace(
-            told,
-            resolution=Resolution.CHANGED,
-            version=document.version,
-            start=at,
-            end=at + len(line),
-            text=line,
+            told, resolution=Resolution.CHANGED, start=at, end=at + len(line), text=line
         )
 
     def _document(self, citation: Citation) -> Document | EvidenceError:
