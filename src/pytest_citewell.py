@@ -14,6 +14,7 @@ in every run, so it stands outside the package and imports nothing of it before 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,6 +104,8 @@ def _citewell_asking(citewell_home: KnowledgeBase) -> Any:
     from citewell.evaluation.pipelines import HomePipeline
     from citewell.evaluation.running import verifier_of
 
+    if stale := citewell_home.parts.card_state().note:
+        warnings.warn(stale, stacklevel=1)
     return HomePipeline(citewell_home), verifier_of(citewell_home.parts)
 
 

@@ -176,3 +176,8 @@ def test_the_command_writes_cases_that_can_be_run_and_names_what_it_could_not_re
     nothing = CliRunner().invoke(app, command)
     assert nothing.exit_code == 2
     assert "no question could be read off 1 document" in nothing.output
+
+
+@pytest.mark.parametrize("n", [1, 3, 8, 13, 58])
+def test_no_more_cases_are_drafted_than_were_asked_for(n: int) -> None:
+    assert len(draft_cases([read(MANUAL)], n=n)) <= n

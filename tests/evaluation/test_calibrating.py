@@ -8,13 +8,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
 import citewell
 from citewell.cli import app
-from citewell.confidence.cards import STALE, Outcome, read_card
+from citewell.confidence.cards import STALE, Outcome, read_card, write_card
 from citewell.config import Config, Verification
 from citewell.errors import ConfigError
 from citewell.evaluation.calibration.calibrating import Evidence, calibrate
@@ -198,6 +199,19 @@ def test_borders_are_tried_on_the_claims_that_will_be_shown(
 
 def test_nothing_labelled_is_a_usage_error(home: Path) -> None:
     assert run("--home", home, "calibrate").exit_code == 2
+
+
+@pytest.mark.usefixtures("fake")
+def test_what_an_overwritten_card_set_is_not_lost_in_silence(home: Path, tmp_path: Path) -> None:
+    out = tmp_path / "card.json"
+    claims = pairs_file(tmp_path / "p.jsonl", 70, 30)
+    run("--home", home, "calibrate", claims, "--out", out)
+    first = read_card(out)
+    more = first.settings | {"retrieval.relevance_threshold": 0.7}
+    write_card(msgspec.structs.replace(first, settings=more), out)
+    again = run("--home", home, "calibrate", claims, "--out", out)
+    assert "set retrieval.relevance_threshold too" in again.stderr
+    assert read_card(out).settings == first.settings
 
 
 @pytest.mark.slow

@@ -311,6 +311,11 @@ def test_latency_by_stage_is_a_nearest_rank() -> None:
         ("Phil Knight", "It was founded by Phil Knight.", True),
         ("Phil Knight", "It was founded by Phil Jackson.", False),
         ("by an automatic switch at dusk", "at dusk by a switch", True),
+        ("No", "Yes. There is no doubt that it does.", False),
+        ("Yes", "No: one cannot say yes here.", False),
+        ("Yes.", "Yes, it does.", True),
+        ("no", "The answer is no.", True),
+        ("Yes", "It opened in 1932.", False),
     ],
 )
 def test_right_is_told_by_numbers_then_words(expected: str, answer: str, right: bool) -> None:

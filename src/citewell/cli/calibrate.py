@@ -59,10 +59,14 @@ def calibrate(
     with progress_bar() as progress:
         card = make(knowledge_base, evidence, terms, progress=progress)
     path = out or folder / "card.json"
-    write_card(card, path)
+    lost = _lost(card, path)
+    # On record first: no card comes into use that the log does not know.
     knowledge_base.audit.note_evaluation(
         {"measure": "calibration card", "card": card.hash, "settings": card.settings}
     )
+    write_card(card, path)
+    if lost:
+        aside(f"WARNING the card that stood in {path} set {', '.join(lost)} too; this one does not")
     if json:
         say_json(card)
     else:
@@ -70,6 +74,17 @@ def calibrate(
     measured = [made for made in card.promises if made.outcome is not Outcome.NOT_MEASURED]
     if not measured or any(made.outcome is not Outcome.HOLDS for made in measured):
         raise typer.Exit(PARTIAL)
+
+
+def _lost(card: Card, path: Path) -> list[str]:
+    """Settings of the card that is overwritten which the new one has not."""
+    from citewell.confidence.cards import read_card
+
+    try:
+        before = read_card(path)
+    except CitewellError:
+        return []
+    return sorted(set(before.settings) - set(card.settings))
 
 
 def _without_card(context: typer.Context, folder: Path) -> KnowledgeBase:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from citewell.assembly import Assembly
     from citewell.evaluation.intervals import Rate
     from citewell.evaluation.probes.detectors import Detector
-    from citewell.evaluation.probes.faithfulness import FaithfulnessReport, Sample
-    from citewell.evaluation.probes.subjects import Subject
+    from citewell.evaluation.probes.faithfulness import FaithfulnessReport
+    from citewell.evaluation.probes.subjects import Sample, Subject
     from citewell.knowledge import KnowledgeBase
 
 LIVE_BUDGET = 200

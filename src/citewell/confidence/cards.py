@@ -9,6 +9,7 @@ how a card is made.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -167,7 +168,10 @@ def write_card(card: Card, path: Path) -> None:
     data = canonical_json({"card": plain(card), "hash": card.hash}) + b"\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        # Whole or not at all: the card before may be in use.
+        beside = path.with_name(f".{path.name}.new")
+        beside.write_bytes(data)
+        os.replace(beside, path)
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be written ({error.strerror})", hint="choose another --out"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from citewell.errors import GeneratorError
+from citewell.errors import GeneratorError, UsageError
 from citewell.evaluation.probes.faithfulness import (
     Faithfulness,
     FaithfulnessReport,
@@ -166,6 +166,8 @@ def test_a_program_is_a_writer_too() -> None:
         f"{sys.executable} -c \"import json,sys; g=json.load(sys.stdin); s=g['sources'][0];"
         " print(s['text'].split('.')[0] + ' [' + s['id'] + '].')\""
     )
+    with pytest.raises(UsageError, match="quotation"):
+        command("python 'my rag.py")
     report = Faithfulness(subject=command(program), controls=1).probe([sample()])
     assert [one.finding for one in report.citations] == [Finding.FAITHFUL]
 

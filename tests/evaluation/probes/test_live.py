@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 from citewell.audit.entries import EntryKind
 from citewell.cli.program import app
-from citewell.evaluation.probes.faithfulness import Faithfulness, Finding, Outcome, Sample
+from citewell.evaluation.probes.faithfulness import Faithfulness, Finding, Outcome
 from citewell.evaluation.probes.samples import case_samples, live_sample, live_samples
-from citewell.evaluation.probes.subjects import Generated, Retrieving
+from citewell.evaluation.probes.subjects import Generated, Retrieving, Sample
 from citewell.generation import ExtractiveGenerator
 from citewell.knowledge import KnowledgeBase, open
 from citewell.models.fake import FakeEntailer, HashEmbedder
@@ -149,6 +149,26 @@ def test_retrieval_runs_anew_on_the_edited_text(kb: KnowledgeBase, tmp_path: Pat
     assert one.necessary is True
     assert one.swap is not None
     assert one.swap.old == "1958"
+
+
+def test_retrieval_anew_sees_what_the_case_may_see(kb: KnowledgeBase, tmp_path: Path) -> None:
+    staff = tmp_path / "staff"
+    staff.mkdir()
+    (staff / "wages.md").write_text("# Wages\n\nThe wages of the keepers were raised in 1977.\n")
+    kb.ingest(staff, acl=["hr"])
+    cases = tmp_path / "cases.jsonl"
+    question = "When were the wages of the keepers raised?"
+    cases.write_text(f'{{"id": "w", "question": "{question}", "groups": ["hr"]}}\n')
+    parts = kb.parts
+    subject = Retrieving(
+        generator=parts.generator,
+        index=parts.index,
+        ranker=parts.ranker,
+        extractor=parts.extractor,
+        config=parts.config,
+    )
+    report = Faithfulness(subject=subject).probe(case_samples(cases, kb))
+    assert [one.finding for one in report.citations] == [Finding.FAITHFUL]
 
 
 def test_a_cell_of_a_table_is_followed_when_its_figure_changes(pages: Any) -> None:

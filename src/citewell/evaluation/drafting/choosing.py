@@ -83,12 +83,14 @@ def draft_cases(documents: Sequence[Document], *, n: int = DEFAULT_N, seed: int 
         for draft in (*from_prose(document), *from_tables(document))
     ]
     chosen: list[Case] = []
+    asked = {kind: round(n * SHARES[kind]) for kind in (UNANSWERABLE, NEAR_MISS)}
+    asked[ANSWERABLE] = max(0, n - sum(asked.values()))
     for kind, drafted in (
         (ANSWERABLE, _answerable(found)),
         (UNANSWERABLE, _twins(corpus, found)),
         (NEAR_MISS, _near_misses(corpus, found)),
     ):
-        chosen += _spread(list(drafted), round(n * SHARES[kind]), seed)
+        chosen += _spread(list(drafted), asked[kind], seed)
     return tuple(chosen)
 
 

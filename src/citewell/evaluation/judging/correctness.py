@@ -17,6 +17,7 @@ from citewell.verification.quantities import Form, Quantity, extract_quantities
 ENOUGH_F1 = 0.5
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
+_OPPOSITE = {"yes": "no", "no": "yes"}
 _NO_VALUE = {Form.DATE, Form.YEAR, Form.ORDINAL}
 
 
@@ -62,9 +63,20 @@ def numbers_match(expected: str, answer: str, context: str = "") -> bool | None:
     return all(check.holds for check in checks if check.quantity.text in wanted)
 
 
+def _agrees(word: str, answer: list[str]) -> tuple[bool, str]:
+    """What an answer begins with counts; one that begins with neither must hold the word, and not its
+    opposite."""
+    other = _OPPOSITE[word]
+    first = next((given for given in answer[:1] if given in _OPPOSITE), "")
+    right = first == word if first else word in answer and other not in answer
+    return right, f"it says {word}" if right else f"it does not say {word}"
+
+
 def says(expected: str, answer: str, context: str = "") -> tuple[bool, str]:
-    """Whether the answer is right, and by which rule: numbers where some are expected, else the words one
-    after another, else at least half of them by F1."""
+    """Whether the answer is right, and by which rule: yes or no where that is all that is expected, numbers
+    where some are, else the words one after another, else at least half of them by F1."""
+    if (word := " ".join(normalised(expected))) in _OPPOSITE:
+        return _agrees(word, normalised(answer))
     held = numbers_match(expected, answer, context)
     if held is not None:
         return held, "its numbers are the expected ones" if held else "an expected number is not in it"

@@ -34,7 +34,7 @@ from citewell.evaluation.probes.editing import (
     removing,
     sentences_of,
 )
-from citewell.evaluation.probes.subjects import Cite, Said, Subject
+from citewell.evaluation.probes.subjects import Cite, Said, Sample, Subject
 from citewell.identity import chunk_id, hash_text, hash_value
 from citewell.records import Chunk, Maker, Passage, Record
 from citewell.verification.signals import overlap
@@ -89,14 +89,6 @@ class FaithfulnessReport(Record, frozen=True, kw_only=True):
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     seed: int = 0
-
-
-class Sample(Record, frozen=True, kw_only=True):
-    """A question and what its writer reads."""
-
-    id: str
-    question: str
-    passages: tuple[Passage, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +171,7 @@ class _Runs:
             if self._budget is not None and self.calls >= self._budget:
                 raise _SpentError
             self.calls += 1
-            self._said[key] = self._subject.write(self._sample.question, self._sample.passages, edit)
+            self._said[key] = self._subject.write(self._sample, edit)
         return self._said[key]
 
 

@@ -19,7 +19,7 @@ import msgspec
 from citewell.access import EVALUATION
 from citewell.audit.question import AuditQuery, moment
 from citewell.errors import CitewellError, UsageError
-from citewell.evaluation.probes.faithfulness import Sample
+from citewell.evaluation.probes.subjects import Sample
 from citewell.identity import chunk_id, hash_text
 from citewell.poison import set_poison_aside
 from citewell.records import AuditRecord, Chunk, Passage, RetrievalResult
@@ -64,7 +64,7 @@ def found_sample(name: str, question: str, knowledge_base: KnowledgeBase, groups
     """The passages that a writer of the home would read for ``question``."""
     found = set_poison_aside(question, knowledge_base.search(question, groups=groups))
     usable = tuple(passage for passage in found if passage.relevant and not passage.set_aside)
-    return Sample(id=name, question=question, passages=usable)
+    return Sample(id=name, question=question, passages=usable, groups=groups)
 
 
 def live_samples(

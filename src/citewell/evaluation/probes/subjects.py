@@ -36,7 +36,7 @@ from citewell.ports import (
     Vectors,
 )
 from citewell.records import Chunk, DraftClaim, Kind, Maker, Passage, Record
-from citewell.retrieval import Retriever
+from citewell.retrieval import Filters, Retriever
 from citewell.sentences import sentence_spans
 from citewell.verification.signals import overlap
 
@@ -57,6 +57,15 @@ class Cite(Record, frozen=True, kw_only=True):
     quote: str = ""
 
 
+class Sample(Record, frozen=True, kw_only=True):
+    """A question and what its writer reads; ``groups`` are those that it is asked with."""
+
+    id: str
+    question: str
+    passages: tuple[Passage, ...]
+    groups: tuple[str, ...] = ()
+
+
 class Said(Record, frozen=True, kw_only=True):
     """One claim of an answer."""
 
@@ -70,7 +79,7 @@ class Subject(Protocol):
     @property
     def maker(self) -> Maker: ...
 
-    def write(self, question: str, passages: Sequence[Passage], edit: Edit) -> tuple[Said, ...]:
+    def write(self, sample: Sample, edit: Edit) -> tuple[Said, ...]:
         """What it says when the context is edited so; nothing when no text is left. Raises GeneratorError."""
         ...
 
@@ -85,8 +94,8 @@ class Generated:
     def maker(self) -> Maker:
         return self.generator.maker
 
-    def write(self, question: str, passages: Sequence[Passage], edit: Edit) -> tuple[Said, ...]:
-        return drafted(self.generator, question, edited(passages, edit))
+    def write(self, sample: Sample, edit: Edit) -> tuple[Said, ...]:
+        return drafted(self.generator, sample.question, edited(sample.passages, edit))
 
 
 @dataclass(frozen=True)
@@ -101,12 +110,12 @@ class BlackBox:
     def maker(self) -> Maker:
         return Maker(name=self.name, hash=hash_text(self.name))
 
-    def write(self, question: str, passages: Sequence[Passage], edit: Edit) -> tuple[Said, ...]:
-        left = edited(passages, edit)
+    def write(self, sample: Sample, edit: Edit) -> tuple[Said, ...]:
+        left = edited(sample.passages, edit)
         if not left:
             return ()
         sources = {str(number): passage.chunk.content for number, passage in enumerate(left, 1)}
-        return cited(self._answer(question, list(sources.items())), sources)
+        return cited(self._answer(sample.question, list(sources.items())), sources)
 
     def _answer(self, question: str, sources: Sequence[tuple[str, str]]) -> str:
         try:
@@ -134,9 +143,10 @@ class Retrieving:
     def maker(self) -> Maker:
         return self.generator.maker
 
-    def write(self, question: str, passages: Sequence[Passage], edit: Edit) -> tuple[Said, ...]:
+    def write(self, sample: Sample, edit: Edit) -> tuple[Said, ...]:
+        question, seen = sample.question, Filters(groups=sample.groups)
         retriever = Retriever(EditedIndex(self.index.snapshot(), edit), self.ranker, self.config.retrieval)
-        found = set_poison_aside(question, retriever.retrieve(question).passages)
+        found = set_poison_aside(question, retriever.retrieve(question, filters=seen).passages)
         aspects = split_aspects(question)
         gate = check_gate(question, aspects, found, self.extractor, self.config.gate)
         return drafted(self.generator, question, found) if gate.passed else ()
@@ -178,7 +188,10 @@ class EditedIndex:
 def command(line: str) -> BlackBox:
     """A program: ``{"question", "sources": [{"id", "text"}]}`` on its standard input, the answer's text on
     its standard output."""
-    words = shlex.split(line)
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise UsageError(f"the command cannot be read: {error}", hint="close every quotation mark") from error
     if not words:
         raise UsageError("the command is empty", hint="as in --command 'python my_rag.py'")
 
