@@ -185,7 +185,8 @@ A writer that only quotes cites well by construction: what it says *is* the sour
 and `wrongly_abstained`, which stand in the same table for that reason, and in whether the quote answers what
 was asked (`right_when_answered`), which no citation measure sees. An answer of clapnq is right when it cites
 a sentence that people selected for theirs; of its questions a quarter have no answer in their passage, though
-another passage of the set may hold one. nq_mini and FinanceBench go by the expected words and numbers.
+another passage of the set may hold one; its written answers were among the held-out claims that the support
+model was fitted on. nq_mini and FinanceBench go by the expected words and numbers.
 
 What the figures hold for: {held}.
 """
