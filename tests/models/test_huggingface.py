@@ -343,6 +343,28 @@ def test_what_is_not_loaded_is_not_pinned(tmp_path: Path) -> None:
     assert entailer_named(f"huggingface:{folder}@{pin}").maker.hash == pin
 
 
+def test_a_model_whose_head_is_not_there_is_refused(tmp_path: Path) -> None:
+    """Transformers would draw it at random, and so its verdicts."""
+    from safetensors.torch import load_file, save_file
+
+    folder = save(tmp_path, "SequenceClassification", ["entailment", "neutral", "contradiction"], 0)
+    (file,) = folder.glob("*.safetensors")
+    body = {name: tensor for name, tensor in load_file(file).items() if "classifier" not in name}
+    save_file(body, file, metadata={"format": "pt"})
+    with pytest.raises(ModelError, match="lacks classifier"):
+        entailer_named(f"huggingface:{folder}")
+
+
+@pytest.mark.parametrize("damaged", ["model.safetensors", "config.json", "tokenizer.json"])
+def test_a_folder_copied_by_half_is_refused_in_a_line(tmp_path: Path, damaged: str) -> None:
+    folder = save(tmp_path, "SequenceClassification", ["entailment", "neutral", "contradiction"], 0)
+    file = folder / damaged
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    with pytest.raises(ModelError) as caught:
+        entailer_named(f"huggingface:{folder}")
+    assert caught.value.hint
+
+
 def test_a_missing_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no config"):
         entailer_named(f"huggingface:{tmp_path}")

@@ -25,7 +25,6 @@ counts.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -37,8 +36,10 @@ from citewell.models.saved import (
     digest,
     folder_of,
     libraries,
+    loading,
     model_of,
     plain,
+    settings_of,
     tokenizer_of,
     weights,
 )
@@ -76,7 +77,7 @@ class HuggingFaceEntailer:
     def __init__(self, name: str, *, sha256: str = "") -> None:
         _, self._torch = libraries()
         folder = folder_of(name)
-        settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        settings = settings_of(folder)
         kind = _kind(settings)
         # HHEM-2 publishes its weights alone, and names the model that has the rest.
         base = base_of(folder, settings.get("foundation", HHEM_BASE)) if kind == "HHEM-2" else folder
@@ -267,16 +268,17 @@ def _hhem(folder: Path, base: Path, _tokenizer: Any) -> tuple[Any, dict[int, str
     from safetensors.torch import load_file
 
     transformers, _ = libraries()
-    config = transformers.T5Config.from_pretrained(base, num_labels=2)
-    model = transformers.T5ForTokenClassification(config)
-    state = {
-        name.removeprefix("t5."): tensor
-        for path in weights(folder)
-        for name, tensor in load_file(path).items()
-    }
-    shared = "transformer.encoder.embed_tokens.weight"
-    state.setdefault(shared, state["transformer.shared.weight"])
-    model.load_state_dict(state)
+    with loading(folder):
+        config = transformers.T5Config.from_pretrained(base, num_labels=2)
+        model = transformers.T5ForTokenClassification(config)
+        state = {
+            name.removeprefix("t5."): tensor
+            for path in weights(folder)
+            for name, tensor in load_file(path).items()
+        }
+        shared = "transformer.encoder.embed_tokens.weight"
+        state.setdefault(shared, state["transformer.shared.weight"])
+        model.load_state_dict(state)
     return model.eval(), {0: "inconsistent", 1: "consistent"}
 
 

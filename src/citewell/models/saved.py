@@ -7,6 +7,9 @@ safetensors only: a pickle runs code when it is loaded. Knows nothing about what
 from __future__ import annotations
 
 import importlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +73,35 @@ def tokenizer_of(folder: Path) -> Any:
 
 
 def model_of(kind: str, folder: Path) -> Any:
-    """The weights in ``folder`` as transformers' class ``kind``, ready to be asked. Raises ModelError."""
-    return _loaded(kind, folder, use_safetensors=True).eval()
+    """The weights in ``folder`` as transformers' class ``kind``, ready to be asked. Raises ModelError, also
+    where some of them are missing: transformers would draw those at random."""
+    model, told = _loaded(kind, folder, use_safetensors=True, output_loading_info=True)
+    if missing := sorted(told["missing_keys"]):
+        raise ModelError(
+            f"{folder} lacks {', '.join(missing[:3])}{' ...' if len(missing) > 3 else ''}",
+            hint="give the folder of a model that was trained for this, with its head",
+        )
+    return model.eval()
+
+
+def settings_of(folder: Path) -> dict[str, Any]:
+    """What config.json says. Raises ModelError."""
+    with loading(folder):
+        return dict(json.loads((folder / "config.json").read_text(encoding="utf-8")))
+
+
+@contextmanager
+def loading(folder: Path) -> Iterator[None]:
+    """Whatever a damaged or foreign file makes the libraries raise is a ModelError."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:
+        raise ModelError(
+            f"{folder} cannot be loaded: {type(error).__name__}: {error}",
+            hint="save it anew with transformers as safetensors, of a kind that needs no code of its own",
+        ) from error
 
 
 def plain(tokenizer: Any, text: str) -> str:
@@ -85,16 +115,11 @@ def plain(tokenizer: Any, text: str) -> str:
 
 def _loaded(kind: str, folder: Path, **options: Any) -> Any:
     transformers, _ = libraries()
-    try:
+    with loading(folder):
         # Said outright: where nothing is said, transformers asks the user whether to run the folder's code.
         return getattr(transformers, kind).from_pretrained(
             folder, trust_remote_code=False, local_files_only=True, **options
         )
-    except (OSError, ValueError) as error:
-        raise ModelError(
-            f"{folder} cannot be loaded: {error}",
-            hint="save it with transformers as safetensors, of a kind that needs no code of its own",
-        ) from error
 
 
 def _found(name: str, *unread: str) -> Path:
