@@ -50,6 +50,14 @@ CUT = [
         ["It operates in China.", "It operates in India.", "It operates in Japan."],
     ),
     (
+        "The report was published in May, and the workers were fired.",
+        ["The report was published in May.", "The workers were fired."],
+    ),
+    (
+        "Acme opened stores located in Ohio, and Beta sold hats.",
+        ["Acme opened stores located in Ohio.", "Beta sold hats."],
+    ),
+    (
         "Sales rose 5% to $3 million, while costs decreased 2%.",
         ["Sales rose 5% to $3 million.", "Costs decreased 2%."],
     ),
@@ -76,6 +84,14 @@ WHOLE = [
     'He wrote "it rains and it pours" in May.',
     "The firm that sells shoes and owns Converse grew.",
     "Sales rose because Nike opened stores and Adidas closed some.",
+    "Critics allege Acme lied, and Beta paid bribes.",
+    "Critics say: Acme lied, and Beta paid bribes.",
+    "Analysts estimate revenue was $5 million, and profits were $1 million.",
+    "Acme announced it had closed the plant, and the workers were fired.",
+    "The study shows sales fell, and costs rose.",
+    "The board warned sales were falling; costs were rising.",
+    "Regulators found Acme had lied, and Beta was fined.",
+    "There is evidence Acme lied, and Beta paid bribes.",
 ]
 
 

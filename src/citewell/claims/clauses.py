@@ -1,7 +1,7 @@
-"""What the words of a stretch can be: a clause, a subject, a verb's beginning, the inside of a scope.
+"""What the words of a stretch can be: a clause, a verb's beginning, the inside of a quotation.
 
 In: a stretch of a sentence. Out: yes or no, or the subject that a later verb shares. By word tables alone, and
-"no" where they leave a doubt. Knows nothing about where a sentence is cut.
+"no" where they leave a doubt. Knows nothing about scopes, nor about where a sentence is cut.
 """
 
 from __future__ import annotations
@@ -11,19 +11,6 @@ import re
 from citewell.verification.verbs import AUXILIARIES, PAST, is_doubtful, is_finite
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
-# Words whose scope reaches over what follows, so that nothing behind them may be cut off.
-_SCOPE = re.compile(
-    r"\b(?:if|unless|except|whether|that|because|since|although|though|when|whenever|while|where|after|before|until|once|than|"
-    r"as|how|why|what|who|whom|whose|which|said|says|stated|claim(?:s|ed)?|argue[sd]?|believe[sd]?|denie[sd]|den(?:y|ying)|"
-    r"reported(?:ly)?|alleged(?:ly)?|think[s]?|thought|expect(?:s|ed)?|suggest(?:s|ed)?|both|either|"
-    r"neither|between|not only|"
-    r"respectively|compared|versus|vs|total(?:s|ed|ing)?|sum|combined|together|assuming|provided|"
-    # Whoever says so; not the sources themselves, and not a rate ("per share").
-    r"according to (?!(?:the )?(?:(?:provided|available|given|supplied|retrieved) )?"
-    r"(?:sources?|documents?|context|passages?|texts?|excerpts?)\b)|(?-i:[Pp]er (?=the\b|[A-Z]))|"
-    r"in (?:the|its|his|her|their|[^\W_]+['\u2019]s?) (?:views?|opinions?|words|eyes))\b",
-    re.IGNORECASE,
-)
 _STARTERS = frozenset(
     "the a an its their his her our this these those that it he she they we there i one two three some most many all each".split()
 )
@@ -37,7 +24,7 @@ def lowered(text: str) -> list[str]:
     return [word.lower() for word in WORD.findall(text)]
 
 
-def _verb_at(words: list[str]) -> int:
+def verb_at(words: list[str]) -> int:
     """Place of the first finite verb that is not in first position, -1 when there is none."""
     for index, word in enumerate(words):
         if index and is_finite(word) and not (is_doubtful(word) and not _object_follows(words, index)):
@@ -52,12 +39,12 @@ def _object_follows(words: list[str], index: int) -> bool:
 
 def is_clause(text: str) -> bool:
     """Something stands before a finite verb."""
-    return _verb_at(lowered(text)) > 0
+    return verb_at(lowered(text)) > 0
 
 
 def late_subject(text: str) -> bool:
     """A comma or another joint before the verb: the subject of ``text`` is not its beginning."""
-    at = _verb_at(lowered(text))
+    at = verb_at(lowered(text))
     verb = list(WORD.finditer(text))[at].start()
     return bool(re.search(r",|\b(?:and|or)\b", text[:verb]))
 
@@ -68,7 +55,7 @@ def plainly_clause(text: str) -> bool:
     if not first:
         return False
     words = lowered(text)
-    at = _verb_at(words)
+    at = verb_at(words)
     likely = words[0] in _STARTERS or first.group()[0].isupper() or words[at] in AUXILIARIES
     return 0 < at <= 6 and likely and not re.match(r"(?:of|in|for|to|from|with|by|on|at)\b", text)
 
@@ -79,16 +66,6 @@ def starts_with_verb(text: str) -> bool:
     while words and (words[0].endswith("ly") or words[0] in {"also", "then", "later", "now"}):
         words = words[1:]
     return bool(words) and is_finite(words[0]) and (not is_doubtful(words[0]) or _object_follows(words, 0))
-
-
-def is_subject(text: str) -> bool:
-    """Ten words at most, none a finite verb, none that opens a scope."""
-    words = lowered(text)
-    return (
-        0 < len(words) <= 10
-        and not any(is_finite(word) and not is_doubtful(word) for word in words)
-        and not _SCOPE.search(text)
-    )
 
 
 def shared_subject(left: str, right: str, comma: bool) -> str:
@@ -106,7 +83,7 @@ def shared_subject(left: str, right: str, comma: bool) -> str:
         return ""
     if is_finite(lefts[-1]) and lefts[-1] not in AUXILIARIES:
         return ""  # "recorded and produced an album": the first verb waits for the object of the second
-    at = _verb_at(lefts)
+    at = verb_at(lefts)
     spans = [match.span() for match in WORD.finditer(left)]
     if at <= 0 or at > 12:
         return ""
@@ -130,13 +107,6 @@ def shared_subject(left: str, right: str, comma: bool) -> str:
 def _capital_follows(text: str) -> bool:
     words = WORD.findall(text)
     return len(words) > 1 and (words[1][0].isupper() or words[1][0].isdigit())
-
-
-def open_scope(left: str) -> bool:
-    """A condition, a report, a comparison or a denial in it may reach over what follows."""
-    return bool(_SCOPE.search(left)) or bool(
-        re.search(r"\b(?:no|not|never|without)\b|n't\b", left, re.IGNORECASE)
-    )
 
 
 def balanced(text: str) -> bool:

@@ -16,15 +16,14 @@ from citewell.claims.clauses import (
     WORD,
     balanced,
     is_clause,
-    is_subject,
     late_subject,
     lowered,
-    open_scope,
     plainly_clause,
     quoted,
     shared_subject,
     starts_with_verb,
 )
+from citewell.claims.scopes import is_subject, open_scope
 from citewell.records import Record
 from citewell.verification.entities import names
 from citewell.verification.verbs import is_doubtful, is_finite

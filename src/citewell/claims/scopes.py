@@ -1,0 +1,91 @@
+"""What reaches over more than its own clause: a condition, a report, a denial, an opening adjunct.
+
+In: a stretch of a sentence. Out: whether something behind or before it is in its reach, or the adjunct that
+reaches over all that follows. By word tables alone; where they leave a doubt, it reaches. Knows nothing about
+where a sentence is cut.
+"""
+
+from __future__ import annotations
+
+import re
+
+from citewell.claims.clauses import WORD, lowered, verb_at
+from citewell.verification.verbs import AUXILIARIES, PAST, is_doubtful, is_finite
+
+# Words whose scope reaches over what follows, so that nothing behind them may be cut off.
+_SCOPE = re.compile(
+    r"\b(?:if|unless|except|whether|that|because|since|although|though|when|whenever|while|where|after|before|until|once|than|"
+    r"as|how|why|what|who|whom|whose|which|said|says|stated|claim(?:s|ed)?|argue[sd]?|believe[sd]?|denie[sd]|den(?:y|ying)|"
+    r"reported(?:ly)?|alleged(?:ly)?|think[s]?|thought|expect(?:s|ed)?|suggest(?:s|ed)?|both|either|"
+    r"neither|between|not only|"
+    r"respectively|compared|versus|vs|total(?:s|ed|ing)?|sum|combined|together|assuming|provided|"
+    # Whoever says so; not the sources themselves, and not a rate ("per share").
+    r"according to (?!(?:the )?(?:(?:provided|available|given|supplied|retrieved) )?"
+    r"(?:sources?|documents?|context|passages?|texts?|excerpts?)\b)|(?-i:[Pp]er (?=the\b|[A-Z]))|"
+    r"in (?:the|its|his|her|their|[^\W_]+['\u2019]s?) (?:views?|opinions?|words|eyes))\b",
+    re.IGNORECASE,
+)
+# Verbs of telling and nouns of what is told: a clause that follows directly is only told ("allege Acme lied").
+_TELLING = re.compile(
+    r"(?:acknowledge|add|admit|allege|announce|assert|assume|concede|conclude|confirm|contend|declare|disclose|doubt|"
+    r"estimate|explain|fear|find|forecast|guess|hint|hold|hope|hypothesi[sz]e|indicate|insist|know|learn|maintain|mean|"
+    r"note|observe|predict|project|propose|reason|recall|reckon|report|reveal|rule|say|show|speculate|state|suspect|"
+    r"warn)(?:s|d|ed)?|(?:repl|impl)(?:y|ies|ied)|admitted|feels?|felt|found|held|knew|meant|shown|"
+    r"allegations?|chances?|evidence|indications?|possibility|proof|risks?|rumou?rs?|signs?"
+)
+_NOUN_FOLLOWS = frozenset("the a an its their his her our this these those that of in no some".split())
+_PREPOSITIONS = frozenset(
+    "about above across after against among around as at before behind below beside between by during for from in inside "
+    "into like near of off on onto out outside over per since than through throughout to toward under until up upon via "
+    "with within without".split()
+)
+
+
+def is_subject(text: str) -> bool:
+    """Ten words at most, none a finite verb, none that opens a scope."""
+    words = lowered(text)
+    return (
+        0 < len(words) <= 10
+        and not any(is_finite(word) and not is_doubtful(word) for word in words)
+        and not _SCOPE.search(text)
+    )
+
+
+def open_scope(left: str) -> bool:
+    """A condition, a report, a comparison or a denial in it may reach over what follows."""
+    return (
+        bool(_SCOPE.search(left))
+        or _tells(left)
+        or bool(re.search(r"\b(?:no|not|never|without)\b|n't\b", left, re.IGNORECASE))
+    )
+
+
+def _tells(text: str) -> bool:
+    """A verb with a new subject and its verb behind it ("Critics allege Acme lied"), or with a colon."""
+    spans = [match.span() for match in WORD.finditer(text)]
+    words = lowered(text)
+    for at in range(1, len(words) - 2):
+        told = bool(_TELLING.fullmatch(words[at])) and words[at - 1] not in _NOUN_FOLLOWS
+        plain = is_finite(words[at]) and not is_doubtful(words[at]) and words[at] not in AUXILIARIES
+        following = words[at + 1]
+        if (
+            not (told or plain)
+            or following in _PREPOSITIONS
+            or is_finite(following)
+            or following.endswith("ly")
+        ):
+            continue
+        verb = verb_at(words[at + 1 :])
+        if verb < 0 or re.search(
+            "[,;]" if told else r"[,;]|\b(?:and|or)\b", text[spans[at][1] : spans[at + 1 + verb][0]]
+        ):
+            continue
+        after = words[at + verb + 2 : at + verb + 3]
+        # "stores located in Ohio" is no clause.
+        if (
+            told
+            or words[at + 1 + verb] not in PAST - AUXILIARIES
+            or (after and after[0] not in _PREPOSITIONS)
+        ):
+            return True
+    return bool(re.search(r":\s", text))
