@@ -58,6 +58,50 @@ CUT = [
         ["Acme opened stores located in Ohio.", "Beta sold hats."],
     ),
     (
+        "In the placebo arm, 12 patients died and 3 patients were lost to follow-up.",
+        ["In the placebo arm, 12 patients died.", "In the placebo arm, 3 patients were lost to follow-up."],
+    ),
+    (
+        "In 2023, revenue was $5 million, and profit was $1 million.",
+        ["In 2023, revenue was $5 million.", "In 2023, profit was $1 million."],
+    ),
+    (
+        "In 2023 revenue was $5 million; profit was $1 million.",
+        ["In 2023 revenue was $5 million.", "In 2023 profit was $1 million."],
+    ),
+    (
+        "On May 5, 2020, in Texas, Acme sold Beta, and Gamma bought Delta.",
+        ["On May 5, 2020, in Texas, Acme sold Beta.", "On May 5, 2020, in Texas, Gamma bought Delta."],
+    ),
+    (
+        "Excluding China, sales rose 5%, but costs fell 3%.",
+        ["Excluding China, sales rose 5%.", "Excluding China, costs fell 3%."],
+    ),
+    (
+        "For children under 12, the dose is 5 mg and the maximum dose is 20 mg.",
+        ["For children under 12, the dose is 5 mg.", "For children under 12, the maximum dose is 20 mg."],
+    ),
+    (
+        "Possibly, Acme owns Beta, and Gamma owns Delta.",
+        ["Possibly, Acme owns Beta.", "Possibly, Gamma owns Delta."],
+    ),
+    (
+        "However, revenue was $5 million, and profit was $1 million.",
+        ["However, revenue was $5 million.", "Profit was $1 million."],
+    ),
+    (
+        "Apple, Google and Microsoft sold shoes, and Nike sold hats.",
+        ["Apple, Google and Microsoft sold shoes.", "Nike sold hats."],
+    ),
+    (
+        "Over 500 people worked there in May, and 20 people were fired in June.",
+        ["Over 500 people worked there in May.", "20 people were fired in June."],
+    ),
+    (
+        "The plant only makes tyres, and is closed on Sundays.",
+        ["The plant only makes tyres.", "The plant is closed on Sundays."],
+    ),
+    (
         "Sales rose 5% to $3 million, while costs decreased 2%.",
         ["Sales rose 5% to $3 million.", "Costs decreased 2%."],
     ),
@@ -84,6 +128,17 @@ WHOLE = [
     'He wrote "it rains and it pours" in May.',
     "The firm that sells shoes and owns Converse grew.",
     "Sales rose because Nike opened stores and Adidas closed some.",
+    "Possibly Acme owns Beta, and Gamma owns Delta.",
+    "Only in Texas, the fee is waived, and the deposit is returned.",
+    "To raise cash, Acme sold Beta, and Gamma sold Delta.",
+    "For $5 million, Acme sold Beta, and Gamma sold Delta.",
+    "With 500 stores, Acme sells shoes, and Beta sells hats.",
+    "In 2019, Acme sold Beta, and Gamma is the largest unit.",
+    "In 2019, Acme sold Beta, and Gamma bought Delta in 2021.",
+    "In 2018, Nike bought Converse and later sold Umbro.",
+    "In 2018, Nike bought Converse and sold Umbro in 2020.",
+    "In 2019 Acme, which makes tyres, sold Beta.",
+    "Only Acme, which makes tyres, sold Beta.",
     "Critics allege Acme lied, and Beta paid bribes.",
     "Critics say: Acme lied, and Beta paid bribes.",
     "Analysts estimate revenue was $5 million, and profits were $1 million.",

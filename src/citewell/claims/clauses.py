@@ -18,10 +18,13 @@ _AFTER_VERB = frozenset(
     "the a an its their his her our this these those in on at to from by for with of about over under more less no not nearly approximately around up down into as also only all several some any new".split()
 )
 
+# An adverb between subject and verb is the verb's.
+_ADVERB_END = re.compile(r"(?<=\s)(?:only|also|first|then|later|now|still|soon|\w+ly)\s+$")
+
 
 def lowered(text: str) -> list[str]:
-    """The words, without the marks around them."""
-    return [word.lower() for word in WORD.findall(text)]
+    """The words, without the marks around them; "May" is the month, no verb."""
+    return [word if word == "May" else word.lower() for word in WORD.findall(text)]
 
 
 def verb_at(words: list[str]) -> int:
@@ -87,7 +90,9 @@ def shared_subject(left: str, right: str, comma: bool) -> str:
     spans = [match.span() for match in WORD.finditer(left)]
     if at <= 0 or at > 12:
         return ""
-    subject = left[: spans[at][0]].rstrip()
+    subject = _ADVERB_END.sub("", left[: spans[at][0]]).rstrip()
+    if subject.endswith(("-", "\u2013", "\u2014", "(", ":")):
+        return ""
     if rights[0] in AUXILIARIES or lefts[at] not in AUXILIARIES:
         return subject
     if rights[0] in PAST and lefts[at] in {"has", "have", "had"}:

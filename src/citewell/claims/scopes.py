@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import re
 
-from citewell.claims.clauses import WORD, lowered, verb_at
-from citewell.verification.verbs import AUXILIARIES, PAST, is_doubtful, is_finite
+from citewell.claims.clauses import WORD, late_subject, lowered, verb_at
+from citewell.claims.phrases import frame_length
+from citewell.verification.dates import MONTHS
+from citewell.verification.entities import names
+from citewell.verification.verbs import AUXILIARIES, PAST, THIRD, is_doubtful, is_finite
 
 # Words whose scope reaches over what follows, so that nothing behind them may be cut off.
 _SCOPE = re.compile(
@@ -25,7 +28,7 @@ _SCOPE = re.compile(
     r"in (?:the|its|his|her|their|[^\W_]+['\u2019]s?) (?:views?|opinions?|words|eyes))\b",
     re.IGNORECASE,
 )
-# Verbs of telling and nouns of what is told: a clause that follows directly is only told ("allege Acme lied").
+# Verbs of telling and nouns of what is told: a clause directly behind them is only told.
 _TELLING = re.compile(
     r"(?:acknowledge|add|admit|allege|announce|assert|assume|concede|conclude|confirm|contend|declare|disclose|doubt|"
     r"estimate|explain|fear|find|forecast|guess|hint|hold|hope|hypothesi[sz]e|indicate|insist|know|learn|maintain|mean|"
@@ -41,13 +44,37 @@ _PREPOSITIONS = frozenset(
 )
 
 
+_LINKS = re.compile(
+    r"(?:however|moreover|furthermore|additionally|also|therefore|thus|consequently|overall|finally|meanwhile|similarly|"
+    r"likewise|notably|importantly|specifically|in (?:addition|fact|particular|contrast|turn)|by contrast|indeed|instead|"
+    r"for (?:example|instance)|on the other hand|yes|no|first|second|third),\s+",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(r"[^,]+?(?:, (?:1[5-9]|20)\d\d)?,\s+")
+_BARE_YEAR = re.compile(r"(?:In|During|By|Since) (?:(?:fiscal|the year|FY) )?(?:1[5-9]|20)\d\d\s+")
+# Behind these, place, time and group hold for every clause that follows; "to raise cash" or "with 500 stores" need not.
+_CARRIED = re.compile(
+    r"(?:in|on|during|among|within|across|throughout|outside|under|of|for(?! \W?\d)|excluding|last|this|next|"
+    r"possibly|probably|perhaps|maybe|presumably|supposedly|purportedly|theoretically|hypothetically)\b",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    rf"\b(?:(?:1[5-9]|20)\d\ds?|Q[1-4]|(?-i:{'|'.join(m.title() for m in MONTHS)})|"
+    r"(?:month|quarter|year|week|day|decade|century)s?|today|now|currently|later|then|since|ago|"
+    r"before|after|previously|subsequently|afterwards?|earlier|initially|eventually)\b",
+    re.IGNORECASE,
+)
+
+
 def is_subject(text: str) -> bool:
-    """Ten words at most, none a finite verb, none that opens a scope."""
+    """Ten words at most, none a finite verb, none that opens a scope; no adjunct before it."""
     words = lowered(text)
     return (
         0 < len(words) <= 10
+        and not _leads(text)
+        and not _BARE_YEAR.match(text)
         and not any(is_finite(word) and not is_doubtful(word) for word in words)
-        and not _SCOPE.search(text)
+        and not open_scope(text)
     )
 
 
@@ -56,8 +83,48 @@ def open_scope(left: str) -> bool:
     return (
         bool(_SCOPE.search(left))
         or _tells(left)
-        or bool(re.search(r"\b(?:no|not|never|without)\b|n't\b", left, re.IGNORECASE))
+        or bool(re.search(r"\b(?:no|not|never|without)\b|n't\b|^\s*only\b", left, re.IGNORECASE))
     )
+
+
+def opening(left: str) -> str | None:
+    """The adjunct before the subject, which reaches over all that follows ("In 2023, "), "" when there is none,
+    None where it cannot be told, or cannot be said again."""
+    rest = left[frame_length(left) :]
+    while link := _LINKS.match(rest):
+        rest = rest[link.end() :]
+    begin, found = rest, ""
+    while (match := _OPENING.match(rest)) and verb_at(lowered("x " + match.group())) < 0:
+        if not _CARRIED.match(match.group()):
+            # "Apple, Google and Nike sold", "Nike, the maker of shoes, sold"; else "To raise cash, Nike sold".
+            return None if not names(match.group()) or found or not late_subject(rest[match.end() :]) else ""
+        found, rest = found + match.group(), rest[match.end() :]
+    if match := _BARE_YEAR.match(rest):
+        return found + match.group()
+    return None if begin and _leads(rest) else found
+
+
+def elsewhere(before: str, left: str, right: str) -> bool:
+    """``right`` opens with an adjunct of its own, or may be of another time than ``before``."""
+    if re.match(r"[^,]+,\s", right) and _leads(right):
+        return True
+    timed = _TIME.search(right) or (_present(right) and not _present(left))
+    return bool(_TIME.search(before) and timed)
+
+
+def _leads(text: str) -> bool:
+    """An adjunct stands first, not a quantity ("Over 500 people") or a name ("Under Armour")."""
+    first = lowered(text)[:1]
+    if first and first[0] in _PREPOSITIONS:
+        quantity = re.match(r"\w+ (?:the |least |most )?\W?\d", text)
+        return not quantity and not any(name.start == 0 for name in names(text))
+    return bool(_CARRIED.match(text))
+
+
+def _present(text: str) -> bool:
+    words = lowered(text)
+    verb = words[verb_at(words)]
+    return verb in THIRD or verb in {"is", "are", "has", "have", "does", "do", "will", "can", "may", "must"}
 
 
 def _tells(text: str) -> bool:

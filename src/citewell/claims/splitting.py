@@ -23,7 +23,7 @@ from citewell.claims.clauses import (
     shared_subject,
     starts_with_verb,
 )
-from citewell.claims.scopes import is_subject, open_scope
+from citewell.claims.scopes import elsewhere, is_subject, open_scope, opening
 from citewell.records import Record
 from citewell.verification.entities import names
 from citewell.verification.verbs import is_doubtful, is_finite
@@ -90,7 +90,9 @@ def _semicolons(sentence: str) -> list[Part]:
     for match in _SEMICOLON.finditer(sentence):
         left, right = sentence[: match.start()], sentence[match.end() :]
         if balanced(left) and is_clause(left) and is_clause(right) and not open_scope(left):
-            return _two(sentence, left, right, match.start())
+            before = opening(left)
+            if before is not None and not (before and elsewhere(before, left, right)):
+                return _two(sentence, left, before + right, match.start())
     return []
 
 
@@ -145,14 +147,24 @@ def _joined(sentence: str) -> list[Part]:
         words = lowered(right)
         if match["word"] in {"while", "whereas"} and not match["comma"]:
             continue
-        if is_clause(right) and not late_subject(right) and (match["comma"] or plainly_clause(right)):
-            return _two(sentence, left, match["adverb"] + right, match.start())
+        told = match["adverb"] + right
+        before = opening(left)
+        if before and elsewhere(before, left, told):
+            continue
         if (
+            is_clause(right)
+            and not starts_with_verb(right)
+            and not late_subject(right)
+            and (match["comma"] or plainly_clause(right))
+        ):
+            if before is not None:
+                return _two(sentence, left, before + told, match.start())
+        elif (
             match["word"] in {"and", "but"}
             and words
             and (subject := shared_subject(left, right, bool(match["comma"])))
         ):
-            return _two(sentence, left, f"{subject} {match['adverb']}{right}", match.start())
+            return _two(sentence, left, f"{subject} {told}", match.start())
     return []
 
 
