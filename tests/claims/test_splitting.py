@@ -38,6 +38,10 @@ CUT = [
     ),
     ("She joined IBM, which was founded in 1911.", ["She joined IBM.", "IBM was founded in 1911."]),
     (
+        "In 2014, Apple bought Beats, which was founded in 2006.",
+        ["In 2014, Apple bought Beats.", "Beats was founded in 2006."],
+    ),
+    (
         "Tim Cook, the CEO of Apple, visited Germany.",
         ["Tim Cook is the CEO of Apple.", "Tim Cook visited Germany."],
     ),
@@ -128,6 +132,9 @@ WHOLE = [
     'He wrote "it rains and it pours" in May.',
     "The firm that sells shoes and owns Converse grew.",
     "Sales rose because Nike opened stores and Adidas closed some.",
+    "Acme sold Beta, which makes tyres, in 2019.",
+    "Smith sold the house to Jones, who lives in Paris, for $5 million.",
+    "In the placebo arm, doctors used Placebex, which was tolerated well.",
     "Possibly Acme owns Beta, and Gamma owns Delta.",
     "Only in Texas, the fee is waived, and the deposit is returned.",
     "To raise cash, Acme sold Beta, and Gamma sold Delta.",

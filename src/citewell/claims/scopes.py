@@ -112,6 +112,14 @@ def elsewhere(before: str, left: str, right: str) -> bool:
     return bool(_TIME.search(before) and timed)
 
 
+def own_time(left: str, clause: str) -> bool:
+    """A relative ``clause`` does not take the adjunct that opens ``left``: there is none, or only a time, and the
+    clause has its own, or holds now."""
+    before = opening(left)
+    own = _TIME.search(clause) or _present(f"x {clause}")
+    return before == "" or bool(before and _TIME.search(before) and own)
+
+
 def _leads(text: str) -> bool:
     """An adjunct stands first, not a quantity ("Over 500 people") or a name ("Under Armour")."""
     first = lowered(text)[:1]

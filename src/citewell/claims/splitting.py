@@ -23,7 +23,7 @@ from citewell.claims.clauses import (
     shared_subject,
     starts_with_verb,
 )
-from citewell.claims.scopes import elsewhere, is_subject, open_scope, opening
+from citewell.claims.scopes import elsewhere, is_subject, open_scope, opening, own_time
 from citewell.records import Record
 from citewell.verification.entities import names
 from citewell.verification.verbs import is_doubtful, is_finite
@@ -42,7 +42,7 @@ _JOINT = re.compile(
 )
 _SEMICOLON = re.compile(r";\s+(?:and\s+|but\s+|however,\s+|moreover,\s+)?")
 _RELATIVE = re.compile(r"^(?P<head>[^,;:()]+), (?:which|who) (?P<clause>[^,;:()]+), (?P<rest>[^;:]+)$")
-_RELATIVE_END = re.compile(r"^(?P<rest>[^;:()]+), (?:which|who) (?P<clause>[^;:()]+?)(?P<stop>[.!]?)$")
+_RELATIVE_END = re.compile(r"^(?P<rest>[^;:()]+), (?:which|who) (?P<clause>[^,;:()]+?)(?P<stop>[.!]?)$")
 _APPOSITION = re.compile(
     r"^(?P<head>[^,;:()]+), (?P<what>(?:the|a|an|its|their|his|her|one of) [^,;:()]+), (?P<rest>[^;:]+)$"
 )
@@ -116,6 +116,7 @@ def _relative(sentence: str) -> list[Part]:
         and starts_with_verb(match["clause"])
         and is_clause(match["rest"])
         and not open_scope(match["rest"])
+        and own_time(match["rest"], match["clause"])
     ):
         # Only a name that ends at the comma is surely what the clause speaks of.
         last = [name for name in names(match["rest"]) if name.end == len(match["rest"]) and name.certain]
