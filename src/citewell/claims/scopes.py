@@ -15,17 +15,29 @@ from citewell.verification.dates import MONTHS
 from citewell.verification.entities import names
 from citewell.verification.verbs import AUXILIARIES, PAST, THIRD, is_doubtful, is_finite
 
+# Whoever says so; not the sources themselves, and not a rate ("per share").
+_WHOSE = (
+    r"according to (?!(?:the )?(?:(?:provided|available|given|supplied|retrieved) )?"
+    r"(?:sources?|documents?|context|passages?|texts?|excerpts?)\b)|(?-i:[Pp]er (?=the\b|[A-Z]))|"
+    r"in (?:the|its|his|her|their|[^\W_]+['\u2019]s?) (?:views?|opinions?|words|eyes)"
+)
 # Words whose scope reaches over what follows, so that nothing behind them may be cut off.
 _SCOPE = re.compile(
     r"\b(?:if|unless|except|whether|that|because|since|although|though|when|whenever|while|where|after|before|until|once|than|"
     r"as|how|why|what|who|whom|whose|which|said|says|stated|claim(?:s|ed)?|argue[sd]?|believe[sd]?|denie[sd]|den(?:y|ying)|"
     r"reported(?:ly)?|alleged(?:ly)?|think[s]?|thought|expect(?:s|ed)?|suggest(?:s|ed)?|both|either|"
-    r"neither|between|not only|"
+    r"neither|between|not only|few|fewer|hardly|scarcely|barely|rarely|seldom|"
     r"respectively|compared|versus|vs|total(?:s|ed|ing)?|sum|combined|together|assuming|provided|"
-    # Whoever says so; not the sources themselves, and not a rate ("per share").
-    r"according to (?!(?:the )?(?:(?:provided|available|given|supplied|retrieved) )?"
-    r"(?:sources?|documents?|context|passages?|texts?|excerpts?)\b)|(?-i:[Pp]er (?=the\b|[A-Z]))|"
-    r"in (?:the|its|his|her|their|[^\W_]+['\u2019]s?) (?:views?|opinions?|words|eyes))\b",
+    rf"{_WHOSE})\b",
+    re.IGNORECASE,
+)
+# What may be of all that stands before it: a condition, a sharing out, a report.
+_BACKWARDS = re.compile(
+    r"\s(?:if|unless|except|when|whenever|where|provided that|assuming|as long as|subject to|depending on|in case|in the event|"
+    rf"respectively|combined|together|in total|reportedly|allegedly|{_WHOSE})\b|"
+    r",\s(?!and\b|but\b)(?:[^\s,;]+\s){0,6}(?:says?|said|reports?|reported|states?|stated|announced|"
+    r"(?:claim|estimate|allege|argue|note|believe)(?:s|d|ed)?)"
+    r"(?:\s(?:on|in|at|to|last|this)\s[^,;]*)?[.!]?\s*$",
     re.IGNORECASE,
 )
 # Verbs of telling and nouns of what is told: a clause directly behind them is only told.
@@ -133,6 +145,11 @@ def _present(text: str) -> bool:
     words = lowered(text)
     verb = words[verb_at(words)]
     return verb in THIRD or verb in {"is", "are", "has", "have", "does", "do", "will", "can", "may", "must"}
+
+
+def closing_scope(sentence: str) -> bool:
+    """Something behind the first clause may be said of that one too ("..., according to Reuters")."""
+    return bool(_BACKWARDS.search(sentence))
 
 
 def _tells(text: str) -> bool:

@@ -23,7 +23,7 @@ from citewell.claims.clauses import (
     shared_subject,
     starts_with_verb,
 )
-from citewell.claims.scopes import elsewhere, is_subject, open_scope, opening, own_time
+from citewell.claims.scopes import closing_scope, elsewhere, is_subject, open_scope, opening, own_time
 from citewell.records import Record
 from citewell.verification.entities import names
 from citewell.verification.verbs import is_doubtful, is_finite
@@ -55,7 +55,8 @@ def split_sentence(sentence: str) -> tuple[Part, ...]:
 
 
 def _split(sentence: str, offset: int, depth: int) -> list[Part]:
-    if depth and len(WORD.findall(sentence)) >= 5 and not quoted(sentence):
+    whole = quoted(sentence) or closing_scope(sentence)
+    if depth and len(WORD.findall(sentence)) >= 5 and not whole:
         for cut in _CUTS:
             if parts := cut(sentence):
                 return _recurse(parts, offset, depth)
