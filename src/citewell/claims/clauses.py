@@ -46,10 +46,10 @@ def is_clause(text: str) -> bool:
 
 
 def late_subject(text: str) -> bool:
-    """A comma or another joint before the verb: the subject of ``text`` is not its beginning."""
+    """A comma, another joint or a relative pronoun before the verb: ``text`` does not begin with its subject alone."""
     at = verb_at(lowered(text))
     verb = list(WORD.finditer(text))[at].start()
-    return bool(re.search(r",|\b(?:and|or)\b", text[:verb]))
+    return bool(re.search(r",|\b(?:and|or)\b|\s(?:that|which|whose|who|where|when)\b", text[:verb]))
 
 
 def plainly_clause(text: str) -> bool:

@@ -71,9 +71,25 @@ _CARRIED = re.compile(
     re.IGNORECASE,
 )
 _TIME = re.compile(
-    rf"\b(?:(?:1[5-9]|20)\d\ds?|Q[1-4]|(?-i:{'|'.join(m.title() for m in MONTHS)})|"
+    rf"\b(?:(?:1[5-9]|20)\d\ds?|Q[1-4]|(?-i:{'|'.join(m.title() for m in MONTHS)})\b(?: \d\d?\b(?! ?%))?|"
     r"(?:month|quarter|year|week|day|decade|century)s?|today|now|currently|later|then|since|ago|"
     r"before|after|previously|subsequently|afterwards?|earlier|initially|eventually)\b",
+    re.IGNORECASE,
+)
+
+_FIGURE = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand|million|half|doubled|tripled)\b",
+    re.IGNORECASE,
+)
+_WHERE = re.compile(
+    rf"{_TIME.pattern}|\b(?:in|during|among|across|within|outside|for)\s(?!the (?:first|last) time)",
+    re.IGNORECASE,
+)
+# A list behind these is not said of each of its names: "500 stores in China and India", "consists of", "only in".
+_SHARED = re.compile(
+    r"\b(?:most|half|majority|minority|rest|remainder|only|solely|exclusively|mainly|mostly|primarily|largely|chiefly|principally|"
+    r"(?:consist|compris|compos)(?:s|es?|ed|ing)?|made up|all|several|many|various|different|average|joint(?:ly)?|mer(?:ge[ds]?|ger)|"
+    r"split|divided|shared|distributed|(?:is|are|was|were)(?= $))\b",
     re.IGNORECASE,
 )
 
@@ -117,11 +133,18 @@ def opening(left: str) -> str | None:
 
 
 def elsewhere(before: str, left: str, right: str) -> bool:
-    """``right`` opens with an adjunct of its own, or may be of another time than ``before``."""
-    if re.match(r"[^,]+,\s", right) and _leads(right):
+    """``right``, said behind ``before`` of ``left``, may be of another time or place than the sentence says."""
+    if before and re.match(r"[^,]+,\s", right) and _leads(right):
         return True
-    timed = _TIME.search(right) or (_present(right) and not _present(left))
-    return bool(_TIME.search(before) and timed)
+    if _TIME.search(before) and (_TIME.search(right) or (_present(right) and not _present(left))):
+        return True
+    return _unevenly_said(left.replace(before, "", 1), right)
+
+
+def _unevenly_said(left: str, right: str) -> bool:
+    """Two figures, and only one with a time, place or group: that may be of both ("$5 in 2023 and $3")."""
+    figures = all(_FIGURE.search(_TIME.sub("", text)) for text in (left, right))
+    return figures and bool(_WHERE.search(left)) != bool(_WHERE.search(right))
 
 
 def own_time(left: str, clause: str) -> bool:
@@ -145,6 +168,11 @@ def _present(text: str) -> bool:
     words = lowered(text)
     verb = words[verb_at(words)]
     return verb in THIRD or verb in {"is", "are", "has", "have", "does", "do", "will", "can", "may", "must"}
+
+
+def shared_out(before: str) -> bool:
+    """What ``before`` says of a list, it need not say of each in it: an amount, a share, a whole of parts."""
+    return bool(_SHARED.search(before) or _FIGURE.search(_TIME.sub("", before)))
 
 
 def closing_scope(sentence: str) -> bool:

@@ -23,7 +23,15 @@ from citewell.claims.clauses import (
     shared_subject,
     starts_with_verb,
 )
-from citewell.claims.scopes import closing_scope, elsewhere, is_subject, open_scope, opening, own_time
+from citewell.claims.scopes import (
+    closing_scope,
+    elsewhere,
+    is_subject,
+    open_scope,
+    opening,
+    own_time,
+    shared_out,
+)
 from citewell.records import Record
 from citewell.verification.entities import names
 from citewell.verification.verbs import is_doubtful, is_finite
@@ -92,7 +100,7 @@ def _semicolons(sentence: str) -> list[Part]:
         left, right = sentence[: match.start()], sentence[match.end() :]
         if balanced(left) and is_clause(left) and is_clause(right) and not open_scope(left):
             before = opening(left)
-            if before is not None and not (before and elsewhere(before, left, right)):
+            if before is not None and not elsewhere(before, left, right):
                 return _two(sentence, left, before + right, match.start())
     return []
 
@@ -151,20 +159,19 @@ def _joined(sentence: str) -> list[Part]:
             continue
         told = match["adverb"] + right
         before = opening(left)
-        if before and elsewhere(before, left, told):
-            continue
         if (
             is_clause(right)
             and not starts_with_verb(right)
             and not late_subject(right)
             and (match["comma"] or plainly_clause(right))
         ):
-            if before is not None:
+            if before is not None and not elsewhere(before, left, told):
                 return _two(sentence, left, before + told, match.start())
         elif (
             match["word"] in {"and", "but"}
             and words
             and (subject := shared_subject(left, right, bool(match["comma"])))
+            and not elsewhere(before or subject, left, told)
         ):
             return _two(sentence, left, f"{subject} {told}", match.start())
     return []
@@ -190,6 +197,7 @@ def _listed(sentence: str) -> list[Part]:
         or not joined
         or not is_clause(before + "x")
         or open_scope(before)
+        or shared_out(before)
         or before.rstrip().endswith(",")
     ):
         return []
