@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from citewell.verification.verbs import AUXILIARIES, PAST, is_doubtful, is_finite
+from citewell.verification.verbs import AUXILIARIES, INTRANSITIVE, IRREGULAR, PAST, is_doubtful, is_finite
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
 _STARTERS = frozenset(
@@ -23,8 +23,9 @@ _ADVERB_END = re.compile(r"(?<=\s)(?:only|also|first|then|later|now|still|soon|\
 
 
 def lowered(text: str) -> list[str]:
-    """The words, without the marks around them; "May" is the month, no verb."""
-    return [word if word == "May" else word.lower() for word in WORD.findall(text)]
+    """The words, without the marks around them. Behind the first, a capital stays: a name is no verb ("May")."""
+    words = WORD.findall(text)
+    return [word.lower() for word in words[:1]] + words[1:]
 
 
 def verb_at(words: list[str]) -> int:
@@ -45,11 +46,29 @@ def is_clause(text: str) -> bool:
     return verb_at(lowered(text)) > 0
 
 
+_NEW_CLAUSE = re.compile(
+    r"[,(]|\b(?:and|or)\b|"
+    r"\s(?:that|which|whose|who|where|when|after|before|because|while|until|since|if|he|she|it|they|we|I|you)\b"
+)
+
+
 def late_subject(text: str) -> bool:
-    """A comma, another joint or a relative pronoun before the verb: ``text`` does not begin with its subject alone."""
+    """A comma, another joint, a bracket or a new clause before the verb: ``text`` does not begin with its subject
+    alone."""
     at = verb_at(lowered(text))
     verb = list(WORD.finditer(text))[at].start()
-    return bool(re.search(r",|\b(?:and|or)\b|\s(?:that|which|whose|who|where|when)\b", text[:verb]))
+    return bool(_NEW_CLAUSE.search(text[:verb]))
+
+
+def perhaps_participle(text: str) -> bool:
+    """Its verb may be none: "parts of the brain involved in it", "an embargo imposed by Rome"."""
+    words = lowered(text)
+    at = verb_at(words)
+    if at < 0 or words[at] not in PAST - IRREGULAR - AUXILIARIES or words[at] in INTRANSITIVE:
+        return False
+    return bool(
+        re.match(r"(?:as|at|by|during|for|from|in|into|of|on|to|with)(?= \D|$)", " ".join(words[at + 1 :]))
+    )
 
 
 def plainly_clause(text: str) -> bool:
@@ -93,7 +112,7 @@ def shared_subject(left: str, right: str, comma: bool) -> str:
     subject = _ADVERB_END.sub("", left[: spans[at][0]]).rstrip()
     if subject.endswith(("-", "\u2013", "\u2014", "(", ":")):
         return ""
-    if rights[0] in AUXILIARIES or lefts[at] not in AUXILIARIES:
+    if rights[0] in AUXILIARIES | INTRANSITIVE or lefts[at] not in AUXILIARIES:
         return subject
     if rights[0] in PAST and lefts[at] in {"has", "have", "had"}:
         return left[: spans[at][1]]

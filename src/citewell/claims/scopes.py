@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from citewell.claims.clauses import WORD, late_subject, lowered, verb_at
+from citewell.claims.clauses import WORD, late_subject, lowered, starts_with_verb, verb_at
 from citewell.claims.phrases import frame_length
 from citewell.verification.dates import MONTHS
 from citewell.verification.entities import names
@@ -35,9 +35,9 @@ _SCOPE = re.compile(
 _BACKWARDS = re.compile(
     r"\s(?:if|unless|except|when|whenever|where|provided that|assuming|as long as|subject to|depending on|in case|in the event|"
     rf"respectively|combined|together|in total|reportedly|allegedly|{_WHOSE})\b|"
-    r",\s(?!and\b|but\b)(?:[^\s,;]+\s){0,6}(?:says?|said|reports?|reported|states?|stated|announced|"
-    r"(?:claim|estimate|allege|argue|note|believe)(?:s|d|ed)?)"
-    r"(?:\s(?:on|in|at|to|last|this)\s[^,;]*)?[.!]?\s*$",
+    r",\s(?!and\b|but\b)(?:[^\s,;]+\s){0,12}(?:says?|testified|wrote|"
+    r"(?:add|allege|announce|argue|believe|claim|confirm|estimate|explain|note|predict|report|reveal|say|state|suggest|warn)"
+    r"(?:s|d|ed)?|said)(?:\s(?:on|in|at|to|last|this)\s[^,;]*)?[.!]?\s*$",
     re.IGNORECASE,
 )
 # Verbs of telling and nouns of what is told: a clause directly behind them is only told.
@@ -45,7 +45,7 @@ _TELLING = re.compile(
     r"(?:acknowledge|add|admit|allege|announce|assert|assume|concede|conclude|confirm|contend|declare|disclose|doubt|"
     r"estimate|explain|fear|find|forecast|guess|hint|hold|hope|hypothesi[sz]e|indicate|insist|know|learn|maintain|mean|"
     r"note|observe|predict|project|propose|reason|recall|reckon|report|reveal|rule|say|show|speculate|state|suspect|"
-    r"warn)(?:s|d|ed)?|(?:repl|impl)(?:y|ies|ied)|admitted|feels?|felt|found|held|knew|meant|shown|"
+    r"warn)(?:s|d|ed)?|(?:repl|impl)(?:y|ies|ied)|admitted|feels?|felt|found|held|knew|meant|shown|testif(?:y|ies|ied)|sw(?:ears?|ore)|"
     r"allegations?|chances?|evidence|indications?|possibility|proof|risks?|rumou?rs?|signs?"
 )
 _NOUN_FOLLOWS = frozenset("the a an its their his her our this these those that of in no some".split())
@@ -165,7 +165,7 @@ def _leads(text: str) -> bool:
 
 
 def _present(text: str) -> bool:
-    words = lowered(text)
+    words = lowered(f"x {text}" if starts_with_verb(text) else text)
     verb = words[verb_at(words)]
     return verb in THIRD or verb in {"is", "are", "has", "have", "does", "do", "will", "can", "may", "must"}
 
@@ -208,4 +208,5 @@ def _tells(text: str) -> bool:
             or (after and after[0] not in _PREPOSITIONS)
         ):
             return True
-    return bool(re.search(r":\s", text))
+    # "he" and its like are subjects wherever they stand: of a clause that the verb before them tells, or of a relative.
+    return bool(re.search(r":\s|\w(?<!\band)(?<!\bbut) (?:he|she|they|we|I) ", text))

@@ -18,6 +18,7 @@ from citewell.claims.clauses import (
     is_clause,
     late_subject,
     lowered,
+    perhaps_participle,
     plainly_clause,
     quoted,
     shared_subject,
@@ -163,6 +164,7 @@ def _joined(sentence: str) -> list[Part]:
             is_clause(right)
             and not starts_with_verb(right)
             and not late_subject(right)
+            and not perhaps_participle(right)
             and (match["comma"] or plainly_clause(right))
         ):
             if before is not None and not elsewhere(before, left, told):
@@ -199,6 +201,8 @@ def _listed(sentence: str) -> list[Part]:
         or open_scope(before)
         or shared_out(before)
         or before.rstrip().endswith(",")
+        # "the Atlantic, Indian and Pacific Oceans": the last word is of all.
+        or _last_is_of_all([sentence[start:finish] for start, finish in run])
     ):
         return []
     if (
@@ -212,8 +216,16 @@ def _listed(sentence: str) -> list[Part]:
     for index, (start, finish) in enumerate(run):
         begin = 0 if index == 0 else run[index - 1][1]
         close = len(sentence) if index == len(run) - 1 else finish
-        parts.append(Part(text=before + sentence[start:finish] + stop, start=begin, end=close))
+        # "the US, Canada and Mexico": the article is the first's.
+        lead = before if index == 0 else re.sub(r"\b[Tt]he $", "", before)
+        parts.append(Part(text=lead + sentence[start:finish] + stop, start=begin, end=close))
     return parts
+
+
+def _last_is_of_all(items: list[str]) -> bool:
+    return (
+        len(items[-1].split()) > 1 and items[-1].endswith("s") and any(" " not in item for item in items[:-1])
+    )
 
 
 _CUTS: tuple[Callable[[str], list[Part]], ...] = (_semicolons, _relative, _apposition, _joined, _listed)

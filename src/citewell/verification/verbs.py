@@ -60,6 +60,12 @@ PAST = (
     | IRREGULAR
     | {"planned", "stopped", "dropped", "permitted", "referred"}
 )
+INTRANSITIVE = frozenset(
+    "agreed appeared arrived became began belonged came consisted continued declined decreased died ended existed expired "
+    "failed fell grew happened increased lived occurred ran remained resigned rested resulted rose sat seemed stayed stood "
+    "succeeded went worked".split()
+)
+"""Past forms that are no passive: after "was founded and" they have no share in the "was"."""
 # Forms that are as often nouns or adjectives: never taken for a verb without an object after them.
 _DOUBTFUL = frozenset(
     "reports plans sales shares results changes costs claims benefits charges controls covers cuts deals declines "
