@@ -31,7 +31,9 @@ def lowered(text: str) -> list[str]:
 def verb_at(words: list[str]) -> int:
     """Place of the first finite verb that is not in first position, -1 when there is none."""
     for index, word in enumerate(words):
-        if index and is_finite(word) and not (is_doubtful(word) and not _object_follows(words, index)):
+        participle = words[index - 1] in {"be", "been", "being", "having"}
+        doubtful = is_doubtful(word) and not _object_follows(words, index)
+        if index and is_finite(word) and not participle and not doubtful:
             return index
     return -1
 
@@ -60,15 +62,21 @@ def late_subject(text: str) -> bool:
     return bool(_NEW_CLAUSE.search(text[:verb]))
 
 
-def perhaps_participle(text: str) -> bool:
-    """Its verb may be none: "parts of the brain involved in it", "an embargo imposed by Rome"."""
+def perhaps_no_verb(text: str) -> bool:
+    """Its verb may be a participle or a noun: "an embargo imposed by Rome", "its reports on trade"."""
     words = lowered(text)
     at = verb_at(words)
-    if at < 0 or words[at] not in PAST - IRREGULAR - AUXILIARIES or words[at] in INTRANSITIVE:
-        return False
-    return bool(
-        re.match(r"(?:as|at|by|during|for|from|in|into|of|on|to|with)(?= \D|$)", " ".join(words[at + 1 :]))
+    participle = words[at] in PAST - IRREGULAR - AUXILIARIES - INTRANSITIVE
+    behind = re.match(
+        r"(?:as|at|by|during|for|from|in|into|of|on|to|with)(?= \D|$)", " ".join(words[at + 1 :])
     )
+    return bool(behind) and (participle or is_doubtful(words[at]))
+
+
+def unfinished(text: str) -> bool:
+    """Its end may go on behind an "and": ", meaning Ann (and Bob had ...)", ", and his speed (and skill were ...)"."""
+    match = re.search(r",\s(?:and\s|but\s|while\s|[a-z]+ing\s)[^,;]*$", text)
+    return bool(match) and not is_clause(match.group())
 
 
 def plainly_clause(text: str) -> bool:

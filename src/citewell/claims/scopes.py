@@ -181,7 +181,7 @@ def closing_scope(sentence: str) -> bool:
 
 
 def _tells(text: str) -> bool:
-    """A verb with a new subject and its verb behind it ("Critics allege Acme lied"), or with a colon."""
+    """A verb with a new subject and its verb behind it ("Critics allege Acme lied"), a colon or a dash."""
     spans = [match.span() for match in WORD.finditer(text)]
     words = lowered(text)
     for at in range(1, len(words) - 2):
@@ -209,4 +209,6 @@ def _tells(text: str) -> bool:
         ):
             return True
     # "he" and its like are subjects wherever they stand: of a clause that the verb before them tells, or of a relative.
-    return bool(re.search(r":\s|\w(?<!\band)(?<!\bbut) (?:he|she|they|we|I) ", text))
+    return bool(
+        re.search(r"(?::|\s(?:--|\u2013|\u2014))\s(?!\d)|\w(?<!\band)(?<!\bbut) (?:he|she|they|we|I) ", text)
+    )

@@ -18,11 +18,12 @@ from citewell.claims.clauses import (
     is_clause,
     late_subject,
     lowered,
-    perhaps_participle,
+    perhaps_no_verb,
     plainly_clause,
     quoted,
     shared_subject,
     starts_with_verb,
+    unfinished,
 )
 from citewell.claims.scopes import (
     closing_scope,
@@ -164,8 +165,9 @@ def _joined(sentence: str) -> list[Part]:
             is_clause(right)
             and not starts_with_verb(right)
             and not late_subject(right)
-            and not perhaps_participle(right)
+            and not perhaps_no_verb(right)
             and (match["comma"] or plainly_clause(right))
+            and (match["comma"] or not unfinished(left))
         ):
             if before is not None and not elsewhere(before, left, told):
                 return _two(sentence, left, before + told, match.start())
@@ -224,7 +226,7 @@ def _listed(sentence: str) -> list[Part]:
 
 def _last_is_of_all(items: list[str]) -> bool:
     return (
-        len(items[-1].split()) > 1 and items[-1].endswith("s") and any(" " not in item for item in items[:-1])
+        len(items[-1].split()) > 1 and items[-1].endswith("s") and not any(" " in item for item in items[:-1])
     )
 
 

@@ -68,7 +68,7 @@ INTRANSITIVE = frozenset(
 """Past forms that are no passive: after "was founded and" they have no share in the "was"."""
 # Forms that are as often nouns or adjectives: never taken for a verb without an object after them.
 _DOUBTFUL = frozenset(
-    "reports plans sales shares results changes costs claims benefits charges controls covers cuts deals declines "
+    "accounts addresses awards experiences exports reports plans sales shares results changes costs claims benefits charges controls covers cuts deals declines "
     "decreases designs displays drives drops ends estimates features files fights focuses forces forms gains heads "
     "helps impacts increases issues joins kills lacks leads lists lives loses marks measures moves needs offers orders points "
     "posts presents purchases ranges records releases rests returns rises runs sets shows signs stands stars starts "
