@@ -76,7 +76,7 @@ def perhaps_no_verb(text: str) -> bool:
 def unfinished(text: str) -> bool:
     """Its end may go on behind an "and": ", meaning Ann (and Bob had ...)", ", and his speed (and skill were ...)"."""
     match = re.search(r",\s(?:and\s|but\s|while\s|[a-z]+ing\s)[^,;]*$", text)
-    return bool(match) and not is_clause(match.group())
+    return match is not None and not is_clause(match.group())
 
 
 def plainly_clause(text: str) -> bool:

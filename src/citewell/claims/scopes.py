@@ -26,6 +26,7 @@ _SCOPE = re.compile(
     r"\b(?:if|unless|except|whether|that|because|since|although|though|when|whenever|while|where|after|before|until|once|than|"
     r"as|how|why|what|who|whom|whose|which|said|says|stated|claim(?:s|ed)?|argue[sd]?|believe[sd]?|denie[sd]|den(?:y|ying)|"
     r"reported(?:ly)?|alleged(?:ly)?|think[s]?|thought|expect(?:s|ed)?|suggest(?:s|ed)?|both|either|"
+    r"(?:is|was|seems?|remains?) (?:possible|probable|likely|unlikely|plausible|conceivable|doubtful|unclear|rumou?red|hoped|feared)|"
     r"neither|between|not only|few|fewer|hardly|scarcely|barely|rarely|seldom|"
     r"respectively|compared|versus|vs|total(?:s|ed|ing)?|sum|combined|together|assuming|provided|"
     rf"{_WHOSE})\b",
@@ -66,7 +67,7 @@ _OPENING = re.compile(r"[^,]+?(?:, (?:1[5-9]|20)\d\d)?,\s+")
 _BARE_YEAR = re.compile(r"(?:In|During|By|Since) (?:(?:fiscal|the year|FY) )?(?:1[5-9]|20)\d\d\s+")
 # Behind these, place, time and group hold for every clause that follows; "to raise cash" or "with 500 stores" need not.
 _CARRIED = re.compile(
-    r"(?:in|on|during|among|within|across|throughout|outside|under|of|for(?! \W?\d)|excluding|last|this|next|"
+    r"(?:in|on|during|among|within|across|throughout|outside|under|of|for(?! \W?\d)|excluding|at(?! \W?\d)|last|this|next|"
     r"possibly|probably|perhaps|maybe|presumably|supposedly|purportedly|theoretically|hypothetically)\b",
     re.IGNORECASE,
 )
@@ -111,7 +112,11 @@ def open_scope(left: str) -> bool:
     return (
         bool(_SCOPE.search(left))
         or _tells(left)
-        or bool(re.search(r"\b(?:no|not|never|without)\b|n't\b|^\s*only\b", left, re.IGNORECASE))
+        or bool(
+            re.search(
+                r"\b(?:no|not|never|without)\b|n't\b|^\s*(?:only|had|should|were)\b", left, re.IGNORECASE
+            )
+        )
     )
 
 
@@ -205,7 +210,8 @@ def _tells(text: str) -> bool:
         if (
             told
             or words[at + 1 + verb] not in PAST - AUXILIARIES
-            or (after and after[0] not in _PREPOSITIONS)
+            or not after
+            or after[0] not in _PREPOSITIONS
         ):
             return True
     # "he" and its like are subjects wherever they stand: of a clause that the verb before them tells, or of a relative.
