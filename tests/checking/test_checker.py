@@ -98,14 +98,19 @@ def placed(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...]:
                 quotes=claim.quotes,
                 kind=claim.kind,
                 aspect=claim.aspect,
+                antecedent=claim.antecedent,
             )
         )
         at += len(claim.text) + 1
     return tuple(result)
 
 
-def says(text: str, *quotes: Quote, kind: Kind = Kind.CITED, aspect: str = "") -> DraftClaim:
-    return DraftClaim(text=text, start=0, end=len(text), quotes=quotes, kind=kind, aspect=aspect)
+def says(
+    text: str, *quotes: Quote, kind: Kind = Kind.CITED, aspect: str = "", antecedent: str = ""
+) -> DraftClaim:
+    return DraftClaim(
+        text=text, start=0, end=len(text), quotes=quotes, kind=kind, aspect=aspect, antecedent=antecedent
+    )
 
 
 def test_an_honest_quote_is_verified_and_its_span_is_the_source() -> None:
@@ -186,6 +191,16 @@ def test_a_mechanical_liar_is_caught_and_named(
     assert result.failure == ("citation_broken" if status is Status.BROKEN else "hallucination_detected")
     assert result.failing == (lie.text,)
     assert result.shown_text != lie.text
+
+
+def test_the_parts_of_a_made_up_connection_lean_on_their_own_claim() -> None:
+    claim = says(
+        "Its rival Beta grew in 2018 because it sold shoes in Leeds.",
+        Quote(source="beta"),
+        antecedent="Acme fell in 2018.",
+    )
+    (result,) = checked([claim], {"beta": "Its rival Beta grew in 2018. Beta sold shoes in Leeds."}).claims
+    assert result.verdict.failure is Failure.SYNTHESISED
 
 
 def test_a_true_quote_under_a_false_claim_does_not_help() -> None:

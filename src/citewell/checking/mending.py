@@ -89,8 +89,13 @@ def taken_apart(judging: Judging, works: Sequence[Work]) -> list[Work]:
         if len(parts) < 2:
             continue
         evidence = judging.of(work, judging.closest(work)).evidence
+        # A later part leans on what its own claim has said so far ("Its rival Beta grew because it ...").
+        said = [" ".join((work.drafted.antecedent, *parts[:at])).strip() for at in range(len(parts))]
         verdicts = judging.verifier.verify_many(
-            [Question(claim=part, evidence=evidence, antecedent=work.drafted.antecedent) for part in parts]
+            [
+                Question(claim=part, evidence=evidence, antecedent=before)
+                for part, before in zip(parts, said, strict=True)
+            ]
         )
         if all(verdict.status is Status.VERIFIED for verdict in verdicts):
             failed = msgspec.structs.replace(
