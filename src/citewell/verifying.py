@@ -126,7 +126,7 @@ def verify(
     )
     return VerifyReport(
         claims=claims,
-        supported=_supported(whole.claims),
+        supported=_supported(whole.claims, sentences.claims),
         hallucination_gap=checked.hallucination_gap.value,
         judged_claims=checked.hallucination_gap.n,
         report=ground(
@@ -239,6 +239,7 @@ def _draft(
                 end=claim.end,
                 quotes=tuple(Quote(source=label) for label in claim.labels),
                 kind=Kind.INFERENCE if claim.inference else Kind.CITED,
+                reasoning=claim.note if claim.inference else "",
                 antecedent=claim.antecedent,
             )
             for claim in parsed.claims
@@ -255,9 +256,11 @@ def _resolved(quote: Quote, ids: Sequence[str]) -> Quote:
     return msgspec.structs.replace(quote, source=resolve_label(quote.source, ids) or quote.source)
 
 
-def _supported(claims: Sequence[Claim]) -> float | None:
-    """The least of the claims that state something; an unchecked one leaves the whole unknown."""
-    stated = [claim for claim in claims if claim.kind is not Kind.INFERENCE] or list(claims)
+def _supported(claims: Sequence[Claim], drafted: Sequence[DraftClaim]) -> float | None:
+    """The least of the claims that state something; an unchecked one leaves the whole unknown. A
+    conclusion that shows what it is drawn from is left out; one that is only called so is a statement like any other."""
+    shown = [one.kind is Kind.INFERENCE and _grounded(one) for one in drafted]
+    stated = [claim for claim, left_out in zip(claims, shown, strict=True) if not left_out] or list(claims)
     values = [claim.verdict.support for claim in stated]
     known = [value for value in values if value is not None]
     failed = [
@@ -268,6 +271,10 @@ def _supported(claims: Sequence[Claim]) -> float | None:
     if failed:
         return min(*failed, *known, 0.5)
     return min(known) if known and len(known) == len(values) else None
+
+
+def _grounded(claim: DraftClaim) -> bool:
+    return bool(claim.reasoning.strip()) or any(quote.text.strip() for quote in claim.quotes)
 
 
 # --- the embedded models ----------------------------------------------------------------------------

@@ -54,6 +54,16 @@ def test_one_marker_may_name_two_sources_and_an_inference_none() -> None:
     assert inferred.kind is Kind.INFERENCE
 
 
+def test_an_inference_that_shows_no_ground_is_part_of_what_must_be_supported() -> None:
+    fact = "Nike bought Converse in 2003 [nike]."
+    assert check(fact).supported == 1.0
+    assert check(f"{fact} The drug cures cancer in children [inference].").supported < 0.5  # type: ignore[operator]
+    reasoned = check(f"{fact} Nike will surely prosper [inference: it bought a rival].")
+    assert reasoned.supported == 1.0
+    assert reasoned.claims[1].reasoning == "it bought a rival"
+    assert reasoned.status is not Status.VERIFIED
+
+
 BOUGHT = {
     "evidence": [{"source": "SOURCE_1", "quote": "bought Converse in 2003"}],
     "kind": "cited",
