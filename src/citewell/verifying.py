@@ -258,7 +258,7 @@ def _resolved(quote: Quote, ids: Sequence[str]) -> Quote:
 
 def _supported(claims: Sequence[Claim], drafted: Sequence[DraftClaim]) -> float | None:
     """The least of the claims that state something; an unchecked one leaves the whole unknown. A
-    conclusion that shows what it is drawn from is left out; one that is only called so is a statement like any other."""
+    conclusion that shows what it is drawn from is left out; one only called so is a statement too."""
     shown = [one.kind is Kind.INFERENCE and _grounded(one) for one in drafted]
     stated = [claim for claim, left_out in zip(claims, shown, strict=True) if not left_out] or list(claims)
     values = [claim.verdict.support for claim in stated]

@@ -55,6 +55,15 @@ FACTS = [
     "I hope this helps Acme pay its $5 million debt.",
     "Let me know if Acme pays the $5 million.",
     "Thank you, Acme lost $5 million.",
+    "Did you know that Acme lost its licence?",
+    "Did you know Acme bribed officials?",
+    "Isn't it true that the plant closed?",
+    "Acme lost its licence, didn't it?",
+    "The drug is safe, right?",
+    "Would you believe Acme lost $5 billion?",
+    "I'll explain how the drug cures cancer in children.",
+    "Here is a summary of how Acme bribed officials in Brazil.",
+    "Let me explain why Acme was convicted.",
 ]
 NO_FACTS = [
     *((sentence, PieceKind.ABSTENTION) for sentence in ABSTENTIONS),
@@ -93,6 +102,12 @@ NO_FACTS = [
     ("Let me walk you through the figures.", PieceKind.META),
     ("In summary:", PieceKind.META),
     ("Based on the provided documents:", PieceKind.META),
+    ("I'll explain how it works.", PieceKind.META),
+    ("Let me walk you through how to install it.", PieceKind.META),
+    ("Would you like to know more?", PieceKind.QUESTION),
+    ("Do you know which year you mean?", PieceKind.QUESTION),
+    ("What was revenue in 2018?", PieceKind.QUESTION),
+    ("Shall I list the top 5 risks?", PieceKind.QUESTION),
 ]
 
 

@@ -10,6 +10,7 @@ import re
 from enum import StrEnum
 
 from citewell.claims.clauses import is_clause
+from citewell.claims.stating import has_amount, tells
 
 
 class PieceKind(StrEnum):
@@ -139,16 +140,29 @@ _OFFER = re.compile(
 _FRAME = re.compile(
     r"^(?:(?:based on|according to|from|in|as (?:stated|described|mentioned|noted|reported) in) (?:the )?"
     r"(?:provided |available |given |supplied |retrieved )?(?:sources?|documents?|context|passages?|texts?|excerpts?)"
-    r"(?: (?:provided|above|given))?, |(?:the )?answer(?: is)?: |in (?:summary|conclusion|short), |to summari[sz]e, |overall, )",
+    r"(?: (?:provided|above|given))?, |(?:the )?answer(?: is)?: |in (?:summary|conclusion|short), |to summari[sz]e, |overall, |did you know,? that )",
     re.IGNORECASE,
 )  # fmt: skip
+# Questions that tell: "Did you know that ...?", "..., didn't it?".
+_TOLD = re.compile(
+    r"(?:(?:but|and|so|well),? )?(?:did(?:n't| not)? you know\b(?!,? (?:what|which|who|when|where|whether|if|how to|the)\b)|"
+    r"(?:is(?:n't| not) it true|have(?:n't| not)? you heard|are(?:n't| not)? you aware|do(?:n't| not)? you know|"
+    r"who (?:knew|would have thought)),? that\b)",
+    re.IGNORECASE,
+)
+_TAG = re.compile(
+    r",\s*(?:(?:is|are|was|were|has|have|had|do|does|did|will|would|can|could|should|ai)(?:n['\u2019]?t|not| not)?"
+    r" (?:it|they|he|she|we|you|i|there|that|this)(?: not)?|(?:am|is|are) i (?:right|wrong)|(?:is ?n['\u2019]t that |that['\u2019]s )?"
+    r"(?:right|correct|true|yes|no|eh|ok(?:ay)?|agreed|innit|huh|surely|so))\s*\?$",
+    re.IGNORECASE,
+)
 _REFERENCE_HEAD = re.compile(
     r"^\W*(?:sources?|references?|citations?|bibliography|works cited|footnotes)\W*$", re.IGNORECASE
 )
 
 
 def kind_of(sentence: str) -> PieceKind | None:
-    """QUESTION, ABSTENTION or META; None when it may state something."""
+    """QUESTION, ABSTENTION or META; None when it may state something, as a question that tells does."""
     bare = " ".join(sentence.split()).strip("*_`\"'").strip()
     if not any(letter.isalnum() for letter in bare):
         return PieceKind.MARK
@@ -156,7 +170,7 @@ def kind_of(sentence: str) -> PieceKind | None:
     if _abstains(plain) or all(_abstains(piece) for piece in _JOINED.split(plain)):
         return PieceKind.ABSTENTION
     if bare.endswith("?"):
-        return PieceKind.QUESTION
+        return None if _TOLD.match(plain) or _TAG.search(bare) or has_amount(bare) else PieceKind.QUESTION
     plain = plain.removesuffix(":")
     if _OFFER.fullmatch(plain):
         return PieceKind.META
@@ -183,6 +197,7 @@ def _only_named(match: re.Match[str]) -> bool:
     left = _PERIOD.sub("", _POINTED.sub("", rest))
     return (
         not _TURNS.search(rest)
+        and not tells(rest)
         and not _AMOUNT.search(_PERIOD.sub("", rest))
         and not _ENDED.search(left)
         and not is_clause(f"x {left}")
