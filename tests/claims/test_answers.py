@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -176,6 +178,125 @@ def test_headings_code_and_source_lists_are_no_claims() -> None:
     )
     parsed = parse_answer(answer)
     assert [c.text for c in parsed.claims] == ["Revenue rose in 2018."]
+
+
+HEADINGS_THAT_STATE = [
+    "# Acme was convicted of fraud in 2019",
+    "## The notice period is 90 days",
+    "## Bank failed in 2019",
+    "## Loss of $4 billion",
+    "**The maximum dose is 400 mg per day.**",
+    "**CEO: jailed for fraud**",
+    "__Revenue was $5 billion in 2021.__",
+    "Aspirin cures childhood leukemia",
+    "Vaccines cause autism",
+    "Acme bribed officials",
+    "CEO: jailed for fraud",
+    "CEO jailed for fraud, fined $4 billion:",
+    "How Acme bribed officials in Brazil",
+    "| Acme was fined $4 billion | in 2019 |",
+]
+HEADINGS = [
+    "Revenue",
+    "Risk factors",
+    "Net sales by region",
+    "Human rights violations",
+    "## Revenue",
+    "## 2.1 Methods",
+    "# Risk factors 2023",
+    "## Top 5 risks",
+    "## Type 2 diabetes",
+    "## How to install",
+    "## What is insulin",
+    "## Common causes of fire",
+    "## Services provided",
+    "## Step 2: Install the package",
+    "**Key results for 2023**",
+    "**Side effects:**",
+    "**Terms and conditions**",
+]
+
+
+@pytest.mark.parametrize("line", HEADINGS_THAT_STATE)
+def test_what_looks_like_a_heading_but_states_something_is_a_claim(line: str) -> None:
+    parsed = parse_answer(f"The term is two years [1].\n\n{line}\n\nThe office is in Porto [1].")
+    assert len(parsed.claims) == 3
+    assert parsed.claims[1].text.split()[0] == re.findall(r"[\w:]+", line.strip("_*"))[0]
+
+
+@pytest.mark.parametrize("line", HEADINGS)
+def test_a_heading_is_no_claim(line: str) -> None:
+    parsed = parse_answer(f"The term is two years [1].\n\n{line}\n\nThe office is in Porto [1].")
+    assert [claim.text for claim in parsed.claims] == ["The term is two years.", "The office is in Porto."]
+
+
+def test_a_heading_that_cites_is_a_claim_with_its_marker() -> None:
+    parsed = parse_answer("**Yes, it can end at will.** [1]\nThe term is two years [2].\n## Bankruptcy [3]")
+    assert [claim.labels for claim in parsed.claims] == [("1",), ("2",), ("3",)]
+    assert parsed.loose == ()
+
+
+def test_the_head_of_a_table_has_a_rule_under_it_or_no_numbers() -> None:
+    rows = "| Revenue | $5 billion [1] |\n| Profit | $1 billion |"
+    assert [c.text for c in parse_answer(rows).claims] == ["Revenue: $5 billion.", "Profit: $1 billion."]
+    ruled = "| Revenue | $5 billion |\n|---|---|\n| Profit | $1 billion |"
+    assert [c.text for c in parse_answer(ruled).claims] == ["Revenue: $5 billion.", "Profit: $1 billion."]
+    named = "| Item | 2018 |\n| Profit | $1 billion |"
+    assert [c.text for c in parse_answer(named).claims] == ["Profit: 2018: $1 billion."]
+    dosed = "| Effect | 400 mg |\n|---|---|\n| Nausea | 5% |"
+    assert [c.text for c in parse_answer(dosed).claims] == ["Nausea: 400 mg: 5%."]
+
+
+def test_a_lead_in_that_states_something_is_a_claim_unless_an_item_holds_it() -> None:
+    items = "\n- Sales fell by 10% in Europe [1].\n- The market was weak in Asia [1]."
+    told = parse_answer("Acme lost $5 billion in 2023 and was convicted of fraud, for these reasons:" + items)
+    assert [c.text for c in told.claims][:2] == [
+        "Acme lost $5 billion in 2023.", "Acme was convicted of fraud.",
+    ]  # fmt: skip
+    assert len(told.claims) == 4
+    nested = parse_answer("Acme was convicted of fraud:\n- Europe:\n  - 10%\n- Asia:\n  - 5%")
+    assert [c.text for c in nested.claims] == ["Acme was convicted of fraud", "Europe: 10%", "Asia: 5%"]
+    for lead in (
+        "The main reasons are:",
+        "Here are the key points:",
+        "The report lists the following:",
+        "There are several reasons:",
+        "The following factors contributed to the decline:",
+        "The points mentioned in the report are:",
+        "The key findings are as follows:",
+    ):
+        assert len(parse_answer(lead + items).claims) == 2, lead
+
+
+def test_a_list_of_sources_holds_no_statement_and_ends_at_a_heading() -> None:
+    sources = "\n\n**References**\n[1] a.pdf\n[2] How Nike makes money - Investopedia\n"
+    for behind in (
+        "The drug is safe for children and costs $5 [1].",
+        "[3] The drug is safe for children and costs $5.",
+        "\n## Conclusion\nThe drug is safe for children and costs $5 [1].",
+    ):
+        parsed = parse_answer("Acme is big [1]." + sources + behind)
+        assert [c.text for c in parsed.claims] == [
+            "Acme is big.", "The drug is safe for children and costs $5.",
+        ]  # fmt: skip
+    cited = "[1] Smith, J. (2020). Aspirin reduces fever in children. NEJM 12:3-9.\n- https://x.y/is-it-so"
+    assert len(parse_answer("Acme is big [1]." + sources + cited).claims) == 1
+
+
+def test_a_question_that_cites_or_tells_is_a_claim() -> None:
+    (told,) = parse_answer("Did you know that Acme lost its licence?").claims
+    assert told.text == "Acme lost its licence?"
+    (cited,) = parse_answer("Revenue rose in 2021 [1]?").claims
+    assert cited.labels == ("1",)
+
+
+def test_prose_in_a_fence_of_code_is_a_claim_and_code_is_none() -> None:
+    (claim,) = parse_answer("```python\nx = 1\nThe drug is safe for children [1].\ny = x[1]\n```").claims
+    assert (claim.text, claim.labels) == ("The drug is safe for children.", ("1",))
+    code = (
+        'def f(x):\n    """Do it.\n\nThis is what the function does.\n"""\n    # It is done.\n    return x[1]'
+    )
+    assert parse_answer(f"```python\n{code}\n```").claims == ()
 
 
 def test_a_bare_value_is_a_claim_when_it_is_the_answer() -> None:

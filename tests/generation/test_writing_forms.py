@@ -142,6 +142,20 @@ def test_code_and_lists_of_sources_are_left_out_and_told(sources: Sources) -> No
     assert written.notes
 
 
+def test_what_stands_behind_a_list_of_sources_is_shown_and_is_a_claim(sources: Sources) -> None:
+    written = read_inline(
+        "It opened in 1932.\n\nSources:\n[1] x.txt\nIt closed in 1940.\n[2] y.txt\n\n## End\nIt cost $5 [1].",
+        sources,
+    )
+    assert [claim.text for claim in written.claims] == [
+        "It opened in 1932.",
+        "It closed in 1940.",
+        "It cost $5.",
+    ]
+    assert [len(claim.quotes) for claim in written.claims] == [0, 0, 1]
+    assert "txt" not in written.text
+
+
 CLAIM = {
     "evidence": [{"source": "SOURCE_1", "quote": "opened in 1932"}],
     "kind": "cited",

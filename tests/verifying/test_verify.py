@@ -64,6 +64,23 @@ def test_an_inference_that_shows_no_ground_is_part_of_what_must_be_supported() -
     assert reasoned.status is not Status.VERIFIED
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Nike was convicted of fraud, for these reasons:\n- Nike bought Converse in 2003 [nike].",
+        "## Nike went bankrupt\n\nNike bought Converse in 2003 [nike].",
+        "Nike bought Converse in 2003 [nike].\n\nSources:\n[nike] a.pdf\n\n# End\nThe drug is safe.",
+        "Nike bought Converse in 2003 [nike]. Did you know that Nike was convicted of fraud?",
+        "```python\nThe drug is safe for children.\n```\nNike bought Converse in 2003 [nike].",
+    ],
+)
+def test_no_fact_hides_in_the_form_of_an_answer(answer: str) -> None:
+    found = check(answer)
+    assert len(found.claims) == 2
+    assert found.status is not Status.VERIFIED
+    assert not found.report.all_grounded
+
+
 BOUGHT = {
     "evidence": [{"source": "SOURCE_1", "quote": "bought Converse in 2003"}],
     "kind": "cited",

@@ -10,6 +10,7 @@ Knows nothing about sources.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -17,6 +18,7 @@ from citewell.claims.lines import Line, LineKind, read_lines
 from citewell.claims.markers import Marked, Marker, read_markers
 from citewell.claims.phrases import PieceKind, frame_length, kind_of
 from citewell.claims.splitting import Part, split_sentence
+from citewell.claims.stating import asserted, states
 from citewell.records import Record
 from citewell.sentences import sentence_spans
 from citewell.verification.entities import names
@@ -102,11 +104,14 @@ def parse_answer(raw: str, known: Sequence[str] = (), *, split: bool = True) -> 
             lead = _plain(marked.text, stretch.start, stretch.end)[0].rstrip(": ")
             lead = "" if kind_of(lead) or kind_of(lead + ":") else lead
             lead_labels = tuple(label for marker in markers for label in marker.labels)
-        if stretch.kind is not PieceKind.CLAIM:
+        leads = stretch.kind is PieceKind.LEAD_IN
+        told = asserted(lead) if leads and not _carried(marked, stretches[index + 1 :]) else ""
+        if stretch.kind is not PieceKind.CLAIM and not told:
             start, end = marked.raw_span(stretch.start, stretch.end)
             taken.append(Piece(start=start, end=end, kind=stretch.kind))
             continue
         plain, way = _plain(marked.text, stretch.start, stretch.end)
+        plain = plain[: len(told)] if told else plain
         for part, part_markers in _parts(plain, way, markers, stretch, split):
             first = (
                 part.start + len(plain[part.start : part.end]) - len(plain[part.start : part.end].lstrip())
@@ -116,7 +121,7 @@ def parse_answer(raw: str, known: Sequence[str] = (), *, split: bool = True) -> 
             # A later part leans on what its own sentence has said so far.
             said = plain[: part.start].strip()
             leant_on = [_with_antecedent(said, one) if said else one for one in (previous, behind)]
-            text, antecedent, fragment = _standing(part.text, stretch.line, lead, *leant_on)
+            text, antecedent, fragment = _standing(part.text, stretch.line, "" if told else lead, *leant_on)
             claims.append(
                 ParsedClaim(
                     text=text, start=start, end=end, labels=labels or lead_labels,
@@ -143,7 +148,8 @@ def parse_answer(raw: str, known: Sequence[str] = (), *, split: bool = True) -> 
 
 
 def _stretches(marked: Marked) -> list[_Stretch]:
-    lines = read_lines(marked.text, _fenced(marked))
+    places = [marker.at for marker in marked.markers]
+    lines = read_lines(marked.text, _fenced(marked), places)
     stretches: list[_Stretch] = []
     substantial = sum(line.kind is LineKind.TEXT for line in lines)
     for number, line in enumerate(lines):
@@ -156,17 +162,20 @@ def _stretches(marked: Marked) -> list[_Stretch]:
         for at, (start, end) in enumerate(spans):
             sentence = text[start:end]
             kind = kind_of(sentence) or PieceKind.CLAIM
+            cited = any(line.start + start < place <= line.start + end for place in places)
+            if cited and kind is PieceKind.QUESTION:
+                kind = PieceKind.CLAIM
             last = at == len(spans) - 1
             if last and sentence.rstrip("*_ ").endswith(":") and kind in {PieceKind.CLAIM, PieceKind.META}:
                 following = next((other for other in lines[number + 1 :] if not other.blank), None)
                 if following and (following.item or following.row):
                     kind = PieceKind.LEAD_IN
-                elif kind is PieceKind.CLAIM and not any(
-                    is_finite(word) for word in sentence.lower().split()
+                elif kind is PieceKind.CLAIM and not (
+                    cited or states(sentence) or any(is_finite(word) for word in sentence.lower().split())
                 ):
                     kind = PieceKind.HEADING
-            elif len(spans) == 1 and substantial > 1 and kind is PieceKind.CLAIM and _title(sentence, line):
-                kind = PieceKind.HEADING
+            elif len(spans) == 1 and substantial > 1 and kind is PieceKind.CLAIM and not cited:
+                kind = PieceKind.HEADING if _title(sentence, line) else kind
             stretches.append(_Stretch(start=line.start + start, end=line.start + end, kind=kind, line=line))
     return stretches
 
@@ -179,7 +188,7 @@ def _fenced(marked: Marked) -> list[tuple[int, int, str]]:
 
 
 def _title(sentence: str, line: Line) -> bool:
-    """A short line without verb, number or full stop, among others that have them."""
+    """A short line that states nothing, without number or stop, among others that have them."""
     words = sentence.split()
     return (
         not line.item
@@ -188,6 +197,7 @@ def _title(sentence: str, line: Line) -> bool:
         and sentence[-1] not in ".!;,"
         and not any(letter.isdigit() for letter in sentence)
         and not any(is_finite(word.lower()) for word in words)
+        and not states(sentence)
     )
 
 
@@ -286,14 +296,28 @@ def _standing(text: str, line: Line, lead: str, previous: str, behind: str) -> t
     if line.row:
         return line.row_text or text, "", False
     if line.item and lead:
-        complete = not fragment and len(words) >= 4
-        return (text, lead if leaning else "", False) if complete else (f"{lead}: {text}", "", False)
+        return (text, lead if leaning else "", False) if _complete(text) else (f"{lead}: {text}", "", False)
     if previous and leaning:
         subject = _subject(previous)
         if subject and _SUBJECT_PRONOUN.match(text) and len(names(previous)) == 1:
             return subject + text[len(leaning["word"]) :], "", False
         return text, behind, fragment
     return text, "", fragment
+
+
+def _complete(text: str) -> bool:
+    """An item that needs no lead-in."""
+    words = [word.strip(".,;:()").lower() for word in text.split()]
+    return len(words) >= 4 and any(is_finite(word) for word in words)
+
+
+def _carried(marked: Marked, behind: Sequence[_Stretch]) -> bool:
+    """An item of the list takes the lead-in into its own claim, where it is checked."""
+    own = itertools.takewhile(lambda one: one.line.item and one.kind is not PieceKind.LEAD_IN, behind)
+    return any(
+        one.kind is PieceKind.CLAIM and not _complete(_plain(marked.text, one.start, one.end)[0])
+        for one in own
+    )
 
 
 def _subject(sentence: str) -> str:

@@ -13,6 +13,7 @@ import re
 from array import array
 from collections.abc import Sequence
 
+from citewell.claims.clauses import is_clause
 from citewell.records import Record
 
 
@@ -57,6 +58,9 @@ _INFERENCE = re.compile(r"\s*inference\s*(?::\s*(?P<note>.*?))?\s*", re.IGNORECA
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*([\w+#.-]*)[^\n]*$", re.MULTILINE)
 _INLINE_CODE = re.compile(r"(?<!`)(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)")
 _PROSE_FENCES = frozenset({"", "text", "txt", "plaintext", "markdown", "md", "answer", "quote"})
+# Unindented, without a sign of any language, and closed: four words at least.
+_SENTENCE = re.compile(r"[A-Z\d\u201c][^\s=(){}<>;|\\_]*(?:\s+[^\s=(){}<>;|\\_]+){3,}\s*")
+_COMMENT = re.compile(r"\"\"\"|'''|/\*|\*/")
 _MOST = 200  # sources one range may name; a longer one is a slip, kept as its two ends
 
 
@@ -131,7 +135,8 @@ def resolve_label(label: str, ids: Sequence[str]) -> str | None:
 
 
 def code_ranges(raw: str) -> list[tuple[int, int, str]]:
-    """Fences and code: ``(start, end, kind)`` with kind ``fence`` (its line), ``code`` or ``inline``."""
+    """Fences and code: ``(start, end, kind)`` with kind ``fence`` (its line), ``code`` or ``inline``.
+    Sentences in a fence are no code, whatever language it names."""
     found: list[tuple[int, int, str]] = []
     fences = list(_FENCE.finditer(raw))
     index = 0
@@ -147,7 +152,8 @@ def code_ranges(raw: str) -> list[tuple[int, int, str]]:
         )
         found.append((opening.start(), opening.end(), "fence"))
         if opening[2].lower() not in _PROSE_FENCES:
-            found.append((opening.end(), closing.start() if closing else len(raw), "code"))
+            stop = closing.start() if closing else len(raw)
+            found += [(start, end, "code") for start, end in _program(raw, opening.end(), stop)]
         if closing is None:
             break
         found.append((closing.start(), closing.end(), "fence"))
@@ -156,6 +162,23 @@ def code_ranges(raw: str) -> list[tuple[int, int, str]]:
         if not any(start < match.end() and match.start() < end for start, end, _ in found):
             found.append((match.start(), match.end(), "inline"))
     return sorted(found)
+
+
+def _program(raw: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The stretches of a fence around the lines that are sentences: prose that only a fence calls code."""
+    found: list[tuple[int, int]] = []
+    comment = False
+    for line in re.finditer(r"[^\n]*\n?", raw[start:end]):
+        bare = _BRACKET.sub("", line.group()).rstrip()
+        prose = not comment and bare.endswith((".", "!", "?")) and _SENTENCE.fullmatch(bare)
+        comment ^= len(_COMMENT.findall(line.group())) % 2 == 1
+        if prose and is_clause(line.group()):
+            continue
+        place = start + line.start(), start + line.end()
+        if found and found[-1][1] == place[0]:
+            place = found.pop()[0], place[1]
+        found.append(place)
+    return [(low, high) for low, high in found if high > low]
 
 
 def _left_alone(raw: str, match: re.Match[str], code: list[tuple[int, int, str]]) -> bool:

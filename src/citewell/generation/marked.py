@@ -67,13 +67,24 @@ def read_marked(
     if dropped:
         kinds = dict.fromkeys(_LEFT_OUT[piece.kind] for piece in dropped)
         notes.append(f"left out of the answer: {', '.join(kinds)}")
-        # A list of sources runs to the end, its markers with it: they speak for no claim.
-        listed = min((p.start for p in dropped if p.kind is PieceKind.REFERENCES), default=len(text))
-        cuts = [(piece.start, piece.end) for piece in dropped if piece.end <= listed]
-        text, ranges = _cut(text, ranges, [*cuts, (listed, len(text))])
+        code = [(piece.start, piece.end) for piece in dropped if piece.kind is PieceKind.CODE]
+        text, ranges = _cut(text, ranges, [*code, *_listed(text, parsed)])
         parsed = parse_answer(text, _ids(sources))
     claims = _claims(parsed, ranges, sources)
     return _without_markers(text, parsed, claims, (*missing, *found), notes, sources)
+
+
+def _listed(text: str, parsed: Parsed) -> list[tuple[int, int]]:
+    """Lists of sources up to the line of what follows, their markers with them: they speak for no claim."""
+    found: list[tuple[int, int]] = []
+    start = -1
+    for piece in parsed.pieces:
+        if piece.kind is PieceKind.REFERENCES:
+            start = text.rfind("\n", 0, piece.start) + 1 if start < 0 else start
+        elif start >= 0 and piece.kind not in {PieceKind.MARKER, PieceKind.SPACE, PieceKind.MARK}:
+            found.append((start, text.rfind("\n", 0, piece.start) + 1))
+            start = -1
+    return [*found, (start, len(text))] if start >= 0 else found
 
 
 def _claims(parsed: Parsed, ranges: Sequence[Evidenced], sources: Sources) -> list[DraftClaim]:
