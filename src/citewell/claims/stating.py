@@ -40,8 +40,11 @@ _LABEL = re.compile(
     r"(?:\d+[.\d]*|[a-z]|[ivx]+)\b[:.)]*\s*|\(?(?:\d+(?:\.\d+)*|[a-z]|[ivx]+)[.)]\s+)",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"(?:how|why|what|when|where|which|who|whom|whose|whether)\b", re.IGNORECASE)
-_VALUE = re.compile(r"\w[^:]*:\s+\S")
+# What a title asks, or a condition without what follows from it.
+_ASKS = re.compile(
+    r"(?:(?:how|why|what|when|where|which|who|whom|whose|whether)\b|(?:if|unless)\b(?!.*,))", re.IGNORECASE
+)
+_VALUE = re.compile(r"\w[^:]*:\s+(?!(?:how|why|what|when|where|which|who)\b)\S", re.IGNORECASE)
 # What a lead-in says of its list alone.
 _TAIL = re.compile(
     r"(?P<aside>[,;]?\s*\b(?:(?:for|in|by|of|to|on|with|through|because of|due to) (?:the following|these)(?: [a-z]+){0,2}|"
@@ -53,7 +56,7 @@ _ANNOUNCES = re.compile(
     r"(?:reasons?|factors?|ways?|points?|steps?|things?|options?|differences|findings))\b",
     re.IGNORECASE,
 )
-_CAUSE = re.compile(r"\b(?:how|why)\b(?! to\b)", re.IGNORECASE)
+_CAUSE = re.compile(r"\b(?:how|why)\b(?! (?:to|much|many|long|often|old|far)\b)", re.IGNORECASE)
 
 
 def has_amount(text: str) -> bool:
@@ -102,7 +105,8 @@ def acts(text: str) -> bool:
         known = (word in THIRD or word in PAST) and not is_doubtful(word)
         if opens in _PRONOUNS and at == 1 and (word in THIRD or word in PAST) and (known or after):
             return True
-        if known and word not in _PLURALS and (article or (named and after not in _NOUNS_GO_ON)):
+        goes_on = after in _NOUNS_GO_ON or (word in THIRD and not after)
+        if known and word not in _PLURALS and (article or (named and not goes_on)):
             return True
         if is_doubtful(word):
             if article or (word in THIRD and thing and opens in _DETERMINERS and at == 2):
