@@ -113,6 +113,16 @@ def test_the_gap_counts_claims_over_all_answers() -> None:
     assert value("hallucination_gap", first, second, unknown) == (pytest.approx(1 / 3), 3, 1)
 
 
+def test_a_claim_that_could_not_be_checked_is_unscored_in_the_gap() -> None:
+    """One claim held and four unchecked are no gap of 0 with nothing missing."""
+    unchecked = [claim(name, status=Status.UNCHECKED) for name in "bcde"]
+    mostly = judged(seen=observed(claim("a"), *unchecked, gap=Measure(value=0.0, n=1, note="4 unchecked")))
+    nothing = judged(seen=observed(*unchecked, gap=Measure(value=None, n=0, note="4 unchecked")))
+    assert value("hallucination_gap", mostly) == (0.0, 1, 4)
+    assert value("hallucination_gap", mostly, nothing) == (0.0, 1, 8)
+    assert BY_NAME["hallucination_gap"].of(mostly).reason == "4 unchecked"
+
+
 # --- the questions that the verifier is asked -------------------------------------------------------
 
 

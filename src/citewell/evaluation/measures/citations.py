@@ -48,10 +48,11 @@ def citation_recall(judged: Judged) -> Score:
 def hallucination_gap(judged: Judged) -> Score:
     """The points are claims: 1 for one that all passages together do not entail."""
     gap = judged.observed.gap
-    if gap.value is None:
-        return NOT_ASKED if not judged.observed.claims else one(None, gap.note or UNJUDGED)
-    ungrounded = round(gap.value * gap.n)
-    return Score(points=((1.0,),) * ungrounded + ((0.0,),) * (gap.n - ungrounded))
+    ungrounded = round((gap.value or 0.0) * gap.n)
+    unchecked = len(judged.observed.claims) - gap.n
+    return many(
+        [True] * ungrounded + [False] * (gap.n - ungrounded) + [None] * unchecked, gap.note or UNJUDGED
+    )
 
 
 def broken(judged: Judged) -> Score:
