@@ -98,6 +98,21 @@ def test_broken_citations_are_counted_and_named() -> None:
     assert found == {"fabricated": 0.25, "spliced": 0.25, "misattributed": 0.0, "synthesised": 0.25}
 
 
+def test_whether_an_unchecked_citation_is_misattributed_is_not_known() -> None:
+    """Its quote stands where it says, so it is neither fabricated nor spliced; what it supports nobody told."""
+    case = judged(
+        seen=observed(
+            claim("one", citation(A)),
+            claim("two", citation(B, verdict=verdict(Status.UNCHECKED)), status=Status.UNCHECKED),
+            claim("three", citation(C, verdict=None)),
+        )
+    )
+    for name in ("misattributed", "synthesised"):
+        assert value(name, case) == (0.0, 1, 2)
+    for name in ("fabricated", "spliced", "broken_citation_rate"):
+        assert value(name, case) == (0.0, 3, 0)
+
+
 def test_a_sound_citation_beside_a_broken_one_is_not_broken() -> None:
     """The claim's verdict, BROKEN, stands at all of its citations."""
     beside = citation(A, verdict=verdict(Status.BROKEN, Failure.FABRICATED))

@@ -18,6 +18,8 @@ from citewell.evaluation.results import Score
 from citewell.records import Citation, Failure, Status
 
 UNJUDGED = "the verifier could not judge"
+_BY_SUPPORT = (Failure.MISATTRIBUTED, Failure.SYNTHESISED)
+"""The others are told by the words of the quote alone."""
 
 
 def alce_recall(judged: Judged) -> Score:
@@ -61,7 +63,7 @@ def broken(judged: Judged) -> Score:
 
 def _failing(failure: Failure) -> Measure:
     def share(judged: Judged) -> Score:
-        return many(_failed(cited) is failure for cited in _citations(judged))
+        return many((_fails(cited, failure) for cited in _citations(judged)), UNJUDGED)
 
     return Measure(
         name=failure.value, of=share, counts="citations", judge=Judge.PASS, better=-1, bounded=True
@@ -81,11 +83,14 @@ def _broken(cited: Citation) -> bool:
     return cited.start < 0
 
 
-def _failed(cited: Citation) -> Failure | None:
+def _fails(cited: Citation, failure: Failure) -> bool | None:
+    """None where it takes what the claim rests on to tell, and that was not checked."""
     verdict = cited.verdict
-    if verdict is None or (verdict.status is Status.BROKEN and not _broken(cited)):
-        return None
-    return verdict.failure
+    if verdict is None or verdict.status is Status.UNCHECKED:
+        return None if _broken(cited) or failure in _BY_SUPPORT else False
+    if verdict.status is Status.BROKEN and not _broken(cited):
+        return False
+    return verdict.failure is failure
 
 
 def _carried(spans: tuple[bool | None, ...]) -> bool | None:
