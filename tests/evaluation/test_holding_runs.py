@@ -130,6 +130,8 @@ MEASURED = run(
         Result(name="wrongly_answered", value=0.05, n=20, unscored=1, low=0.0, high=0.15),
         Result(name="nDCG@10", value=None, n=0, unscored=4),
         Result(name="f1", value=0.5, n=1),
+        Result(name="alce_precision", value=1.0, n=1, unscored=99),
+        Result(name="exact_match", value=1.0, n=90, unscored=10),
     )
 )
 
@@ -148,9 +150,25 @@ def gate(tmp_path: Path, text: str) -> GateReport:
         ('alce_recall = { min = 0.85, by = "interval" }', False, "low end 0.8 is under 0.85, n 40"),
         ('alce_recall = { min = 0.8, by = "interval" }', True, "0.9, n 40"),
         ("alce_recall = { min = 0.5, n = 41 }", False, "n is 40, fewer than 41"),
-        ("wrongly_answered = { max = 0.05 }", True, "0.05, n 20"),
-        ('wrongly_answered = { max = 0.1, by = "interval" }', False, "high end 0.15 is over 0.1, n 20"),
-        ("wrongly_answered = { max = 0.1, unscored = 0 }", False, "1 unscored, more than 0"),
+        ("wrongly_answered = { max = 0.05 }", True, "0.05, n 20, 1 unscored"),
+        (
+            'wrongly_answered = { max = 0.1, by = "interval" }',
+            False,
+            "high end 0.15 is over 0.1, n 20, 1 unscored",
+        ),
+        ("wrongly_answered = { max = 0.1, unscored = 0 }", False, "1 of 21 unscored, more than 0"),
+        (
+            "alce_precision = { min = 0.9 }",
+            False,
+            "99 of 100 unscored, more than 5 %: `unscored = 99` allows it",
+        ),
+        ("alce_precision = { min = 0.9, unscored = 99 }", True, "1, n 1, 99 unscored"),
+        (
+            "exact_match = { min = 0.9 }",
+            False,
+            "10 of 100 unscored, more than 5 %: `unscored = 10` allows it",
+        ),
+        ("exact_match = { min = 0.9, unscored = 9 }", False, "10 of 100 unscored, more than 9"),
         ('"nDCG@10" = { min = 0.0 }', False, "not measured, 4 unscored: nothing to check is not a pass"),
         ('"recall@5" = { min = 0.0 }', False, "not measured: nothing to check is not a pass"),
         ('f1 = { min = 0.1, by = "interval" }', False, "0.5 of 1 has no interval to go by"),
@@ -202,6 +220,19 @@ def test_a_run_of_which_cases_failed_passes_where_the_rule_allows_it(tmp_path: P
     assert report.checks[0].reason == "99 of 100 cases failed, more than 0"
     path.write_text(text.format("failed = 99\n"))
     assert check(mostly, load_rules(path)).ok
+
+
+def test_what_the_rule_lets_fail_may_be_unscored_too(tmp_path: Path) -> None:
+    """A failed case is unscored in every measure: who allows two of ten need not say so at each."""
+    failed = (outcome("f1", None, error="boom"), outcome("f2", None, error="boom"))
+    answered = tuple(outcome(str(number), True) for number in range(8))
+    measures = (Result(name="alce_recall", value=1.0, n=8, unscored=2),)
+    path = tmp_path / "thresholds.toml"
+    path.write_text("[[rule]]\nfailed = 2\n[rule.measures]\nalce_recall = { min = 0.9 }\n")
+    some = msgspec.structs.replace(MEASURED, cases=(*answered, *failed), measures=measures)
+    assert check(some, load_rules(path)).ok
+    more = (Result(name="alce_recall", value=1.0, n=7, unscored=3),)
+    assert not check(msgspec.structs.replace(some, measures=more), load_rules(path)).ok
 
 
 @pytest.mark.parametrize(

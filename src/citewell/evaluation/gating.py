@@ -1,7 +1,8 @@
 """What a run must reach before a change goes out: thresholds in a file, kept for one model, prompt, settings.
 
 In: a TOML file and a run. Out: a :class:`GateReport`. A rule applies where all that it names is the run's;
-what was not measured does not pass, and neither does a run of which cases failed, or that no rule applies to.
+what was not measured does not pass, nor what mostly was not, and neither does a run of which cases failed, or
+that no rule applies to.
 Form of the file:
 
     [[rule]]
@@ -9,7 +10,7 @@ Form of the file:
     failed = 2       # so many cases may have failed; left out means none
     [rule.measures]
     alce_recall = { min = 0.9, by = "interval" }     # the low end of the interval must reach it
-    wrongly_answered = { max = 0.05, n = 50, unscored = 0 }
+    wrongly_answered = { max = 0.05, n = 50, unscored = 0 }   # without `unscored` at most 1 in 20 may be
 
 Knows nothing about how measures come about.
 """
@@ -31,9 +32,13 @@ from citewell.records import Record
 KEYS = ("model", "prompt", "config", "index", "cases", "answers", "runs", "top_k", "judge", "citewell")
 
 
+UNSCORED = 0.05
+"""The share of a measure that may be unscored where the rule does not say how many may."""
+
+
 class Limit(Record, frozen=True, kw_only=True):
     """``by`` "interval" holds the unfavourable end of the interval to it; ``n`` is the least that must have
-    been scored, ``unscored`` the most that may not."""
+    been scored, ``unscored`` the most that may not; None is a share of ``UNSCORED`` and what may fail."""
 
     min: float | None = None
     max: float | None = None
@@ -105,34 +110,42 @@ def check(run: Run, rules: tuple[Rule, ...]) -> GateReport:
         if failed > rule.failed:
             reason = f"{failed} of {len(run.cases)} cases failed, more than {rule.failed}"
             checks.append(Check(measure="failed", holds=False, reason=reason))
-        checks += [_checked(name, limit, run.measure(name)) for name, limit in rule.measures.items()]
+        spared = min(failed, rule.failed)
+        checks += [_checked(name, limit, run.measure(name), spared) for name, limit in rule.measures.items()]
     return GateReport(
         ok=bool(checks) and all(one.holds for one in checks), checks=tuple(checks), skipped=tuple(skipped)
     )
 
 
-def _checked(name: str, limit: Limit, result: Result | None) -> Check:
+def _checked(name: str, limit: Limit, result: Result | None, spared: int) -> Check:
+    """``spared``: cases that failed and may; each is unscored in every measure."""
+
     def say(holds: bool, reason: str) -> Check:
         return Check(measure=name, holds=holds, reason=reason)
 
+    unscored = f", {result.unscored} unscored" if result and result.unscored else ""
     if result is None or result.value is None:
-        unscored = f", {result.unscored} unscored" if result and result.unscored else ""
         return say(False, f"not measured{unscored}: nothing to check is not a pass")
     if result.n < limit.n:
-        return say(False, f"n is {result.n}, fewer than {limit.n}")
+        return say(False, f"n is {result.n}, fewer than {limit.n}{unscored}")
+    whole = result.n + result.unscored
+    lost = f"{result.unscored} of {whole} unscored, more than"
     if limit.unscored is not None and result.unscored > limit.unscored:
-        return say(False, f"{result.unscored} unscored, more than {limit.unscored}")
+        return say(False, f"{lost} {limit.unscored}")
+    if limit.unscored is None and result.unscored - spared > UNSCORED * whole:
+        return say(False, f"{lost} {100 * UNSCORED:g} %: `unscored = {result.unscored}` allows it")
     by_interval = limit.by == "interval"
     low, high = (result.low, result.high) if by_interval else (result.value, result.value)
     if low is None or high is None:
         return say(False, f"{result.value:.4g} of {result.n} has no interval to go by")
+    figures = f"n {result.n}{unscored}"
     end = "low end " if by_interval else ""
     if limit.min is not None and low < limit.min:
-        return say(False, f"{end}{low:.4g} is under {limit.min:g}, n {result.n}")
+        return say(False, f"{end}{low:.4g} is under {limit.min:g}, {figures}")
     if limit.max is not None and high > limit.max:
         end = "high end " if by_interval else ""
-        return say(False, f"{end}{high:.4g} is over {limit.max:g}, n {result.n}")
-    return say(True, f"{result.value:.4g}, n {result.n}")
+        return say(False, f"{end}{high:.4g} is over {limit.max:g}, {figures}")
+    return say(True, f"{result.value:.4g}, {figures}")
 
 
 def _rule(given: Any, where: str) -> Rule:
