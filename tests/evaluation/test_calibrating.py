@@ -82,6 +82,26 @@ def test_verbatim_and_entailed_claims_are_never_counted_together(tmp_path: Path)
     assert entailed[0].scores[0] > 0.5 > entailed[1].scores[0]
 
 
+def test_a_unit_is_a_group_of_one_file_or_a_row_without_one(tmp_path: Path) -> None:
+    """Group "1" is neither the row with that number nor group "1" of another file."""
+    row = {"claim": "The sun was warm.", "sources": ["The sun was warm."], "label": True}
+    rows = []
+    for name in ("a.jsonl", "b.jsonl"):
+        lines = [row | {"group": "1"}, row, row | {"group": 1}, row | {"group": 0}, row | {"group": 0}]
+        (tmp_path / name).write_text("\n".join(map(json.dumps, lines)))
+        rows += load_labelled(tmp_path / name)
+    scored, _ = scored_claims(rows, FakeEntailer(), Verification())
+    assert sorted(len(unit.right) for unit in units_of(scored, Proof.VERBATIM)) == [1, 1, 2, 2, 2, 2]
+
+
+@pytest.mark.usefixtures("fake")
+def test_the_same_labelled_claims_are_not_counted_twice(home: Path, tmp_path: Path) -> None:
+    first, again = (pairs_file(tmp_path / name, 40, 0) for name in ("p.jsonl", "q.jsonl"))
+    result = run("--home", home, "calibrate", first, again, "--out", tmp_path / "card.json")
+    assert result.exit_code == 2
+    assert "holds the same as p.jsonl" in result.output
+
+
 def test_a_whole_answer_has_the_score_of_its_weakest_claim(tmp_path: Path) -> None:
     path = tmp_path / "set.jsonl"
     source = "The sun was warm. Boats left the harbour of Lindau at noon."

@@ -99,7 +99,7 @@ def test_broken_citations_are_counted_and_named() -> None:
 
 
 def test_whether_an_unchecked_citation_is_misattributed_is_not_known() -> None:
-    """Its quote stands where it says, so it is neither fabricated nor spliced; what it supports nobody told."""
+    """Its quote stands where it says, so it is neither fabricated nor spliced; the rest was not told."""
     case = judged(
         seen=observed(
             claim("one", citation(A)),

@@ -123,8 +123,11 @@ def _evidence(knowledge_base: KnowledgeBase, files: list[Path], labels: bool) ->
             asked = load_cases(path)
             cases += asked
             n = len(asked)
-        kind = "labelled claims" if labelled else "cases"
-        sources.append(Labelled(name=path.name, hash=hash_file(path), kind=kind, n=n))
+        kind, digest = "labelled claims" if labelled else "cases", hash_file(path)
+        same = next((source.name for source in sources if source.hash == digest), None)
+        if same is not None:
+            raise UsageError(f"{path} holds the same as {same}", hint="name it once")
+        sources.append(Labelled(name=path.name, hash=digest, kind=kind, n=n))
     ids = [case.id for case in cases]
     doubled = sorted({name for name in ids if ids.count(name) > 1})
     if doubled:

@@ -32,7 +32,8 @@ _SHAPE = 'as in {"claim" or "answer", "sources": [text, ...], "label"}'
 
 
 class LabelledClaim(Record, frozen=True, kw_only=True):
-    """``whole``: ``claim`` is an answer of several claims. Rows of one ``group`` are not independent."""
+    """``whole``: ``claim`` is an answer of several claims. Rows of one ``group`` of one ``file`` are not
+    independent."""
 
     claim: str
     sources: tuple[str, ...]
@@ -40,6 +41,7 @@ class LabelledClaim(Record, frozen=True, kw_only=True):
     whole: bool = False
     question: str = ""
     group: str = ""
+    file: str = ""
 
 
 def load_labelled(path: Path, *, most: int | None = None, seed: int = 0) -> list[LabelledClaim]:
@@ -53,7 +55,7 @@ def load_labelled(path: Path, *, most: int | None = None, seed: int = 0) -> list
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error})", hint="check the path") from error
     lines = enumerate(text.split("\n"), 1)
-    rows = [_row(line, f"{path}, line {number}") for number, line in lines if line.strip()]
+    rows = [_row(line, path, f"{path}, line {number}") for number, line in lines if line.strip()]
     if not rows:
         raise UsageError(f"{path} holds no labelled claim", hint=f"one a line, {_SHAPE}")
     if most is not None and len(rows) > most:
@@ -73,7 +75,7 @@ def looks_labelled(path: Path) -> bool:
     return isinstance(found, dict) and "label" in found
 
 
-def _row(line: str, where: str) -> LabelledClaim:
+def _row(line: str, path: Path, where: str) -> LabelledClaim:
     try:
         given = msgspec.json.decode(line)
     except msgspec.DecodeError as error:
@@ -91,7 +93,8 @@ def _row(line: str, where: str) -> LabelledClaim:
         supported=_label(given.get("label"), where),
         whole=_TEXTS[texts[0]],
         question=question if isinstance(question := given.get("question"), str) else "",
-        group=str(given.get("group") or ""),
+        group="" if (group := given.get("group")) is None else str(group),
+        file=str(path),
     )
 
 

@@ -93,7 +93,7 @@ def _scored(row: LabelledClaim, place: int, verdicts: Sequence[tuple[Verdict, Ve
     ]
     proofs = {proof or Proof.ENTAILED for _, proof in claims}
     return Scored(
-        answer=row.group or str(place),
+        answer=f"group {(row.file, row.group)}" if row.group else f"row {place}",
         proof=next(proof for proof in _WEAKEST if proof in proofs),
         score=min(score for score, _ in claims),
         right=row.supported,
