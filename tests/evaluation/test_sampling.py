@@ -14,6 +14,7 @@ from citewell.access import Caller, Role
 from citewell.audit import SqliteLog
 from citewell.cli import app
 from citewell.errors import AccessError, UsageError
+from citewell.evaluation.calibration.promises import shown_promise, unit
 from citewell.evaluation.sampling import (
     agreement,
     draw,
@@ -22,8 +23,9 @@ from citewell.evaluation.sampling import (
     record_label,
     samples,
 )
-from citewell.evaluation.sampling.agreement import cohens_kappa
+from citewell.evaluation.sampling.agreement import _pooled, _thinned, cohens_kappa
 from citewell.evaluation.sampling.drawing import _allotted
+from citewell.evaluation.sampling.labels import Drawn, JudgedSample, place_of
 from citewell.knowledge import KnowledgeBase
 from citewell.records import AuditRecord, Claim
 
@@ -289,6 +291,83 @@ def test_a_claim_of_two_samples_is_judged_and_counted_once(kb: KnowledgeBase) ->
     told = agreement(kb)
     assert (told.n, told.raw) == (2, 0.5)  # the last word counts, in whichever sample it was said
     assert labels_as_evidence(kb).source.n == 2
+
+
+COMMON, RARE = 1000, 64
+
+
+def population(name: int, first: float = 0.0, end: float = 1.0) -> dict[str, list[str]]:
+    """Common answers, all right, and rare ones, all wrong: 6.0 % are in error. Or a window of them."""
+    sizes = {"common": COMMON, "rare": RARE}
+    return {
+        kind: [f"{kind} {name} {number}" for number in range(round(first * size), round(end * size))]
+        for kind, size in sizes.items()
+    }
+
+
+def judged_sample(strata: dict[str, list[str]], seed: int) -> JudgedSample:
+    """200 answers, as they are drawn, and what is true of them."""
+    taken = _allotted({kind: len(requests) for kind, requests in strata.items()}, 200)
+    labels = tuple(
+        (
+            Drawn(request_id=request, claim=1, stratum=kind, weight=len(strata[kind]) / count),
+            "supported" if kind == "common" else "not",
+        )
+        for kind, count in taken.items()
+        for request in sorted(strata[kind], key=lambda request: place_of(seed, request))[:count]
+    )
+    return JudgedSample(seed=seed, labels=labels)
+
+
+WINDOWS = ((0.0, 0.7), (0.1, 0.8), (0.2, 0.9), (0.3, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("seeds", "windows"),
+    [
+        ((0,), ((0.0, 1.0),)),
+        ((0, 1, 2, 3), ((0.0, 1.0),) * 4),
+        ((0, 1, 2, 3), WINDOWS),
+        ((0, 0, 0, 0), WINDOWS),
+    ],
+)
+def test_several_draws_promise_no_more_than_is_true(
+    seeds: tuple[int, ...], windows: tuple[tuple[float, float], ...]
+) -> None:
+    """A promise of 5 % at 95 % may hold by chance in 1 of 20; with one weight for four draws it did in 12."""
+    held, kept, wrong = 0, 0, 0
+    for name in range(20):
+        drawn = [judged_sample(population(name, *w), seed) for seed, w in zip(seeds, windows, strict=True)]
+        answers = {one.request_id for sample in drawn for one, _ in sample.labels}
+        evenly = set[str]().union(*(_thinned(sample, answers) for sample in drawn))
+        right = [request.startswith("common") for request in evenly]
+        promise = shown_promise("entailed", "", "", [unit(0.99, each) for each in right], fallback=0.5)
+        held += promise.outcome.value == "holds"
+        kept, wrong = kept + len(right), wrong + right.count(False)
+    assert held <= 1
+    assert wrong / kept == pytest.approx(RARE / (COMMON + RARE), abs=0.007)
+    assert kept / 20 > 160 * (1 + (len(set(seeds)) > 1))
+
+
+def test_several_draws_are_weighted_back_to_all_that_could_be_drawn() -> None:
+    drawn = [judged_sample(population(0), seed) for seed in range(4)]
+    pooled = _pooled(drawn)
+    assert len({one.item_id for one, _ in pooled}) == len(pooled)
+    assert sum(one.weight for one, _ in pooled) == pytest.approx(4 * (COMMON + RARE))
+    assert sum(one.weight for one, said in pooled if said == "not") == pytest.approx(4 * RARE)
+
+
+def test_a_sample_counts_as_far_as_it_was_judged(kb: KnowledgeBase) -> None:
+    """What was judged in another sample stands for nothing in one that nobody has taken up: of that it would
+    be the kind that is drawn often."""
+    small = draw(kb, n=1, seed=3)
+    record_label(kb, small.sample_id, small.items[0].item_id, "supported")
+    large = draw(kb, n=10, seed=4)
+    assert agreement(kb, sample_id=large.sample_id).n == 0
+    assert agreement(kb).n == 1
+    left = next(item.item_id for item in large.items if not item.answered)
+    record_label(kb, large.sample_id, left, "supported")
+    assert agreement(kb, sample_id=large.sample_id).n == 2
 
 
 def test_nobody_is_asked_again_what_they_have_judged(kb: KnowledgeBase) -> None:

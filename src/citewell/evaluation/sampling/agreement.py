@@ -7,8 +7,9 @@ Knows nothing about how a sample is drawn or shown.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
+import msgspec
 import numpy as np
 
 from citewell.confidence.cards import Labelled
@@ -18,8 +19,10 @@ from citewell.evaluation.calibration.scored import Scored, scored_verdict
 from citewell.evaluation.sampling.labels import (
     ANSWERS,
     Drawn,
-    judged_items,
+    JudgedSample,
+    judged_samples,
     may,
+    place_of,
 )
 from citewell.identity import hash_text, hash_value
 from citewell.knowledge import KnowledgeBase
@@ -65,7 +68,18 @@ class PeopleLabels(Record, frozen=True, kw_only=True):
 def agreement(kb: KnowledgeBase, *, sample_id: str = "") -> Agreement:
     """Over one sample, or every one."""
     may(kb)
-    return _agreed(*judged_items(kb, sample_id))
+    drawn, people = judged_samples(kb, sample_id)
+    return _agreed(_pooled(drawn), people)
+
+
+def _pooled(samples: Sequence[JudgedSample]) -> list[tuple[Drawn, str]]:
+    """Each item once, with its weights of all samples that it stands in: each sample is weighted back to what
+    it was drawn from, and all of them to all of that, an answer as often as it could be drawn."""
+    found: dict[str, tuple[Drawn, str]] = {}
+    for one, said in (label for sample in samples for label in sample.labels):
+        before = found[one.item_id][0].weight if one.item_id in found else 0.0
+        found[one.item_id] = msgspec.structs.replace(one, weight=before + one.weight), said
+    return list(found.values())
 
 
 def _agreed(judged: Sequence[tuple[Drawn, str]], people: int) -> Agreement:
@@ -128,13 +142,14 @@ def labels_as_evidence(kb: KnowledgeBase) -> PeopleLabels:
     verifier in use judged. A unit of a promise is an answer, so it counts for a kind of proof only where
     people judged every claim that the answer may show by it; the answers of each proof are thinned to what an
     even draw would have been (a bound holds for units drawn alike)."""
-    judged, people = judged_items(kb)
+    drawn, people = judged_samples(kb)
+    judged = _pooled(drawn)
     answers: dict[str, list[tuple[Drawn, str]]] = defaultdict(list)
     for one, said in judged:
         answers[one.request_id].append((one, said))
     # Nothing under the loosest threshold that a card may leave in use is ever shown as VERIFIED.
     floor = min(GRID[-1], kb.config.verification.support_threshold)
-    found: dict[Proof, list[_Answer]] = defaultdict(list)
+    found: dict[Proof, dict[str, tuple[Scored, ...]]] = defaultdict(dict)
     mine: list[tuple[Drawn, str]] = []
     unscored = older = partial = 0
     for request, labels in answers.items():
@@ -148,7 +163,6 @@ def labels_as_evidence(kb: KnowledgeBase) -> PeopleLabels:
             continue
         mine += labels
         said_of = {one.claim: said == "supported" for one, said in labels if said not in ("", "cannot tell")}
-        weight = max(one.weight for one, _ in labels)
         scored = _scored_claims(record, said_of)
         unscored += len(labels) - len(said_of.keys() & scored.keys())
         for proof in Proof:
@@ -157,9 +171,12 @@ def labels_as_evidence(kb: KnowledgeBase) -> PeopleLabels:
             if any(claim.score >= floor for number, claim in claims.items() if number not in said_of):
                 partial += len(told)
             elif told:
-                found[proof].append(_Answer(request_id=request, weight=weight, claims=told))
-    kept = [claim for units in found.values() for unit in _thinned(units) for claim in unit.claims]
-    thinned = sum(len(unit.claims) for units in found.values() for unit in units) - len(kept)
+                found[proof][request] = told
+    kept: list[Scored] = []
+    for units in found.values():
+        evenly = set[str]().union(*(_thinned(sample, units.keys()) for sample in drawn))
+        kept += [claim for request, told in units.items() if request in evenly for claim in told]
+    thinned = sum(len(told) for units in found.values() for told in units.values()) - len(kept)
     notes = [f"people and the verifier: {_agreed(mine, people).told}"]
     notes += [f"{older} labels are of another verifier's claims and were left out"] if older else []
     if partial:
@@ -175,14 +192,6 @@ def labels_as_evidence(kb: KnowledgeBase) -> PeopleLabels:
     )
 
 
-class _Answer(Record, frozen=True, kw_only=True):
-    """The labelled claims of one proof in an answer, and how many answers it was drawn for."""
-
-    request_id: str
-    weight: float
-    claims: tuple[Scored, ...]
-
-
 def _scored_claims(record: AuditRecord, said: Mapping[int, bool]) -> dict[int, Scored]:
     """The claims that were checked, by their numbers; "right" is said only of those in ``said``."""
     scored = {
@@ -192,10 +201,18 @@ def _scored_claims(record: AuditRecord, said: Mapping[int, bool]) -> dict[int, S
     return {number: claim for number, claim in scored.items() if claim is not None}
 
 
-def _thinned(answers: Sequence[_Answer]) -> list[_Answer]:
-    most = max((one.weight for one in answers), default=1.0)
-    return [
-        one
-        for one in answers
-        if int(hash_text(f"thin {one.request_id}").removeprefix("sha256:"), 16) / _SPACE < one.weight / most
-    ]
+def _thinned(sample: JudgedSample, answers: Set[str]) -> set[str]:
+    """Those of ``answers`` that an even draw of what this sample was drawn from would have had too: each is
+    kept by the same chance, whatever its stratum, and so is then what all samples keep together. They are the
+    first in the order of the draw, so that two draws of one seed give nothing a second chance."""
+    strata: dict[float, set[str]] = defaultdict(set)
+    for one, _ in sample.labels:
+        if one.request_id in answers:
+            strata[one.weight].add(one.request_id)
+    kept: set[str] = set()
+    for weight, requests in strata.items():
+        ordered = sorted(requests, key=lambda request: place_of(sample.seed, request))
+        share = len(ordered) * weight / max(strata)
+        chance = int(hash_text(f"thin {sample.seed} {ordered[0]}").removeprefix("sha256:"), 16) / _SPACE
+        kept.update(ordered[: int(share + chance)])
+    return kept

@@ -24,6 +24,7 @@ from citewell.evaluation.sampling.labels import (
     item_of,
     items_of,
     may,
+    place_of,
     samples,
 )
 from citewell.identity import hash_text, hash_value
@@ -99,7 +100,7 @@ def draw(kb: KnowledgeBase, *, since: str = "30d", n: int = 50, seed: int = 0, b
     weights = {
         request: len(strata[name]) / count
         for name, count in taken.items()
-        for request in sorted(strata[name], key=lambda request: hash_text(f"{seed} {request}"))[:count]
+        for request in sorted(strata[name], key=lambda request: place_of(seed, request))[:count]
     }
     chosen = [
         Drawn(request_id=request, claim=number, stratum=stratum, weight=weights[request])

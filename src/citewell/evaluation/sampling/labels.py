@@ -7,11 +7,12 @@ are for whoever counts, never for whoever judges. Knows nothing about how a samp
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from citewell.access import Role
 from citewell.errors import UsageError
+from citewell.identity import hash_text
 from citewell.knowledge import KnowledgeBase
 from citewell.records import Record
 
@@ -21,7 +22,8 @@ DRAWN, LABEL = "spot check sample", "spot check label"
 
 
 class Drawn(Record, frozen=True, kw_only=True):
-    """One item as the log keeps it; ``stratum`` is hidden from whoever judges."""
+    """One item as the log keeps it; ``stratum`` is hidden from whoever judges. ``weight``: how many answers
+    its own was drawn for."""
 
     request_id: str
     claim: int
@@ -31,6 +33,14 @@ class Drawn(Record, frozen=True, kw_only=True):
     @property
     def item_id(self) -> str:
         return item_of({"request_id": self.request_id, "claim": self.claim})
+
+
+class JudgedSample(Record, frozen=True, kw_only=True):
+    """What people said of one draw: each item with what most of them said of it in whichever sample, "" where
+    they are split. The weights are of this draw alone."""
+
+    seed: int
+    labels: tuple[tuple[Drawn, str], ...]
 
 
 class SampleInfo(Record, frozen=True, kw_only=True):
@@ -89,21 +99,40 @@ def items_of(kb: KnowledgeBase, sample_id: str) -> tuple[list[Drawn], dict[str, 
     raise UsageError(f"no sample {sample_id!r}", hint="`citewell eval sample` draws one")
 
 
-def judged_items(kb: KnowledgeBase, sample_id: str = "") -> tuple[list[tuple[Drawn, str]], int]:
-    """Each item of one sample, or of every one, with what most people said of it in whichever sample (""
-    where they are split), and how many people judged. An item of several samples is one item."""
-    drawn = {
-        one.item_id: one
-        for _, body in kb.audit.evaluations(DRAWN)
-        if not sample_id or body["sample"] == sample_id
-        for one in (Drawn(**item) for item in body["items"])
-    }
-    last: dict[str, dict[str, str]] = defaultdict(dict)
+def judged_samples(kb: KnowledgeBase, sample_id: str = "") -> tuple[list[JudgedSample], int]:
+    """One sample, or every one that was judged, oldest first; and how many people judged."""
+    said: dict[str, dict[str, str]] = defaultdict(dict)
+    own: dict[str, set[str]] = defaultdict(set)
     for entry, body in kb.audit.evaluations(LABEL):
-        if (item := item_of(body)) in drawn:
-            last[item][entry.subject] = body["outcome"]
-    people = {person for said in last.values() for person in said}
-    return [(drawn[item], _most(said.values())) for item, said in last.items()], len(people)
+        said[item_of(body)][entry.subject] = body["outcome"]
+        own[body["sample"]].add(item_of(body))
+    found = []
+    people: set[str] = set()
+    for _, body in kb.audit.evaluations(DRAWN):
+        if sample_id and body["sample"] != sample_id:
+            continue
+        drawn = [Drawn(**item) for item in body["items"]]
+        judged = _taken_up(drawn, said.keys(), own[body["sample"]])
+        people.update(person for one in judged for person in said[one.item_id])
+        labels = tuple((one, _most(said[one.item_id].values())) for one in judged)
+        found.append(JudgedSample(seed=body["seed"], labels=labels))
+    return found, len(people)
+
+
+def _taken_up(drawn: Sequence[Drawn], judged: Set[str], own: Set[str]) -> list[Drawn]:
+    """What was judged of a sample, as far as people went in it. Behind the last item that was judged in it,
+    labels come of other samples alone, so they are of what is drawn often. Of a sample of which nothing is
+    left to judge they went to the end, wherever they did so."""
+    there = [one for one in drawn if one.item_id in judged]
+    if len(there) == len(drawn):
+        return there
+    last = max((number for number, one in enumerate(there, 1) if one.item_id in own), default=0)
+    return there[:last]
+
+
+def place_of(seed: int, request_id: str) -> str:
+    """The first of a stratum by this are drawn."""
+    return hash_text(f"{seed} {request_id}")
 
 
 def item_of(body: Mapping[str, Any]) -> str:
