@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -248,7 +249,22 @@ def test_documents_are_written_under_the_ids_of_the_spans(tmp_path: Path) -> Non
         ("ragas", "[]", "holds no objects"),
         ("ragas", '[{"user_input": [{"content": "hi"}]}]', "is a conversation"),
         ("ragas", '[{"user_input": "a", "response": "b", "retrieved_contexts": [1]}]', "no list of texts"),
-        ("alce", '[{"question": "a", "docs": "b"}]', "no list of 'docs'"),
+        ("alce", '[{"question": "a", "docs": "b"}]', "record 1: docs is no list of objects"),
+        (
+            "alce",
+            '[{"question": "a", "docs": []}, {"question": "a"}]',
+            "record 2: docs is no list of objects",
+        ),
+        ("alce", '[{"question": "a", "docs": ["b"]}]', "record 1: docs is no list of objects"),
+        (
+            "financebench",
+            json.dumps([FINANCEBENCH, FINANCEBENCH | {"evidence": ["Purchases of plant"]}]),
+            "record 2: evidence is no list of objects",
+        ),
+        ("financebench", json.dumps(FINANCEBENCH | {"evidence": "text"}), "evidence is no list of objects"),
+        ("ragas", '{"user_input": [{"content": "hi"}], "response": "a"}', "is a conversation"),
+        ("deepeval", json.dumps({"question": "a", "docs": [{"text": "b"}]}), "it looks like alce"),
+        ("deepeval", "[" * 100_000, "is not JSON"),
         ("beir", "{}", "has not all of corpus.jsonl"),
         ("nonsense", "{}", "one of beir, financebench"),
     ],
@@ -260,6 +276,57 @@ def test_a_wrong_file_is_one_error_that_says_what_it_should_be(
     path.write_text(content)
     with pytest.raises(UsageError, match=said):
         read_format(name, path)
+
+
+def test_a_record_on_one_line_is_no_envelope(tmp_path: Path) -> None:
+    """ALCE's has few keys, and objects in a list under one of them: as a file with a list of records has."""
+    (record,) = ALCE["data"]
+    short = {key: record[key] for key in ("question", "docs", "output")}
+    found = read_format("alce", lines(tmp_path / "one.jsonl", [short]))
+    assert [case.question for case in found.cases] == ["Who built the bridge?"]
+    assert found.answers[0]["answer"] == "Ann Lee built it [1]."
+    whole = read_format("alce", write(tmp_path, "alce"))
+    assert [case.question for case in whole.cases] == ["Who built the bridge?"]
+
+
+def test_short_answers_that_a_case_cannot_hold_are_told(tmp_path: Path) -> None:
+    (record,) = ALCE["data"]
+    pairs = [{"question": "Who?", "short_answers": ["Ann Lee", "Lee"]}]
+    found = read_format("alce", lines(tmp_path / "asqa.jsonl", [record | {"qa_pairs": pairs}]))
+    assert found.cases[0].expected == "Ann Lee built it."
+    assert "1 cases have short answers" in found.notes[0]
+    assert read_format("alce", write(tmp_path, "alce")).notes == ()
+
+
+@pytest.mark.parametrize("score", ["\u00b2", "--1", "1.5", ""])
+def test_a_judgement_that_is_no_number_is_one_error(tmp_path: Path, score: str) -> None:
+    folder = beir(tmp_path / "set")
+    (folder / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\nq1\td2\t{score}\n")
+    with pytest.raises(UsageError, match="is no table of query-id"):
+        read_format("beir", folder)
+
+
+def test_a_field_without_an_end_is_one_error(tmp_path: Path) -> None:
+    folder = beir(tmp_path / "set")
+    (folder / "qrels" / "test.tsv").write_text('query-id\tcorpus-id\tscore\n"' + "x" * 200_000)
+    with pytest.raises(UsageError, match="is no table of query-id"):
+        read_format("beir", folder)
+
+
+def test_a_zip_that_cannot_be_unpacked_is_one_error(tmp_path: Path) -> None:
+    plain, path = beir(tmp_path / "set"), tmp_path / "set.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
+            file.write(plain / name, name)
+    data = bytearray(path.read_bytes())
+    for place in (found.start() for found in re.finditer(b"PK\x01\x02", bytes(data))):
+        data[place + 8] |= 1  # "encrypted", in the directory
+    path.write_bytes(bytes(data))
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_format("beir", path)
+    path.write_bytes(bytes(data).replace(b"PK\x01\x02", b"PK\x00\x00"))
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_format("beir", path)
 
 
 def test_two_records_of_one_id_are_refused(tmp_path: Path) -> None:

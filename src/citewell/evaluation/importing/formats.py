@@ -25,6 +25,7 @@ from citewell.evaluation.importing.records import (
     Texts,
     folder,
     inside,
+    objects,
     recorded,
     rows,
     string,
@@ -78,7 +79,7 @@ def read_format(name: str, path: Path, *, document: str = "", texts: Texts = lam
 def _looks_like(name: str, path: Path) -> str:
     """ "it looks like ragas", by the keys of its first record."""
     try:
-        _, first = next(rows(path))
+        _, first = next(rows(path, *(key for found in FORMATS.values() for key in found.keys)))
     except (UsageError, StopIteration, OSError):
         return ""
     fitting = [other for other, found in FORMATS.items() if found.keys and found.keys <= set(first)]
@@ -98,16 +99,16 @@ def _beir(path: Path, options: Options) -> Imported:
     if corpus is None or queries is None or judged is None:
         raise UsageError(f"{path} has not all of corpus.jsonl, queries.jsonl, qrels/test.tsv")
     relevant: dict[str, list[str]] = {}
-    for line in csv.DictReader(io.StringIO(text_of(judged)), delimiter="\t"):
-        query, document, score = (line.get(key) for key in ("query-id", "corpus-id", "score"))
-        if not query or not document or not (score or "").lstrip("-").isdigit():
-            raise UsageError(f"{judged} is no table of query-id, corpus-id, score")
-        if int(score or 0) > 0:
-            relevant.setdefault(query, []).append(document)
+    try:
+        for line in csv.DictReader(io.StringIO(text_of(judged)), delimiter="\t"):
+            if int(line["score"]) > 0:
+                relevant.setdefault(line["query-id"], []).append(line["corpus-id"])
+    except (csv.Error, KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"{judged} is no table of query-id, corpus-id, score") from error
     documents: dict[str, str] = {}
     canonical: dict[str, str] = {}
     wanted = {document for many in relevant.values() for document in many}
-    for where, row in rows(corpus):
+    for where, row in rows(corpus, "_id"):
         name = string(row, where, "_id", needed=True)
         document_id = options.name(_file_name(name))
         if document_id in documents:
@@ -119,7 +120,7 @@ def _beir(path: Path, options: Options) -> Imported:
             with suppress(DocumentError):
                 canonical[name] = read_bytes(documents[document_id].encode(), document_id=document_id).text
     cases = []
-    for where, row in rows(queries):
+    for where, row in rows(queries, "_id"):
         name = string(row, where, "_id", needed=True)
         held = [found for found in relevant.get(name, ()) if found in canonical]
         if held:
@@ -147,10 +148,9 @@ def _beir(path: Path, options: Options) -> Imported:
 def _financebench(path: Path, options: Options) -> Imported:
     file = path / "questions.jsonl" if path.is_dir() else path
     cases, known, lacking = [], {}, 0
-    for where, row in rows(file):
+    for where, row in rows(file, "financebench_id"):
         spans: list[CaseSpan] = []
-        evidence = row.get("evidence")
-        for part in evidence if isinstance(evidence, list) else ():
+        for part in objects(row, where, "evidence") if row.get("evidence") is not None else ():
             named = string(part, where, "doc_name", "evidence_doc_name") or string(row, where, "doc_name")
             document = options.name(named)
             if document not in known:
@@ -184,16 +184,16 @@ def _ragtruth(path: Path, options: Options) -> Imported:
     responses, infos = inside(place, "response.jsonl"), inside(place, "source_info.jsonl")
     if responses is None or infos is None:
         raise UsageError(f"{path} has not both of response.jsonl, source_info.jsonl")
-    told = {string(row, where, "source_id", needed=True): (where, row) for where, row in rows(infos)}
+    told = {
+        string(row, where, "source_id", needed=True): (where, row) for where, row in rows(infos, "source_id")
+    }
     cases, answers = [], []
-    for where, row in rows(responses):
+    for where, row in rows(responses, "source_id"):
         name, source = string(row, where, "id", needed=True), string(row, where, "source_id", needed=True)
         if source not in told:
             raise UsageError(f"{where}: source_info.jsonl has no source {source!r}")
         task, question, texts = _ragtruth_source(*told[source])
-        labels = row.get("labels")
-        if not isinstance(labels, list):
-            raise UsageError(f"{where} has no list of 'labels'")
+        labels = objects(row, where, "labels")
         tags = tuple(filter(None, (task, string(row, where, "model"), string(row, where, "split"))))
         cases.append(Case(id=name, question=question, tags=tags))
         line = recorded(name, question, string(row, where, "response", needed=True), texts)
@@ -215,14 +215,13 @@ def _alce(path: Path, options: Options) -> Imported:
     cases: list[Case] = []
     answers: list[dict[str, Any]] = []
     documents: dict[str, str] = {}
-    for number, (where, row) in enumerate(rows(path), 1):
+    short = 0
+    for number, (where, row) in enumerate(rows(path, "question"), 1):
         question = string(row, where, "question", needed=True)
         name = string(row, where, "sample_id", "id", "question_id") or f"alce-{number:05}"
-        given = row.get("docs")
-        if not isinstance(given, list):
-            raise UsageError(f"{where} has no list of 'docs'")
+        short += bool(row.get("qa_pairs"))
         texts = []
-        for place, part in enumerate(given, 1):
+        for place, part in enumerate(objects(row, where, "docs"), 1):
             title, text = string(part, where, "title"), string(part, where, "text", needed=True)
             texts.append(f"{title}\n\n{text}" if title else text)
             file = _file_name(string(part, where, "id") or f"{name}-{place}")
@@ -230,7 +229,12 @@ def _alce(path: Path, options: Options) -> Imported:
         cases.append(Case(id=name, question=question, expected=string(row, where, "answer"), tags=("alce",)))
         if "output" in row:
             answers.append(recorded(name, question, string(row, where, "output"), tuple(texts)))
-    return Imported(cases=tuple(cases), answers=tuple(answers), documents=documents)
+    notes = (
+        (f"{short} cases have short answers (qa_pairs), which were left out: the long one is expected",)
+        if short
+        else ()
+    )
+    return Imported(cases=tuple(cases), answers=tuple(answers), documents=documents, notes=notes)
 
 
 def _of_records(prefix: str, fields: Mapping[str, tuple[str, ...]]) -> Callable[[Path, Options], Imported]:
@@ -239,7 +243,7 @@ def _of_records(prefix: str, fields: Mapping[str, tuple[str, ...]]) -> Callable[
     def read(path: Path, options: Options) -> Imported:
         cases: list[Case] = []
         answers: list[dict[str, Any]] = []
-        for number, (where, row) in enumerate(rows(path), 1):
+        for number, (where, row) in enumerate(rows(path, *fields["question"]), 1):
             if isinstance(row.get(fields["question"][0]), list):
                 raise UsageError(f"{where} is a conversation; only single turns are read")
             question = string(row, where, *fields["question"], needed=True)

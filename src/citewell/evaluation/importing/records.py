@@ -38,10 +38,13 @@ class Imported(Record, frozen=True, kw_only=True):
 
 
 def folder(path: Path) -> File:
-    """``path``, or the inside of a zip; where that holds one folder alone, that folder."""
+    """``path``, or the inside of a zip; where that holds one folder alone, that folder. Raises UsageError."""
     if not zipfile.is_zipfile(path):
         return path
-    root = zipfile.Path(path)
+    try:
+        root = zipfile.Path(path)
+    except zipfile.BadZipFile as error:
+        raise UsageError(f"{path} cannot be read ({error})", hint="check the file") from error
     inner = [item for item in root.iterdir() if not item.name.startswith(("__MACOSX", "."))]
     return inner[0] if len(inner) == 1 and inner[0].is_dir() else root
 
@@ -65,12 +68,13 @@ def text_of(file: File) -> str:
         return bytes(data).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{file} is not UTF-8", hint="save it as UTF-8") from error
-    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError) as error:  # or a password
         raise UsageError(f"{file} cannot be read ({error})", hint="check the path and the file") from error
 
 
-def rows(file: File) -> Iterator[tuple[str, Row]]:
-    """(where, object) of JSON lines, of an array, or of the first array of objects inside one object."""
+def rows(file: File, *own: str) -> Iterator[tuple[str, Row]]:
+    """(where, object) of JSON lines, of an array, or of the first array of objects inside one object: unless
+    that has one of ``own``, keys of a record, and so is one."""
     text = text_of(file)
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if len(lines) > 1 and lines[0][1].lstrip().startswith("{") and lines[0][1].rstrip().endswith("}"):
@@ -83,7 +87,7 @@ def rows(file: File) -> Iterator[tuple[str, Row]]:
         return
     whole = _decoded(text, str(file))
     if isinstance(whole, dict):
-        lists = [value for value in whole.values() if _objects(value)]
+        lists = [value for value in whole.values() if _objects(value) and not whole.keys() & set(own)]
         whole = lists[0] if lists and len(whole) <= 3 else [whole]
     if not _objects(whole):
         raise UsageError(f"{file} holds no objects", hint="one JSON object a line, or an array of them")
@@ -98,7 +102,7 @@ def _objects(value: Any) -> bool:
 def _decoded(text: str, where: str) -> Any:
     try:
         return msgspec.json.decode(text)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise UsageError(f"{where} is not JSON ({error})", hint="one object a line, or an array") from error
 
 
@@ -127,6 +131,14 @@ def strings(row: Row, where: str, *keys: str) -> tuple[str, ...]:
             raise UsageError(f"{where}: {key} is no list of texts", hint="see docs/cases.md for the form")
         return tuple(many)
     return ()
+
+
+def objects(row: Row, where: str, key: str) -> list[Row]:
+    """Raises UsageError for what is no list of objects."""
+    value = row.get(key)
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise UsageError(f"{where}: {key} is no list of objects", hint=f"it has {', '.join(list(row)[:12])}")
+    return value
 
 
 def recorded(name: str, question: str, answer: str, sources: tuple[str, ...]) -> dict[str, Any]:
