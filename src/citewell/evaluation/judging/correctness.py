@@ -40,7 +40,7 @@ def f1(expected: str, answer: str) -> float:
 
 
 def contained(expected: str, answer: str) -> bool:
-    """The expected words stand in the answer one after another (ALCE's exact-match recall)."""
+    """The expected words stand in the answer one after another."""
     wanted, given = normalised(expected), normalised(answer)
     if not wanted:
         return False

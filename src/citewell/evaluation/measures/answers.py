@@ -2,7 +2,8 @@
 
 In: judged answers of cases that hold an expected text. Out: measures, over the questions that have an answer:
 one that was refused has 0 in each (SQuAD 2.0, Rajpurkar et al. 2018), or refusing would pay.
-Normalisation and F1 as SQuAD (Rajpurkar et al. 2016); ``contains_expected`` is ALCE's exact-match recall.
+Normalisation and F1 as SQuAD (Rajpurkar et al. 2016). ``contains_expected`` looks for the one expected text:
+ALCE's exact-match recall is the mean of that over several short answers, which a case does not hold.
 """
 
 from __future__ import annotations
