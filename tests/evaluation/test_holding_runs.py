@@ -222,6 +222,11 @@ def test_a_run_of_which_cases_failed_passes_where_the_rule_allows_it(tmp_path: P
     assert check(mostly, load_rules(path)).ok
 
 
+@pytest.mark.parametrize("limit", ["min = nan", "max = nan"])
+def test_a_limit_that_is_no_number_is_not_kept(tmp_path: Path, limit: str) -> None:
+    assert not gate(tmp_path, f"[[rule]]\n[rule.measures]\nalce_recall = {{ {limit} }}").ok
+
+
 def test_what_the_rule_lets_fail_may_be_unscored_too(tmp_path: Path) -> None:
     """A failed case is unscored in every measure: who allows two of ten need not say so at each."""
     failed = (outcome("f1", None, error="boom"), outcome("f2", None, error="boom"))

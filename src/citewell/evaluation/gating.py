@@ -140,9 +140,9 @@ def _checked(name: str, limit: Limit, result: Result | None, spared: int) -> Che
         return say(False, f"{result.value:.4g} of {result.n} has no interval to go by")
     figures = f"n {result.n}{unscored}"
     end = "low end " if by_interval else ""
-    if limit.min is not None and low < limit.min:
+    if limit.min is not None and not low >= limit.min:  # nan keeps nothing
         return say(False, f"{end}{low:.4g} is under {limit.min:g}, {figures}")
-    if limit.max is not None and high > limit.max:
+    if limit.max is not None and not high <= limit.max:
         end = "high end " if by_interval else ""
         return say(False, f"{end}{high:.4g} is over {limit.max:g}, {figures}")
     return say(True, f"{result.value:.4g}, {figures}")
