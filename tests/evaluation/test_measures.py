@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from citewell.confidence import measure_consistency
 from citewell.evaluation.judging import correctness
 from citewell.evaluation.measures import ALL, BY_NAME, Latency, latencies
 from citewell.evaluation.measures.abstention import aurc, balance, excess_aurc, risk_coverage
@@ -15,9 +16,9 @@ from citewell.evaluation.measures.calibration import bins, brier, expected_calib
 from citewell.evaluation.observed import Judged
 from citewell.evaluation.results import CaseTiming
 from citewell.evaluation.running import summed
-from citewell.records import Case, CaseSpan, Decision, Stage, TokenUsage
+from citewell.records import Case, CaseSpan, ConfidenceReport, Decision, Measure, Stage, TokenUsage
 
-from .conftest import citation, claim, judged, observed, passage
+from .conftest import Scripted, citation, claim, judged, observed, passage
 
 ANSWERABLE = Case(id="1", question="q?", expected="seven")
 SPANNED = Case(id="2", question="q?", spans=(CaseSpan(document="d.md", quote="x"),))
@@ -284,6 +285,26 @@ def test_effort_is_measured_where_somebody_counted() -> None:
     assert value("tokens_total", *cases) == (14.0, 1, 0)
     assert value("cost", *cases) == (0.5, 1, 0)
     assert value("consistency", *cases) == (None, 0, 0)
+
+
+def test_drafts_of_which_a_part_could_not_be_compared_are_unscored() -> None:
+    def agreeing(said: bool | None) -> Judged:
+        entailer = Scripted(lambda premise, text: True if text == "a" else said)
+        found = measure_consistency([["a", "b"], ["a"]], entailer)
+        none = Measure(value=None, n=0)
+        confidence = ConfidenceReport(
+            retrieval_score=none,
+            coverage_score=none,
+            entailment_score=none,
+            consistency_score=found,
+            weights={},
+            overall=None,
+            hallucination_gap=none,
+            decision=Decision.ANSWER,
+        )
+        return judged(seen=observed(confidence=confidence))
+
+    assert value("consistency", agreeing(True), agreeing(None)) == (1.0, 1, 1)
 
 
 def test_latency_by_stage_is_a_nearest_rank() -> None:

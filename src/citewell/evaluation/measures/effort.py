@@ -18,10 +18,14 @@ TOTAL = "total"
 
 
 def consistency(judged: Judged) -> Score:
+    """Unscored when a comparison is missing: the mean of those that were made is of other drafts."""
     report = judged.observed.confidence
-    if report is None or report.consistency_score.value is None:
+    if report is None:
         return NOT_ASKED
-    return one(report.consistency_score.value)
+    made = report.consistency_score
+    if made.note.endswith("unchecked"):
+        return one(None, made.note)
+    return NOT_ASKED if made.value is None else one(made.value)
 
 
 def _tokens(kind: str) -> Callable[[Judged], Score]:
