@@ -11,7 +11,7 @@ from tests.audit.conftest import Make
 
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.keys import FolderKeys
-from citewell.errors import LogError
+from citewell.errors import LogError, UsageError
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_what_fails_without_the_keys_does_not_stand_in_the_way_of_their_backup(
     with pytest.raises(LogError, match="restore"):
         without.append(make(2))
     assert without.keys.find("alice") is None
-    without.keys.restore(tmp_path / "safe", ())
+    assert without.restore_keys(tmp_path / "safe")
     assert without.record(make(1).request_id) == make(1)
     assert without.keys.blind("ses_1") == log.keys.blind("ses_1")
     without.append(make(2))
@@ -118,7 +118,7 @@ def test_people_are_not_made_anew_where_only_their_keys_are_lost(
     without = SqliteLog(path)
     with pytest.raises(LogError, match="audit key restore"):
         without.append(make(2))
-    without.keys.restore(tmp_path / "safe", ())
+    assert without.restore_keys(tmp_path / "safe")
     without.append(make(2))
     assert [record.user for record in map(without.record, (make(1).request_id, make(2).request_id))] == [
         "alice",
@@ -134,10 +134,103 @@ def test_people_who_came_after_the_backup_keep_their_keys(tmp_path: Path) -> Non
     keys.destroy("alice")
     new, carol = keys.subject("alice"), keys.subject("carol")
     (tmp_path / "keys" / "signing.key").unlink()
-    keys.restore(tmp_path / "safe", {old.id})
+    assert keys.restore(tmp_path / "safe", {new.id, carol.id}, lambda _: True)
     assert (keys.find("alice"), keys.find("carol")) == (new, carol)
     assert keys.key(old.id) is None
     assert FolderKeys(tmp_path / "keys").blind("ses_1") == blinded
+
+
+def test_a_backup_older_than_a_rotation_brings_people_back_and_leaves_the_key_to_be_replaced(
+    path: Path, tmp_path: Path, make: Make
+) -> None:
+    log = SqliteLog(path)
+    log.append(make(1))
+    log.keys.back_up(tmp_path / "old")
+    log.hand_over("yearly")
+    log.close()
+    shutil.rmtree(tmp_path / "keys")
+    without = SqliteLog(path)
+    assert not without.restore_keys(tmp_path / "old")
+    assert without.record(make(1).request_id) == make(1)
+    with pytest.raises(LogError, match="not in") as refused:
+        without.append(make(2))
+    assert "--lost" in str(refused.value.hint)
+    with pytest.raises(UsageError, match="another log's, or older"):
+        without.restore_keys(tmp_path / "old")
+    without.replace_lost_key("the disk died")
+    without.append(make(2))
+    assert without.record(make(2).request_id) == make(2)
+    assert without.check().ok
+
+
+def test_the_backup_of_another_log_is_refused_and_does_not_stand_in_the_way(
+    path: Path, tmp_path: Path, make: Make
+) -> None:
+    backed_up(path, tmp_path / "safe", make)
+    other = tmp_path / "other"
+    other.mkdir()
+    backed_up(other / "audit.sqlite", tmp_path / "foreign", make)
+    shutil.rmtree(tmp_path / "keys")
+    without = SqliteLog(path)
+    with pytest.raises(UsageError, match="another log's"):
+        without.restore_keys(tmp_path / "foreign")
+    assert without.restore_keys(tmp_path / "safe")
+    without.append(make(2))
+    assert without.record(make(1).request_id) == make(1)
+    with pytest.raises(UsageError, match="are there"):
+        without.restore_keys(tmp_path / "safe")
+
+
+@pytest.mark.parametrize("harm", ["foreign", "stale", "torn"])
+def test_a_wrong_signing_key_stands_neither_in_the_way_of_the_right_one_nor_of_a_new_one(
+    path: Path, tmp_path: Path, make: Make, harm: str
+) -> None:
+    log = SqliteLog(path)
+    log.append(make(1))
+    log.keys.back_up(tmp_path / "stale")
+    log.hand_over("yearly")
+    log.keys.back_up(tmp_path / "safe")
+    log.close()
+    other = tmp_path / "other"
+    other.mkdir()
+    backed_up(other / "audit.sqlite", tmp_path / "foreign", make)
+    key = tmp_path / "keys" / "signing.key"
+    for mend in ("restore", "lost"):
+        if harm == "torn":
+            key.write_text("PRIVATE+KEY+", encoding="utf-8")
+        else:
+            shutil.rmtree(tmp_path / "keys")
+            shutil.copytree(tmp_path / harm, tmp_path / "keys")
+        wrong = key.read_text(encoding="utf-8")
+        again = SqliteLog(path)
+        with pytest.raises(LogError):
+            again.append(make(2))
+        if mend == "restore":
+            assert again.restore_keys(tmp_path / "safe")
+            assert again.record(make(1).request_id) == make(1)
+        else:
+            again.replace_lost_key("the disk died")
+        again.append(make(2 if mend == "restore" else 3))
+        assert again.check().ok
+        again.close()
+        # It may be the only one of another log.
+        assert wrong in [file.read_text(encoding="utf-8") for file in key.parent.glob("signing.key.*")]
+
+
+def test_a_key_in_force_is_not_lost(path: Path, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = SqliteLog(path)
+    log.append(make(1))
+    with pytest.raises(UsageError, match="is there"):
+        log.replace_lost_key("no")
+
+    def die(_: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(log.keys, "take_up", die)
+    with pytest.raises(KeyboardInterrupt):
+        log.hand_over()
+    with pytest.raises(UsageError, match="is there"):
+        SqliteLog(path).replace_lost_key("the handover is only unfinished")
 
 
 def test_a_key_is_not_said_to_be_destroyed_while_it_stands_in_a_file(tmp_path: Path) -> None:

@@ -138,9 +138,9 @@ def test_keys_come_back_from_their_backup_but_not_the_erased(tmp_path: Path) -> 
     with pytest.raises(UsageError, match="already"):
         keys.back_up(tmp_path / "safe")
     with pytest.raises(UsageError, match="are there"):
-        keys.restore(tmp_path / "safe", ())
+        keys.restore(tmp_path / "safe", {alice.id, bob.id}, lambda _: True)
     fresh = FolderKeys(tmp_path / "fresh")
-    fresh.restore(tmp_path / "safe", {alice.id})
+    assert fresh.restore(tmp_path / "safe", {bob.id}, lambda _: True)
     assert fresh.signer().public_text() == public
     assert (fresh.find("alice"), fresh.find("bob")) == (None, bob)
     assert stat.S_IMODE((tmp_path / "fresh" / "signing.key").stat().st_mode) == 0o600

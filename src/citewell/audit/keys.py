@@ -13,7 +13,7 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import closing, contextmanager, suppress
 from errno import ENOSPC
 from pathlib import Path
@@ -31,6 +31,11 @@ SUBJECTS, PUBLISHED = "subjects.sqlite", "signing.pub"
 SIGNING, NEXT = "signing.key", "signing.next"
 ED25519 = b"\x01"
 """The signature type byte of C2SP signed-note."""
+LOST_KEY = (
+    "restore it from its backup, `citewell audit key restore`, or record that it is lost:"
+    " `citewell audit key new --lost`"
+)
+"""What to do where the key that signs is not there."""
 
 
 _SESSION = "session\x00"
@@ -160,11 +165,12 @@ class FolderKeys:
         path = self.folder / NEXT
         if not path.exists():
             raise LogError(
-                f"the signing key {public} is not in {self.folder}", hint="restore it from its backup"
+                f"the signing key {public} is not in {self.folder}",
+                hint=LOST_KEY,
             )
         signer = Signer.read(path)
         if signer.public_text() != public:
-            raise LogError(f"{path} is another key than {public}", hint="restore it from its backup")
+            raise LogError(f"{path} is another key than {public}", hint=LOST_KEY)
         with _as_log_error(self.folder):
             self._publish(signer)
             os.replace(path, self.folder / SIGNING)
@@ -175,14 +181,17 @@ class FolderKeys:
         """One more line of ``signing.pub``, which lists every key that ever signed, oldest first."""
         known = self.published().splitlines()
         if signer.public_text() not in known:
-            path = self.folder / PUBLISHED
-            unfinished = path.with_suffix(".new")
-            with unfinished.open("w", encoding="utf-8") as file:
-                file.writelines(f"{line}\n" for line in [*known, signer.public_text()])
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, path)
-            sync_folder(self.folder)
+            self._write_published([*known, signer.public_text()])
+
+    def _write_published(self, lines: list[str]) -> None:
+        path = self.folder / PUBLISHED
+        unfinished = path.with_suffix(".new")
+        with unfinished.open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
+        sync_folder(self.folder)
 
     def published(self) -> str:
         """The public keys that check what was signed, one a line, oldest first; "" when there are none."""
@@ -209,35 +218,76 @@ class FolderKeys:
                 finally:
                     copy.close()
 
-    def restore(self, folder: Path, erased: Collection[str]) -> None:
-        """Adds what is missing here. People in ``erased`` (pseudonyms) stay forgotten.
+    def has(self, in_force: Callable[[Signer], bool]) -> bool:
+        """Whether a key for which ``in_force`` holds signs here, or will once a handover is finished."""
+        for name in (SIGNING, NEXT):
+            with suppress(LogError):
+                if in_force(Signer.read(self.folder / name)):
+                    return True
+        return False
 
-        Raises UsageError when the keys are there, LogError when the copy cannot be read.
+    def begin_anew(self) -> Signer:
+        """A key that never signed before, in the place of whatever is there."""
+        with _as_log_error(self.folder):
+            self._set_aside()
+        return self.signer()
+
+    def _set_aside(self) -> None:
+        """A signing key that is not this log's, and may be the only one of another."""
+        with suppress(FileNotFoundError):
+            (self.folder / SIGNING).rename(self.folder / f"{SIGNING}.{secrets.token_hex(4)}")
+
+    def restore(self, folder: Path, named: Set[str], in_force: Callable[[Signer], bool]) -> bool:
+        """Adds what is missing here: people in ``named`` (pseudonyms), and the signing key where ``in_force``
+        holds of it. Whether such a key is here now; a copy older than a handover has none.
+
+        Raises UsageError when nothing is missing or the copy has nothing of it, LogError when it cannot be
+        read.
         """
         with _as_log_error(folder):
-            self._make_folder()
-            # An empty file is what the next call finds when this one is killed: it makes nobody anew.
-            (self.folder / SUBJECTS).touch(mode=0o600)
             people, pepper = _copied(folder / SUBJECTS)
-            with self._using() as connection:
-                known = connection.execute("SELECT 1 FROM subjects LIMIT 1").fetchone() is not None
-                if self.can_sign() and (known or not people):
-                    raise UsageError(
-                        f"the keys in {self.folder} are there", hint="nothing needs to be restored"
-                    )
-                remembered = [person for person in people if person[0] not in erased]
-                self._add_people(connection, remembered, [] if known else pepper)
-            for name in (SIGNING, PUBLISHED):
-                if (folder / name).exists() and not (self.folder / name).exists():
-                    write_private(self.folder / name, (folder / name).read_text(encoding="utf-8"))
+            signer = Signer.read(folder / SIGNING) if (folder / SIGNING).exists() else None
+            here, fits = self.has(in_force), signer is not None and in_force(signer)
+            known = self._people() & named
+            if here and (known or not named):
+                raise UsageError(f"the keys in {self.folder} are there", hint="nothing needs to be restored")
+            missing = [person for person in people if person[0] in named - known]
+            if not missing and (here or not fits):
+                raise UsageError(
+                    f"the copy in {folder} is another log's, or older than a change of the signing key",
+                    hint="name a newer one; without one, `citewell audit key new --lost` makes another key",
+                )
+            self._make_folder()
+            if missing:
+                # An empty file is what the next call finds when this one is killed: it makes nobody anew.
+                (self.folder / SUBJECTS).touch(mode=0o600)
+                self._add_people(missing, [] if known else pepper, named)
+            published = folder / PUBLISHED
+            if published.exists() and (fits or not self.published()):
+                self._write_published(published.read_text(encoding="utf-8").splitlines())
+            if signer is not None and fits and not here:
+                self._set_aside()
+                write_private(self.folder / SIGNING, signer.private_text())
+        return here or fits
+
+    def _people(self) -> set[str]:
+        """The pseudonyms of all; nobody where there is no file of them, which is not made."""
+        if not (self.folder / SUBJECTS).exists():
+            return set()
+        with self._using() as connection:
+            return {subject for (subject,) in connection.execute("SELECT id FROM subjects")}
 
     def _add_people(
-        self, connection: sqlite3.Connection, people: list[tuple[Any, ...]], pepper: list[tuple[Any, ...]]
+        self, people: list[tuple[Any, ...]], pepper: list[tuple[Any, ...]], named: Set[str]
     ) -> None:
         """All of them or, when it is cut short, nobody. ``pepper`` replaces one that no entry was sealed
-        with."""
-        with connection:
+        with; somebody of the same name whom no entry is about gives way."""
+        with self._using() as connection, connection:
             connection.execute("BEGIN IMMEDIATE")
+            for person in people:
+                row = connection.execute("SELECT id FROM subjects WHERE name = ?", (person[1],)).fetchone()
+                if row is not None and row[0] not in named:
+                    connection.execute("DELETE FROM subjects WHERE id = ?", row)
             connection.executemany(
                 "INSERT INTO subjects(id, name, key) VALUES(?, ?, ?) ON CONFLICT DO NOTHING", people
             )
@@ -318,7 +368,7 @@ class Signer:
         except (OSError, ValueError) as error:
             raise LogError(
                 f"signing key {path}: {error}",
-                hint="restore it from its backup, `citewell audit key restore`",
+                hint=LOST_KEY,
             ) from error
         return signer
 

@@ -142,6 +142,18 @@ class Log:
         with self._turn:
             return self._writer.replace_lost_key(stamp(self._clock), reason)
 
+    def restore_keys(self, folder: Path) -> bool:
+        """Brings missing keys back from a backup; people whom the log says were erased stay so.
+
+        Whether the key that signs is there now: a backup older than its last change has none. Raises
+        UsageError when nothing is missing, or nothing of it is in the backup.
+        """
+        with self.database.reading() as rows:
+            found = rows.execute("SELECT DISTINCT subject FROM entries WHERE subject <> ''").fetchall()
+        erased = {str(self.body(entry).get("subject", "")) for entry in self.entries(EntryKind.ERASURE)}
+        named = {subject for (subject,) in found} - erased
+        return self.keys.restore(folder, named, self._writer.in_force())
+
     # --- reading ----------------------------------------------------------------------------------
 
     def get(self, request_id: str) -> Entry:

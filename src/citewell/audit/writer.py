@@ -8,7 +8,7 @@ about what is in a body, or who waits for it.
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -16,7 +16,7 @@ import msgspec
 from citewell.audit.checkpoints import checkpoint
 from citewell.audit.database import Database, Row, Rows
 from citewell.audit.entries import COLUMNS, EntryKind, leaf, only
-from citewell.audit.keys import FolderKeys, Signer
+from citewell.audit.keys import LOST_KEY, FolderKeys, Signer
 from citewell.audit.merkle import Frontier, Tree, leaf_hash
 from citewell.audit.notes import handover, read_checkpoint
 from citewell.errors import LogError, LogIntegrityError, UsageError
@@ -103,22 +103,31 @@ class Writer:
         """The key in force. A handover that was cut short after its entry was durable is finished here."""
         if self._signer is not None and note == self._newest[0]:
             return self._signer
-        row = rows.execute(
-            f"SELECT body FROM entries WHERE {only(EntryKind.KEY)} ORDER BY seq DESC LIMIT 1"
-        ).fetchone()
         if self._signer is None:
             self._refuse_if_lost(note)
         signer = self._signer or self.keys.signer()
-        if row is not None:
-            named = str(msgspec.json.decode(row[0])["new"])
-            signer = signer if signer.public_text() == named else self.keys.take_up(named)
-        elif note and signer.id not in [identity for _, identity, _ in read_checkpoint(note).signatures]:
-            raise LogError(
-                f"the key in {self.keys.folder} is not the one that signed {self.database.where}",
-                hint="restore the log's own key from its backup",
-            )
+        if not self._in_force(rows)(signer):
+            named = _named(rows)
+            if not named:
+                raise LogError(
+                    f"the key in {self.keys.folder} is not the one that signed {self.database.where}",
+                    hint=LOST_KEY,
+                )
+            signer = self.keys.take_up(named)
         self._signer = signer
         return signer
+
+    def in_force(self) -> Callable[[Signer], bool]:
+        """Whether a key is the one that signs this log; of an empty log any is."""
+        with self.database.reading() as rows:
+            return self._in_force(rows)
+
+    def _in_force(self, rows: Rows) -> Callable[[Signer], bool]:
+        if named := _named(rows):
+            return lambda signer: signer.public_text() == named
+        note = head(rows)[1]
+        signed = [identity for _, identity, _ in read_checkpoint(note).signatures] if note else []
+        return lambda signer: not note or signer.id in signed
 
     def must_have_keys(self) -> None:
         """Before anybody is made in their folder. Raises LogError when the key of a log with entries is not
@@ -131,7 +140,7 @@ class Writer:
         if note and not self.keys.can_sign():
             raise LogError(
                 f"the signing key of {self.database.where} is not in {self.keys.folder}",
-                hint="restore it from its backup, or record that it is lost: `citewell audit key new --lost`",
+                hint=LOST_KEY,
             )
 
     def hand_over(self, timestamp: str, reason: str) -> str:
@@ -149,13 +158,21 @@ class Writer:
         return names[1]
 
     def replace_lost_key(self, timestamp: str, reason: str) -> str:
-        """A new key, signed by nobody but itself. Raises UsageError while the old one is there."""
-        if self.keys.can_sign():
+        """A new key, signed by nobody but itself. Raises UsageError while the one in force is there."""
+        if self.keys.has(self.in_force()):
             raise UsageError("the signing key is there", hint="`citewell audit key rotate` replaces it")
-        new = self.keys.signer()
+        new = self.keys.begin_anew()
         self.write([_key_entry(timestamp, "", new.public_text(), "", reason)], lost=new)
         self._signer = new
         return new.public_text()
+
+
+def _named(rows: Rows) -> str:
+    """The public key that the last handover put in force; "" before the first."""
+    row = rows.execute(
+        f"SELECT body FROM entries WHERE {only(EntryKind.KEY)} ORDER BY seq DESC LIMIT 1"
+    ).fetchone()
+    return str(msgspec.json.decode(row[0])["new"]) if row is not None else ""
 
 
 def _key_entry(timestamp: str, old: str, new: str, signature: str, reason: str) -> Sealed:

@@ -67,5 +67,10 @@ def backup(context: typer.Context, folder: Folder, home: HomeOption = None) -> N
 @group.command()
 def restore(context: typer.Context, folder: Folder, home: HomeOption = None) -> None:
     """Bring missing keys back from their copy; people who were erased since stay erased."""
-    open_home(context, home).log.restore_keys(folder)
+    whole = open_home(context, home).log.restore_keys(folder)
     say("restored")
+    if not whole:
+        aside(
+            "the people only: this copy is older than the last change of the signing key; restore a newer one"
+            " too, or record that the key is lost: `citewell audit key new --lost`"
+        )

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from citewell.access import Caller, Role
 from citewell.assembly import AUDIT_FILE, TABLES_FILE, Assembly
 from citewell.audit.deeds import Finding
-from citewell.audit.entries import EntryKind
 from citewell.audit.growth import Growth, growth_since
 from citewell.audit.rederiving import ANEW, differing
 from citewell.environment import environment
@@ -99,11 +98,10 @@ class LogKeeping:
         """A new signing key where the old one is gone. Raises UsageError while it is there."""
         return self._log(Role.ADMIN, to="change keys").replace_lost_key(reason)
 
-    def restore_keys(self, folder: str | Path) -> None:
-        """Brings missing keys back from a backup; people whom the log says were erased stay so."""
-        log = self._log(Role.ADMIN, to="change keys")
-        erased = {str(log.body(entry).get("subject", "")) for entry in log.entries(EntryKind.ERASURE)}
-        self._parts.keys.restore(Path(folder), erased)
+    def restore_keys(self, folder: str | Path) -> bool:
+        """Brings missing keys back from a backup; people whom the log says were erased stay so. False where
+        the key that signs is still missing: the backup is older than its last change."""
+        return self._log(Role.ADMIN, to="change keys").restore_keys(Path(folder))
 
     @property
     def keys(self) -> FolderKeys:
