@@ -64,5 +64,29 @@ def test_a_name_without_letters_is_found_as_it_stands(log: SqliteLog) -> None:
     assert place_hold(log, "case 12", reason="proceedings", user="\u2605").subject
 
 
+@pytest.mark.parametrize(
+    ("user", "reason", "named"),
+    [
+        ("a", "case 7", False),
+        ("Jo", "journal request", False),
+        ("Jo", "case 7 of 2026, banjo", False),
+        ("7", "case 17", False),
+        ("Jo", "jo asked", True),
+        ("Jo", "as J.O. asked", True),
+        ("J. O.", "what jo asked", True),
+        ("Jo", "jojo and jo", True),
+        ("\u7530\u4e2d", "\u7530\u4e2d\u3055\u3093\u306e\u4f9d\u983c", True),
+        ("alic", "malice", True),
+    ],
+)
+def test_a_short_name_is_looked_for_as_a_word(log: SqliteLog, user: str, reason: str, named: bool) -> None:
+    log.append(some_record(5, user=user))
+    if named:
+        with pytest.raises(UsageError, match="name the person"):
+            erase(log, user, reason=reason)
+    else:
+        assert erase(log, user, reason=reason).entries == 1
+
+
 def test_a_record_of_nobody_is_held(log: SqliteLog) -> None:
     assert place_hold(log, "case 12", reason="proceedings", request_id=f"req_{3:024d}").request_id

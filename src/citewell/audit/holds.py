@@ -7,6 +7,7 @@ Knows nothing about expiry or erasure.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
@@ -82,18 +83,38 @@ def _refuse_names(log: Log, hold: Hold, *words: str) -> None:
         refuse_name(log.keys.name(subject), *words)
 
 
+_SHORT = 4
+"""Fewer letters than this stand by chance within other words, so they name somebody only as a word."""
+
+
 def refuse_name(name: str, *words: str) -> None:
     """Raises UsageError when one of the texts, which would outlive whoever has that name, names them: also in
     other letter case, spacing or punctuation."""
     own = session_in(name) or name
-    letters = _letters(own)
-    # A name without any is looked for as it stands.
-    if own and any(letters in _letters(text) if letters else own in text for text in words):
+    if own and any(_names(own, text) for text in words):
         raise UsageError("the words name the person and would outlive them", hint="give a case number")
 
 
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
+def _names(name: str, text: str) -> bool:
+    letters, folded = "".join(filter(str.isalnum, _folded(name))), _folded(text)
+    if not letters:
+        # A name without any is looked for as it stands.
+        return name in text
+    # Overlapping ones too, each with the letter before and after it.
+    spelled = r"(?s)(?=(" + r"[\W_]*".join(map(re.escape, letters)) + r")(.?))"
+    return any(
+        len(letters) >= _SHORT or not (_goes_on(folded[: found.start()][-1:]) or _goes_on(found[2]))
+        for found in re.finditer(spelled, folded)
+    )
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _goes_on(letter: str) -> bool:
+    """Whether a word goes on with it; a script without cases need not write spaces between words."""
+    return letter.islower() or letter.isdigit()
 
 
 def lift_hold(log: Log, name: str, *, reason: str) -> None:
