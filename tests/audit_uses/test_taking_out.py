@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -95,6 +96,40 @@ def test_only_what_is_due_goes_and_a_dry_run_takes_nothing(home: Home) -> None:
     expire(home.log, home.postings, {"answers": 30, "reads": 0}, NOW)
     assert [r.request_id for r in home.queries.page(AuditQuery()).records] == [f"req_{9:024d}"]
     assert expire(home.log, home.postings, {"answers": 30}, NOW).expired == {}
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["both end", "the first is killed"])
+def test_two_expiries_at_once_leave_nothing_beside_the_log(
+    home: Home, monkeypatch: pytest.MonkeyPatch, killed: bool
+) -> None:
+    told: list[set[str]] = []
+
+    def forget(requests: Collection[str], _: Collection[str]) -> None:
+        told.append(set(requests))
+
+    first, second = Home(home.folder), Home(home.folder)
+    second.log.append(some_record(9, user="carol"))
+    take = first.postings.forget_keys
+
+    def meanwhile(keyed: Sequence[tuple[int, int, int]]) -> None:
+        # The first has noted what goes, and not yet taken it.
+        expire(second.log, second.postings, {"reads": 30}, NOW, forget=forget)
+        if killed:
+            raise KeyboardInterrupt
+        take(keyed)
+
+    second.log.note(EntryKind.READ, {"show": "what is due of another class"})
+    monkeypatch.setattr(first.postings, "forget_keys", meanwhile)
+    with suppress(KeyboardInterrupt):
+        expire(first.log, first.postings, {"answers": 30}, NOW, forget=forget)
+    expire(home.log, home.postings, {"answers": 30}, NOW, forget=forget)
+    gone = {f"req_{number:024d}" for number in (1, 2, 3, 4, 5, 9)}
+    assert set().union(*told) == gone
+    before = len(told)
+    size = home.log.size()
+    expire(home.log, home.postings, {"answers": 30}, NOW, forget=forget)
+    assert (len(told), home.log.size()) == (before, size)
+    assert home.log.check().ok
 
 
 def test_no_class_of_that_name(home: Home) -> None:

@@ -3,8 +3,8 @@
 In: a log, the days each class is kept, the time. Out: expiry entries, which name what went and keep the
 profile of each record for the counts; then the bodies and personal texts are overwritten. Leaves, tree,
 checkpoints and receipts already handed out stay good. What is under a legal hold stays. Last comes an entry
-that says it is done: what a run that was cut short left, in the files or in the stores beside the log, the
-next one takes out. Knows nothing about traces or documents.
+that names the expiry entries that are done: what a run that was cut short left, in the files or in the stores
+beside the log, the next one takes out. Knows nothing about traces or documents.
 """
 
 from __future__ import annotations
@@ -149,31 +149,35 @@ def _take_out(log: Log, postings: Postings, name: str, before: str, going: Seque
 
 
 def _finish(log: Log, postings: Postings, forget: Forget | None) -> None:
-    """What went since the last expiry that was done is taken out of every file and of the other stores."""
-    left: list[dict[str, Any]] = []
+    """What went and no expiry that was done names yet is taken out of every file and of the other stores."""
+    left: dict[int, dict[str, Any]] = {}
     for entry in log.entries(EntryKind.EXPIRY):
         body = log.body(entry)
-        left = [] if body.get("outcome") == DONE else [*left, body]
-    if not left:
-        return
+        if body.get("outcome") == DONE:
+            for seq in body.get("finished", ()):
+                left.pop(seq, None)
+        else:
+            left[entry.seq] = body
+    finished: list[int] = []
     requests: list[str] = []
     feedback: list[str] = []
-    for body in left:
+    for seq, body in left.items():
         among = ", ".join(map(str, body["entries"]))
         with log.database.reading() as rows:
-            # A batch whose contents never went is due again, or held.
-            (went,) = rows.execute(
-                f"SELECT count(*) FROM entries WHERE body IS NULL AND seq IN ({among})"
-            ).fetchone() or (0,)
-            if went:
+            # What still has its content is another run's, which is about to take it; or due again, or held.
+            still = f"SELECT 1 FROM entries WHERE body IS NOT NULL AND seq IN ({among}) LIMIT 1"
+            if rows.execute(still).fetchone() is None:
+                finished.append(seq)
                 feedback += body.get("feedback", ())
                 found = rows.execute(f"SELECT request_id FROM requests WHERE seq IN ({among})").fetchall()
                 requests += [request for (request,) in found]
+    if not finished:
+        return
     if forget is not None:
         forget(requests, feedback)
     log.database.overwrite()
     postings.database.overwrite()
-    mark: dict[str, Any] = {"entries": [], "profiles": [], "records": [], "outcome": DONE}
+    mark = {"entries": [], "profiles": [], "records": [], "outcome": DONE, "finished": finished}
     log.note(EntryKind.EXPIRY, mark)
 
 
