@@ -203,8 +203,12 @@ def test_an_erasure_that_was_cut_short_is_finished_by_the_same_command(
         patch.setattr(place, where, cut_short)
         with pytest.raises(KeyboardInterrupt):
             erase(home.log, "alice", reason="case 7", stores=[store])
-    outcome = erase(home.log, "alice", reason="case 7", stores=[store])
-    assert outcome.entries == 4
+    if where == "overwrite":
+        # The key is gone, and with it whose erasure it was.
+        with pytest.raises(UsageError, match="is finished now: sub_"):
+            erase(home.log, "alice", reason="case 7", stores=[store])
+    else:
+        assert erase(home.log, "alice", reason="case 7", stores=[store]).entries == 4
     assert store.told[-1][1] <= {f"req_{number:024d}" for number in range(1, 5)}
     told = [home.log.body(entry)["outcome"] for entry in home.log.entries(EntryKind.ERASURE)]
     assert told == ["ordered", "done"]
@@ -212,6 +216,21 @@ def test_an_erasure_that_was_cut_short_is_finished_by_the_same_command(
         assert home.holds_bytes(words) == []
     with pytest.raises(UsageError, match="knows nobody"):
         erase(home.log, "alice", reason="case 7", stores=[store])
+
+
+def test_nobody_is_told_that_somebody_else_was_erased(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut_short(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    pseudonym = home.log.get(f"req_{1:024d}").subject
+    with monkeypatch.context() as patch:
+        patch.setattr(home.log.keys, "destroy", cut_short)
+        with pytest.raises(KeyboardInterrupt):
+            erase(home.log, "alice", reason="case 7")
+    with pytest.raises(UsageError, match=f"knows nobody.*finished now: {pseudonym}"):
+        erase(home.log, "bobb", reason="case 8")
+    assert home.log.record(f"req_{1:024d}").user_query == "[erased]"
+    assert home.log.record(f"req_{5:024d}").user_query == "what bob asked?"
 
 
 def test_an_erasure_that_was_cut_short_waits_for_a_hold(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,8 +45,7 @@ class Erasure(Record, frozen=True, kw_only=True):
 def erase(log: Log, person: str, *, reason: str, stores: Sequence[Forgetful] = ()) -> Erasure:
     """``person`` is a user, or the name that :func:`citewell.audit.keys.asker` has for a session.
 
-    Erasures that were cut short are finished first; when nobody of that name is left then, the last of those
-    is what is given.
+    Erasures that were cut short are finished first; one of them is given where it was this person's.
 
     Raises UsageError for somebody the log does not know, who is under a legal hold, or whom the reason names;
     whatever a store raises: then the same call goes on.
@@ -54,12 +53,19 @@ def erase(log: Log, person: str, *, reason: str, stores: Sequence[Forgetful] = (
     holds = Holding(log)
     # One whose key still stands, and who came under a hold since, waits for its end.
     left = [told for told in _left(log) if _hold_on(log, holds, told["subject"]) is None]
+    # Asked before it is done: after it nobody can tell who they were.
+    own = {told["subject"] for told in left if person and log.keys.name(told["subject"]) == person}
     finished = [_finish(log, told, stores) for told in left]
     known = log.keys.find(person) if person else None
-    if known is None and finished:
-        return finished[-1]
     if known is None:
-        raise UsageError("the log knows nobody of that name", hint="check the spelling, or they are erased")
+        for done in finished:
+            if done.subject in own:
+                return done
+        subjects = ", ".join(done.subject for done in finished)
+        also = f"; an erasure that was cut short before is finished now: {subjects}" if subjects else ""
+        raise UsageError(
+            f"the log knows nobody of that name{also}", hint="check the spelling, or they are erased"
+        )
     refuse_name(person, reason)
     hold = _hold_on(log, holds, known.id)
     if hold is not None:
