@@ -99,6 +99,13 @@ def test_what_is_forgotten_is_gone_and_the_rest_stays(store: Store) -> None:
     assert traces.forget([]) == 0  # type: ignore[attr-defined]
 
 
+def test_the_requests_of_a_time_are_named(store: Store) -> None:
+    traces = store()
+    for number in range(1, 5):
+        traces.put(trace(number))
+    assert traces.before(trace(3).timestamp) == {"req_1", "req_2"}  # type: ignore[attr-defined]
+
+
 def test_words_that_are_hard_to_keep(store: Store) -> None:
     traces = store()
     odd = trace(1, "nul\x00 % ? 'quote' ☕", final_returned="\x00 100% ? 'x' \u2028")

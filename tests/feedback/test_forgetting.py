@@ -10,9 +10,11 @@ from tests.feedback.conftest import Room
 
 from citewell.access import Caller, Role
 from citewell.audit import AuditQuery
+from citewell.clock import stamp
 from citewell.config import Config, Retention
 from citewell.errors import UsageError
 from citewell.feedback import Signal
+from citewell.records import Trace
 
 QUESTION, BECAUSE, OPINION = "the merger with Borealis?", "Borealis is misspelt", "Zephyrus knows better"
 
@@ -80,6 +82,30 @@ def test_what_bob_said_is_bob_s(told: Room) -> None:
     mine, his = told.store.of(f"req_{1:024d}")
     assert (mine.meta, mine.user) == ({"because": BECAUSE}, "alice")
     assert (his.meta, his.user, his.signal) == ({}, "", Signal.THUMBS_DOWN)
+
+
+@pytest.mark.parametrize("act", ["erase", "expire"])
+def test_words_that_never_reached_the_log_are_taken_out_too(told: Room, act: str) -> None:
+    def put(number: int, words: str) -> None:
+        now = stamp(told.clock)
+        lost = Trace(session_id="ses_9", request_id=f"req_{number:024d}", timestamp=now, query=words)
+        told.traces.put(lost)
+
+    put(91, "Boreas was asked about, and then the process was killed")
+    told.clock.forward(3600)
+    put(92, "Notus is being asked about")
+    if act == "expire":
+        told.kb.audit.expire(dry_run=True)
+        told.kb.audit.hold("all", reason="proceedings")
+        told.kb.audit.expire()
+        assert told.holds_bytes("Boreas") != []
+        told.kb.audit.lift("all", reason="settled")
+        told.kb.audit.expire()
+    else:
+        assert told.kb.audit.erase("bob", reason="case 9").forgotten["traces"] == 1
+    assert told.holds_bytes("Boreas") == []
+    assert told.holds_bytes("Notus") != []
+    assert told.traces.get(f"req_{1:024d}") is not None
 
 
 def test_feedback_expires_with_its_class(told: Room) -> None:

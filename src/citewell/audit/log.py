@@ -15,7 +15,7 @@ from __future__ import annotations
 import base64
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -169,6 +169,18 @@ class Log:
                 f"entry {entry.seq} is not of request {request_id}", hint="run `citewell audit check`"
             )
         return entry
+
+    def lacking(self, requests: Collection[str]) -> set[str]:
+        """Those of the requests that have no entry, and never had one."""
+        asked = sorted(requests)
+        sealed: set[str] = set()
+        for start in range(0, len(asked), 500):
+            some = asked[start : start + 500]
+            among = ", ".join("?" * len(some))
+            with self.database.reading() as rows:
+                found = rows.execute(f"SELECT request_id FROM requests WHERE request_id IN ({among})", some)
+                sealed.update(request for (request,) in found)
+        return set(asked) - sealed
 
     def absent(self, request_id: str) -> UsageError:
         """What is said of a request that has no record."""

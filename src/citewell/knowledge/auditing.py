@@ -259,7 +259,10 @@ class Auditing:
     # --- taking out -------------------------------------------------------------------------------
 
     def expire(self, *, dry_run: bool = False) -> Expiry:
-        """What the configured retention says, today. Raises LogError."""
+        """What the configured retention says, today; traces of requests that came to no entry go too. Raises
+        LogError."""
+        from citewell.knowledge.forgetting import forget_unsealed
+
         self._caller.must(Role.ADMIN, to="expire records")
         parts = self._parts
         if not dry_run:
@@ -277,7 +280,11 @@ class Auditing:
             parts.traces.forget(requests)
             parts.feedback.drop(feedback, requests)
 
-        return expire(parts.log, self._postings, days, parts.clock.now(), dry_run=dry_run, forget=forget)
+        now = parts.clock.now()
+        outcome = expire(parts.log, self._postings, days, now, dry_run=dry_run, forget=forget)
+        if not dry_run:
+            forget_unsealed(parts.traces, parts.log, now)
+        return outcome
 
     def erase(self, user: str = "", *, session: str = "", reason: str = "") -> Erasure:
         """Forgets a user, or the session of somebody without a name; see
@@ -295,7 +302,7 @@ class Auditing:
         parts = self._parts
         parts.seal_configuration()
         stores = (
-            ForgetTraces(parts.traces),
+            ForgetTraces(parts.traces, parts.log, parts.clock),
             ForgetFeedback(parts.feedback),
             ForgetCases(parts.feedback),
             ForgetSuppliedTexts(parts.evidence, parts.log, self.queries),

@@ -7,28 +7,46 @@ to Citewell and keeps anybody's words belongs in here. Knows nothing about keys.
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from citewell.audit.holds import Holding
 from citewell.audit.keys import session_in
 from citewell.audit.question import AuditQuery
+from citewell.clock import written
 
 if TYPE_CHECKING:
     from citewell.audit.log import Log
     from citewell.audit.pages import Queries
     from citewell.evidence.sqlite import SqliteEvidence
     from citewell.feedback import FeedbackStore
+    from citewell.ports import Clock
     from citewell.traces import SharedTraces, SqliteTraces
 
 
+_ON_ITS_WAY = timedelta(minutes=10)
+"""After which a request that is in no log is not coming any more: its trace was kept, and then whoever
+answered it was killed, or could not write."""
+
+
+def forget_unsealed(traces: SqliteTraces | SharedTraces, log: Log, now: datetime) -> None:
+    """Overwrites the traces to which no entry of the log leads, whoever's they were; none under a hold of
+    everything."""
+    if Holding(log).of("", {}) is None:
+        traces.forget(log.lacking(traces.before(written(now - _ON_ITS_WAY))))
+
+
 class ForgetTraces:
-    """What happened in each request, with question and answer."""
+    """What happened in each request, with question and answer; and in those that came to no entry, which may
+    have been theirs."""
 
     name = "traces"
 
-    def __init__(self, traces: SqliteTraces | SharedTraces) -> None:
-        self._traces = traces
+    def __init__(self, traces: SqliteTraces | SharedTraces, log: Log, clock: Clock) -> None:
+        self._traces, self._log, self._clock = traces, log, clock
 
     def forget(self, person: str, requests: Collection[str]) -> int:
+        forget_unsealed(self._traces, self._log, self._clock.now())
         return self._traces.forget(requests)
 
 

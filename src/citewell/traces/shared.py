@@ -119,6 +119,12 @@ class SharedTraces:
                 )
         return trace is not None
 
+    def before(self, timestamp: str) -> set[str]:
+        """The requests that were asked before it."""
+        with self.database.reading() as rows:
+            found = rows.execute("SELECT request_id FROM traces WHERE timestamp < ?", (timestamp,))
+            return {request for (request,) in found}
+
     def forget(self, request_ids: Collection[str]) -> int:
         """Overwrites the traces of these requests; how many there were."""
         with self.database.writing() as rows:

@@ -96,6 +96,12 @@ class SqliteTraces:
                 self._connection.execute("COMMIT")
         return row is not None
 
+    def before(self, timestamp: str) -> set[str]:
+        """The requests that were asked before it. Raises CitewellError."""
+        with self._using():
+            rows = self._connection.execute("SELECT request_id FROM traces WHERE timestamp < ?", (timestamp,))
+            return {request for (request,) in rows}
+
     def forget(self, request_ids: Collection[str]) -> int:
         """Overwrites the traces of these requests; how many there were. Raises CitewellError."""
         with self._using():
