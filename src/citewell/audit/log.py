@@ -5,9 +5,9 @@ What can be done beforehand is done in the caller's thread, outside any lock: pe
 encryption. Writers that wait at the same time then share one transaction (:mod:`citewell.audit.groups`,
 :mod:`citewell.audit.writer`); across processes the database lets one in at a time. A group's entries, tree
 and signed checkpoint become durable together or not at all, so sequence numbers have no gaps and the newest
-entry is under a signature too. When ``append`` raises, nothing was written. Entries are ordered by ``seq``;
-timestamps are kept as they were given, also when the clock jumped. Knows nothing about how an answer came
-about.
+entry is under a signature too. When ``append`` raises, nothing was written, but for an UnsettledError: a
+server that was lost in the midst of a COMMIT. Entries are ordered by ``seq``; timestamps are kept as they
+were given, also when the clock jumped. Knows nothing about how an answer came about.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from citewell.audit.keys import FolderKeys, asker
 from citewell.audit.merkle import EMPTY, leaf_hash
 from citewell.audit.schema import migrate
 from citewell.audit.sqlite import SqliteDatabase
-from citewell.audit.writer import Sealed, Writer, head, stored_tree
+from citewell.audit.writer import Sealed, UnsettledError, Writer, head, stored_tree
 from citewell.clock import SystemClock, stamp
 from citewell.errors import LogIntegrityError, UsageError
 from citewell.identity import SALT_BYTES, TAG, canonical_json, hash_bytes
@@ -62,7 +62,8 @@ class Log:
     # --- writing ----------------------------------------------------------------------------------
 
     def append(self, record: AuditRecord) -> str:
-        """Seals ``record``; durable when it returns its hash. Raises LogError: then nothing was written.
+        """Seals ``record``; durable when it returns its hash. Raises LogError: then nothing was written, or
+        for an UnsettledError nobody can tell.
 
         Its subject is the user, or the session when nobody is named.
         """
@@ -106,7 +107,8 @@ class Log:
         try:
             self._commit(group)
         except BaseException as error:
-            if len(group) == 1 or not isinstance(error, Exception):
+            again = isinstance(error, Exception) and not isinstance(error, UnsettledError)
+            if len(group) == 1 or not again:
                 for waiting in group:
                     waiting.error = error
                 if not isinstance(error, Exception):

@@ -36,6 +36,12 @@ class Sealed(NamedTuple):
     request_id: str = ""
 
 
+class UnsettledError(LogError):
+    """What was to be written may stand in the log or not; so it is not to be written again unseen."""
+
+    retryable = False
+
+
 class Writer:
     """One at a time: whoever uses it from several threads keeps them apart."""
 
@@ -45,12 +51,34 @@ class Writer:
         self._newest: tuple[str, Frontier] = ("", Frontier())
 
     def write(self, group: Sequence[Sealed], *, lost: Signer | None = None) -> list[bytes]:
-        """The leaves' hashes; ``lost`` signs because the key in force is gone."""
-        with self.database.writing() as rows:
-            signer = lost or self.signing_key(rows, head(rows)[1])
-            hashes, newest = self._put(rows, group, signer)
-        self._newest = newest
+        """The leaves' hashes; ``lost`` signs because the key in force is gone. Raises UnsettledError where
+        the database is gone with the answer to COMMIT, and nobody can tell."""
+        put: tuple[list[bytes], tuple[str, Frontier]] | None = None
+        try:
+            with self.database.writing() as rows:
+                put = self._put(rows, group, lost or self.signing_key(rows, head(rows)[1]))
+        except LogError as error:
+            if put is None or not self._stands(*put, error):
+                raise
+        hashes, self._newest = put
         return hashes
+
+    def _stands(self, hashes: Sequence[bytes], newest: tuple[str, Frontier], error: LogError) -> bool:
+        """Whether leaves whose COMMIT failed with ``error`` are in the log for all that: a server may have
+        done it and lost the connection."""
+        try:
+            # As a writer: this waits for a COMMIT that is still under way.
+            with self.database.writing() as rows:
+                found = rows.execute(
+                    "SELECT hash FROM tree WHERE level = 0 AND place >= ? AND place < ? ORDER BY place",
+                    (newest[1].size - len(hashes), newest[1].size),
+                ).fetchall()
+        except LogError:
+            raise UnsettledError(
+                f"{error}; nobody can tell whether it was written",
+                hint="when the log is reached again, look with `citewell audit query` before asking anew",
+            ) from error
+        return [bytes(digest) for (digest,) in found] == hashes
 
     def _put(
         self, rows: Rows, group: Sequence[Sealed], *signers: Signer
