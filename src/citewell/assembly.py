@@ -151,7 +151,7 @@ class Assembly:
         if self.config.audit.database:
             from citewell.audit.postgres import PostgresDatabase
 
-            return PostgresDatabase(self.config.audit.database, schema="citewell_index")
+            return PostgresDatabase(self.config.audit.database, schema="citewell_index", readonly=readonly)
         from citewell.audit.sqlite import SqliteDatabase
 
         return SqliteDatabase(self.home / TABLES_FILE, readonly=readonly)

@@ -6,6 +6,7 @@ import itertools
 import tempfile
 import threading
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 
 import psycopg
 import pytest
@@ -64,6 +65,40 @@ def test_a_role_that_reads_snapshots_does_not_number_twice(postgres_url: str) ->
     assert numbers(first) == list(range(1, 41))
     for writer in writers:
         writer.close()
+
+
+def test_what_is_open_for_reading_only_is_not_changed(postgres_url: str) -> None:
+    schema = f"server{next(_SCHEMAS)}"
+    with pytest.raises(LogError, match="there is no PostgreSQL schema"):
+        PostgresDatabase(postgres_url, schema=schema, readonly=True)
+    with psycopg.connect(postgres_url) as server:
+        assert server.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,)).fetchone() is None
+    written = opened(postgres_url)
+    add(written)
+    read = PostgresDatabase(postgres_url, schema=written.schema, readonly=True)
+    assert numbers(read) == [1]
+    for change in (lambda: add(read), read.overwrite):
+        with pytest.raises(LogError, match="reading only"):
+            change()
+    for database in (read, written):
+        database.close()
+
+
+def test_walks_over_a_whole_log_are_not_read_into_memory(postgres_url: str) -> None:
+    written = opened(postgres_url)
+    read = PostgresDatabase(postgres_url, schema=written.schema, readonly=True)
+    long = "SELECT number, repeat('x', 2000) FROM generate_series(1, ?) number ORDER BY number"
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+    with read.reading() as rows:
+        first, second = iter(rows.execute(long, (100_000,))), iter(rows.execute(long, (100_000,)))
+        for number in range(1, 5_000):
+            # Side by side, as a check walks its tables.
+            assert (next(first)[0], next(second)[0]) == (number, number)
+        assert rows.execute("SELECT count(*) FROM numbers").fetchone() == (0,)
+    assert getrusage(RUSAGE_SELF).ru_maxrss - before < 100_000
+    assert numbers(read) == []
+    for database in (read, written):
+        database.close()
 
 
 @pytest.mark.parametrize("setting", ["fsync", "synchronous_commit"])

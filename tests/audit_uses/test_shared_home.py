@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,3 +111,24 @@ def test_expired_answers_take_their_traces_along(home: KnowledgeBase, postgres_u
         assert kb.audit.expire().requests == (record.request_id,)
         assert [trace.request_id for trace in kb.trace("s1")] == [asked.request_id]
         assert kb.log.check().ok
+
+
+def test_others_read_while_the_log_is_checked(home: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    from citewell.audit import log as module
+
+    home.ask(QUESTION, user="alice", session_id="s1")
+    assert home.audit.counts(AuditQuery()).total == 1
+    check, seen = module.check_log, []
+
+    def slow(*given: object, **named: object) -> object:
+        reader = threading.Thread(target=lambda: seen.append(home.parts.log.size()), daemon=True)
+        reader.start()
+        reader.join(5)
+        assert seen, "a read waits for the check"
+        return check(*given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "check_log", slow)
+    report = home.log.check()
+    assert report.ok, report.findings
+    assert not [told for told in report.skipped if "tables" in told]
+    assert seen == [report.size]

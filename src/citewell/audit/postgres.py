@@ -8,10 +8,11 @@ by the next block. Knows nothing about entries.
 
 from __future__ import annotations
 
+import itertools
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from citewell.addresses import named
@@ -29,13 +30,16 @@ _PLAIN_INSERT = re.compile(r"\s*INSERT INTO (\w+)\(([\w, ]+)\) VALUES\((?:\?(?:,
 class PostgresDatabase:
     """Safe to share between threads; any number of processes and machines may open one schema.
 
-    Raises MissingExtraError without psycopg, ConfigError for a server that does not sync its commits,
-    LogError for one that cannot be reached.
+    ``readonly`` opens what is there and changes nothing; it reads a walk over a whole table some rows at a
+    time. Raises MissingExtraError without psycopg, ConfigError for a server that does not sync its commits,
+    LogError for one that cannot be reached or, to be read only, has no such schema.
     """
 
     types: Mapping[str, str] = {"id": "BIGINT", "bytes": "BYTEA", "compact": ""}
 
-    def __init__(self, url: str, *, schema: str = "citewell", wait_s: float = 30.0) -> None:
+    def __init__(
+        self, url: str, *, schema: str = "citewell", readonly: bool = False, wait_s: float = 30.0
+    ) -> None:
         try:
             import psycopg
         except ImportError as error:
@@ -47,25 +51,37 @@ class PostgresDatabase:
         self._error: type[Exception] = psycopg.Error
         self._url, self._wait_ms = url, int(wait_s * 1000)
         self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
-        self._closed = False
+        self._readonly, self._closed = readonly, False
         with self._as_log_error():
-            self._writer = self._open_writer()
+            self._writer = None if readonly else self._open_writer()
             self._reader = self._open_reader()
-            for setting in ("synchronous_commit", "fsync"):
-                synced = self._writer.execute(f"SHOW {setting}".encode()).fetchone()
-                if synced and synced[0] == "off":
-                    self.close()
-                    raise ConfigError(
-                        "this PostgreSQL acknowledges commits that are not on its disk",
-                        hint=f"set {setting} = on",
-                    )
+            if self._writer is not None:
+                self._refuse_unsynced(self._writer)
+            else:
+                self._refuse_absent()
+
+    def _refuse_unsynced(self, writer: psycopg.Connection[Row]) -> None:
+        for setting in ("synchronous_commit", "fsync"):
+            synced = writer.execute(f"SHOW {setting}".encode()).fetchone()
+            if synced and synced[0] == "off":
+                self.close()
+                raise ConfigError(
+                    "this PostgreSQL acknowledges commits that are not on its disk",
+                    hint=f"set {setting} = on",
+                )
+
+    def _refuse_absent(self) -> None:
+        found = self._reader.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (self.schema,))
+        if found.fetchone() is None:
+            self.close()
+            raise LogError(f"there is no {self.where}", hint="check the URL, or ask something first")
 
     @contextmanager
     def reading(self) -> Iterator[Rows]:
         with self._read_lock, self._as_log_error():
             self._reader = self._live(self._reader, self._open_reader)
-            with self._reader.transaction():
-                yield _PostgresRows(self._reader)
+            with self._reader.transaction(), ExitStack() as walks:
+                yield _PostgresRows(self._reader, walks if self._writer is None else None)
 
     @contextmanager
     def writing(self) -> Iterator[Rows]:
@@ -98,10 +114,13 @@ class PostgresDatabase:
         with self._write_lock, self._read_lock:
             self._closed = True
             self._reader.close()
-            self._writer.close()
+            if self._writer is not None:
+                self._writer.close()
 
     @contextmanager
     def _writing(self) -> Iterator[psycopg.Connection[Row]]:
+        if self._writer is None:
+            raise LogError(f"{self.where} is open for reading only", hint="open it for writing")
         with self._write_lock, self._as_log_error():
             self._writer = self._live(self._writer, self._open_writer)
             yield self._writer
@@ -146,7 +165,8 @@ class PostgresDatabase:
                 f"audit.database is no URL of PostgreSQL: {named(self._url)}",
                 hint="write postgresql://USER:PASSWORD@HOST/DATABASE, and in a password %25 for %, %40 for @",
             ) from None
-        connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"'.encode())
+        if not self._readonly:
+            connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"'.encode())
         connection.execute(f'SET search_path TO "{self.schema}"'.encode())
         connection.execute(f"SET lock_timeout = {self._wait_ms}".encode())
         # Plans are made for the values at hand: a key may have ten records or a million.
@@ -173,14 +193,25 @@ _HINTS = {
 """By the beginning of the SQLSTATE."""
 
 
-class _PostgresRows:
-    """A running transaction, in the log's words."""
+_AT_A_TIME = 2_000
+"""Rows of a walk that are in memory."""
 
-    def __init__(self, connection: psycopg.Connection[Row]) -> None:
-        self._connection = connection
+
+class _PostgresRows:
+    """A running transaction, in the log's words. With ``walks``, which end what is not read to its end, the
+    server keeps what a statement gave and hands out some rows at a time."""
+
+    def __init__(self, connection: psycopg.Connection[Row], walks: ExitStack | None = None) -> None:
+        self._connection, self._walks = connection, walks
+        self._numbers = itertools.count()
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
-        return self._connection.execute(_placed(sql), values)
+        if self._walks is None:
+            return self._connection.execute(_placed(sql), values)
+        cursor = self._connection.cursor(name=f"walk{next(self._numbers)}")
+        cursor.itersize = _AT_A_TIME
+        self._walks.callback(cursor.close)
+        return cursor.execute(_placed(sql), values)
 
     def executemany(self, sql: str, values: Iterable[Sequence[Any]]) -> object:
         plain = _PLAIN_INSERT.fullmatch(sql)

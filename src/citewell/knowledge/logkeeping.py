@@ -48,20 +48,26 @@ class LogKeeping:
         """Derives the log again, with the stored evidence and the prompt files of this release.
 
         ``outside`` are checkpoints that somebody else kept, ``key`` the published keys, one a line (those of
-        the home when empty). Changes nothing, so that a copy on a read-only disk can be checked.
+        the home when empty). Changes nothing, so that a copy on a read-only disk can be checked; on a
+        connection of its own, so that others read meanwhile.
         """
-        from citewell.audit import SqliteLog
-
         self._caller.must(Role.AUDITOR, to="check the log")
         self._parts.must_be_there()
-        if self._parts.config.audit.database:
-            return self._checked(self._parts.log, self._parts.evidence, outside, key)
-        log = SqliteLog(self._parts.home / AUDIT_FILE, readonly=True, keys=self._parts.keys)
+        log = self._readonly_log()
         try:
             with self._readable_evidence() as evidence:
                 return self._checked(log, evidence, outside, key)
         finally:
             log.database.close()
+
+    def _readonly_log(self) -> Log:
+        from citewell.audit import Log, SqliteLog
+
+        if url := self._parts.config.audit.database:
+            from citewell.audit.postgres import PostgresDatabase
+
+            return Log(PostgresDatabase(url, readonly=True), self._parts.keys)
+        return SqliteLog(self._parts.home / AUDIT_FILE, readonly=True, keys=self._parts.keys)
 
     def size(self) -> int:
         """Entries in the log, whoever's they are."""
