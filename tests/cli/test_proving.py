@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import shutil
 import stat
 from pathlib import Path
 
@@ -131,6 +132,19 @@ def test_keys_are_made_rotated_backed_up_and_restored(run, tmp_path: Path) -> No
     (home / "keys" / "signing.key").unlink()
     assert run("audit", "key", "restore", tmp_path / "safe", "--home", home).exit_code == 0
     assert run("audit", "check", "--home", home).exit_code == 0
+
+
+def test_a_backup_older_than_a_rotation_says_what_it_does_not_bring(run, small: Path, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    assert run("audit", "key", "backup", tmp_path / "old", "--home", small).exit_code == 0
+    assert run("audit", "key", "rotate", "--home", small).exit_code == 0
+    shutil.rmtree(small / "keys")
+    partly = run("audit", "key", "restore", tmp_path / "old", "--home", small)
+    assert partly.exit_code == 0
+    assert "key new --lost" in partly.stderr
+    assert run("audit", "key", "rotate", "--home", small).exit_code != 0
+    assert run("audit", "key", "new", "--lost", "--home", small).exit_code == 0
+    assert run("audit", "key", "rotate", "--home", small).exit_code == 0
+    assert run("audit", "check", "--home", small).exit_code == 0
 
 
 def test_a_lost_key_is_replaced_on_record(run, small: Path) -> None:  # type: ignore[no-untyped-def]
