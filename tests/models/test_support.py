@@ -71,6 +71,13 @@ def test_unchecked_has_nothing_to_join() -> None:
         ("Revenue rose. Costs fell.", "text"),
         ("Item\t2023\t2022\nRevenue\t10\t9\nCosts\t8\t8", "table"),
         ("Nike. Company.\nFounded: 1964.\nSeat: Beaverton.", "table"),
+        ("club: Lanus; played: 76; lost: 4\nclub: Boca; played: 76; lost: 9", "table"),
+        ("Policy: Some employees receive a bonus.\nScope: The policy applies in Ohio.", "text"),
+        ("Dose: Some patients vomit after it.\nAge: Most patients are adults.", "text"),
+        (
+            "Notice: The tenant gives notice.\nRent: Tenants pay it monthly.\nCover: The plan covers it.",
+            "text",
+        ),
     ],
 )
 def test_kind_of_source(text: str, kind: str) -> None:

@@ -129,6 +129,25 @@ def test_a_denial_is_refused_whatever_the_model_says() -> None:
     assert "denied" in verdict.reason
 
 
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        (
+            "All employees receive a bonus.",
+            "Policy: Some employees receive a bonus.\nScope: The policy applies in Ohio.",
+        ),
+        (
+            "The landlord gives the tenant notice.",
+            "Notice: The tenant gives the landlord notice.\nRent: The tenant pays rent to the landlord.",
+        ),
+        ("The notice is 30 days.", "Notice: The tenant gives notice.\nRent: The tenant pays rent."),
+    ],
+)
+def test_prose_under_labels_is_held_to_its_words(claim: str, source: str) -> None:
+    verdict = Verifier(Fixed(0.99, 0.005)).verify(claim, [source])
+    assert verdict.status is Status.UNSUPPORTED
+
+
 def test_entailment_over_the_threshold_is_verified_and_says_by_whom() -> None:
     verdict = Verifier(Fixed(0.8, 0.1)).verify("It grew.", ["The firm got bigger."])
     assert (verdict.status, verdict.proof, verdict.label) == (

@@ -151,3 +151,9 @@ STOP = frozenset(
     "a an the of in on at to for and or but by with from as is are was were be been being it its this that these those "
     "he she they his her their has have had do does did will would can could may might which who whom than then also".split()
 )
+
+SUBJECTS = frozenset("the a an this these that those it he she we you they our your their".split())
+"""What opens a clause as often as a phrase."""
+
+PLURALS = frozenset("we you they people children men women".split())
+"""Plurals without an "s", before a verb without one."""

@@ -54,6 +54,7 @@ def _past(base: str) -> str:
     return base + "ed"
 
 
+BASES = frozenset(_BASES)
 THIRD = frozenset(_third(base) for base in _BASES)
 PAST = (
     frozenset(_past(base) for base in _BASES)
@@ -84,6 +85,11 @@ _BASE_OF = {form(base): base for base in _BASES for form in (_third, _past)}
 def base_of(word: str) -> str | None:
     """The base of a regular form this table knows: "opened" and "opens" give "open"."""
     return _BASE_OF.get(word)
+
+
+def is_base(word: str) -> bool:
+    """``word`` (lower case) is the base of a regular verb, and as often a noun: "report"."""
+    return word in BASES
 
 
 def is_finite(word: str) -> bool:
