@@ -393,6 +393,34 @@ def test_quotes_of_the_label_and_another_years_cell_are_as_the_embedded_writer_m
     assert result.verdict.proof is Proof.VERBATIM
 
 
+@pytest.mark.parametrize(
+    ("question", "status"),
+    [
+        ("What were net sales in 2021?", Status.UNSUPPORTED),
+        ("What were net sales in 2020?", Status.VERIFIED),
+        ("What were net sales from 2019 to 2021?", Status.VERIFIED),
+        ("What were net sales before 2021?", Status.VERIFIED),
+        ("Why did net sales rise in 2021?", Status.VERIFIED),
+        ("What were net sales?", Status.VERIFIED),
+    ],
+)
+def test_a_cell_of_a_year_that_is_not_asked_is_not_verified_in_however_many_quotes(
+    question: str, status: Status
+) -> None:
+    text = "Net sales\t5,120\t4,800"
+    cells = (Cell(start=10, end=15, head="2021"), Cell(start=16, end=21, head="2020"))
+    row = Row(start=0, end=21, label="Net sales", cells=cells)
+    one, store = passage("table", text, (row,), context="Income\nStatement (In millions): 2021; 2020")
+    checker = Checker(Verifier(FakeEntailer()), store, Verification())
+    for quotes in (("Net sales", "4,800"), ("Net sales | 4,800",)):
+        said = ": ".join(quotes)
+        claim = says(said, *(Quote(source="table", text=quote) for quote in quotes))
+        draft = Draft(text=said, raw=said, claims=(claim,), maker=WRITER)
+        (result,) = checker.check(question, (), draft, [one]).claims
+        assert result.verdict.status is status
+        assert ("FY2020" in result.verdict.reason) is (status is Status.UNSUPPORTED)
+
+
 def test_a_draft_without_claims_is_read_from_its_text() -> None:
     store = MemoryEvidence()
     one, own = passage("nike", NIKE)

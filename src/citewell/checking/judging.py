@@ -7,6 +7,7 @@ repair.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -16,9 +17,11 @@ from citewell.checking.citations import MAKER, Cited, Library
 from citewell.checking.computing import computed
 from citewell.checking.work import Work, by_overlap, passages_of, status_of
 from citewell.config import Verification
+from citewell.matching.calculation.named import year_before, years_meant
 from citewell.matching.cells import is_value, text_of
 from citewell.matching.naming import calendar, head_fit
 from citewell.matching.periods import periods_in
+from citewell.matching.questions import read_question
 from citewell.matching.rows import joined
 from citewell.records import Cell, Label, Passage, Proof, Quote, Status, Verdict
 from citewell.verification.evidence import EvidenceText
@@ -26,6 +29,10 @@ from citewell.verification.verbatim import fold
 from citewell.verification.verifier import Question, Verifier
 
 MOST_PASSAGES = 20  # read for one claim; what is left out is noted
+_OPEN = re.compile(
+    r"\b(?:since|after|before|until|prior|previous|preceding|last|past|years|each|every)\b", re.IGNORECASE
+)
+"""With these a question means more periods than it names."""
 CITED_AFTERWARDS = 3  # passages tried one by one when a claim cites nothing
 
 
@@ -81,9 +88,10 @@ class Judging:
             for cell in row.cells
             if any(start <= cell.start and cell.end <= end for c in quotes for start, end in c.spans)
         ]
-        # One quote of several cells is another writer's choice; the embedded writer chose by the period.
-        if any(len(cited.spans) > 1 for cited in quotes) and self._of_another_period(told, quotes[0].passage):
-            return None
+        if other := self._of_another_period(told, quotes[0].passage):
+            return Verdict(
+                status=Status.UNSUPPORTED, reason=other, maker=MAKER, label=Label.NEUTRAL, support=0.0
+            )
         heads = [" ".join(cell.head.split()) for cell in told if cell.head]
         under = f" under \u201c{heads[0]}\u201d" if len(heads) == 1 else ""
         return Verdict(
@@ -95,18 +103,26 @@ class Judging:
             support=1.0,
         )
 
-    def _of_another_period(self, cells: Sequence[Cell], passage: Passage | None) -> bool:
-        """Whether a number among ``cells`` stands under one period, and the question names only others."""
-        asked = periods_in(self.question)
-        if passage is None or not asked:
-            return False
+    def _of_another_period(self, cells: Sequence[Cell], passage: Passage | None) -> str:
+        """That a number among ``cells`` stands under one period and the question names only others, or "".
+        One that asks for a change, a mean or a ratio asks for the year before as well."""
+        wanted = read_question(self.question)
+        if passage is None or not wanted.periods or _OPEN.search(self.question):
+            return ""
+        asked = years_meant(self.question, wanted.periods)
+        if wanted.changes or wanted.average or wanted.formulae:
+            asked += [year_before(period) for period in asked]
         known = calendar(passage.chunk)
-        return any(
-            is_value(text_of(passage, cell.start, cell.end))
-            and len(periods_in(cell.head)) == 1
-            and not any(head_fit(cell.head, period, known) > 0 for period in asked)
-            for cell in cells
-        )
+        for cell in cells:
+            if (
+                is_value(value := text_of(passage, cell.start, cell.end))
+                and len(found := periods_in(cell.head)) == 1
+                and not any(head_fit(cell.head, period, known) > 0 for period in asked)
+            ):
+                return (
+                    f"{value.strip()} is of {found[0].name}, the question asks for {wanted.periods[0].name}"
+                )
+        return ""
 
     def of(self, work: Work, passages: Sequence[Passage]) -> Question:
         """What the verifier is asked: does the claim follow from these passages together?"""
