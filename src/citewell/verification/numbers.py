@@ -8,8 +8,8 @@ count, kilograms no milligrams, dollars no euros) and their values at full scale
 the claim's digits must be the source's value rounded at the claim's own last place, with at least
 two significant digits (zeros at the end of a whole number count as written; a bare whole number is a
 count and is never a rounding); with a hedge word
-("about") one significant digit or a difference of five percent will do; "over" and "under" accept a
-source on that side within a factor of two. Numbers without a scale word take the scale that the
+("about") one significant digit or a difference of five percent will do; "nearly" accepts a source up to a
+tenth below; "over" and "under" accept one on that side within a factor of two. Numbers without a scale word take the scale that the
 context states ("in millions"). Brackets in tables are a minus only against a claim that says which
 direction it went. Knows nothing about rows and columns: see :mod:`citewell.verification.cells`.
 """
@@ -253,6 +253,7 @@ def _round(source: Decimal, step: Decimal, how: str) -> Decimal:
 _HEDGED: dict[str, Callable[[Decimal, Decimal], bool]] = {
     "about": lambda value, source: abs(value - source) <= Decimal("0.05") * source,
     "over": lambda value, source: value <= source <= 2 * value,
+    "nearly": lambda value, source: Decimal("0.9") * value <= source <= value,
     "under": lambda value, source: value / 2 <= source <= value,
 }
 

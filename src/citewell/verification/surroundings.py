@@ -12,7 +12,7 @@ from citewell.records import Record
 
 
 class Said(Record, frozen=True, kw_only=True):
-    """``hedge`` is about, over, under or ""; ``direction`` +1 for a rise, -1 for a fall, else 0."""
+    """``hedge`` is about, over, nearly, under or ""; ``direction`` +1 for a rise, -1 for a fall, else 0."""
 
     hedge: str = ""
     direction: int = 0
@@ -24,7 +24,8 @@ _HEDGES: tuple[tuple[str, str], ...] = (
               r"close to|or so|on the order of|~|≈"),
     ("over", r"over|more than|greater than|at least|exceed(?:s|ed|ing)?|above|upwards? of|not less than|"
              r"no fewer than|in excess of|minimum of|surpass(?:es|ed|ing)?|>|≥"),
-    ("under", r"under|less than|fewer than|at most|below|nearly|almost|just short of|up to|no more than|"
+    ("nearly", r"nearly|almost|just short of|just under"),
+    ("under", r"under|less than|fewer than|at most|below|up to|no more than|"
               r"not more than|maximum of|<|≤"),
 )  # fmt: skip
 _HEDGE_AFTER = (
