@@ -122,6 +122,24 @@ def test_another_count_of_the_same_thing_denies_and_an_uncounted_one_does_not() 
 
 
 @pytest.mark.parametrize(
+    ("claim", "evidence", "match"),
+    [
+        ("It has more than 5,000 employees.", "It has 12,400 employees.", Match.OPEN),
+        ("Revenue exceeded $1 billion.", "Revenue was $3.4 billion.", Match.OPEN),
+        ("It was significant (p < 0.05).", "It was significant (p = 0.001).", Match.OPEN),
+        ("At least 10 people died.", "31 people died.", Match.OPEN),
+        ("Fewer than 500 people came.", "Some 40 people came.", Match.OPEN),
+        ("Revenue exceeded $1 billion.", "Revenue was $900 million and assets $3 billion.", Match.OTHER),
+        ("It has more than 5,000 employees.", "It has 2,400 employees.", Match.OTHER),
+        ("Sales rose more than 5%.", "Sales fell 12%.", Match.SIGN),
+    ],
+)
+def test_what_a_bound_leaves_open_is_neither_held_nor_denied(claim: str, evidence: str, match: Match) -> None:
+    (check,) = check_numbers(claim, evidence)
+    assert check.match is match
+
+
+@pytest.mark.parametrize(
     "text", ["COVID-19", "Form 10-K", "B12", "401(k)", "MP3", "A4 paper", "one of the dogs"]
 )
 def test_digits_of_a_name_are_no_quantity(text: str) -> None:

@@ -9,9 +9,10 @@ the claim's digits must be the source's value rounded at the claim's own last pl
 two significant digits (zeros at the end of a whole number count as written; a bare whole number is a
 count and is never a rounding); with a hedge word
 ("about") one significant digit or a difference of five percent will do; "nearly" accepts a source up to a
-tenth below; "over" and "under" accept one on that side within a factor of two. Numbers without a scale word take the scale that the
-context states ("in millions"). Brackets in tables are a minus only against a claim that says which
-direction it went. Knows nothing about rows and columns: see :mod:`citewell.verification.cells`.
+tenth below; "over" and "under" accept one on that side within a factor of two, and leave one beyond it
+open. Numbers without a scale word take the scale that the context states ("in millions"). Brackets in tables
+are a minus only against a claim that says which direction it went. Knows nothing about rows and columns: see
+:mod:`citewell.verification.cells`.
 """
 
 from __future__ import annotations
@@ -33,14 +34,15 @@ __all__ = ["Match", "NumberCheck", "Quantity", "check_numbers", "extract_quantit
 
 class Match(StrEnum):
     """EQUAL and ROUNDED hold; BOUNDED holds a hedged claim; the others do not hold. ``OTHER`` denies: the
-    evidence has other values where this one should stand. ``ABSENT`` does not: it has nothing to set
-    against it.
+    evidence has other values where this one should stand. ``OPEN`` does not, nor does it hold: exact code
+    cannot tell. ``ABSENT`` does not either: the evidence has nothing to set against it.
     Small counts, ordinals and fractions may be counted or worked out; they are denied only by another
     number of the same thing ("five stores", "six stores")."""
 
     EQUAL = "equal"
     ROUNDED = "rounded"
     BOUNDED = "bounded"
+    OPEN = "left to the entailer"
     SIGN = "sign or direction differs"
     FORM = "same digits, another unit"
     OTHER = "other values"
@@ -99,10 +101,14 @@ def check_numbers(claim: str, evidence: str, context: str = "") -> tuple[NumberC
     own = context_scales(claim) | ({Decimal(1)} if not context else context_scales(context))
     percents = bool(_PERCENT_CONTEXT.search(context) or re.search(r"\(%\)|\bin percent", evidence))
 
+    told = frozenset(content_words(claim))
+
     def check(claimed: Quantity) -> NumberCheck:
         best = NumberCheck(quantity=claimed, match=Match.ABSENT)
         for candidate, text in found:
             match = _compare(claimed, candidate, scales, own, percents)
+            if match is Match.OPEN and not _beside(text, candidate) & told:
+                match = Match.OTHER
             if match is Match.OTHER and not _comparable(claimed, candidate, claim, text):
                 match = Match.ABSENT
             if _ORDER.index(match) < _ORDER.index(best.match):
@@ -130,6 +136,12 @@ def _comparable(claimed: Quantity, found: Quantity, claim: str, evidence: str) -
 def _thing(text: str, quantity: Quantity) -> frozenset[str]:
     """The two words behind a number, as stems: what it counts."""
     return frozenset(content_words(" ".join(_WORD.findall(text[quantity.end : quantity.end + 40])[:2])))
+
+
+def _beside(text: str, quantity: Quantity) -> frozenset[str]:
+    """Stems of the words between the number before and this one, and of the two behind it."""
+    before = re.split(r"\d|[.;:!?\n\t]\s", text[max(0, quantity.start - 80) : quantity.start])[-1]
+    return frozenset(content_words(before)) | _thing(text, quantity)
 
 
 def _compare(
@@ -162,7 +174,7 @@ def _compare(
     for source in (reading / theirs for reading in _readings(found, scales)):
         for value, step in ((reading / ours, step / ours) for reading, step in _claim_readings(claimed, own)):
             match = _agree(claimed, abs(value), step, abs(source))
-            if match in HOLDS and not _direction_holds(claimed, found):
+            if match in HOLDS | {Match.OPEN} and not _direction_holds(claimed, found):
                 match = Match.SIGN
             if _ORDER.index(match) < _ORDER.index(best):
                 best = match
@@ -252,15 +264,17 @@ def _round(source: Decimal, step: Decimal, how: str) -> Decimal:
 
 _HEDGED: dict[str, Callable[[Decimal, Decimal], bool]] = {
     "about": lambda value, source: abs(value - source) <= Decimal("0.05") * source,
-    "over": lambda value, source: value <= source <= 2 * value,
+    "over": lambda value, source: value <= source,
     "nearly": lambda value, source: Decimal("0.9") * value <= source <= value,
-    "under": lambda value, source: value / 2 <= source <= value,
+    "under": lambda value, source: source <= value,
 }
 
 
 def _hedged(hedge: str, value: Decimal, source: Decimal) -> Match:
     holds = _HEDGED.get(hedge)
-    return Match.BOUNDED if holds and value and holds(value, source) else Match.OTHER
+    if not holds or not value or not holds(value, source):
+        return Match.OTHER
+    return Match.BOUNDED if value / 2 <= source <= 2 * value else Match.OPEN
 
 
 def _direction_holds(claimed: Quantity, found: Quantity) -> bool:

@@ -40,7 +40,11 @@ def worked_out(claimed: Quantity, premise: str) -> bool:
 
 def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> bool:
     """Another number stands where the claim's should: in a line that says much of what the claim says."""
-    if check.match is Match.ABSENT or check.nearest is None or worked_out(check.quantity, premise):
+    if (
+        check.match in {Match.OPEN, Match.ABSENT}
+        or check.nearest is None
+        or worked_out(check.quantity, premise)
+    ):
         return False
     around = set(content_words(context))
     wanted = set(content_words(claim)) - set(content_words(check.quantity.text)) - around

@@ -32,7 +32,8 @@ class Quantity(Record, frozen=True, kw_only=True):
     ``step`` is the worth of the last digit written, ``factor`` that of the unit (1000 for "kg").
     ``scaled``: a scale word was written.
     ``sign`` is -1 for a minus or a loss, ``brackets`` for accounting brackets. ``direction`` is +1
-    or -1 when the text says that it is the size of a rise or a fall. ``hedge``: about, over, nearly, under."""
+    or -1 when the text says that it is the size of a rise or a fall. ``hedge``: about, over, nearly,
+    under."""
 
     text: str
     start: int
