@@ -59,6 +59,24 @@ HELD = [
     ("$10,000", "$ 10,000", ""),
     ("EUR 5 million", "€5m", ""),
     ("8.4 percent", "8.4 pct", ""),
+    ("phase 3 trials", "Phase III trials", ""),
+    ("phases 1 and 2", "Phases I and II", ""),
+    ("Section 4", "Section IV", ""),
+    ("a 10-fold rise", "a tenfold rise", ""),
+    ("2 times a day", "twice a day", ""),
+    ("1 tablet", "one tablet", ""),
+    ("1 hour", "an hour, with 20 minutes of rest", ""),
+    ("30 minutes", "half an hour", ""),
+    ("10 years", "a decade and 2 months", ""),
+    ("14 days", "a fortnight", ""),
+    ("12:00", "from noon to 5 p.m.", ""),
+    ("0.5 mg", "500 ug", ""),
+    ("owns 100%", "wholly owned", ""),
+    ("increased 100%", "doubled", ""),
+    ("20% of patients", "one in five patients", ""),
+    ("20% of patients", "24 of 120 patients, and 3% of others", ""),
+    ("Q4 2021", "the three months ended December 31, 2021", ""),
+    ("a tax rate of 21.5%", "Effective tax rate\t21.5\t22.0", ""),
     ("$5 million", "$5¹ million", ""),
     ("5 million cells", "5 × 10⁶ cells", ""),
 ]
@@ -86,6 +104,14 @@ NOT_HELD = [
     ("second quarter", "third quarter", ""),
     ("5 p.m.", "5 a.m.", ""),
     ("more than 500", "450", ""),
+    ("phase 3 trials", "Phase II trials", ""),
+    ("season 1 of the show", "one of the shows", ""),
+    ("season 1", "it was once a show", ""),
+    ("Q3 2021", "the three months ended December 31, 2021", ""),
+    ("30% of patients", "one in five patients", ""),
+    ("0.25%", "5 in 2020", ""),
+    ("21.5%", "Earnings per share\t21.5", ""),
+    ("decreased 100%", "doubled", ""),
     ("nearly 90% of patients", "46% of patients", ""),
     ("almost $5 million", "$2.6 million", ""),
     ("just short of 1,000 people", "700 people", ""),
@@ -129,12 +155,20 @@ def test_another_count_of_the_same_thing_denies_and_an_uncounted_one_does_not() 
         ("It was significant (p < 0.05).", "It was significant (p = 0.001).", Match.OPEN),
         ("At least 10 people died.", "31 people died.", Match.OPEN),
         ("Fewer than 500 people came.", "Some 40 people came.", Match.OPEN),
+        ("It has 512 MB.", "The memory is 0.5 GB.", Match.OPEN),
+        ("It is 8 km away.", "It is 5 miles away.", Match.OPEN),
+        ("Store it at 37 °C.", "Store it at 98.6 °F.", Match.OPEN),
+        ("Notice takes 90 days.", "Notice takes 3 months.", Match.OPEN),
+        ("It was 100 mg/dl.", "It was 5.6 mmol/l.", Match.OPEN),
+        ("It is 12 km away.", "It is 5 miles away.", Match.OTHER),
         ("Revenue exceeded $1 billion.", "Revenue was $900 million and assets $3 billion.", Match.OTHER),
         ("It has more than 5,000 employees.", "It has 2,400 employees.", Match.OTHER),
         ("Sales rose more than 5%.", "Sales fell 12%.", Match.SIGN),
     ],
 )
-def test_what_a_bound_leaves_open_is_neither_held_nor_denied(claim: str, evidence: str, match: Match) -> None:
+def test_a_far_bound_and_a_rounded_conversion_are_neither_held_nor_denied(
+    claim: str, evidence: str, match: Match
+) -> None:
     (check,) = check_numbers(claim, evidence)
     assert check.match is match
 

@@ -55,6 +55,9 @@ def test_digits_that_the_source_lacks_are_named(claim: str, premise: str, number
         ("Section 5 sets the fee.", "The fee is set by Sections 4-6; it was 5 dollars."),
         ("Two brothers founded it.", "Ann's sons Bob and Carl founded it."),
         ("There are 2 stores.", "city: Rome; store: A\ncity: Oslo; store: B"),  # a table is counted
+        ("Phase 3 trials began.", "Phase 2 ended, and Phase III trials began."),
+        ("Take 1 tablet daily for 14 days.", "Take one tablet daily for a fortnight."),
+        ("Store it at 37 °C.", "Store it at 98.6 °F."),
         ("", "Anything."),
     ],
 )

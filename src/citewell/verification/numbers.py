@@ -9,9 +9,10 @@ the claim's digits must be the source's value rounded at the claim's own last pl
 two significant digits (zeros at the end of a whole number count as written; a bare whole number is a
 count and is never a rounding); with a hedge word
 ("about") one significant digit or a difference of five percent will do; "nearly" accepts a source up to a
-tenth below; "over" and "under" accept one on that side within a factor of two, and leave one beyond it
-open. Numbers without a scale word take the scale that the context states ("in millions"). Brackets in tables
-are a minus only against a claim that says which direction it went. Knows nothing about rows and columns: see
+tenth below; "over" and "under" accept one on that side within a factor of two, and leave one beyond it open,
+as a measure in another unit that agrees but for what people round (8 km, 5 miles). Numbers without a scale
+word take the scale that the context states ("in millions"). Brackets in tables are a minus only against a
+claim that says which direction it went. Knows nothing about rows and columns: see
 :mod:`citewell.verification.cells`.
 """
 
@@ -26,6 +27,8 @@ from functools import lru_cache
 from citewell.matching.scales import context_scales
 from citewell.records import Record
 from citewell.verification.dates import agree
+from citewell.verification.lexicon import STOP
+from citewell.verification.notations import in_digits
 from citewell.verification.quantities import Form, Quantity, extract_quantities
 from citewell.verification.signals import content_words
 
@@ -78,6 +81,7 @@ _COMPATIBLE: dict[Form, frozenset[Form]] = {
 
 _SMALL = 20
 _WORD = re.compile(r"[^\W\d_]+")
+_ONE_OF = re.compile(r"\b1[ -]([a-z]+)")
 _TORN = re.compile(r"(?<=\d)()(,|\.) (\d{3}(?!\d)|(?<=\. )\d{1,2}(?!\d))")
 _PERCENT_CONTEXT = re.compile(r"%|\bper ?cent(?:age)?\b", re.IGNORECASE)
 
@@ -102,23 +106,34 @@ def check_numbers(claim: str, evidence: str, context: str = "") -> tuple[NumberC
     percents = bool(_PERCENT_CONTEXT.search(context) or re.search(r"\(%\)|\bin percent", evidence))
 
     told = frozenset(content_words(claim))
+    things = frozenset(_ONE_OF.findall(claim)) - STOP
+
+    def compared(claimed: Quantity, candidate: Quantity, text: str) -> Match:
+        match = _compare(claimed, candidate, scales, own, percents)
+        far = match is Match.OPEN and not _converted(claimed, candidate)
+        if far and not _beside(text, candidate) & told:
+            match = Match.OTHER
+        if match is Match.OTHER and not _comparable(claimed, candidate, claim, text):
+            match = Match.ABSENT
+        return match
 
     def check(claimed: Quantity) -> NumberCheck:
         best = NumberCheck(quantity=claimed, match=Match.ABSENT)
         for candidate, text in found:
-            match = _compare(claimed, candidate, scales, own, percents)
-            if match is Match.OPEN and not _beside(text, candidate) & told:
-                match = Match.OTHER
-            if match is Match.OTHER and not _comparable(claimed, candidate, claim, text):
-                match = Match.ABSENT
+            match = compared(claimed, candidate, text)
             if _ORDER.index(match) < _ORDER.index(best.match):
                 best = NumberCheck(quantity=claimed, match=match, nearest=candidate)
-        return best
+        if best.holds or (digits := in_digits(evidence, things)) == evidence:
+            return best
+        matches = [compared(claimed, candidate, digits) for candidate in extract_quantities(digits)]
+        match = min((best.match, *matches), key=_ORDER.index)
+        return best if match not in _NOT_AGAINST else NumberCheck(quantity=claimed, match=match)
 
     return tuple(check(quantity) for quantity in extract_quantities(claim))
 
 
 _ORDER = tuple(Match)
+_NOT_AGAINST = HOLDS | {Match.OPEN}
 
 
 def _comparable(claimed: Quantity, found: Quantity, claim: str, evidence: str) -> bool:
@@ -165,7 +180,7 @@ def _compare(
             and abs(claimed.value) == abs(found.value)
             and found.form is not Form.DATE
         )
-        return Match.FORM if same else Match.ABSENT
+        return Match.OPEN if _converted(claimed, found) else Match.FORM if same else Match.ABSENT
     if claimed.form is Form.FRACTION or found.form is Form.FRACTION:
         return _compare_fraction(claimed, found)
     best = Match.OTHER
@@ -174,11 +189,11 @@ def _compare(
     for source in (reading / theirs for reading in _readings(found, scales)):
         for value, step in ((reading / ours, step / ours) for reading, step in _claim_readings(claimed, own)):
             match = _agree(claimed, abs(value), step, abs(source))
-            if match in HOLDS | {Match.OPEN} and not _direction_holds(claimed, found):
+            if match in _NOT_AGAINST and not _direction_holds(claimed, found):
                 match = Match.SIGN
             if _ORDER.index(match) < _ORDER.index(best):
                 best = match
-    return best
+    return Match.OPEN if best is Match.OTHER and _converted(claimed, found) else best
 
 
 def _compare_date(claimed: Quantity, found: Quantity) -> Match:
@@ -217,6 +232,30 @@ def _same_unit(claimed: Quantity, found: Quantity) -> bool:
     if claimed.form is Form.ORDINAL:
         return not claimed.unit or claimed.unit == found.unit
     return not claimed.unit or not found.unit or claimed.unit == found.unit
+
+
+def _converted(claimed: Quantity, found: Quantity) -> bool:
+    """One measure in two units, as far as people round what they convert: "8 km" of "5 miles", "90 days" of
+    "3 months"."""
+    if claimed.unit == found.unit and claimed.factor == found.factor:
+        return False
+    ours, theirs = _IN_ONE_UNIT.get(claimed.unit), _IN_ONE_UNIT.get(found.unit)
+    if claimed.unit == found.unit and claimed.unit in _PHYSICAL:
+        a, b = claimed.value, found.value
+    elif ours and theirs and ours[0] == theirs[0]:
+        a, b = ours[1](claimed.value), theirs[1](found.value)
+    else:
+        return {claimed.unit, found.unit} == _BY_SUBSTANCE
+    return abs(a - b) <= Decimal("0.05") * abs(b)
+
+
+_IN_ONE_UNIT: dict[str, tuple[str, Callable[[Decimal], Decimal]]] = {
+    "seconds": ("time", lambda value: value),
+    "months": ("time", lambda value: value * 2_629_746),
+    "temperature C": ("temperature", lambda value: value),
+    "temperature F": ("temperature", lambda value: (value - 32) * 5 / 9),
+}
+_BY_SUBSTANCE = {"mass concentration", "molar concentration"}
 
 
 def _readings(found: Quantity, scales: frozenset[Decimal]) -> list[Decimal]:

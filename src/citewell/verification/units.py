@@ -32,7 +32,7 @@ CENTS = {"cent", "cents"}
 
 _DIMENSIONS: dict[str, dict[str, str]] = {
     "mass": {
-        "0.000001": "µg μg mcg microgram micrograms", "0.001": "mg milligram milligrams",
+        "0.000001": "µg μg ug mcg microgram micrograms", "0.001": "mg milligram milligrams",
         "1": "g gram grams gm", "1000": "kg kilo kilos kilogram kilograms", "453.59237": "lb lbs",
         "28.349523125": "oz ounce ounces", "1000000": "tonne tonnes",
     },
@@ -46,7 +46,7 @@ _DIMENSIONS: dict[str, dict[str, str]] = {
     "seconds": {
         "0.001": "ms millisecond milliseconds", "1": "s sec secs second seconds",
         "60": "min mins minute minutes", "3600": "h hr hrs hour hours", "86400": "day days",
-        "604800": "week weeks",
+        "604800": "week weeks", "1209600": "fortnight fortnights",
     },
     "months": {"1": "month months", "12": "year years yr yrs", "120": "decade decades",
                "1200": "century centuries"},
@@ -61,7 +61,7 @@ _DIMENSIONS: dict[str, dict[str, str]] = {
     "frequency": {"1": "Hz", "1000": "kHz", "1000000": "MHz", "1000000000": "GHz"},
     "data": {"1": "byte bytes", "1000": "kB KB", "1000000": "MB", "1000000000": "GB", "1000000000000": "TB"},
     "calories": {"1": "kcal calories", "0.001": "cal"},
-    "concentration": {"1": "mg/dl mg/dL", "1000000": "mmol/l mmol/L"},
+    "mass concentration": {"1": "mg/dl mg/dL"}, "molar concentration": {"1": "mmol/l mmol/L"},
     "speed": {"1": "km/h kph", "1.609344": "mph"},
 }  # fmt: skip
 

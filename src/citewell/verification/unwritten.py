@@ -15,6 +15,7 @@ from itertools import combinations
 from citewell.verification.dates import MONTHS
 from citewell.verification.kinds import source_kind
 from citewell.verification.lexicon import STOP
+from citewell.verification.notations import in_digits
 from citewell.verification.numbers import Match, check_numbers
 from citewell.verification.opposing import worked_out
 from citewell.verification.quantities import Form, Quantity, extract_quantities
@@ -59,6 +60,7 @@ def _renumbered(claim: str, text: str) -> str:
     """A name whose letters the text has with other digits only ("VH4" for "VH1", "79ers" for "49ers"), or
     that is told by digits which are not there. Quarters and fiscal years are quantities, and compared so."""
     quantities = extract_quantities(claim)
+    text = f"{text}\n{in_digits(text)}"
     for name in (*_NUMBERED.finditer(claim), *_NUMBERING.finditer(claim)):
         letters, digits = name["letters"], name["digits"]
         if letters.lower() in _NO_NAMES or any(q.start <= name.start() < q.end for q in quantities):
