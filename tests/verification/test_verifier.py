@@ -14,6 +14,7 @@ from citewell.errors import ModelError
 from citewell.models.fake import FakeEntailer
 from citewell.records import Entailment, Label, Maker, Proof, Status
 from citewell.sentences import sentence_spans
+from citewell.verification.evidence import EvidenceText
 from citewell.verification.standing import stands_whole
 from citewell.verification.verifier import Verifier
 
@@ -127,6 +128,24 @@ def test_a_denial_is_refused_whatever_the_model_says() -> None:
     )
     assert verdict.status is Status.UNSUPPORTED
     assert "denied" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("claim", "status"),
+    [
+        ("In 2021, sales were $5 million.", Status.VERIFIED),
+        ("In 2021, sales were $4 million.", Status.UNSUPPORTED),  # that of 2020
+        ("In 2019, sales were $5 million.", Status.UNSUPPORTED),  # a year of the question alone
+        ("In 2021, costs rose to $3 million.", Status.UNSUPPORTED),
+    ],
+)
+def test_the_year_of_the_title_is_that_of_a_value_without_a_date(claim: str, status: Status) -> None:
+    source = EvidenceText(
+        text="Sales were $5 million, up from $4 million in 2020. In 2020, costs rose to $3 million.",
+        context="Acme annual report 2021",
+    )
+    asked = "What were sales and costs in 2019 and 2021?"
+    assert Verifier(Fixed(0.99, 0.005)).verify(claim, [source], context=asked).status is status
 
 
 @pytest.mark.parametrize(

@@ -35,11 +35,12 @@ def card_of(maker: Maker) -> str:
 
 
 def join_support(
-    premise: str, claim: str, entailment: Entailment, *, maker: Maker, context: str = ""
+    premise: str, claim: str, entailment: Entailment, *, maker: Maker, context: str = "", title: str = ""
 ) -> float:
-    """In [0, 1]. Raises ValueError for an unchecked entailment."""
+    """In [0, 1]. ``title`` is what of the ``context`` is a source: not the question. Raises ValueError for an
+    unchecked entailment."""
     probability = spoken_support(premise, claim, entailment, maker=maker, context=context)
-    if probability > DENIED_CEILING and held_down(premise, claim, context=context):
+    if probability > DENIED_CEILING and held_down(premise, claim, context=context, title=title):
         return DENIED_CEILING
     return probability
 

@@ -14,24 +14,28 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from citewell.identity import hash_bytes
 from citewell.records import Entailment, Record
+from citewell.sentences import sentence_spans
 from citewell.verification.entities import missing_names
 from citewell.verification.exchange import exchanged_names, substituted_name
 from citewell.verification.kinds import source_kind
-from citewell.verification.numbers import Match, check_numbers
+from citewell.verification.numbers import Match, NumberCheck, check_numbers
 from citewell.verification.otherwise import told_otherwise
 from citewell.verification.overstating import overstated
+from citewell.verification.quantities import Form, extract_quantities
 from citewell.verification.signals import nearest_sentence, overlap, signals
 from citewell.weights import WEIGHTS, checked_bytes, read_card
 
 COEFFICIENTS = Path(__file__).with_name("support.json")
 DENIED_CEILING = 0.45
 _DENIES = frozenset({Match.OTHER, Match.SIGN, Match.FORM})
+_DATES = frozenset({Form.DATE, Form.YEAR})
 CLOSE = 0.8  # share of the claim's words in one sentence from which on a small difference is the difference
 SIGNS = ("negation", "hedge", "quantifier", "opposite", "order", "attribution", "condition")
 _EDGE = 1e-4  # log odds are cut here: what lies beyond is the model's confidence in itself
@@ -59,10 +63,10 @@ def weigh(premise: str, claim: str, entailment: Entailment, *, context: str = ""
     return Weighed(probability=1.0 / (1.0 + math.exp(-sum(added.values()))), kind=kind, added=added)
 
 
-def held_down(premise: str, claim: str, *, context: str = "") -> bool:
+def held_down(premise: str, claim: str, *, context: str = "", title: str = "") -> bool:
     """Exact code knows the claim for another than the premise's; rows of a table stand in no sentence, and
-    only their numbers are looked at."""
-    if denied_numbers(premise, claim, context):
+    only their numbers are looked at. ``title``: see :func:`denied_numbers`."""
+    if denied_numbers(premise, claim, context, title):
         return True
     return source_kind(premise) != "table" and bool(
         _misplaced_names(premise, claim, context)
@@ -99,9 +103,37 @@ def _misplaced_names(premise: str, claim: str, context: str) -> tuple[str, ...]:
     return (other,) if other else ()
 
 
-def denied_numbers(premise: str, claim: str, context: str = "") -> tuple[str, ...]:
-    """Numbers of the claim in whose place the premise has other ones, as written in the claim."""
-    return tuple(c.quantity.text for c in check_numbers(claim, premise, context) if c.match in _DENIES)
+def denied_numbers(premise: str, claim: str, context: str = "", title: str = "") -> tuple[str, ...]:
+    """Numbers of the claim in whose place the premise has other ones, as written in the claim.
+
+    ``title`` is what of the ``context`` is a source, unlike the question: a year that it names is that of a
+    value which stands beside no other date."""
+    checks = check_numbers(claim, premise, context)
+    dated = bool(title) and _undated(checks, premise)
+    titled = check_numbers(claim, title) if dated else checks
+    return tuple(
+        check.quantity.text
+        for check, told in zip(checks, titled, strict=True)
+        if check.match in _DENIES and not (told.holds and check.quantity.form in _DATES)
+    )
+
+
+def _undated(checks: Sequence[NumberCheck], premise: str) -> bool:
+    """The claim's values that the premise holds, one at least, are each told without a date: the number
+    before and the one behind in the sentence are none."""
+    values = [check.nearest for check in checks if check.holds and check.quantity.form not in _DATES]
+    numbers = extract_quantities(premise)
+    for value in values:
+        if value not in numbers:
+            return False
+        start, end = next(
+            ((a, b) for a, b in sentence_spans(premise) if a <= value.start < b), (0, len(premise))
+        )
+        told = [quantity for quantity in numbers if start <= quantity.start < end]
+        at = told.index(value)
+        if any(quantity.form in _DATES for quantity in told[max(0, at - 1) : at + 2]):
+            return False
+    return bool(values)
 
 
 def calibration_card() -> dict[str, Any]:

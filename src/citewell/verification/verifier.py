@@ -203,7 +203,12 @@ class Verifier:
             return _Read(premise=evidence, entailment=unchecked, support=None)
         context = evidence.around(question.context)
         probability = join_support(
-            evidence.text, hypothesis(question), answer, maker=self._entailer.maker, context=context
+            evidence.text,
+            hypothesis(question),
+            answer,
+            maker=self._entailer.maker,
+            context=context,
+            title=evidence.context,
         )
         # Whichever model reads, and without the question around: what was asked is no source.
         if unwritten_number(question.claim, evidence.text, evidence.around()):
