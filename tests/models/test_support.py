@@ -88,6 +88,20 @@ def test_numbers_that_hold_deny_nothing() -> None:
     assert denied_numbers(PREMISE, "Revenue was about 51 billion dollars in 2023.") == ()
 
 
+@pytest.mark.parametrize(
+    ("claim", "denied"),
+    [
+        ("Net sales rose by 320.", ()),
+        ("Net sales rose by 520.", ("520",)),
+        ("Net sales were 320.", ("320",)),
+        ("Net sales rose by 2,120.", ("2,120",)),  # net sales less costs
+    ],
+)
+def test_a_difference_is_not_denied_by_what_it_is_worked_out_of(claim: str, denied: tuple[str, ...]) -> None:
+    table = "Item\t2021\t2020\nNet sales\t5,120\t4,800\nCosts\t3,000\t2,900"
+    assert denied_numbers(table, claim) == denied
+
+
 def test_the_coefficients_say_where_they_come_from() -> None:
     card = calibration_card()
     assert card["entailer"]["hash"].startswith("sha256:")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -26,15 +27,21 @@ from citewell.verification.entities import missing_names
 from citewell.verification.exchange import exchanged_names, substituted_name
 from citewell.verification.kinds import source_kind
 from citewell.verification.numbers import Match, NumberCheck, check_numbers
+from citewell.verification.opposing import worked_out
 from citewell.verification.otherwise import told_otherwise
 from citewell.verification.overstating import overstated
-from citewell.verification.quantities import Form, extract_quantities
+from citewell.verification.quantities import Form, Quantity, extract_quantities
 from citewell.verification.signals import nearest_sentence, overlap, signals
+from citewell.verification.surroundings import FALL, RISE
 from citewell.weights import WEIGHTS, checked_bytes, read_card
 
 COEFFICIENTS = Path(__file__).with_name("support.json")
 DENIED_CEILING = 0.45
 _DENIES = frozenset({Match.OTHER, Match.SIGN, Match.FORM})
+_DERIVED = re.compile(
+    rf"\b(?:{RISE}|{FALL}|more|less|fewer|differ\w*|gap|chang\w*|sum|total\w*|combined|together|altogether)\b",
+    re.IGNORECASE,
+)
 _DATES = frozenset({Form.DATE, Form.YEAR})
 CLOSE = 0.8  # share of the claim's words in one sentence from which on a small difference is the difference
 SIGNS = ("negation", "hedge", "quantifier", "opposite", "order", "attribution", "condition")
@@ -107,15 +114,24 @@ def denied_numbers(premise: str, claim: str, context: str = "", title: str = "")
     """Numbers of the claim in whose place the premise has other ones, as written in the claim.
 
     ``title`` is what of the ``context`` is a source, unlike the question: a year that it names is that of a
-    value which stands beside no other date."""
+    value which stands beside no other date. A difference or a sum that the claim speaks of is not denied by
+    the numbers that it is worked out of."""
     checks = check_numbers(claim, premise, context)
+    derived = _DERIVED.search(claim)
     dated = bool(title) and _undated(checks, premise)
     titled = check_numbers(claim, title) if dated else checks
     return tuple(
         check.quantity.text
         for check, told in zip(checks, titled, strict=True)
-        if check.match in _DENIES and not (told.holds and check.quantity.form in _DATES)
+        if check.match in _DENIES
+        and not (told.holds and check.quantity.form in _DATES)
+        and not (check.match is Match.OTHER and derived and _worked_out(check.quantity, premise))
     )
+
+
+def _worked_out(quantity: Quantity, premise: str) -> bool:
+    """From two numbers of one row or paragraph."""
+    return any(worked_out(quantity, line) for line in premise.splitlines())
 
 
 def _undated(checks: Sequence[NumberCheck], premise: str) -> bool:
