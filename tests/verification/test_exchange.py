@@ -15,6 +15,7 @@ from citewell.verification.exchange import exchanged_names, substituted_name
             "The offer by Acme was refused in Boston by Borealis.",
             "The offer by Borealis was refused in Boston by Acme.",
         ),
+        ("Acme is a wholly owned subsidiary of Beta.", "Beta is a wholly owned subsidiary of Acme."),
     ],
 )
 def test_exchanged(claim: str, premise: str) -> None:
@@ -26,6 +27,7 @@ def test_exchanged(claim: str, premise: str) -> None:
     [
         ("Lee sued Dee.", "Lee sued Dee in Paris, and nobody knew."),
         ("Dee was sued by Lee in Paris.", "Lee sued Dee in Paris."),
+        ("Acme owns 100% of Beta.", "Beta is a wholly owned subsidiary of Acme."),
         ("Lee and Dee met in Paris.", "Lee and Dee met in Paris."),
         ("The chairman likes to sail.", "Lee sued Dee in Paris."),
     ],

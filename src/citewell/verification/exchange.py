@@ -54,7 +54,7 @@ def exchanged_names(claim: str, premise: str) -> tuple[str, str] | None:
             or second in first
             or _agent(first, second, claim) != _agent(first, second, sentence)
         ):
-            continue  # "A bought B" and "B was bought by A" are the same
+            continue  # "A owns B" and "B is owned by A", or "a subsidiary of A", are the same
         other = claim.replace(first, "\0").replace(second, first).replace("\0", second)
         if len(_pairs(other) & there) >= now + GAIN:
             return first, second
@@ -162,7 +162,8 @@ def _initials(text: str) -> str:
 
 
 def _agent(first: str, second: str, text: str) -> bool:
-    return bool(re.search(rf"\bby (?:the )?(?:{re.escape(first)}|{re.escape(second)})", text))
+    turned = r"(?:by|(?:subsidiary|unit|division|arm|part) of)"
+    return bool(re.search(rf"\b{turned} (?:the )?(?:{re.escape(first)}|{re.escape(second)})", text))
 
 
 def _pairs(text: str) -> set[tuple[str, str]]:
