@@ -10,6 +10,8 @@ from citewell.verification.signals import content_words
 MORE = [
     ("Some users like it.", "All users like it.", "“some”"),
     ("The branches in Bergen lend skis.", "All branches lend skis.", "“all”"),
+    ("A pass is required for drugs.", "All drugs require a pass.", "“all”"),
+    ("A pass is sometimes required there.", "A pass is always required there.", "“always”"),
     ("The pump ran in the tests.", "The pump never failed in the tests.", "“never”"),
     ("Fasting may lower blood sugar.", "Fasting lowers blood sugar.", "“may”"),
     ("The group intends to lease two ships.", "The group leases two ships.", "“intend"),
@@ -43,6 +45,7 @@ NO_MORE = [
     ("The play is charming, if a little long.", "The play is charming."),
     ("The mill, built in 1880, is open, and guests may ask if it is lit.", "The mill is open."),
     ("Even if it rains, the market opens at eight.", "The market opens at eight."),
+    ("A pass is required at the mill.", "The mill always requires a pass."),
     ("", "All users like it."),
 ]
 

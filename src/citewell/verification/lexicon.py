@@ -116,6 +116,9 @@ WIDE = (
 )
 """Of a source: words that may mean as much."""
 
+REQUIRED = frozenset("require requires required mandatory".split())
+"""Of a source: what is so without any word for when is so always."""
+
 UNKNOWN = frozenset("may might possibly potentially".split())
 """Hedges before what is not known; "could", "probably" and "perhaps" are as often dropped by people who mean the same."""
 

@@ -17,6 +17,7 @@ from citewell.sentences import sentence_spans
 from citewell.verification.lexicon import (
     HEDGES,
     PARTIAL,
+    REQUIRED,
     STOP,
     UNDONE,
     UNIVERSAL,
@@ -116,13 +117,14 @@ def _of_all(claim: str, sentence: str, evidence: str) -> str:
         return f"the claim says “{wide}”, the source “{part}”"
     wide = next((word for word in words_of(_LOOSE.sub(" ", claim)) if word in WIDENERS), "")
     alike = (evidence[a:b] for a, b in sentence_spans(evidence))
-    if not wide or any(_says_of_all(text) for text in alike if overlap(claim, text) >= ENOUGH):
+    if not wide or any(_says_of_all(text, wide) for text in alike if overlap(claim, text) >= ENOUGH):
         return ""
     return f"the claim says “{wide}”, the source does not"
 
 
-def _says_of_all(text: str) -> bool:
-    return any(word in WIDE or word.endswith("n't") for word in words_of(text))
+def _says_of_all(text: str, wide: str) -> bool:
+    as_wide = WIDE | REQUIRED if wide == "always" else WIDE
+    return any(word in as_wide or word.endswith("n't") for word in words_of(text))
 
 
 def _for_certain(claim: str, sentence: str, _: str) -> str:
