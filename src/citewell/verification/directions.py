@@ -31,6 +31,11 @@ _BORDER = re.compile(
     re.IGNORECASE,
 )
 _OF = re.compile(r"\s+(?:in|of)\s+(?:the |its |their |our )?", re.IGNORECASE)
+_NEGATIVE = re.compile(
+    r"(?:\s+(?:in|of) [\w ]{1,30}?)?\s+(?:was|were|is|of|by|at)\s+(?:(?:about|around) )?"
+    r"(?:[-\u2212](?=[$€£]?\d)|(?:negative|minus)\b)",
+    re.IGNORECASE,
+)
 _UNSURE = re.compile(
     r"\b(?:not|no|never|n't|if|may|might|could|would|should|expect\w*|either|or|neither|without|fail\w*)\b|n't\b",
     re.IGNORECASE,
@@ -71,7 +76,8 @@ def _moves(text: str) -> Iterator[Move]:
                 continue
             behind = _OF.match(sentence, found.end())
             after = _BORDER.split(sentence[behind.end() :])[0] if behind else ""
-            sign = 1 if found["rise"] else -1
+            fell = found["fall"] or _NEGATIVE.match(sentence, found.end())  # "growth was -5%"
+            sign = -1 if fell else 1
             for phrase in (before, after):
                 if things := _things(phrase):
                     yield Move(word=found.group(), sign=sign, things=things)

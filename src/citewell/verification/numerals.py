@@ -75,7 +75,9 @@ def _numeral(text: str, match: re.Match[str]) -> Quantity:
         value, step, end = value.scaleb(exponent), step.scaleb(exponent), power.end()
     elif mark := _MARK.match(text, end):
         end = mark.end()
-    scale_end, scale = scale_after(text, end)
+    opened = bool(match["open"] or match["open2"])
+    closing = opened and text[end : end + 1] == ")"
+    scale_end, scale = scale_after(text, end + closing)  # "$(5) million"
     if not scale:
         letter = _LETTER_TAIL.match(text, end)
         if letter:
@@ -85,7 +87,7 @@ def _numeral(text: str, match: re.Match[str]) -> Quantity:
             scale_end = letter.end() if scale else end
     if scale:
         value, step, end = value * scale, step * scale, scale_end
-    closing = text[end : end + 1] == ")"
+    closing = closing or text[end : end + 1] == ")"
     percent = PERCENT.match(text, end)
     if percent:
         end = percent.end()
@@ -104,7 +106,7 @@ def _numeral(text: str, match: re.Match[str]) -> Quantity:
         elif known in UNITS and not unit and (known not in SHORT_UNITS or _symbol(text, word, touching)):
             unit, factor = UNITS[known]
             value, step, end = value * factor, step * factor, word.end()
-    brackets = bool((match["open"] or match["open2"]) and (closing or text[end : end + 1] == ")"))
+    brackets = opened and (closing or text[end : end + 1] == ")")
     brackets = brackets and bool(
         match["cur"] or "," in match["num"] or "." in match["num"] or percent or _tabular(text, match)
     )

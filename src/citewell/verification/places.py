@@ -24,6 +24,7 @@ _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
 _LARGE = 1000
 _PARTS = frozenset({Form.ORDINAL, Form.FRACTION})  # "the third quarter of 2021", "the first half of 2021"
 _RATE = re.compile(
+    r"(?<!compounded )(?<!billed )(?<!paid )(?<!payable )"
     r"\b(?:(?:per|each|every|an?)[ -](hour|day|night|week|month|quarter|year)|"
     r"(hour|dai|night|week|month|quarter|year)ly|annual(?:ly)?)\b",
     re.IGNORECASE,

@@ -96,9 +96,10 @@ def _in_words(text: str, quantity: Quantity) -> Quantity:
     if quantity.form in {Form.DATE, Form.ORDINAL, Form.TIME}:
         return quantity
     said = surroundings(text, quantity.start, quantity.end)
+    fell = said.direction > 0 > quantity.value  # "growth of -5%"
     return msgspec.structs.replace(
         quantity,
         hedge=said.hedge,
-        direction=0 if quantity.form is Form.YEAR else said.direction,
+        direction=0 if quantity.form is Form.YEAR else -1 if fell else said.direction,
         sign=-1 if quantity.sign < 0 or said.loss else 0,
     )
