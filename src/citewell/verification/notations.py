@@ -23,10 +23,11 @@ _OFTEN = (
     r"hourly|daily|nightly|weekly|monthly|quarterly|yearly|annually))"
 )
 _ROMAN = r"(?=[IVX])X{0,3}(?:IX|IV|V?I{0,3})(?![\w-])"
-_NUMBERED = (
-    r"(?i:phase|type|section|article|chapter|part|volume|class|stage|grade|level|title|schedule|appendix|annex|"
-    r"tier|category|world war)s?"
-)
+NUMBERED = (
+    "phase", "type", "section", "article", "chapter", "part", "volume", "class", "stage", "grade", "level",
+    "title", "schedule", "appendix", "annex", "tier", "category", "war",
+)  # fmt: skip
+"""What bears its number behind it."""
 _QUARTERS = {"march": 1, "june": 2, "september": 3, "december": 4}
 _RATE_ROW = re.compile(
     r"^(?P<label>(?![^\t\n:]{0,80}(?:per share|exchange rate))"
@@ -75,10 +76,16 @@ def _percents(row: re.Match[str]) -> str:
 
 _NOTATIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (
-        re.compile(rf"\b(?P<noun>{_NUMBERED}[ -])(?P<run>{_ROMAN}(?:(?:, |/|-|–| and | or | to ){_ROMAN})*)"),
+        re.compile(
+            rf"\b(?P<noun>(?i:{'|'.join(NUMBERED)})s?[ -])"
+            rf"(?P<run>{_ROMAN}(?:(?:, |/|-|–| and | or | to ){_ROMAN})*)"
+        ),
         _arabic,
     ),
-    (re.compile(rf"\b({_COUNT})-?fold\b", re.I), lambda found: f"{_count(found[1])} times"),
+    (
+        re.compile(rf"\b({_COUNT})-?fold\b", re.I),
+        lambda found: f"{_count(found[1])} fold, {_count(found[1])} times",
+    ),
     (re.compile(rf"\bonce{_OFTEN}", re.I), "1 time"),
     (re.compile(rf"\btwice(?:(?= as )|{_OFTEN})", re.I), "2 times"),
     (re.compile(rf"\bthrice(?:(?= as )|{_OFTEN})", re.I), "3 times"),

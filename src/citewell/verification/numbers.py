@@ -28,9 +28,9 @@ from citewell.matching.scales import context_scales
 from citewell.records import Record
 from citewell.verification.dates import agree
 from citewell.verification.lexicon import STOP
-from citewell.verification.notations import in_digits
+from citewell.verification.notations import NUMBERED, in_digits
 from citewell.verification.quantities import Form, Quantity, extract_quantities
-from citewell.verification.signals import content_words
+from citewell.verification.signals import content_words, stem
 
 __all__ = ["Match", "NumberCheck", "Quantity", "check_numbers", "extract_quantities", "missing_numbers"]
 
@@ -81,6 +81,7 @@ _COMPATIBLE: dict[Form, frozenset[Form]] = {
 
 _SMALL = 20
 _WORD = re.compile(r"[^\W\d_]+")
+_BEARERS = frozenset(stem(word) for word in NUMBERED)
 _ONE_OF = re.compile(r"\b1[ -]([a-z]+)")
 _TORN = re.compile(r"(?<=\d)()(,|\.) (\d{3}(?!\d)|(?<=\. )\d{1,2}(?!\d))")
 _PERCENT_CONTEXT = re.compile(r"%|\bper ?cent(?:age)?\b", re.IGNORECASE)
@@ -125,7 +126,13 @@ def check_numbers(claim: str, evidence: str, context: str = "") -> tuple[NumberC
                 best = NumberCheck(quantity=claimed, match=match, nearest=candidate)
         if best.holds or (digits := in_digits(evidence, things)) == evidence:
             return best
-        matches = [compared(claimed, candidate, digits) for candidate in extract_quantities(digits)]
+        matches = [
+            compared(claimed, candidate, digits)
+            for candidate in extract_quantities(digits)
+            if candidate.unit
+            or candidate.form is not Form.NUMBER
+            or _alike(claim, claimed, digits, candidate)
+        ]
         match = min((best.match, *matches), key=_ORDER.index)
         return best if match not in _NOT_AGAINST else NumberCheck(quantity=claimed, match=match)
 
@@ -151,6 +158,18 @@ def _comparable(claimed: Quantity, found: Quantity, claim: str, evidence: str) -
 def _thing(text: str, quantity: Quantity) -> frozenset[str]:
     """The two words behind a number, as stems: what it counts."""
     return frozenset(content_words(" ".join(_WORD.findall(text[quantity.end : quantity.end + 40])[:2])))
+
+
+def _alike(claim: str, claimed: Quantity, text: str, found: Quantity) -> bool:
+    """The word behind is the same, or what bears the number in front: "2 times" is not two tablets."""
+    behind = [_WORD.match(said, q.end + 1) for said, q in ((claim, claimed), (text, found))]
+    if all(behind) and len({stem(word.group().lower()) for word in behind if word}) == 1:
+        return True
+    before = [
+        frozenset(stem(word.lower()) for word in _WORD.findall(said[max(0, q.start - 30) : q.start])[-2:])
+        for said, q in ((claim, claimed), (text, found))
+    ]
+    return bool(before[0] & before[1] & _BEARERS)
 
 
 def _beside(text: str, quantity: Quantity) -> frozenset[str]:
