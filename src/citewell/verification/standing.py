@@ -1,41 +1,113 @@
 """Does a claim stand in a text, word for word and as a whole statement?
 
-In: a claim and a text. Out: yes or no. Knows nothing about models.
+In: a claim and a text. Out: yes or no. "No" says nothing against the claim: whatever leaves a doubt is for
+the entailer. Knows nothing about models.
 """
 
 from __future__ import annotations
 
+import itertools
+import re
+from collections.abc import Iterator
+
 from citewell.sentences import sentence_spans
 from citewell.verification.signals import cut_off
 from citewell.verification.verbatim import find_all
-from citewell.verification.verbs import is_finite
+from citewell.verification.verbs import is_doubtful, is_finite
+
+_LIST_MARK = (
+    r"(?:[-*#>\u2022\u2023\u25e6\u25aa\u00b7\u2013\u2014]+\s+"
+    r"|\(?(?:\d{1,3}[.)]|(?:[a-z]|[ivxlc]{1,5})\))\s+)"
+)
+# Whoever writes over it or before it says it himself, unlike "Myth:" or "The prosecution's case:".
+_ASSERTED = (
+    r"(?:(?:key|main|financial)\s+)?(?:notes?|facts?|highlights?|results?|figures|features|details|summary|"
+    r"overview|important|warning|caution|tips?):\s*"
+)
+_CONNECTIVE = (
+    r"(?:(?:and|but|so|yet|thus)\s+|(?:however|moreover|furthermore|additionally|in addition|also|besides|"
+    r"finally|therefore|thus|hence|consequently|accordingly|as a result|indeed|in fact|of course|similarly|"
+    r"likewise|nevertheless|nonetheless|still|yet|instead|meanwhile|overall|notably|importantly|specifically|"
+    r"in particular|conversely|in contrast|by contrast|on the other hand),\s*)"
+)
+_MARKUP = r"(?P<marks>[\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb()\[\]*_]*)"
+_QUOTES = re.compile("[\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb]")
+_OPENS = re.compile(rf"\s*{_LIST_MARK}*{_MARKUP}\s*(?:{_ASSERTED})?{_CONNECTIVE}?", re.IGNORECASE)
+_CLOSES = re.compile(rf"\s*[.!]?\s*{_MARKUP}\s*[.!]?")
+_BREAKS = r",;:\"\u201c\u201d\u00ab\u00bb()\u2014"
+_CLAUSES_BEFORE = re.compile(
+    rf"\s*{_LIST_MARK}*{_CONNECTIVE}?"
+    rf"(?P<clauses>(?:[^\s{_BREAKS}][^{_BREAKS}]*(?:;|,\s+(?:and|but|while|whereas)\b)\s+)+){_CONNECTIVE}?",
+    re.IGNORECASE,
+)
+_CLAUSE_BEHIND = re.compile(r"(?:;|,\s+and\b)\s+(?P<clause>[^?]+)")
+_JOINT = re.compile(r"(?:;|,)\s+(?:(?:and|but|while|whereas)\b)?", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+")
+# Words that set the place, the time or the case of what follows their clause too.
+_FRAMES = re.compile(
+    r"\W*(?:in|at|on|for|from|under|over|during|within|by|per|among|between|with|without|absent|given|according|despite|"
+    r"throughout|of|to|upon|like|suppose|imagine|assume|let|say|had|were|should)\b",
+    re.IGNORECASE,
+)
+# Words by which one clause may govern another, or may tell only what somebody says.
+_GOVERNS = re.compile(
+    r"\b(?:that|whether|who|whom|whose|which|what|how|why|when|whenever|where|wherever|while|whereas|once|as|because|"
+    r"since|unless|if|until|till|after|before|though|although|than|either|both|only|save|provided|testified|told|"
+    r"warned|wrote|announced|found|feared|insisted|promised|maintained|submitted|assumed|supposed)\b",
+    re.IGNORECASE,
+)
+_TURNED = re.compile(
+    r"\b(?:but|yet|however|still|nevertheless|notwithstanding|instead|rather|otherwise|respectively|prior|pending|later|"
+    r"subsequent\w*|this|these|those|such|the (?:same|foregoing)|delet\w*|revers\w*|repeal\w*|supersed\w*|"
+    r"revo[ck]\w*|withdr[ae]w\w*|rescind\w*|overturn\w*|overrul\w*|restate\w*|correct\w*|cancel\w*|void\w*|vacat\w*|"
+    r"struck|quash\w*|annul\w*|amend\w*|abandon\w*|expir\w*|laps\w*|waiv\w*|limit\w*|cap(?:s|ped)?)\b",
+    re.IGNORECASE,
+)
+_ASSERTS = re.compile(_ASSERTED, re.IGNORECASE)
+_ITEM = re.compile(_LIST_MARK, re.IGNORECASE)
+_GOES_ON = re.compile(r"[,;](?:\s+(?:and|or))?$", re.IGNORECASE)
+_INLINE_LIST = re.compile(rf":\s*{_LIST_MARK}", re.IGNORECASE)
+_MOST_LINES = 50  # looked back over, from an item to the words that lead up to it
 
 
 def stands_whole(claim: str, text: str) -> bool:
     """``claim`` stands in ``text`` word for word and as a whole statement.
 
-    Its sentence may say more, but nothing that would turn it: no denial, report, hedge or condition around
-    it. A fragment without a verb is no statement.
+    It is a whole sentence, but for marks and a connective ("However,"), or a clause beside coordinate ones
+    that neither frame nor turn it. A fragment without a verb is no clause. Questions, speech and items of a
+    list with words that lead up to it state nothing by themselves.
     """
     bare = claim.strip().rstrip(".!").rstrip()
     words = bare.split()
+    if len(words) < 3 or bare.rstrip("\"'\u201d\u2019)").endswith("?"):
+        return False
+    verb = any(is_finite(word.strip(".,;:()").lower()) for word in words)
     # A sentence made of a clause begins with a capital that the clause does not have, and the reverse.
     variants = {bare, bare[:1].swapcase() + bare[1:]}
-    for start, end in (hit for variant in sorted(variants) for hit in find_all(variant, text)):
-        first, last = _sentence_around(text, start, end)
-        before, after = text[first:start], text[end:last]
-        whole = not any(ch.isalnum() for ch in before + after)
-        statement = len(words) >= 3 and any(is_finite(word.strip(".,;:()").lower()) for word in words)
-        if whole and len(words) >= 3 and not _introduced(text, first):
-            return True
-        if (
-            statement
-            and not cut_off(before, after)
-            and _joins(before, after)
-            and not _introduced(text, first)
-        ):
-            return True
-    return False
+    return any(
+        _stated(text, start, end, verb)
+        for variant in sorted(variants)
+        for start, end in find_all(variant, text)
+    )
+
+
+def _stated(text: str, start: int, end: int, verb: bool) -> bool:
+    first, last = _sentence_around(text, start, end)
+    sentence, before, after = text[first:last], text[first:start], text[end:last]
+    if _GOES_ON.search(sentence) or not _balanced(sentence):
+        return False
+    opens, closes = _OPENS.fullmatch(before), _CLOSES.fullmatch(after)
+    if opens and closes:
+        whole = _paired(opens["marks"], closes["marks"]) and not (
+            _QUOTES.search(opens["marks"]) and _QUOTES.search(closes["marks"]) and _told(text, first, last)
+        )
+    else:
+        whole = (
+            verb
+            and (_stand_before(before) if not opens else not opens["marks"])
+            and (_stands_behind(after) if not closes else not closes["marks"])
+        )
+    return whole and not _introduced(text, first)
 
 
 def _sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
@@ -46,23 +118,92 @@ def _sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
     return first, last
 
 
-def _joins(before: str, after: str) -> bool:
-    """Only a clause border may be cut: "He is rich" does not stand in "He is rich in spirit"."""
-    left, right = before.strip(), after.strip().lstrip(".!?\u201d\"')")
-    opens = (
-        not left
-        or left[-1] in ',;:\u2014-"\u201c('
-        or left.split()[-1].lower() in {"and", "but", "while", "whereas"}
+def _paired(opening: str, closing: str) -> bool:
+    """Brackets and emphasis close as they opened: an asterisk at the end alone is a footnote's."""
+    left, right = _QUOTES.sub("", opening), _QUOTES.sub("", closing)
+    return left.translate(str.maketrans("([", ")]"))[::-1] == right
+
+
+def _balanced(text: str) -> bool:
+    """No quotation is open at its end; a mark behind a digit is inches."""
+    straight = re.sub(r'(?<=\d)"', "", text).count('"')
+    return (
+        straight % 2 == 0
+        and text.count("\u201c") == text.count("\u201d")
+        and text.count("\u00ab") == text.count("\u00bb")
     )
-    closes = (
-        not right
-        or right[0] in ",;:\u2014-)"
-        or right.split()[0].lower() in {"and", "but", "while", "whereas"}
+
+
+def _told(text: str, first: int, last: int) -> bool:
+    """What stands beside a quotation in its line says that somebody said it."""
+    line, stop = text.rfind("\n", 0, first) + 1, text.find("\n", last)
+    return bool(cut_off(text[line:first], text[last : stop if stop >= 0 else len(text)]))
+
+
+def _stand_before(before: str) -> bool:
+    """Coordinate clauses stand before, up to the border ("Costs fell, and ")."""
+    found = _CLAUSES_BEFORE.fullmatch(before)
+    return found is not None and all(
+        _coordinate(part) for part in _JOINT.split(found["clauses"]) if part.strip()
     )
-    return opens and closes
+
+
+def _stands_behind(after: str) -> bool:
+    """A coordinate clause follows that says nothing more about what was stated."""
+    found = _CLAUSE_BEHIND.fullmatch(after)
+    return found is not None and _coordinate(found["clause"]) and not _TURNED.search(found["clause"])
+
+
+def _coordinate(clause: str) -> bool:
+    """It has a subject and a verb, and no word whose scope may reach out of it."""
+    words = [word.lower() for word in _WORD.findall(clause)]
+    return (
+        any(is_finite(word) for word in words[1:])
+        and not _is_verb(words[0])
+        and not _FRAMES.match(clause)
+        and not _GOVERNS.search(clause)
+        and not cut_off(clause, "")
+    )
 
 
 def _introduced(text: str, first: int) -> bool:
-    """The sentence before ends in a colon and denies or reports what follows ("It is a myth that:")."""
-    before = text[max(0, first - 200) : first].rstrip()
-    return before.endswith(":") and bool(cut_off(before[before.rfind("\n") + 1 :], ""))
+    """The sentence is part of a speech or a list, or the words above it lead up to it ("It is a myth that:").
+
+    A list may have lost its marks, so lines of one sentence count as its items, up to a heading.
+    """
+    begin, stop = text.rfind("\n", 0, first) + 1, text.find("\n", first)
+    line, ahead = text[begin : stop if stop >= 0 else len(text)].strip(), text[begin:first]
+    if _INLINE_LIST.search(ahead) or not _balanced(ahead):
+        return True
+    for above in itertools.islice(_lines_above(text, begin), _MOST_LINES):
+        if above.endswith(":"):
+            # A row of a table is turned by a denial above it only.
+            return bool(cut_off(above, "")) if "\t" in line else not _ASSERTS.fullmatch(above)
+        if _GOES_ON.search(above):
+            return True
+        if not _is_item(line) or not _is_item(above):
+            return False
+    return False
+
+
+def _lines_above(text: str, line: int) -> Iterator[str]:
+    """The lines before the one that begins at ``line`` and that hold something, nearest first."""
+    while line > 0:
+        begin = text.rfind("\n", 0, line - 1) + 1
+        if above := text[begin : line - 1].strip():
+            yield above
+        line = begin
+
+
+def _is_item(line: str) -> bool:
+    """It has a list's mark, or is one sentence or row by itself and no heading."""
+    heading = (
+        line[-1].isalnum()
+        and line[0].isupper()
+        and not any(_is_verb(word.lower()) for word in _WORD.findall(line))
+    )
+    return bool(_ITEM.match(line)) or (not heading and len(sentence_spans(line)) == 1)
+
+
+def _is_verb(word: str) -> bool:
+    return is_finite(word) and not is_doubtful(word)

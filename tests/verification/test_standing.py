@@ -1,0 +1,161 @@
+"""What exact code alone may call said word for word, and what it must leave to the entailer."""
+
+from __future__ import annotations
+
+import pytest
+
+from citewell.verification.standing import stands_whole
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("Smokers are eligible for the discount.", "Non-smokers are eligible for the discount."),
+        ("Compliance with this clause is a material breach.",
+         "Non-compliance with this clause is a material breach."),
+        ("Tenants are covered by the Act.", "Sub-tenants are covered by the Act."),
+        ("The product is gluten.", "The product is gluten-free."),
+        ("5% growth was reported.", "-5% growth was reported."),
+        ("5% growth was reported.", "\u22125% growth was reported."),
+        ("The price was 5.", "The price was 5\u20ac."),
+        ("Data is unlimited here.", "Data is unlimited here.*"),
+    ],
+)  # fmt: skip
+def test_a_word_or_a_figure_cut_in_two_is_no_statement(claim: str, source: str) -> None:
+    assert not stands_whole(claim, source)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("The landlord may terminate the lease.",
+         "Where the tenant is in arrears, the landlord may terminate the lease."),
+        ("The fee is refunded.", "When the course is cancelled, the fee is refunded."),
+        ("The fee is refunded.", "Once a refund is granted, and the form is signed, the fee is refunded."),
+        ("The fee is refunded.", "As long as the form is signed, the fee is refunded."),
+        ("The maximum dose is 10 mg per day.", "For children under 12, the maximum dose is 10 mg per day."),
+        ("Mortality was 12%.", "In the placebo arm, mortality was 12%."),
+        ("Revenue was $5 million.", "In 2019, revenue was $5 million."),
+        ("Revenue was $5 million.", "At Beta Corp, revenue was $5 million."),
+        ("The tenancy is monthly.", "Absent a written agreement, the tenancy is monthly."),
+        ("The judge was biased.", "In the appellant's submission, the judge was biased."),
+        ("The judge was biased.", "The witness testified that he lied, and the judge was biased."),
+        ("Revenue was $5 million.", "In 2019 costs rose, and revenue was $5 million."),
+        ("Beta has closed.", "The firm that owned Acme, and Beta has closed."),
+        ("Costs fell in May.", "Costs rise when it rains, and costs fell in May."),
+    ],
+)  # fmt: skip
+def test_what_stands_before_may_turn_a_statement(claim: str, source: str) -> None:
+    assert not stands_whole(claim, source)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("The drug is safe.", "The drug is safe, though not in children under six."),
+        ("All items are returnable.", "All items are returnable, save for sale items."),
+        ("Growth was 5%.", "Growth was 5%, before restatement to 2%."),
+        ("The judge awarded $5 million.", "The judge awarded $5 million, but that was reversed on appeal."),
+        ("The judge awarded $5 million.", "The judge awarded $5 million, and the award was reversed."),
+        ("The supplier is liable for loss.",
+         "The supplier is liable for loss; provided, however, that such liability is capped."),
+        ("The tenant pays the rates.", "The tenant pays the rates; this clause has been deleted."),
+        ("Entry is free.", "Entry is free, while stocks last."),
+        ("Sales were $5 million.", "Sales were $5 million, and costs were $6 million, respectively."),
+    ],
+)  # fmt: skip
+def test_what_stands_behind_may_turn_a_statement(claim: str, source: str) -> None:
+    assert not stands_whole(claim, source)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("The reserves are fully funded.", 'Smith told the board: "The reserves are fully funded."'),
+        ("The reserves are fully funded.", 'Smith wrote "The reserves are fully funded."'),
+        ("The reserves are fully funded.", "\u201cThe reserves are fully funded.\u201d Smith said so."),
+        ("The reserves are fully funded.",
+         'Smith told the board: "We did well. The reserves are fully funded. Costs fell."'),
+        ("The reserves are fully funded.", '"The reserves are fully funded. Costs fell," said Smith.'),
+        ("He is guilty of fraud.", "The prosecution's case: he is guilty of fraud."),
+        ("The policy covers flood damage.", "Myth: the policy covers flood damage. Fact: it does not."),
+        ("The warranty covers water damage.", "The warranty covers water damage? No."),
+        ("Does the warranty cover damage?", "Does the warranty cover damage?"),
+        ("The warranty covers water damage.", "The warranty covers water damage, and it lasts, right?"),
+    ],
+)  # fmt: skip
+def test_a_report_a_myth_and_a_question_state_nothing(claim: str, source: str) -> None:
+    assert not stands_whole(claim, source)
+
+
+WARRANTY = (
+    "We do not warrant that:\n- the service is free of errors;\n- the data will be secure at all times;"
+)
+DEFAULTS = (
+    "Each of the following would be an Event of Default:\n"
+    "The Borrower fails to pay.\nThe Borrower becomes insolvent.\nThe Guarantor has died.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("The service is free of errors.", WARRANTY),
+        ("The data will be secure at all times.", WARRANTY),
+        ("The data will be secure at all times.", WARRANTY.replace("- ", "")),
+        ("The Borrower fails to pay.", DEFAULTS),
+        ("The Guarantor has died.", DEFAULTS),
+        ("The Guarantor has died.", "(b) the Borrower becomes insolvent; or\n(c) the Guarantor has died."),
+        (
+            "The data will be secure.",
+            "We do not warrant that: 1. The site is free. 2. The data will be secure.",
+        ),
+        ("The policy covers fire.", "Myths:\n- The policy covers floods.\n- The policy covers fire."),
+    ],
+)
+def test_an_item_is_no_better_than_the_words_that_lead_up_to_it(claim: str, source: str) -> None:
+    assert not stands_whole(claim, source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Revenue was $5 million.",
+        "Revenue was $5 million",
+        "- Revenue was $5 million.",
+        "\u2022 Revenue was $5 million",
+        "(b) Revenue was $5 million.",
+        "**Revenue was $5 million.**",
+        "\u201cRevenue was $5 million.\u201d",
+        "(Revenue was $5 million.)",
+        "Note: Revenue was $5 million.",
+        "However, revenue was $5 million.",
+        "As a result, revenue was $5 million.",
+        "Costs fell. Revenue was $5 million. It rose.",
+        "The year was good: costs fell.\nRevenue was $5 million. It rose.",
+        "Highlights:\n- Costs fell.\n- Revenue was $5 million.",
+        "We do not warrant that:\n- the data will be secure.\n\nResults\nRevenue was $5 million.",
+        "Costs fell; revenue was $5 million.",
+        "Costs fell, and revenue was $5 million, and profit rose.",
+        "Revenue was $5 million; profit rose.",
+        'The pipe is 12" wide. Revenue was $5 million.',
+    ],
+)
+def test_a_whole_sentence_or_clause_stays_proven(source: str) -> None:
+    assert stands_whole("Revenue was $5 million.", source)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "In 2019, revenue was $5 million, though not in France.",
+        "\u201cCitewell\u201d is a tool.",
+        'The pipe is 12" wide.',
+        "Smith told the board: \u201cThe reserves are fully funded.\u201d",
+        "We do not warrant that:\n- the data will be secure.",
+        "Net revenue\t1,577\t1,373",
+        "The plan has: a) one part, b) another (small) part.",
+    ],
+)
+def test_a_sentence_said_whole_with_all_that_turns_it_is_proven(sentence: str) -> None:
+    assert stands_whole(sentence, f"Costs rose in the year.\n{sentence}\nIt was so.")
