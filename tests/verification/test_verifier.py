@@ -102,6 +102,12 @@ def test_a_clause_between_clause_borders_is_whole(claim: str, source: str) -> No
     assert stands_whole(claim, source) or stands_whole(claim[0].lower() + claim[1:], source)
 
 
+def test_a_quote_that_no_source_holds_cannot_be_handed_in_as_evidence() -> None:
+    claim = "The CEO resigned in May."
+    with pytest.raises(TypeError, match="quote"):
+        VERIFIER.verify(claim, ["Sales were flat."], quote=claim)  # type: ignore[call-arg]
+
+
 def test_a_cell_at_its_place_is_a_numeric_proof_without_any_model() -> None:
     table = "(In millions)\t2018\t2017\nNet revenue\t1,577\t1,373"
     verdict = Verifier(Failing(0, 0)).verify("Net revenue in 2018 was $1,577 million.", [table])

@@ -39,7 +39,6 @@ from citewell.verification.signals import denied_by, overlap
 from citewell.verification.standing import stands_whole
 from citewell.verification.support import DENIED_CEILING
 from citewell.verification.unwritten import unwritten_number
-from citewell.verification.verbatim import find_all
 from citewell.verification.wording import as_written
 
 NAME = "citewell-verifier/1"
@@ -91,15 +90,12 @@ class Verifier:
         claim_text: str,
         evidence_texts: Sequence[str | EvidenceText],
         *,
-        quote: str | None = None,
         context: str = "",
         asked: str = "",
         antecedent: str = "",
     ) -> Verdict:
-        """One verdict; ``quote`` is evidence too, looked at first. Never raises for a model's failure."""
+        """One verdict. Never raises for a model's failure."""
         evidence = tuple(as_evidence(text) for text in evidence_texts)
-        if quote and not any(find_all(quote, text.text) for text in evidence):
-            evidence = (*evidence, as_evidence(quote))
         return self.verify_many(
             [
                 Question(
