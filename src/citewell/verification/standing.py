@@ -32,6 +32,8 @@ _CONNECTIVE = (
 )
 _MARKUP = r"(?P<marks>[\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb()\[\]*_]*)"
 _QUOTES = re.compile("[\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb]")
+_SINGLE_OPENS = re.compile(r"(?<!\w)['\u2018](?=\w)(?!(?:s|t|d|m|re|ve|ll|em|n)\b)", re.IGNORECASE)
+_SINGLE_CLOSES = re.compile(r"(?<=\S)['\u2019](?!\w)")
 _OPENS = re.compile(rf"\s*{_LIST_MARK}*{_MARKUP}\s*(?:{_ASSERTED})?{_CONNECTIVE}?", re.IGNORECASE)
 _CLOSES = re.compile(rf"\s*[.!]?\s*{_MARKUP}\s*[.!]?")
 _BREAKS = r",;:\"\u201c\u201d\u00ab\u00bb()\u2014"
@@ -46,7 +48,7 @@ _WORD = re.compile(r"[^\W_]+")
 # Words that set the place, the time or the case of what follows their clause too.
 _FRAMES = re.compile(
     r"\W*(?:in|at|on|for|from|under|over|during|within|by|per|among|between|with|without|absent|given|according|despite|"
-    r"throughout|of|to|upon|like|suppose|imagine|assume|let|say|had|were|should)\b",
+    r"throughout|of|to|upon|like|suppose|imagine|assume|let|say|had|were|should|or|nor)\b",
     re.IGNORECASE,
 )
 # Words by which one clause may govern another, or may tell only what somebody says.
@@ -60,11 +62,15 @@ _TURNED = re.compile(
     r"\b(?:but|yet|however|still|nevertheless|notwithstanding|instead|rather|otherwise|respectively|prior|pending|later|"
     r"subsequent\w*|this|these|those|such|the (?:same|foregoing)|delet\w*|revers\w*|repeal\w*|supersed\w*|"
     r"revo[ck]\w*|withdr[ae]w\w*|rescind\w*|overturn\w*|overrul\w*|restate\w*|correct\w*|cancel\w*|void\w*|vacat\w*|"
-    r"struck|quash\w*|annul\w*|amend\w*|abandon\w*|expir\w*|laps\w*|waiv\w*|limit\w*|cap(?:s|ped)?)\b",
+    r"struck|quash\w*|annul\w*|amend\w*|abandon\w*|expir\w*|laps\w*|waiv\w*|limit\w*|cap(?:s|ped)?|"
+    r"opposite|contrary|wrong\w*|untrue|mistak\w*|erroneous\w*)\b",
     re.IGNORECASE,
 )
 _ASSERTS = re.compile(_ASSERTED, re.IGNORECASE)
 _ITEM = re.compile(_LIST_MARK, re.IGNORECASE)
+_MYTHS = re.compile(
+    r"\W*(?:\w+ )?(?:myths?|misconceptions?|fiction|rumou?rs?|allegations?)\W*\d*", re.IGNORECASE
+)
 _GOES_ON = re.compile(r"[,;](?:\s+(?:and|or))?$", re.IGNORECASE)
 _INLINE_LIST = re.compile(rf":\s*{_LIST_MARK}", re.IGNORECASE)
 _MOST_LINES = 50  # looked back over, from an item to the words that lead up to it
@@ -125,10 +131,11 @@ def _paired(opening: str, closing: str) -> bool:
 
 
 def _balanced(text: str) -> bool:
-    """No quotation is open at its end; a mark behind a digit is inches."""
+    """No quotation is open at its end; a mark behind a digit is inches, one before "s" an apostrophe."""
     straight = re.sub(r'(?<=\d)"', "", text).count('"')
     return (
         straight % 2 == 0
+        and len(_SINGLE_OPENS.findall(text)) <= len(_SINGLE_CLOSES.findall(text))
         and text.count("\u201c") == text.count("\u201d")
         and text.count("\u00ab") == text.count("\u00bb")
     )
@@ -179,7 +186,7 @@ def _introduced(text: str, first: int) -> bool:
         if above.endswith(":"):
             # A row of a table is turned by a denial above it only.
             return bool(cut_off(above, "")) if "\t" in line else not _ASSERTS.fullmatch(above)
-        if _GOES_ON.search(above):
+        if _GOES_ON.search(above) or _MYTHS.fullmatch(above):
             return True
         if not _is_item(line) or not _is_item(above):
             return False
