@@ -109,6 +109,7 @@ DEFAULTS = (
         ("The data will be secure at all times.", WARRANTY),
         ("The data will be secure at all times.", WARRANTY.replace("- ", "")),
         ("The Borrower fails to pay.", DEFAULTS),
+        ("The Guarantor has died.", DEFAULTS.replace("\n", " ")),
         ("The Guarantor has died.", DEFAULTS),
         ("The Guarantor has died.", "(b) the Borrower becomes insolvent; or\n(c) the Guarantor has died."),
         (
@@ -144,6 +145,7 @@ def test_an_item_is_no_better_than_the_words_that_lead_up_to_it(claim: str, sour
         "Costs fell, and revenue was $5 million, and profit rose.",
         "Revenue was $5 million; profit rose.",
         "The tenants' rent rose; Nike's did not. The firm 's costs fell. Revenue was $5 million.",
+        "Three units grew: Acme, Beta and Gamma. Revenue was $5 million.",
         'The pipe is 12" wide. Revenue was $5 million.',
     ],
 )

@@ -67,6 +67,8 @@ _TURNED = re.compile(
     re.IGNORECASE,
 )
 _ASSERTS = re.compile(_ASSERTED, re.IGNORECASE)
+# A list that lost its lines ("any of the following is a default: The borrower fails to pay. ...").
+_LED = re.compile(r"\b(?:following|these|that|if|when|where|unless)\b[^.!?:]{0,200}:\s+([A-Z][^.!?]*)")
 _ITEM = re.compile(_LIST_MARK, re.IGNORECASE)
 _MYTHS = re.compile(
     r"\W*(?:\w+ )?(?:myths?|misconceptions?|fiction|rumou?rs?|allegations?)\W*\d*", re.IGNORECASE
@@ -180,7 +182,7 @@ def _introduced(text: str, first: int) -> bool:
     """
     begin, stop = text.rfind("\n", 0, first) + 1, text.find("\n", first)
     line, ahead = text[begin : stop if stop >= 0 else len(text)].strip(), text[begin:first]
-    if _INLINE_LIST.search(ahead) or not _balanced(ahead):
+    if _INLINE_LIST.search(ahead) or not _balanced(ahead) or any(map(_has_verb, _LED.findall(ahead))):
         return True
     for above in itertools.islice(_lines_above(text, begin), _MOST_LINES):
         if above.endswith(":"):
@@ -204,12 +206,12 @@ def _lines_above(text: str, line: int) -> Iterator[str]:
 
 def _is_item(line: str) -> bool:
     """It has a list's mark, or is one sentence or row by itself and no heading."""
-    heading = (
-        line[-1].isalnum()
-        and line[0].isupper()
-        and not any(_is_verb(word.lower()) for word in _WORD.findall(line))
-    )
+    heading = line[-1].isalnum() and line[0].isupper() and not _has_verb(line)
     return bool(_ITEM.match(line)) or (not heading and len(sentence_spans(line)) == 1)
+
+
+def _has_verb(text: str) -> bool:
+    return any(_is_verb(word.lower()) for word in _WORD.findall(text))
 
 
 def _is_verb(word: str) -> bool:
