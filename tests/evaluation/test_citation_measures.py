@@ -190,7 +190,7 @@ def test_pieces_of_one_quote_are_one_citation() -> None:
 
 def test_a_row_of_plain_text_is_a_row_for_its_words_too() -> None:
     row = passage("retrieval.relevance_threshold\t0.7\tpassages under it are not used")
-    seen = observed(claim("The default relevance threshold is 0.7.", citation(row)), passages=(row,))
+    seen = observed(claim("The retrieval.relevance_threshold is 0.7.", citation(row)), passages=(row,))
     asked = "What is the default relevance threshold?"
     (found,) = judge(asked, seen, Verifier(Scripted(lambda premise, text: False)))
     assert found == ClaimSupport(whole=True, needed=(True,), spans=(True,))

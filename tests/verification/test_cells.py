@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from citewell.verification.cells import place_numbers, proven_by_cells
-from citewell.verification.evidence import lines_of
+from citewell.verification.evidence import EvidenceText, as_evidence, lines_of
 
 TABLE = "(In millions)\t2018\t2017\nNet revenue\t1,577\t1,373\nCost of sales\t900\t800"
 LINES = lines_of(TABLE)
@@ -30,7 +30,7 @@ def test_a_number_is_at_its_place_or_it_is_said_where_it_stands(claim: str, misp
 
 
 def test_a_cell_proves_a_claim_that_says_nothing_else() -> None:
-    assert proven_by_cells("Net revenue in 2018 was $1,577 million.", LINES, UNITS) is not None
+    assert proven_by_cells("Net revenue in 2018 was $1,577 million.", as_evidence(TABLE)) is not None
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,127 @@ def test_a_cell_proves_a_claim_that_says_nothing_else() -> None:
     ],
 )
 def test_a_cell_does_not_prove_more_than_it_says(claim: str) -> None:
-    assert proven_by_cells(claim, LINES, UNITS) is None
+    assert proven_by_cells(claim, as_evidence(TABLE)) is None
+
+
+SALES = (
+    "($ in millions)\t2021\t2020\nSales\t5,120\t4,800\nCost of sales\t3,000\t2,900\n"
+    "Revenue (note 3)\t6,000\t5,500\nPatents, net\t70\t60\nNet income (loss)\t95\t(312)\n"
+    "Net loss from discontinued operations\t12\t(10)\nEarnings per share\t1.23\t(2.50)\n"
+    "Margin (%)\t12.9\t11.5\n"
+    "Due from related parties\t41\t40\nDeferred tax\t8\t9\nPatient visits (thousands)\t150\t140"
+)
+TRIAL = (
+    "Arm\tPatients\tDose (mg)\tWeight, kg\tTime\nDrug A\t118\t50\t72\t24 hours\n"
+    "Drug A high\t121\t100\t70\t2 (3)\n"
+    "Patients without relapse\t30\t\t\t\nPatients not eligible\t17\t\t\t"
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "table"),
+    [
+        ("Sales were $5,120 million in 2021.", SALES),
+        ("In 2020, sales amounted to $4.8 billion.", SALES),
+        ("The cost of sales was $3,000 million in 2021.", SALES),
+        ("Revenue was $6,000 million in 2021.", SALES),
+        ("Revenue (note 3) was $6,000 million in 2021.", SALES),
+        ("Patent, net, was $70 million in 2021.", SALES),
+        ("Net income was $95 million in 2021.", SALES),
+        ("Net income (loss) was -$312 million in 2020.", SALES),
+        ("Net loss from discontinued operations was $12 million in 2021.", SALES),
+        ("Earnings per share were $1.23 in 2021.", SALES),
+        ("The margin was 12.9% in 2021.", SALES),
+        ("Drug A had 118 patients.", TRIAL),
+        ("The dose of Drug A was 50 mg.", TRIAL),
+        ("The weight of Drug A was 72 kg.", TRIAL),
+        ("The time for Drug A was 24 hours.", TRIAL),
+        ("Sales in 2021 were $5,120.", "\tYear ended June 30, 2021\nSales\t5,120"),
+        ("Sales in fiscal year 2021 were $5,120.", "\tFiscal year 2021\nSales\t5,120"),
+        ("Sales were $4,900 in the 2021 budget.", "\t2021 Actual\t2021 Budget\nSales\t5,120\t4,900"),
+        ("Net sales were \u20ac5,120 million.", "Net sales\t\u20ac5,120 million"),
+    ],
+)
+def test_a_cell_proves_a_claim_that_names_its_place_and_states_its_value(claim: str, table: str) -> None:
+    assert proven_by_cells(claim, as_evidence(table)) is not None
+
+
+@pytest.mark.parametrize(
+    ("claim", "table"),
+    [
+        # the row or column is named by half
+        ("Sales were $3,000 million in 2021.", SALES),
+        ("Tax was $8 million in 2021.", SALES),
+        ("Loss from discontinued operations was $12 million in 2021.", SALES),
+        ("Due to related parties were $41 million in 2021.", SALES),
+        ("Drug A had 121 patients.", TRIAL),
+        ("Patients with relapse were 30.", TRIAL),
+        ("Patients eligible were 17.", TRIAL),
+        ("Sales were $4,900 in 2021.", "\t2021 Actual\t2021 Budget\nSales\t5,120\t4,900"),
+        ("Sales in 2021 were $5,120.", "\tThree months ended June 30, 2021\nSales\t5,120"),
+        ("Sales were $5,120.", "\t2021\nSales\t5,120"),
+        ("Loans from Beta to Acme were $5.", "Loans from Acme to Beta\t5"),
+        # another cell has the same place
+        ("Sales were $5,120.", "Sales\t5,120\t4,800"),
+        ("Sales were $9 in 2021.", "\t2021\nGermany\t\nSales\t9\nFrance\t\nSales\t7"),
+        # two values may have changed places
+        ("Sales were $4,800 million in 2021 and $5,120 million in 2020.", SALES),
+        # another sign, currency, unit or scale
+        ("Net income was $312 million in 2020.", SALES),
+        ("Net income was $312.", "Net income\t(312"),
+        ("Net income was $312.", "Net income\t(\t312\t)"),
+        ("Net loss was $95 million in 2021.", SALES),
+        ("Net income was a loss of $95 million in 2021.", SALES),
+        ("Net loss from discontinued operations in 2020 was -$10 million.", SALES.replace("(10)", "10")),
+        ("Sales were \u20ac5,120 million in 2021.", SALES),
+        ("Sales were $5,120 in 2021.", SALES),
+        ("Sales were 5,120 in 2021.", SALES),
+        ("Sales were \u20ac5,120 million in 2021.", SALES.replace("$ ", "")),
+        ("Sales were US$5,120 in 2021.", "(Canadian dollars)\t2021\nSales\t5,120"),
+        ("Sales were $5,120 in 2021.", "\t2021\t2020\nCosts\t\u20ac3,000\t\u20ac2,900\nSales\t5,120\t4,800"),
+        ("Patient visits were 150 in 2021.", SALES),
+        ("The margin was 12.9 in 2021.", SALES),
+        ("The dose of Drug A was 50 kg.", TRIAL),
+        ("The dose of Drug A was 50 g.", TRIAL),
+        ("The dose of Drug A was 50.", TRIAL),
+        ("The weight of Drug A was 72 mg.", TRIAL),
+        ("The time for Drug A high was 2.", TRIAL),
+        ("The dose was 50 mg.", "\tDose (mg per day)\nDose\t50"),
+        # no statement, or one that leans on another
+        ("Sales will be $5,120 million in 2021.", SALES),
+        ("Sales could have been $5,120 million in 2021.", SALES),
+        ("Were sales $5,120 million in 2021?", SALES),
+        ("Its sales were $5,120 million in 2021.", SALES),
+        ("Sales were $5,120 million from 2021.", SALES),
+        ("Sales were to come to $5,120 million in 2021.", SALES),
+        # a cell that says more
+        ("Sales were $5,120 in 2021.", "\t2021\nSales\t5,120 (estimated)"),
+        ("Sales were $5,120 in 2021.", "\t2021\nSales\t~5,120"),
+    ],
+)  # fmt: skip
+def test_a_cell_of_another_place_or_value_proves_nothing(claim: str, table: str) -> None:
+    assert proven_by_cells(claim, as_evidence(table)) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "proven"),
+    [
+        ("Contoso's sales in Germany were $4,000 million in 2021.", True),
+        ("Sales in Germany were $4,000 million in 2021.", True),
+        ("Sales in Germany were $4,000 million in 2022.", False),
+        ("Sales in Germany were $4,000 million in December 2021.", False),
+        ("Sales in Germany were $4,000 million in the fourth quarter of 2021.", False),
+        ("Sales in Germany and France were $4,000 million in 2021.", False),
+        ("Annual sales Germany were $4,000 million in 2021.", False),
+    ],
+)
+def test_a_title_lends_words_but_no_other_place_or_time(claim: str, proven: bool) -> None:
+    lines = lines_of("\t2021\nGermany\t4,000\nFrance\t3,000")
+    context = "Contoso annual report, December 31, 2022 \u203a Sales in Germany and France, fourth quarter"
+    evidence = EvidenceText(
+        text="Germany\t4,000\nFrance\t3,000", context=f"{context} ($ in millions): 2021", lines=lines
+    )
+    assert (proven_by_cells(claim, evidence) is not None) is proven
 
 
 def test_a_column_may_say_what_in_another_table_a_row_does() -> None:

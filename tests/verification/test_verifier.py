@@ -115,6 +115,18 @@ def test_a_cell_at_its_place_is_a_numeric_proof_without_any_model() -> None:
     assert "Net revenue" in verdict.reason
 
 
+@pytest.mark.parametrize(
+    ("claim", "asked"),
+    [
+        ("Sales were $5,120 million in 2023.", "What were sales in 2023?"),
+        ("The sales of Contoso were $4,800 million in 2020.", "What were the sales of Contoso in 2020?"),
+    ],
+)
+def test_what_was_asked_proves_nothing(claim: str, asked: str) -> None:
+    table = "(In millions)\t2021\t2020\nSales\t5,120\t4,800"
+    assert Verifier(Fixed(0.01, 0.0)).verify(claim, [table], context=asked).status is not Status.VERIFIED
+
+
 def test_a_number_in_another_column_is_refused_whatever_the_model_says() -> None:
     table = "(In millions)\t2018\t2017\nNet revenue\t1,577\t1,373"
     verdict = Verifier(Fixed(0.99, 0.0)).verify("Net revenue in 2017 was $1,577 million.", [table])

@@ -2,19 +2,25 @@
 
 In: a claim and rows with their column heads. Out: one :class:`Placement` for each number that stands in
 a cell: at its place, or only in another row or under another year, which is how a true number makes a false
-claim. A number that stands in no cell gets none: that is :mod:`citewell.verification.numbers`' business.
+claim; and the one cell that is all a claim says, which is stricter. A number that stands in no cell gets
+none: that is :mod:`citewell.verification.numbers`' business.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from citewell.records import Record
-from citewell.verification.evidence import TableLine
+from citewell.verification.cell_values import states
+from citewell.verification.dates import MONTHS
+from citewell.verification.evidence import EvidenceText, TableLine
+from citewell.verification.lexicon import ASIDES, PERIODS, RELATIONS, STOP
 from citewell.verification.numbers import check_numbers
 from citewell.verification.quantities import Form, Quantity, extract_quantities
-from citewell.verification.signals import content_words, overlap
+from citewell.verification.signals import content_words, overlap, stem, words_of
+from citewell.verification.units import CURRENCIES, UNITS
 
 _NO_VALUES = frozenset({Form.DATE, Form.YEAR, Form.ORDINAL, Form.TIME})
 _LABEL_HELD = 0.5  # share of a label's words that a claim about its row must use
@@ -48,29 +54,125 @@ def place_numbers(claim: str, lines: Sequence[TableLine], context: str = "") -> 
     return tuple(placements)
 
 
-def proven_by_cells(claim: str, lines: Sequence[TableLine], context: str = "") -> Placement | None:
+def proven_by_cells(claim: str, evidence: EvidenceText) -> Placement | None:
     """The cell that proves ``claim`` without any model, or None.
 
-    Every number is at its place, in one row, and every other content word of the claim stands in that row's
-    label, the cell's head or the context: nothing is left that could be untrue.
+    The claim states one value, which is the cell's, and names the row and the column, each whole; no other
+    cell stands there. What else it says stands in the words around the table, which lend no other row, column
+    or time: nothing is left that could be untrue. What is less than sure is left to the entailer.
     """
-    quantities = [q for q in extract_quantities(claim) if q.form not in _NO_VALUES]
-    placements = place_numbers(claim, lines, context)
-    if not quantities or len(placements) != len(quantities) or any(p.misplaced for p in placements):
+    if _NO_STATEMENT.search(claim):
         return None
-    first = placements[0]
-    if any(p.label != first.label for p in placements) or re.search(r"\b(?:not|no|never)\b|n't", claim, re.I):
-        return None
-    bare = claim
-    for quantity in sorted(quantities, key=lambda q: -q.start):
-        bare = bare[: quantity.start] + " " + bare[quantity.end :]
-    around = " ".join([first.label, context, *(f"{p.head} {p.cell}" for p in placements)])
-    return first if set(content_words(bare)) - _LINKING <= set(content_words(around)) else None
+    around = _around(evidence)
+    for line in evidence.lines:
+        said = claim
+        for aside in _ASIDE.finditer(line.label):
+            said = said.replace(aside.group(), _kept(aside))
+        values = [q for q in extract_quantities(said) if q.form not in _NO_VALUES]
+        if len(values) != 1:
+            continue
+        (value,) = values
+        bare = f"{said[: value.start]} {said[value.end :]}"
+        brackets = {"(", ")"} & {cell.strip() for cell, _ in line.cells}  # the minus of whichever is beside
+        if brackets or not _names(line.label, bare, value):
+            continue
+        for cell, head in line.cells:
+            if (
+                (not head.strip() or _names(head, bare, value))
+                and states(cell, f"{line.label}\n{head}", around, value)
+                and _alone(line.label, head, cell, evidence.lines)
+                and not _left_over(bare, line.label, head, evidence)
+            ):
+                return Placement(quantity=value, label=line.label, head=head, cell=cell)
+    return None
 
 
-_LINKING = frozenset(
-    content_words("amounted totaled totalled stood came equal equals reported recorded value usd dollars")
+# A claim that leans on the sentence before may speak of another thing than the table.
+_NO_STATEMENT = re.compile(
+    r"\b(?:not|no|never|will|would|can|could|(?-i:may)|might|shall|should|must|to be)\b|n['\u2019]t\b|\?|"
+    r"\b(?:its?|he|his|she|her|they|their|this|that|these|those)\b",
+    re.IGNORECASE,
 )
+_LINKING = re.compile(
+    r"\b(?:(?:amounted|came|equal) to|stood at|totall?ed|equals|equall?ed|reported|recorded|for)\b",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(
+    r"[(\[](?P<inside>[^()\[\]]*)[)\]]|, (?P<tail>[\w%/]+)$|[\u00b9\u00b2\u00b3\u2070-\u2079*\u2020\u2021]"
+)
+_YEAR_WORDS = re.compile(
+    r"\b(?:(?:for the )?(?:fiscal |calendar )?years? (?:end(?:ed|ing) (?:[a-z]+\.? \d{1,2},? )?)?|fiscal )"
+    r"(?=(?:19|20)\d\d\b)",
+    re.IGNORECASE,
+)
+
+
+def _around(evidence: EvidenceText) -> str:
+    """What may declare a currency or scale for all rows: a label declares them for its own."""
+    labels = {line.label for line in evidence.lines}
+    prose = [row for row in evidence.text.split("\n") if row.partition("\t")[0].strip() not in labels]
+    cells = [cell for line in evidence.lines for cell, _ in line.cells]
+    return "\n".join([evidence.context, *prose, *cells])
+
+
+def _kept(aside: re.Match[str]) -> str:
+    known = ASIDES if aside["tail"] is None else frozenset()
+    words = words_of((aside["inside"] or aside["tail"] or "").replace("US$", "$"))
+    told = [word for word in words if not (word in known or word in UNITS or word in CURRENCIES)]
+    return aside.group() if told else " "
+
+
+def _words(text: str) -> list[str]:
+    """Stems of the words that tell one row from another; the A of "Drug A" is one."""
+    lettered = re.sub(r"(?<=\w )([A-Z])\b", r"\1\1", text)
+    return [stem(word) for word in words_of(lettered) if word not in STOP or word in RELATIONS]
+
+
+def _place_words(name: str) -> list[str]:
+    return _words(_YEAR_WORDS.sub("", " ".join(_ASIDE.sub(_kept, name).split())))
+
+
+def _names(name: str, bare: str, value: Quantity) -> bool:
+    """The claim holds the whole of a label or a head in one run, or as the unit of its value ("72 hours")."""
+    wanted, said = _place_words(name), _words(bare)
+    if not wanted:
+        return False
+    runs = (said[place : place + len(wanted)] for place in range(len(said)))
+    return wanted in runs or set(wanted) <= set(_words(value.text))
+
+
+def _alone(label: str, head: str, cell: str, lines: Sequence[TableLine]) -> bool:
+    place = (_place_words(label), _place_words(head))
+    return not any(
+        other != cell
+        and any(map(str.isdigit, other))
+        and (_place_words(line.label), _place_words(over)) == place
+        for line in lines
+        for other, over in line.cells
+    )
+
+
+def _left_over(bare: str, label: str, head: str, evidence: EvidenceText) -> bool:
+    """Whether the claim says more than its row, its column and the words around the table do."""
+    own = set(_words(f"{_ASIDE.sub(_kept, label)} {_ASIDE.sub(_kept, head)}"))
+    elsewhere = {
+        word
+        for line in evidence.lines
+        for name in (line.label, *(over for _, over in line.cells))
+        for word in _words(name)
+    }
+    lent = {word for word in _words(evidence.context) if not any(letter.isdigit() for letter in word)}
+    lent -= elsewhere | RELATIONS | {stem(word) for word in PERIODS | MONTHS.keys()}
+    if not set(_words(_LINKING.sub(" ", bare))) <= own | lent:
+        return True
+    # "Interest income" is not the row "Interest", though the title says "income".
+    row = set(_words(label))
+    said = [(word, stem(word)) for word in words_of(bare)]
+    return any(
+        one in row and other in lent - own and not word.endswith("'s")
+        for pair in pairwise(said)
+        for (_, one), (word, other) in (pair, pair[::-1])
+    )
 
 
 def _placement(

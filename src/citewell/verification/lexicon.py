@@ -160,3 +160,17 @@ SUBJECTS = frozenset("the a an this these that those it he she we you they our y
 
 PLURALS = frozenset("we you they people children men women".split())
 """Plurals without an "s", before a verb without one."""
+
+RELATIONS = frozenset("from to by with for".split())
+"""Words of STOP that tell one row of a table from another: "due from", "due to"."""
+
+PERIODS = frozenset(
+    "first second third fourth half quarter quarterly month monthly week weekly day daily".split()
+)
+"""Parts of a year, besides the months."""
+
+ASIDES = frozenset(
+    "note notes loss losses deficit expense unaudited in of thousands millions billions mn bn m k".split()
+) | {str(number) for number in range(100)}
+"""What brackets in a label hold, besides units, without naming another row: a note, a scale, the word for a value
+below zero. A "gain" or an "income" there turns the sign round, and is none."""

@@ -151,7 +151,7 @@ class Verifier:
             if stands_whole(claim, evidence.text) and not _elsewhere(question, evidence):
                 return self._proven(Proof.VERBATIM, "the source says it in these words")
         for evidence in english:
-            if cell := proven_by_cells(claim, evidence.lines, evidence.around(question.context)):
+            if cell := proven_by_cells(claim, evidence):
                 head = f" under \u201c{' '.join(cell.head.split())}\u201d" if cell.head else ""
                 return self._proven(
                     Proof.NUMERIC, f"the row \u201c{cell.label}\u201d{head} holds {cell.cell.strip()}"
