@@ -198,6 +198,28 @@ def test_entailment_over_the_threshold_is_verified_and_says_by_whom() -> None:
     assert verdict.maker.card == "not calibrated for this entailer"
 
 
+RENT = "Acme earned $9 million. Beta's rent was $5 million."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "proof"),
+    [
+        ("Beta's rent came to $5 million.", RENT, Proof.NUMERIC),
+        ("Beta paid $5 million to Acme.", RENT, Proof.ENTAILED),
+        ("Beta's rent in 2018 was $5 million.", f"{RENT} Acme began in 2018.", Proof.ENTAILED),
+        ("Beta paid 1,577 to Acme.", "\t2018\t2017\nRent\t1,577\t1,373", Proof.ENTAILED),
+        ("Sales rose to 1,577 in 2018.", "\t2018\t2017\nSales\t1,577\t1,373", Proof.NUMERIC),
+        ("Sales and costs were 1,577 and 900.", "\t2018\nSales\t1,577\nCosts\t900", Proof.ENTAILED),
+        ("Beta paid five directors.", "Beta paid several directors. It has five offices.", Proof.ENTAILED),
+    ],
+)  # fmt: skip
+def test_a_numeric_proof_is_a_cell_or_the_one_sentence_that_speaks_of_it(
+    claim: str, source: str, proof: Proof
+) -> None:
+    verdict = Verifier(Fixed(0.99, 0.0)).verify(claim, [source])
+    assert (verdict.status, verdict.proof) == (Status.VERIFIED, proof)
+
+
 def test_contradiction_fails() -> None:
     verdict = Verifier(Fixed(0.1, 0.8)).verify("It grew.", ["The firm shrank."])
     assert (verdict.status, verdict.label) == (Status.CONTRADICTED, Label.CONTRADICTION)

@@ -4,8 +4,8 @@ In: claims and their evidence. Out: one :class:`Verdict` each, with its proof an
 
     verbatim    the whole statement stands in the evidence, with nothing around it that would turn it
                 (:mod:`citewell.verification.standing`)
-    numeric     every number is in the cell, or the sentence, that the claim speaks of, and nothing else is
-                claimed that exact code or the entailer does not find there
+    numeric     every number is in cells of the one row, or in the one sentence, that the claim speaks of, and
+                nothing else is claimed that exact code or the entailer does not find there
     entailed    the calibrated probability of support (:mod:`citewell.verification.support`) reaches the
                 threshold
     otherwise   contradicted when the entailer says so of a text that speaks of the same thing
@@ -35,7 +35,7 @@ from citewell.verification.numbers import check_numbers
 from citewell.verification.opposing import speaks_of
 from citewell.verification.quantities import Form, extract_quantities
 from citewell.verification.reasons import held_by, lacking
-from citewell.verification.signals import denied_by, overlap
+from citewell.verification.signals import ENOUGH, denied_by, nearest_sentence, overlap
 from citewell.verification.standing import stands_whole
 from citewell.verification.support import DENIED_CEILING
 from citewell.verification.unwritten import unwritten_number
@@ -339,13 +339,26 @@ def _elsewhere(question: Question, evidence: EvidenceText) -> str:
 
 
 def _proof(question: Question, best: _Read) -> Proof:
-    """Numeric when the claim states a value and the evidence holds every one of its numbers."""
-    values = [
-        q for q in extract_quantities(question.claim) if q.form not in {Form.DATE, Form.YEAR, Form.ORDINAL}
-    ]
-    context = best.premise.around(question.context)
-    held = all(check.holds for check in check_numbers(question.claim, best.premise.text, context))
-    return Proof.NUMERIC if values and held else Proof.ENTAILED
+    """Numeric when the claim states a value, and all its values stand in cells of the one row meant, or all
+    its numbers in the one sentence nearest to its words."""
+    claim, premise = question.claim, best.premise
+    values = [q for q in extract_quantities(claim) if q.form not in {Form.DATE, Form.YEAR, Form.ORDINAL}]
+    if not values:
+        return Proof.ENTAILED
+    context = premise.around(question.context)
+    placed = place_numbers(claim, premise.lines, context)
+    if (
+        len(placed) == len(values)
+        and len({cell.label for cell in placed}) == 1
+        and all(overlap(cell.label, claim) >= ENOUGH and not cell.misplaced for cell in placed)
+    ):
+        return Proof.NUMERIC
+    words = claim
+    for value in reversed(values):
+        words = f"{words[: value.start]} {words[value.end :]}"
+    sentence = nearest_sentence(words, premise.text)
+    held = sentence and all(check.holds for check in check_numbers(claim, sentence, context))
+    return Proof.NUMERIC if held else Proof.ENTAILED
 
 
 def _partly(reads: Sequence[_Read]) -> str:
