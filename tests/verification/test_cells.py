@@ -140,6 +140,10 @@ def test_a_cell_proves_a_claim_that_names_its_place_and_states_its_value(claim: 
         # a cell that says more
         ("Sales were $5,120 in 2021.", "\t2021\nSales\t5,120 (estimated)"),
         ("Sales were $5,120 in 2021.", "\t2021\nSales\t~5,120"),
+        ("The change was 5%.", "Change\t\u2013 5%"),
+        ("The change was 5%.", "Change\t\u25bc5%"),
+        ("The ratio was 5.", "Ratio\t5:1"),
+        ("The version is 1.2.", "Version\t1.2.3"),
     ],
 )  # fmt: skip
 def test_a_cell_of_another_place_or_value_proves_nothing(claim: str, table: str) -> None:

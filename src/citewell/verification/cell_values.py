@@ -18,6 +18,9 @@ from citewell.verification.units import CENTS, CURRENCIES
 
 _SCALES = {Decimal(1): "", Decimal(10**3): "thousand", Decimal(10**6): "million", Decimal(10**9): "billion"}
 _MINUS = "-\u2212\u2012\u2013"
+_BARE = re.compile(
+    r"[\s()*\u2020\u2021\u00b9\u00b2\u00b3\u2070-\u2079]*"
+)  # brackets of a minus, marks of notes
 _MONEY = re.compile(
     r"(?P<other>\b(?:Canadian|Australian|Kong|Zealand|Singapore|Taiwan) )?"
     r"(?P<name>[A-Za-z.]*[$€£¥₹₩₽]|[A-Za-z]+)"
@@ -39,8 +42,8 @@ def states(cell: str, place: str, around: str, value: Quantity) -> bool:
     if len(found) != 1 or found[0].hedge or cell.count("(") != cell.count(")"):
         return False
     (own,) = found
-    if any(letter.isalpha() for letter in cell[: own.start] + cell[own.end :]):
-        return False  # "5,120 (estimated)"
+    if not _BARE.fullmatch(cell[: own.start] + cell[own.end :]):
+        return False  # "5,120 (estimated)", "- 5", "5:1"
     written = _in_full(own, place, around)
     checks, stated = check_numbers(value.text.lstrip(_MINUS), written), extract_quantities(written)
     if len(checks) != 1 or len(stated) != 1 or checks[0].match not in {Match.EQUAL, Match.ROUNDED}:
