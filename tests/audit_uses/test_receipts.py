@@ -212,7 +212,10 @@ def test_no_field_can_be_changed(receipt: bytes, data: st.DataObject) -> None:
     if canonical_json(after) == canonical_json(before):
         return
     target[path[-1]] = after
-    assert not check_receipt(canonical_json(value) + b"\n").ok, path
+    report = check_receipt(canonical_json(value) + b"\n")
+    # Texts and settings may be kept back; the report then says what it lacks.
+    kept_back = set(report.does_not_prove) - set(check_receipt(receipt).does_not_prove)
+    assert not report.ok or (path[0] in ("opened", "configuration") and kept_back), path
 
 
 @settings(max_examples=60, deadline=None)
