@@ -22,11 +22,13 @@ from citewell.matching.line_items import ITEMS, label_words
 from citewell.matching.naming import usable
 from citewell.matching.periods import MONTHS, Period, periods_in
 from citewell.matching.questions import STOP, Ask, operands, read_question
+from citewell.matching.scales import context_scales
 from citewell.prompts.loading import load_prompt
 from citewell.records import Citation, Conflict, Passage, Record
 from citewell.sentences import sentence_spans
 from citewell.verification.lexicon import DAYS
 from citewell.verification.signals import content_words
+from citewell.verification.units import LETTER_SCALES, SCALES
 from citewell.verification.verbatim import fold
 
 SURE = 0.8
@@ -34,8 +36,16 @@ ALIKE = 0.75
 MIN_WORDS = 4
 MAX_CONFLICTS = 10
 MAX_NAME = 6
+MIN_FIGURES = 3
+POWERS = (3, 6, 9, 12)
 
-_NUMBER = re.compile(r"\(?-?[$€£]?\s?\d[\d,]*(?:\.\d+)?\s?%?\)?")
+_SCALES = {
+    word: len(str(factor)) - 1 for word, factor in (SCALES | LETTER_SCALES).items() if factor % 100 == 0
+}
+_NUMBER = re.compile(
+    r"\(?-?[$€£]?\s?\d[\d,]*(?:\.\d+)?\s?%?\)?"
+    rf"(?:(?:{'|'.join(LETTER_SCALES)})\b|\s?(?:{'|'.join(_SCALES.keys() - LETTER_SCALES.keys())})\b)?"
+)
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _OPEN_LIST = re.compile(r"\b(?:one of|among|includ\w*|such as|following)\b", re.I)
 _DATES = frozenset((*MONTHS, *DAYS))
@@ -46,12 +56,13 @@ SIDE = load_prompt("frame_side", ("quote", "document", "date"))
 
 
 class _Side(Record, frozen=True, kw_only=True):
-    """A statement and its numbers; ``about`` is what it gives a value for."""
+    """A statement and its numbers; ``scaled`` when the text around declares a scale: (in millions)."""
 
     passage: Passage
     start: int
     end: int
     numbers: tuple[str, ...] = ()
+    scaled: bool = False
     words: frozenset[str] = frozenset()
     date: Period | None = None
 
@@ -106,6 +117,7 @@ def _cell_side(answer: CellAnswer) -> _Side:
         start=at.start,
         end=at.end,
         numbers=(text_of(answer.passage, at.start, at.end),),
+        scaled=len(context_scales(answer.passage.chunk.in_context)) > 1,
     )
 
 
@@ -131,12 +143,17 @@ def _statements(passage: Passage, asked: set[str]) -> Iterator[_Side]:
         for found in reversed(named):
             plain = plain[: found.start] + " " + plain[found.end :]
         numbers = tuple(match.group() for match in _NUMBER.finditer(plain))
-        words = frozenset(label_words(_DIGITS.sub(" ", plain))) - STOP
+        words = frozenset(label_words(_NUMBER.sub(" ", plain))) - STOP
         if "\t" not in text and numbers and len(words) >= MIN_WORDS and words & asked:
             # Statements about different periods do not contradict each other.
             dated = frozenset(f"{found.name}" for found in named)
             yield _Side(
-                passage=passage, start=base + start, end=base + end, numbers=numbers, words=words | dated
+                passage=passage,
+                start=base + start,
+                end=base + end,
+                numbers=numbers,
+                scaled=len(context_scales(text)) > 1,
+                words=words | dated,
             )
 
 
@@ -253,20 +270,34 @@ def _document(side: _Side) -> tuple[str, str]:
 
 def _disagree(sides: Sequence[_Side]) -> bool:
     return any(
-        not _same(a, b)
+        not _same(one, a, other, b)
         for one, other in combinations(sides, 2)
         for a, b in zip(one.numbers, other.numbers, strict=True)
     )
 
 
-def _same(one: str, other: str) -> bool:
-    """Equal but for sign style, rounding and scale: 1,577 is 1,577.0 and, in billions, 1.58."""
-    a, b = sorted((_plain(one), _plain(other)), key=_decimals)
-    if a.adjusted() == b.adjusted():
-        return bool(b.quantize(a) == a)
-    coarse, fine = sorted((_significant(one), _significant(other)), key=len)
-    rounded = Decimal(fine).scaleb(len(coarse) - len(fine)).to_integral_value()
-    return str(rounded) == coarse or fine.startswith(coarse)
+def _same(one: _Side, a: str, other: _Side, b: str) -> bool:
+    """Equal but for sign style, rounding and scale: 1,577 is 1,577.0 and, in billions, 1.58.
+
+    Where not both say their scale, another one is a power of a thousand, and units that are declared or the
+    length of the figures show it: a limit of 30 days is none of 3 days, nor of 30,000.
+    """
+    low, high = sorted((_value(a), _value(b)))
+    figures = min(map(_figures, (low, high)))
+    written = [_scale(number) for number in (a, b)]
+    declared = one.scaled or other.scaled or any(written)
+    return _rounded(low, high) or any(
+        low == scaled or (_rounded(low, scaled) and figures > 1)
+        for scaled in (high.scaleb(-power) for power in POWERS)
+        if not all(written) and (declared or figures >= MIN_FIGURES)
+    )
+
+
+def _rounded(a: Decimal, b: Decimal) -> bool:
+    """Whether one is the other, rounded half up to the places that it gives."""
+    coarse, fine = sorted((a, b), key=_decimals)
+    unit = Decimal(1).scaleb(-_decimals(coarse))
+    return -unit <= 2 * (fine - coarse) < unit
 
 
 def _decimals(number: Decimal) -> int:
@@ -274,12 +305,18 @@ def _decimals(number: Decimal) -> int:
     return -exponent if isinstance(exponent, int) else 0  # what has digits alone is a number, never NaN
 
 
-def _plain(number: str) -> Decimal:
-    return Decimal(re.sub(r"[^\d.]", "", number).strip(".") or 0)
+def _value(number: str) -> Decimal:
+    digits = Decimal(re.sub(r"[^\d.]", "", number).strip(".") or 0)
+    return digits.scaleb(_scale(number))
 
 
-def _significant(number: str) -> str:
-    return re.sub(r"\D", "", number).strip("0") or "0"
+def _scale(number: str) -> int:
+    """The power of ten that is written with it; 0 for none."""
+    return _SCALES.get(re.sub(r"[^A-Za-z]", "", number), 0)
+
+
+def _figures(number: Decimal) -> int:
+    return len("".join(map(str, number.as_tuple().digits)).strip("0"))
 
 
 def _conflict(about: str, sides: Sequence[_Side]) -> Conflict:

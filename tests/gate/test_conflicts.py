@@ -55,6 +55,48 @@ def test_two_versions_of_a_sentence_with_another_number_disagree(pages) -> None:
     assert "14 days" in conflict.sides[0].quote
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("30", "3"),
+        ("10", "100"),
+        ("1", "12"),
+        ("2", "25"),
+        ("5%", "50%"),
+        ("$5", "$50"),
+        ("30", "30,000"),
+        ("$12", "$12.50"),
+        ("3 million", "30 million"),
+        ("3 million", "3 billion"),
+        ("$1 million", "$600 million"),
+        ("0 million", "30 million"),
+    ],
+)
+def test_a_number_with_other_digits_or_zeros_is_another(pages, first: str, second: str) -> None:
+    text = "Customers may return goods worth or within {} of the purchase."
+    sides = [told(pages, text.format(value), mark) for value, mark in ((first, "a"), (second, "b"))]
+    (conflict,) = find_conflicts(("Within what may customers return goods?",), sides)
+    assert [value in side.quote for value, side in zip((first, second), conflict.sides, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("30", "30.0"),
+        ("9.96%", "10.0%"),
+        ("1,577", "1.577"),
+        ("$1,577 million", "$1.58 billion"),
+        ("3,000 thousand", "3 million"),
+        ("$4,012 million", "$4bn"),
+        ("$4.5 million", "$4.5M"),
+    ],
+)
+def test_a_number_rounded_or_in_another_scale_is_the_same(pages, first: str, second: str) -> None:
+    text = "The firm reports that customers returned goods worth or within {} of the purchase."
+    sides = [told(pages, text.format(value), mark) for value, mark in ((first, "a"), (second, "b"))]
+    assert find_conflicts(("Within what did customers return goods?",), sides) == ()
+
+
 def test_different_periods_do_not_disagree(pages) -> None:
     one = pages.text("Acme employed 1,200 people worldwide at the end of fiscal 2021.", version="sha256:1")
     two = pages.text("Acme employed 1,450 people worldwide at the end of fiscal 2022.", version="sha256:2")
