@@ -222,6 +222,44 @@ def test_xlsx_shows_values_as_the_sheet_does() -> None:
     assert any(note.startswith("1 formulas have no stored value") for note in document.notes)
 
 
+@pytest.mark.parametrize(
+    ("value", "layout", "shown"),
+    [
+        (1234.56, "#,###.00", "1,234.56"),
+        (12.75, "#,###.00", "12.75"),
+        (12.75, "#.##", "12.75"),
+        (13, "#,##0.##", "13"),
+        (1.25, "0.0#", "1.25"),
+        (1.2, "0.0##", "1.2"),
+        (0.1254, "#.0%", "12.5%"),
+        (1_577_000_000, "#,##0,,", "1,577"),
+        (1_577_400_000, '#,##0.0,,"M"', "1,577.4M"),
+        (2.5, "0", "3"),
+        (0.125, "0%", "13%"),
+        (25.6, '0.0"%"', "25.6%"),
+        (-5.5, '_("$"* #,##0.00_);_("$"* (#,##0.00)', "-$5.50"),
+        (5, "[Red][$€-407]#,##0.00", "€5.00"),
+        (7, "000", "007"),
+        (5.25, "# ?/?", "5.25"),
+        (12345.6, "0.00E+00", "12345.6"),
+        (5.5, "[<100]0;0.0", "5.5"),
+        (12.5, '"about"', "12.5"),
+        (10**15, "#,##0.00", "1000000000000000"),
+    ],
+)
+def test_xlsx_number_is_shown_as_its_format_says_or_as_it_is_stored(
+    value: float, layout: str, shown: str
+) -> None:
+    book, stream = openpyxl.Workbook(), io.BytesIO()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(["Item", "2020"])
+    sheet.append(["Europe", value])
+    sheet["B2"].number_format = layout
+    book.save(stream)
+    assert values(read(stream.getvalue())) == [{"": "Europe", "2020": shown}]
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_csv_of_any_delimiter_is_a_table_with_heads(delimiter: str) -> None:
     rows = [["Name", "Revenue (in millions)", "Year"], ["Nike", "1577", "2018"], ['"A\nB"', "2", "2019"]]

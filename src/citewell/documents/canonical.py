@@ -27,7 +27,7 @@ _UNITS = re.compile(
     r"(?:[\w.$€£¥]+ )?(?:thousands|millions|billions)\b[^)\n\t]{0,80})\)?",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"^\W*\d[\d.,\s]*[\W⁰¹²³⁴-⁹]*$")
+_NUMBER = re.compile(r"^\W*\d[\d.,\s]*(?:[kKMBTx]|[mb]n)?[\W⁰¹²³⁴-⁹]*$")
 _YEAR = re.compile(r"^(19|20)\d\d$")
 _TITLE_LIMIT = 160
 _TITLE_WITHIN = 500  # characters: a heading further down heads a part, not the whole

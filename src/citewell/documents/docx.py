@@ -29,7 +29,7 @@ _NOTE_PARTS = ("footnotes", "endnotes")
 class DocxReader:
     """Word documents since 2007."""
 
-    name = "docx/2"
+    name = "docx/3"
 
     def __init__(self, limits: Documents) -> None:
         self._limits = limits

@@ -59,7 +59,7 @@ _SAVED = ("last-modified", "article:modified_time")
 class HtmlReader:
     """HTML and XHTML of any age."""
 
-    name = "html/2"
+    name = "html/3"
 
     def __init__(self, limits: Documents) -> None:
         self._limits = limits

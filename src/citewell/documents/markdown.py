@@ -35,7 +35,7 @@ _NAMED_TAG = re.compile(r"<(/?)([a-z]+)\b", re.I)
 class MarkdownReader:
     """CommonMark, tables, struck text, YAML or TOML front matter of plain keys."""
 
-    name = "markdown/2"
+    name = "markdown/3"
 
     def __init__(self, limits: Documents) -> None:
         self._limits = limits

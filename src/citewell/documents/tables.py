@@ -14,6 +14,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from citewell.config import Documents
@@ -29,14 +30,24 @@ from citewell.records import Document
 _MOST_CELL = 1 << 20
 _MOST_COLUMNS = 2_000
 _SCRIPTS = {script.value: script for script in Script}
-_DECIMALS = re.compile(r"0\.(0+)")
-_SYMBOL = re.compile(r'\[\$([^\]-]+)|"([^"]*[$€£¥][^"]*)"|([$€£¥])')
+_AFFIX = re.compile(
+    r'\[\$(?P<symbol>[^\]-]*)(?:-[^\]]*)?\]|"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|[_*].|'
+    r"(?P<sign>[-$€£¥+()% ])|\[(?:black|blue|cyan|green|magenta|red|white|yellow|color ?\d+)\]",
+    re.I,
+)
+_PARTS = f"(?:{re.sub(r'[?]P<[a-z]+>', '?:', _AFFIX.pattern)})*"
+_LAYOUT = re.compile(
+    rf"(?P<before>{_PARTS})(?P<whole>[#0?][#0?,]*|(?=\.))(?:\.(?P<places>[#0?]{{0,10}}))?(?P<scale>,*)"
+    rf"(?P<after>{_PARTS})",
+    re.I,
+)
+_MOST_SHOWN = 10**15  # a sheet has fifteen digits of a number
 
 
 class CsvReader:
     """Delimited text; the delimiter and whether the first row names columns are told from the rows."""
 
-    name = "csv/1"
+    name = "csv/2"
 
     def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
         text, note = decode(data)
@@ -58,7 +69,7 @@ class CsvReader:
 class XlsxReader:
     """Excel workbooks since 2007; hidden sheets are left out and counted."""
 
-    name = "xlsx/2"
+    name = "xlsx/3"
 
     def __init__(self, limits: Documents) -> None:
         self._limits = limits
@@ -170,7 +181,7 @@ def _shown(cell: Any) -> str:
 
 
 def shown_value(value: Any, number_format: str | None) -> str:
-    """A cell's value as the sheet shows it, as far as its number format is a plain one."""
+    """A cell's value as the sheet shows it, or as stored where its number format is not wholly understood."""
     if isinstance(value, list):
         return _rich(value)
     if isinstance(value, bool):
@@ -181,18 +192,26 @@ def shown_value(value: Any, number_format: str | None) -> str:
         return str(value)
     if not isinstance(value, int | float):
         return str(value)
-    layout = (number_format or "General").split(";")[0]
-    if layout == "General" or "@" in layout:
+    layout = _LAYOUT.fullmatch((number_format or "").split(";")[0])
+    if layout is None or abs(value) >= _MOST_SHOWN:
         return _plain(value)
-    decimals = len(match.group(1)) if (match := _DECIMALS.search(layout)) else 0
-    if "%" in layout:
-        return f"{value * 100:.{decimals}f}%"
-    if not re.search(r"[0#]", layout) or re.search(r"[eE?/]", layout):
-        return _plain(value)
-    comma = "," if "#,#" in layout or "0,0" in layout else ""
-    mark = _SYMBOL.search(layout)
-    symbol = next((group for group in mark.groups() if group), "") if mark else ""
-    return f"{'-' if value < 0 else ''}{symbol}{abs(value):{comma}.{decimals}f}"
+    whole, places = layout["whole"].rstrip(","), layout["places"] or ""
+    thousands = len(layout["whole"]) - len(whole) + len(layout["scale"])
+    before, after = (list(_AFFIX.finditer(layout[side])) for side in ("before", "after"))
+    hundreds = sum(part["sign"] == "%" for part in (*before, *after))
+    number = Decimal(str(abs(value))).scaleb(2 * hundreds - 3 * thousands)
+    digits = (
+        f"{number.quantize(Decimal(1).scaleb(-len(places)), ROUND_HALF_UP):{',' if ',' in whole else ''}f}"
+    )
+    kept = len(digits) - len(places) + places.rfind("0") + 1  # a "#" shows a digit only where there is one
+    digits = digits[:kept] + digits[kept:].rstrip("0") if places else digits.zfill(whole.count("0"))
+    shown = f"{_written(before)}{digits.rstrip('.')}{_written(after)}".strip()
+    return f"-{shown}" if value < 0 else shown
+
+
+def _written(parts: list[re.Match[str]]) -> str:
+    """Symbols and literal text, without widths and colours."""
+    return "".join(next(filter(None, part.groups()), "") for part in parts)
 
 
 def _rich(runs: list[Any]) -> str:
