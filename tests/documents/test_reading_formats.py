@@ -82,6 +82,37 @@ def test_html_tables_have_heads_units_and_titles() -> None:
     ]
 
 
+HEADS = "<tr><th>Name<th>2021<th>2022<th>2023</tr>"
+
+
+@pytest.mark.parametrize(
+    ("rows", "last"),
+    [
+        (
+            "<tr><td>North<td>10<td rowspan=2>20<td>30</tr><tr><td>South<td>11</tr>"
+            "<tr><td>East<td>12<td>22<td>32</tr>",
+            {"": "East", "2021": "12", "2022": "22", "2023": "32"},
+        ),
+        (
+            "<tr><td rowspan=2>North<td rowspan=2>10<td>20<td>30</tr><tr></tr>"
+            "<tr><td>East<td>12<td>22<td>32</tr>",
+            {"": "East", "2021": "12", "2022": "22", "2023": "32"},
+        ),
+        (
+            "<tr><td>North<td>10<td>20<td rowspan=2>30</tr><tr><td>South<td>11<td>21</tr>"
+            "<tr><td>East<td>12<td>22<td>32</tr>",
+            {"": "East", "2021": "12", "2022": "22", "2023": "32"},
+        ),
+        (
+            "<tr><td>North<td rowspan=3>10<td>20<td>30</tr><tr><td>South</tr><tr><td>East<td>22<td>32</tr>",
+            {"": "East", "2022": "22", "2023": "32"},
+        ),
+    ],
+)
+def test_html_cells_over_several_rows_shift_no_later_row(rows: str, last: dict[str, str]) -> None:
+    assert values(read(f"<!doctype html><body><table>{HEADS}{rows}</table></body>"))[-1] == last
+
+
 def test_html_metadata_says_where_it_was_read() -> None:
     document = read(PAGE)
     assert document.title == Found(value="Annual report", origin="metadata")

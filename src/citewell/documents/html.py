@@ -325,7 +325,8 @@ class Page:
 
     def _close_grid(self) -> None:
         grid = self._grids.pop()
-        rows = [row for row in grid.rows if any(joined(cell.text).strip() for cell in row)]
+        kept = [n for n, row in enumerate(grid.rows) if any(joined(cell.text).strip() for cell in row)]
+        rows = [grid.rows[n] for n in kept]
         if grid.layout or not rows:
             return
         if max(len(row) for row in rows) == 1 or (len(rows) == 1 and not all(c.head for c in rows[0])):
@@ -335,23 +336,22 @@ class Page:
         heads = 0
         while heads < len(rows) - 1 and all(cell.head for cell in rows[heads]):
             heads += 1
-        self._out.table(_expanded(rows), head_rows=heads or None, title=joined(grid.caption))
+        lines = _expanded(grid.rows)  # empty rows too: cells from above may fill them
+        self._out.table([lines[n] for n in kept], head_rows=heads or None, title=joined(grid.caption))
 
 
 def _expanded(rows: list[list[_Cell]]) -> list[list[str]]:
     """Cells in their columns: a head over several columns stands over each, a value stands once."""
     grid: list[list[str]] = []
-    held: dict[int, int] = {}
-    for row in rows:
+    held: dict[int, int] = {}  # column: the first row that a cell from above leaves free
+    for number, row in enumerate(rows):
         line: list[str] = []
         for cell in row:
-            while held.get(len(line), 0):
-                held[len(line)] -= 1
+            while held.get(len(line), 0) > number:
                 line.append("")
             text = joined(cell.text)
             for column in range(cell.columns):
-                if cell.rows > 1:
-                    held[len(line)] = cell.rows - 1
+                held[len(line)] = number + cell.rows
                 line.append(text if column == 0 or cell.head else "")
         grid.append(line)
     return grid
