@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 import docx
 import openpyxl
 import pytest
+from openpyxl.styles import Font
 
 from citewell.documents import read_bytes
 from citewell.identity import hash_bytes, hash_text
@@ -300,6 +301,60 @@ def test_csv_of_any_delimiter_is_a_table_with_heads(delimiter: str) -> None:
         {"": "Nike", "Revenue (in millions)": "1577", "Year": "2018"},
         {"": "A B", "Revenue (in millions)": "2", "Year": "2019"},
     ]
+
+
+PEOPLE = "name,city,team\nAnn,Rome,Red\n"
+
+
+@pytest.mark.parametrize("blank", ["\n", ",,\n"])
+def test_a_blank_row_of_a_csv_makes_no_heads_of_the_row_below(blank: str) -> None:
+    document = read(f"{PEOPLE}{blank}Bob,Paris,Blue\nCid,Oslo,Blue\n", "a.csv")
+    assert values(document) == [
+        {"": "Ann", "city": "Rome", "team": "Red"},
+        {"": "Bob", "city": "Paris", "team": "Blue"},
+        {"": "Cid", "city": "Oslo", "team": "Blue"},
+    ]
+
+
+def test_words_over_numbers_after_a_blank_row_of_a_csv_are_heads_again() -> None:
+    document = read(f"{PEOPLE}\nitem,made in,price\nHat,Rome,5\nCap,Oslo,6\n", "a.csv")
+    assert values(document)[1] == {"": "Hat", "made in": "Rome", "price": "5"}
+    document = read(f"{PEOPLE}\nBob,Paris,n/a\nCid,Oslo,5\n", "a.csv")
+    assert values(document)[2] == {"": "Cid", "city": "Oslo", "team": "5"}
+
+
+@pytest.mark.parametrize(
+    ("bold", "second", "last"),
+    [
+        ([1], [["Bob", "Paris"], ["Cid", "Oslo"]], {"": "Cid", "city": "Oslo"}),
+        ([1, 4], [["item", "made in"], ["Hat", "Oslo"]], {"": "Hat", "made in": "Oslo"}),
+        ([], [["item", "price"], ["Hat", 5]], {"": "Hat", "price": "5"}),
+        ([], [["Bob", "Paris"], ["Cid", "Oslo"]], {"": "Oslo"}),
+    ],
+)
+def test_a_blank_row_of_a_sheet_gives_no_value_a_wrong_head(
+    bold: list[int], second: list[list[str]], last: dict[str, str]
+) -> None:
+    book, stream = openpyxl.Workbook(), io.BytesIO()
+    sheet = book.active
+    assert sheet is not None
+    for line in (["name", "city"], ["Ann", "Rome"], [], *second):
+        sheet.append(line)
+    for row in bold:
+        for cell in sheet[row]:
+            cell.font = Font(bold=True)
+    book.save(stream)
+    assert values(read(stream.getvalue()))[-1] == last
+
+
+def test_numbers_after_a_blank_row_of_a_sheet_keep_their_heads() -> None:
+    book, stream = openpyxl.Workbook(), io.BytesIO()
+    sheet = book.active
+    assert sheet is not None
+    for line in (["Region", "Sales"], ["North", 5], [], ["South", 7], ["East", 8]):
+        sheet.append(line)
+    book.save(stream)
+    assert values(read(stream.getvalue()))[-1] == {"": "East", "Sales": "8"}
 
 
 TEXT = """ANNUAL REVIEW

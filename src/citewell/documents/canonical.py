@@ -28,6 +28,9 @@ _UNITS = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"^\W*\d[\d.,\s]*(?:[kKMBTx]|[mb]n)?[\W⁰¹²³⁴-⁹]*$")
+_NO_VALUE = frozenset(
+    ("", "n/a", "na", "n.a.", "none", "nil", "null", "unknown", "tbd", "-", "\u2013", "\u2014")
+)
 _YEAR = re.compile(r"^(19|20)\d\d$")
 _TITLE_LIMIT = 160
 _TITLE_WITHIN = 500  # characters: a heading further down heads a part, not the whole
@@ -216,13 +219,31 @@ def guess_head_rows(rows: Sequence[Sequence[str]]) -> int:
     filled = [cell for cell in first if cell]
     if not filled or any(_numeric(cell) for cell in filled):
         return 0
-    for column, head in enumerate(first):
-        below = [row[column] for row in body if column < len(row) and row[column]]
-        if below and sum(map(_numeric, below)) * 2 > len(below) and (column or head):
-            return 1
+    if heads_numbers(rows):
+        return 1
     width = max(len(row) for row in body)
     distinct = len(set(filled)) == len(filled) == width
     return int(distinct and width > 1 and all(len(c) <= 40 and not re.search(r"\d", c) for c in filled))
+
+
+def heads_numbers(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row has words or years, and no number, over columns of numbers."""
+    if not rows or any(map(_numeric, rows[0])):
+        return False
+    return any(
+        column < len(rows[0]) and rows[0][column].strip().casefold() not in _NO_VALUE
+        for column in numeric_columns(rows[1:51])
+    )
+
+
+def numeric_columns(rows: Sequence[Sequence[str]]) -> set[int]:
+    """The columns in which over half of what is filled is numbers."""
+    cells: dict[int, list[bool]] = {}
+    for row in rows:
+        for column, cell in enumerate(row):
+            if cell.strip():
+                cells.setdefault(column, []).append(_numeric(cell))
+    return {column for column, found in cells.items() if sum(found) * 2 > len(found)}
 
 
 def _numeric(cell: str) -> bool:

@@ -12,14 +12,16 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import chain
 from typing import Any
 
 from citewell.config import Documents
 from citewell.documents.archives import open_archive
-from citewell.documents.canonical import Canonical
+from citewell.documents.canonical import Canonical, heads_numbers, numeric_columns
 from citewell.documents.detect import dialect
 from citewell.documents.encoding import decode
 from citewell.documents.office import office_metadata
@@ -61,8 +63,7 @@ class CsvReader:
             raise DamagedError(
                 f"its rows cannot be told apart ({error})", hint='check its quotes: each " needs its pair'
             ) from error
-        for block in _between_blanks(grid):
-            _write(block, out)
+        _write((_Line(row) for row in grid), out, goes_on=_words_go_on)
         return out.document(data, document_id=document_id, uri=uri, reader=self.name, media_type="text/csv")
 
 
@@ -123,9 +124,7 @@ class XlsxReader:
                     continue
                 out.heading(sheet.title, 1)
                 counter = _Formulas()
-                rows = _rows(sheet, formulas[sheet.title], counter)
-                for block in _between_blanks(rows):
-                    _write(block, out)
+                _write(_rows(sheet, formulas[sheet.title], counter), out, goes_on=_kinds_go_on)
                 without += counter.without_value
             values.close()
             formulas.close()
@@ -149,12 +148,23 @@ def _refuse_inline_type(archive: zipfile.ZipFile) -> None:
             )
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A row's cells; ``bold`` when all that are filled are."""
+
+    cells: list[str]
+    bold: bool = False
+
+
+_Block = list[_Line]
+
+
 class _Formulas:
     def __init__(self) -> None:
         self.without_value = 0
 
 
-def _rows(sheet: Any, formulas: Any, counter: _Formulas) -> Iterator[list[str]]:
+def _rows(sheet: Any, formulas: Any, counter: _Formulas) -> Iterator[_Line]:
     """Rows as text. The size a sheet declares is not believed: a cell at the far corner is cheap."""
     sheet.reset_dimensions()
     formulas.reset_dimensions()
@@ -165,12 +175,18 @@ def _rows(sheet: Any, formulas: Any, counter: _Formulas) -> Iterator[list[str]]:
                 raise LimitError(
                     f"a row has over {_MOST_COLUMNS} filled cells", hint="split the sheet, or save it as CSV"
                 )
-            yield [_shown(cell) for cell in filled]
+            yield _line(filled)
             continue
         counter.without_value += sum(
             was.data_type == "f" and now.value is None for now, was in zip(shown, written, strict=False)
         )
-        yield [_shown(cell) for cell in shown]
+        yield _line(shown)
+
+
+def _line(cells: Sequence[Any]) -> _Line:
+    filled = [cell for cell in cells if cell.value is not None]
+    bold = bool(filled) and all(cell.has_style and cell.font.bold for cell in filled)
+    return _Line([_shown(cell) for cell in cells], bold)
 
 
 def _shown(cell: Any) -> str:
@@ -230,10 +246,10 @@ def _plain(value: float) -> str:
     return str(whole) if whole is not None and whole == value else str(value)
 
 
-def _between_blanks(rows: Iterable[list[str]]) -> Iterator[list[list[str]]]:
-    block: list[list[str]] = []
+def _between_blanks(rows: Iterable[_Line]) -> Iterator[list[_Line]]:
+    block: list[_Line] = []
     for row in rows:
-        if any(cell.strip() for cell in row):
+        if any(cell.strip() for cell in row.cells):
             block.append(row)
         elif block:
             yield block
@@ -242,16 +258,63 @@ def _between_blanks(rows: Iterable[list[str]]) -> Iterator[list[list[str]]]:
         yield block
 
 
-def _write(block: list[list[str]], out: Canonical) -> None:
-    """Leading rows of a single cell introduce the table under them; alone they are paragraphs."""
+def _write(rows: Iterable[_Line], out: Canonical, goes_on: Callable[[_Block, _Block], bool | None]) -> None:
+    """A table a block of rows, the blocks that go on in one table with it; ``goes_on`` is None where that
+    cannot be told, and the block then has no heads."""
+    parts: list[_Block] = []
+    heads: int | None = None
+    for block in _between_blanks(rows):
+        further = goes_on(parts[0], block) if parts else False
+        if not further:
+            _write_table(list(chain.from_iterable(parts)), out, heads)
+            parts, heads = [], 0 if further is None else None
+        parts.append(block)
+    _write_table(list(chain.from_iterable(parts)), out, heads)
+
+
+def _words_go_on(table: _Block, block: _Block) -> bool:
+    """Rows of a text go on in the same width, unless the first has words over numbers."""
+    return _width(table) == _width(block) and not heads_numbers(
+        [line.cells for line in block[_lead(block) :]]
+    )
+
+
+def _kinds_go_on(table: _Block, block: _Block) -> bool | None:
+    """Rows of a sheet, which may hold several tables, go on under bold heads or with numbers where the table
+    has them; a title, a bold row or words over numbers begin another."""
+    rest = table[_lead(table) :]
+    if not rest or _first(rest) != _first(block) or _width(rest) < _width(block):
+        return False
+    if _lead(block) or block[0].bold or heads_numbers([line.cells for line in block]):
+        return False
+    body = [line.cells for line in rest[1:]]
+    alike = bool(body) and numeric_columns(body) == numeric_columns([block[0].cells]) != set()
+    return True if alike or (body and rest[0].bold) else None
+
+
+def _lead(block: _Block) -> int:
+    """How many rows of a single cell stand first: they introduce a table, alone they are paragraphs."""
     lead = 0
-    while lead < len(block) and sum(bool(cell.strip()) for cell in block[lead]) == 1:
+    while lead < len(block) and sum(bool(cell.strip()) for cell in block[lead].cells) == 1:
         lead += 1
     if lead == len(block):
-        lead = 0 if len(block) > 2 and max(map(len, block)) == 1 else lead
-    for row in block[:lead]:
-        out.paragraph(" ".join(row))
-    rest = block[lead:]
-    if rest:
-        first = min(next(i for i, cell in enumerate(row) if cell.strip()) for row in rest)
-        out.table([row[first:] for row in rest])
+        return 0 if len(block) > 2 and _width(block) == 1 else lead
+    return lead
+
+
+def _width(block: _Block) -> int:
+    return max(len(line.cells) for line in block)
+
+
+def _first(block: _Block) -> int:
+    """The first column that is filled."""
+    return min(next(i for i, cell in enumerate(line.cells) if cell.strip()) for line in block)
+
+
+def _write_table(block: _Block, out: Canonical, heads: int | None) -> None:
+    lead = _lead(block)
+    for line in block[:lead]:
+        out.paragraph(" ".join(line.cells))
+    if rest := block[lead:]:
+        first = _first(rest)
+        out.table([line.cells[first:] for line in rest], head_rows=heads)
