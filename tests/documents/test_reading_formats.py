@@ -180,6 +180,31 @@ def test_markdown_is_read_with_front_matter_tables_and_code() -> None:
 
 
 @pytest.mark.parametrize(
+    "hiding",
+    [
+        '12 dollars <span style="display:none">but really **it is** secret</span>.',
+        "<div hidden>\n\nThe price is secret.\n\n- secret\n\n```\nsecret\n```\n\n</div>\n\n12 dollars.",
+        "<div hidden>\n\n<div>\n\n</div>\n\n# secret\n\n<p>secret</p>\n</div>\n<p>12 dollars.</p>",
+        "<style>.x {display: none}</style>\n\n12 dollars <i class=x>secret</i>.",
+        "12 dollars <span title='>' hidden/>secret\n\nAnd more.",
+        "12 dollars <font style='font-size:0'>secret\n\nsecret</font>.",
+        "- 12 dollars\n- <div hidden>\n\n  secret\n\nAnd more.",
+        "<p hidden>secret\n\n12 dollars.",
+        "12 dollars.\n\n| a | b |\n|---|---|\n| <i hidden>secret</i> | 5 |",
+        "12 dollars <div hidden>secret\n\nsecret</div>.",
+    ],
+)
+@pytest.mark.parametrize("end", ["", "\n\nThe end."])
+def test_markdown_that_raw_html_hides_is_left_out_and_counted(hiding: str, end: str) -> None:
+    document = read(f"# Prices\n\n{hiding}{end}\n", "a.md")
+    assert "secret" not in document.text
+    assert "12 dollars" in document.text
+    assert document.text.endswith("The end.\n") or not end
+    assert ("And more." in document.text) == ("And more." in hiding)
+    assert any(note.endswith("hidden elements dropped") for note in document.notes)
+
+
+@pytest.mark.parametrize(
     ("front", "title"),
     [
         ("title: >\n  The big\n  - handbook\n", "The big - handbook"),

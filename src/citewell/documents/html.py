@@ -15,14 +15,14 @@ from typing import Any, cast
 from citewell.config import Documents
 from citewell.documents.canonical import Canonical
 from citewell.documents.encoding import decode
-from citewell.documents.hiding import Hiding, script_of, strikes
+from citewell.documents.hiding import VOID, Hiding, nested_too_deep, script_of, strikes
 from citewell.documents.metadata import Metadata, found, found_date, found_language, found_title
 from citewell.documents.scripts import Script, joined
-from citewell.errors import DamagedError, LimitError
+from citewell.errors import DamagedError
 from citewell.records import Document
 
 _WORD = re.compile(r"\w+")
-_BLOCKS = frozenset(
+BLOCKS = frozenset(
     _WORD.findall(
         "address article aside blockquote body br center dd details dialog div dl dt fieldset figcaption "
         "figure footer form header hr legend li main nav ol p section summary table tbody tfoot thead tr ul"
@@ -35,7 +35,6 @@ _SILENT = frozenset(
         "datalist textarea button input head map"
     )
 )
-_VOID = frozenset(_WORD.findall("area base br col embed hr img input link meta param source track wbr"))
 _CHARSET = re.compile(
     rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w:.-]+)|^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w:.-]+)",
     re.I,
@@ -105,7 +104,7 @@ class _Grid:
 class Page:
     """Events of one page (or of a fragment in another format) -> pieces of a :class:`Canonical`."""
 
-    def __init__(self, out: Canonical, limits: Documents) -> None:
+    def __init__(self, out: Canonical, limits: Documents, hiding: Hiding | None = None) -> None:
         self._out = out
         self._limits = limits
         self._text: list[tuple[str, Script]] = []
@@ -116,7 +115,7 @@ class Page:
         self._script = Script.PLAIN
         self._silent = 0
         self._grids: list[_Grid] = []
-        self._hiding = Hiding()
+        self._hiding = hiding or Hiding()
         self._meta: dict[str, str] = {}
         self._title: list[str] | None = None
         self._style: list[str] | None = None
@@ -170,14 +169,11 @@ class Page:
         if tag == "style":
             self._style = []
         silent = False
-        if tag != "head" and tag not in _VOID and not self._silent:
+        if tag != "head" and tag not in VOID and not self._silent:
             silent = self._silences(tag, attributes)
-        if tag not in _VOID:
+        if tag not in VOID:
             if len(self._open) >= self._limits.max_nesting:
-                raise LimitError(
-                    f"its elements are nested over {self._limits.max_nesting} deep",
-                    hint="no honest page is; if it is, raise documents.max_nesting",
-                )
+                raise nested_too_deep(self._limits.max_nesting)
             self._open.append((tag, silent, self._script))
             self._silent += silent
             self._script = self._script_of(tag, attributes)
@@ -186,7 +182,7 @@ class Page:
 
     def end(self, tag: str) -> None:
         tag = tag.lower().rpartition(":")[2]
-        if tag in _VOID:
+        if tag in VOID:
             return
         if not self._silent:
             self._finish(tag)
@@ -227,7 +223,7 @@ class Page:
 
     def _script_of(self, tag: str, attributes: Mapping[str, str]) -> Script:
         """Blocks end what was left open: a forgotten ``</sup>`` raises no further than its paragraph."""
-        if tag in _BLOCKS or tag in _CELLS or tag in _HEADINGS:
+        if tag in BLOCKS or tag in _CELLS or tag in _HEADINGS:
             return Script.PLAIN
         return SCRIPTS.get(tag) or script_of(attributes) or self._script
 
@@ -265,7 +261,7 @@ class Page:
         elif tag == "pre" and not self._in_cell():
             self._flush()
             self._pre += 1
-        elif tag in _BLOCKS or tag in _CELLS:
+        elif tag in BLOCKS or tag in _CELLS:
             self._break()
         elif tag == "img" and attributes.get("alt"):
             self._say(f" {attributes['alt']} ")
@@ -281,7 +277,7 @@ class Page:
         elif tag == "pre" and self._pre and not self._in_cell():
             self._flush()
             self._pre -= 1
-        elif tag in _BLOCKS or tag in _CELLS:
+        elif tag in BLOCKS or tag in _CELLS:
             self._break()
 
     def _in_cell(self) -> bool:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from citewell.config import Documents
 from citewell.documents.canonical import Canonical
 from citewell.documents.encoding import decode
-from citewell.documents.html import SCRIPTS, STRUCK, Page
+from citewell.documents.hiding import Hidden, Hiding
+from citewell.documents.html import BLOCKS, SCRIPTS, STRUCK, Page
 from citewell.documents.metadata import Metadata, found, found_date, found_language, found_title
 from citewell.documents.scripts import Script, joined
 from citewell.errors import LimitError
@@ -51,6 +52,7 @@ class MarkdownReader:
             walk.blocks(_parse(body))
         except RecursionError as error:
             raise _too_deep() from error
+        out.note("{n} hidden elements dropped", walk.hidden.count)
         out.note("{n} struck out passages dropped", walk.struck)
         return out.document(
             data,
@@ -79,22 +81,24 @@ class _Walk:
         self._grid: list[list[str]] | None = None
         self._heads = 0
         self._heading = 0
+        self._hiding = Hiding()
+        self.hidden = Hidden(self._hiding, limits.max_nesting)
+        self._depths: list[int] = []
         self.struck = 0
 
     def blocks(self, tokens: list[Token]) -> None:
         for token in tokens:
             if token.level > _DEEPEST:
                 raise _too_deep()
+            self._enter_or_leave(token)
             if token.type == "heading_open":
                 self._heading = int(token.tag[1])
             elif token.type == "inline":
                 self._inline(token)
             elif token.type in ("fence", "code_block"):
-                self._out.verbatim(token.content)
+                self._out.verbatim("" if self.hidden.open else token.content)
             elif token.type == "html_block":
-                page = Page(self._out, self._limits)
-                page.feed(token.content)
-                page.finish()
+                self._html(token.content)
             elif token.type == "table_open":
                 self._grid, self._heads = [], 0
             elif token.type == "tr_open" and self._grid is not None:
@@ -105,10 +109,25 @@ class _Walk:
                 grid, self._grid = self._grid, None
                 self._out.table(grid, head_rows=self._heads)
 
+    def _enter_or_leave(self, token: Token) -> None:
+        """What hides inside a list item or a paragraph ends with it; a hiding paragraph with any block."""
+        if token.nesting < 0 and self._depths:
+            self.hidden.leave(self._depths.pop(), but=BLOCKS if token.type == "paragraph_close" else ())
+        elif token.nesting > 0 or token.type in ("fence", "code_block"):
+            self.hidden.handle_endtag("p")
+            self._depths += [len(self.hidden.open)] * token.nesting
+
+    def _html(self, content: str) -> None:
+        """Raw HTML, inside what was left open and hides."""
+        page = Page(self._out, self._limits, self._hiding)
+        page.feed("".join(text for _, text in self.hidden.open) + content)
+        page.finish()
+        self.hidden.read(content)
+
     def _inline(self, token: Token) -> None:
         children = token.children or []
         self.struck += sum(_strikes(child) > 0 for child in children)
-        pieces = [joined(line) for line in _lines(children)]
+        pieces = [joined(line) for line in _lines(children, self.hidden)]
         if self._grid is not None:
             self._grid[-1].append(" ".join(pieces))
         elif self._heading:
@@ -119,8 +138,9 @@ class _Walk:
                 self._out.paragraph(piece)
 
 
-def _lines(children: list[Token]) -> list[list[tuple[str, Script]]]:
-    """Lines of an inline token: a hard break begins a new one; markup, struck text and link targets go."""
+def _lines(children: list[Token], hidden: Hidden) -> list[list[tuple[str, Script]]]:
+    """Lines of an inline token: a hard break begins a new one; markup, struck text, hidden text and link
+    targets go."""
     lines: list[list[tuple[str, Script]]] = [[]]
     scripts = [Script.PLAIN]
     struck = 0
@@ -131,6 +151,7 @@ def _lines(children: list[Token]) -> list[list[tuple[str, Script]]]:
         elif child.type == "softbreak":
             lines[-1].append((" ", Script.PLAIN))
         elif child.type == "html_inline":
+            hidden.read(child.content)
             closes, tag = _tag(child)
             if tag == "br":
                 lines[-1].append((" ", Script.PLAIN))
@@ -138,7 +159,7 @@ def _lines(children: list[Token]) -> list[list[tuple[str, Script]]]:
                 scripts.append(SCRIPTS[tag])
             elif tag in SCRIPTS and len(scripts) > 1:
                 scripts.pop()
-        elif not struck:  # text, code, image (whose content is its alternative text)
+        elif not struck and not hidden.open:  # text, code, image (whose content is its alternative text)
             lines[-1].append((child.content, scripts[-1]))
     return lines
 
