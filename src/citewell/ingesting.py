@@ -62,7 +62,8 @@ class FileOutcome(Record, frozen=True, kw_only=True):
 
 
 class IngestReport(Record, frozen=True, kw_only=True):
-    """``files`` in the order they were met; withdrawn ones last."""
+    """``files`` in the order they were done with: one left alone, skipped or failed when it was met, one that
+    was read when its chunks were written; withdrawn ones last."""
 
     files: tuple[FileOutcome, ...]
     index_version: str
@@ -241,7 +242,7 @@ class _Plan:
 
 
 class _Writing:
-    """Takes what was read, in order: evidence at once, chunks in batches of whole documents."""
+    """Takes what was read, in order: evidence once it is embedded, chunks in batches of whole documents."""
 
     def __init__(
         self, evidence: SqliteEvidence, index: ChunkIndex, files: int, progress: Progress | None
@@ -257,14 +258,21 @@ class _Writing:
         if isinstance(item, FileOutcome):
             self.outcomes.append(item)
         else:
-            self._evidence.put(item.document)
-            self._pages += len(item.document.pages)
             try:
-                self._waiting.append((item, self._encoded(item)))
-                self._rows += len(item.chunks)
+                tables = self._encoded(item)
             except UsageError as error:
-                # A text of which the embedder can make nothing is that file's failure, not the run's.
-                self.outcomes.append(_failed(item.path, item.document.document_id, error))
+                # A text of which the embedder can make nothing is that file's failure, not the run's: what
+                # is stored and found stays as it was.
+                failed = _failed(item.path, item.document.document_id, error)
+                if item.status == UPDATED:
+                    kept = f"{failed.message}; its former version stays the one that is found"
+                    failed = msgspec.structs.replace(failed, message=kept)
+                self.outcomes.append(failed)
+            else:
+                self._evidence.put(item.document)
+                self._pages += len(item.document.pages)
+                self._waiting.append((item, tables))
+                self._rows += len(item.chunks)
             if self._rows >= _COMMIT_CHUNKS:
                 self.commit()
         self._files += 1

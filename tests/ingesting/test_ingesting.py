@@ -322,6 +322,29 @@ def test_a_text_that_cannot_be_embedded_is_one_file_s_failure(
     assert len(home.find("harvest")) == 3
 
 
+def test_a_new_version_that_cannot_be_embedded_leaves_the_old_one_in_both_stores(
+    home: Home, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.ingest(folder)
+    (folder / "pears.md").write_text("# On pears\n\nNothing that an embedder knows.\n")
+    known = HashEmbedder.embed
+
+    def picky(self: HashEmbedder, texts: Sequence[str]) -> Any:
+        if any("an embedder knows" in text for text in texts):
+            raise UsageError("no word to embed", hint="leave it out")
+        return known(self, texts)
+
+    monkeypatch.setattr(HashEmbedder, "embed", picky)
+    (failure,) = home.ingest(folder).failed
+    assert "former version stays" in failure.message
+    assert "papers/pears.md" in home.find("harvest")
+    with home.evidence as evidence:
+        latest = evidence.latest("papers/pears.md")
+    assert latest is not None
+    assert home.index.stored()["papers/pears.md"].version == latest.version
+    assert "harvest of pears" in latest.text
+
+
 def test_a_version_that_was_erased_is_one_file_s_failure(home: Home, folder: Path) -> None:
     before = (folder / "pears.md").read_text()
     home.ingest(folder)
