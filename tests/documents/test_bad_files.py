@@ -123,6 +123,27 @@ def test_a_text_that_begins_with_the_mark_of_a_pdf_is_read_as_text() -> None:
     assert read_bytes(b"%PDF-1.7 is a mark.\n", document_id="a.txt").text == "%PDF-1.7 is a mark.\n"
 
 
+@pytest.mark.parametrize(
+    "text", ["ID3,name\n1,Ann\n2,Bob\n", "PAR100 Contract of sale\n", "BZh is no word.\n", "GIF8 words\n"]
+)
+def test_a_text_that_begins_with_the_letters_of_another_format_is_read_as_text(text: str) -> None:
+    assert read_bytes(text.encode(), document_id="a").text.startswith(text[:3])
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (b"ID3\x03\x00" + bytes(90), "an audio file"),
+        (b"PAR1\x15\x04\x15" + bytes(90), "a Parquet file"),
+        (b"BZh9\x17rE8P\x90\x00\x00\x00\x00", "a bzip2 archive"),
+        (b"GIF89a\x01\x00\x01\x00" + bytes(90), "a GIF image"),
+    ],
+)
+def test_another_format_is_named(data: bytes, what: str) -> None:
+    with pytest.raises(UnsupportedError, match=what):
+        read_bytes(data, document_id="a.txt")
+
+
 def test_a_pdf_that_was_cut_short_is_told_so() -> None:
     with pytest.raises(DamagedError) as caught:
         read_bytes(b"%PDF-1.7\n1 0 obj\n<< /Type /Cat", document_id="a.pdf")

@@ -56,6 +56,7 @@ _OTHERS: tuple[tuple[int, bytes, str], ...] = (
     (4, b"ftyp", "a video"),
     (0, b"%!PS", "a PostScript file"),
 )
+_BINARY = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 # The part whose presence tells what a ZIP archive is; media type, or the name of what is not read.
 _PARTS = (("word/document.xml", DOCX), ("xl/workbook.xml", XLSX), ("xl/workbook.bin", ""))
 _UNREAD_PARTS = (
@@ -115,7 +116,8 @@ def detect(data: bytes, name: str, limits: Documents) -> str:
     if data.startswith(_OLE):
         raise _ole(data)
     for offset, magic, what in _OTHERS:
-        if data.startswith(magic, offset):
+        # Letters and digits alone may begin a text: "ID3,name" heads a table.
+        if data.startswith(magic, offset) and (not magic.isalnum() or _BINARY.search(data, 0, 512)):
             raise OtherKindError(f"it is {what}", hint=_READS)
     suffix = PurePosixPath(name).suffix
     if suffix.lower() not in _BINARY_NAMES:
