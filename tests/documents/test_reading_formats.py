@@ -72,6 +72,41 @@ def test_html_gives_what_a_visitor_sees() -> None:
     assert [section.path for section in document.sections] == [("Results",), ("Results", "Sales")]
 
 
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<style>.x {color: #fff}</style><p class=x>secret</p>",
+        "<style>.x {color: white; background: #fff}</style><p class=x>secret</p>",
+        "<p style='color: rgb(255, 255, 255)'>secret</p>",
+        "<p style='color:rgba(0,0,0,0)'>secret</p>",
+        "<p style='color:#fefefe'>secret</p>",
+        "<p style='color:hsl(0,0%,100%)'>secret</p>",
+        "<font color=white>secret</font>",
+        "<p style='background:#000'><b style='background:#fff'><font color=#FFFFFF>secret</font></b></p>",
+    ],
+)
+def test_html_print_in_white_on_white_is_left_out(hidden: str) -> None:
+    document = read(f"<!doctype html><body><p>Seen.</p>{hidden}</body>")
+    assert document.text == "Seen.\n"
+    assert "1 hidden elements dropped" in document.notes
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        "<p style='color:#fff;background:#000'>word</p>",
+        "<p style='color:#eee000'>word</p>",
+        "<div style='background:#000'><p style='background:transparent;color:#fff'>word</p></div>",
+        "<table bgcolor=navy><tr><td><font color=white>word</font></td></tr></table>",
+        "<style>.x {color: #fff} nav .dk {background: #123}</style><div class=dk><p class=x>word</p></div>",
+        "<style>.x {color: #fff} p {background: url(a.png)}</style><p class=x>word</p>",
+        "<p style='background-color:#fff;color:#333'>word</p>",
+    ],
+)
+def test_html_print_on_another_ground_is_read(seen: str) -> None:
+    assert "word" in read(f"<!doctype html><body><p>Seen.</p>{seen}</body>").text
+
+
 def test_html_tables_have_heads_units_and_titles() -> None:
     document = read(PAGE)
     assert document.tables[0].title == "Sales by region (in millions)"

@@ -25,16 +25,22 @@ _HIDING = re.compile(
 )
 _COLLAPSED = re.compile(rf"(?:^|[;\s])(?:max-)?(?:height|width)\s*:\s*0(?:px)?{_END}", re.I)
 _CLIPPED = re.compile(r"overflow\s*:\s*hidden", re.I)
-_INVISIBLE_INK = re.compile(
-    r"(?:^|[;\s])color\s*:\s*(?:white|#fff(?:fff)?|transparent|rgba\([^)]*,\s*0\))\s*(?:;|$|!)", re.I
+_INK = re.compile(r"(?:^|[;\s])color\s*:\s*([^;!]+)", re.I)
+_GROUND = re.compile(r"(?:^|[;\s])background(?:-color|-image)?\s*:\s*([^;!]+)", re.I)
+_NEAR_WHITE = 0.94  # of full light, in every channel: nobody reads it on white
+_PALE_NAMES = frozenset(
+    ("white", "snow", "ivory", "azure", "mintcream", "ghostwhite", "floralwhite", "whitesmoke", "transparent")
 )
-_BACKGROUND = re.compile(r"background", re.I)
+_HEX = re.compile(r"#?([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})", re.I)
+_FUNCTION = re.compile(r"(rgb|hsl)a?\(([^()]{1,80})\)", re.I)
+_UNPAINTED = frozenset(("none", "inherit", "initial", "unset", "transparent"))
 _STRIKING = re.compile(r"text-decoration(?:-line)?\s*:[^;]{0,80}?line-through", re.I)
 # Filings raise a footnote's number by moving it up ("position:relative;top:-3.5pt").
 _RAISING = re.compile(
     r"vertical-align\s*:\s*(?:super|text-top)|position\s*:\s*relative.{0,200}?\btop\s*:\s*-", re.I
 )
 _LOWERING = re.compile(r"vertical-align\s*:\s*sub\b", re.I)
+_PART = re.compile(r"[.#]?[\w-]+")
 _SIMPLE_SELECTOR = re.compile(r"^[.#][\w-]+$")
 _LONGEST_SHEET = 200_000
 _WORD = re.compile(r"\w+")
@@ -48,27 +54,83 @@ class Hiding:
 
     def __init__(self) -> None:
         self._names: set[str] = set()
+        self._pale: set[str] = set()
+        self._grounds: dict[str, bool] = {}
 
     def learn(self, sheet: str) -> None:
-        """Reads the rules of a style sheet that hide one class or one id."""
+        """Reads the rules of a style sheet that hide one class or one id, or print it in white; and what any
+        of them paints, be its selector simple or not."""
         for rule in sheet[:_LONGEST_SHEET].split("}"):
             selectors, brace, body = rule.rpartition("{")
-            if brace and _hides(body.strip()):
-                names = (name.strip() for name in selectors.rpartition("{")[2].split(","))
-                self._names.update(name for name in names if _SIMPLE_SELECTOR.match(name))
+            body = body.strip()
+            names = {name.strip() for name in selectors.rpartition("{")[2].split(",")} if brace else set()
+            simple = {name for name in names if _SIMPLE_SELECTOR.match(name)}
+            if _hides(body):
+                self._names |= simple
+            if _inked_pale(body):
+                self._pale |= simple
+            if (ground := _ground(body)) is not None:
+                painted = {part for name in names if name for part in _PART.findall(name.split()[-1])}
+                self._grounds |= dict.fromkeys(painted, ground)
 
-    def hides(self, attributes: Mapping[str, str]) -> bool:
-        """By attribute, by inline style, or by a learned rule."""
+    def hides(self, tag: str, attributes: Mapping[str, str], ground: bool | None = None) -> bool:
+        """By attribute, by inline style, or by a learned rule; ``ground`` is whether the element stands on
+        something that is not white: print in white is seen there."""
         style = attributes.get("style", "")
-        names = {f".{name}" for name in attributes.get("class", "").split()} | {
-            f"#{attributes.get('id', '')}"
-        }
+        names = _names(tag, attributes)
+        pale = _inked_pale(style) or (tag == "font" and is_pale(attributes.get("color", "")))
         return (
             "hidden" in attributes
             or _hides(style)
-            or bool(_INVISIBLE_INK.search(style) and not _BACKGROUND.search(style))
+            or (not ground and (pale or not self._pale.isdisjoint(names)))
             or not self._names.isdisjoint(names)
         )
+
+    def ground(self, tag: str, attributes: Mapping[str, str]) -> bool | None:
+        """Whether the element is painted other than white; None when it is not painted."""
+        if (own := _ground(attributes.get("style", ""))) is not None:
+            return own
+        if "bgcolor" in attributes:
+            return not is_pale(attributes["bgcolor"])
+        learned = [self._grounds[name] for name in _names(tag, attributes) if name in self._grounds]
+        return any(learned) if learned else None
+
+
+def is_pale(colour: str) -> bool:
+    """Whether a colour as CSS, HTML or Word write it is nearly white, or cannot be seen at all."""
+    colour = colour.strip().lower()
+    if match := _HEX.fullmatch(colour):
+        digits = match[1] if len(match[1]) > 4 else "".join(digit * 2 for digit in match[1])
+        channels = [int(digits[at : at + 2], 16) / 255 for at in range(0, len(digits), 2)]
+    elif match := _FUNCTION.fullmatch(colour):
+        parts = re.findall(r"([\d.]+)(%?)", match[2])
+        full = [(255, 255, 255, 1), (360, 100, 100, 1)][match[1] == "hsl"]
+        try:
+            channels = [
+                float(value) / (100 if per else most) for (value, per), most in zip(parts, full, strict=False)
+            ]
+        except ValueError:
+            return False
+        channels = channels if match[1] == "rgb" else channels[2:3] * 3 + channels[3:]
+    else:
+        return colour in _PALE_NAMES
+    return len(channels) >= 3 and (min(channels[:3]) >= _NEAR_WHITE or channels[3:] == [0])
+
+
+def _inked_pale(style: str) -> bool:
+    return any(is_pale(colour) for colour in _INK.findall(style)[-1:])
+
+
+def _ground(style: str) -> bool | None:
+    values = [value.strip().lower() for value in _GROUND.findall(style)]
+    painted = [value for value in values if value not in _UNPAINTED]
+    return any(not is_pale(value) for value in painted) if painted else None
+
+
+def _names(tag: str, attributes: Mapping[str, str]) -> set[str]:
+    """The simple selectors that an element answers to."""
+    classes = {f".{name}" for name in attributes.get("class", "").split()}
+    return classes | {f"#{attributes.get('id', '')}", tag}
 
 
 class Hidden(HTMLParser):
@@ -91,7 +153,8 @@ class Hidden(HTMLParser):
         self.open[depth:] = [(tag, text) for tag, text in self.open[depth:] if tag in _GOING_ON or tag in but]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        hides = not self.open and self._hiding.hides({name: value or "" for name, value in attrs})
+        given = {name: value or "" for name, value in attrs}
+        hides = not self.open and self._hiding.hides(tag, given, self._hiding.ground(tag, given))
         self.count += hides
         if (hides or self.open) and tag not in VOID:
             if len(self.open) >= self._max_nesting:

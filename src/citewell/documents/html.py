@@ -110,8 +110,9 @@ class Page:
         self._text: list[tuple[str, Script]] = []
         self._pre = 0
         self._heading = 0
-        # Tag, whether it silences what is inside, and the script before it.
-        self._open: list[tuple[str, bool, Script]] = []
+        # Tag, whether it silences what is inside, and the script and the ground before it.
+        self._open: list[tuple[str, bool, Script, bool]] = []
+        self._ground = False
         self._script = Script.PLAIN
         self._silent = 0
         self._grids: list[_Grid] = []
@@ -168,13 +169,16 @@ class Page:
             self._title = []
         if tag == "style":
             self._style = []
-        silent = False
+        silent, before = False, self._ground
+        own = self._hiding.ground(tag, attributes)
+        ground = before if own is None else own
         if tag != "head" and tag not in VOID and not self._silent:
-            silent = self._silences(tag, attributes)
+            silent = self._silences(tag, attributes, ground)
         if tag not in VOID:
             if len(self._open) >= self._limits.max_nesting:
                 raise nested_too_deep(self._limits.max_nesting)
-            self._open.append((tag, silent, self._script))
+            self._open.append((tag, silent, self._script, before))
+            self._ground = ground
             self._silent += silent
             self._script = self._script_of(tag, attributes)
         if not self._silent:
@@ -190,7 +194,7 @@ class Page:
             self._hiding.learn("".join(self._style))
             self._style = None
         if self._open:
-            _, silent, self._script = self._open.pop()
+            _, silent, self._script, self._ground = self._open.pop()
             self._silent -= silent
 
     def data(self, text: str) -> None:
@@ -210,8 +214,8 @@ class Page:
 
     # --- what they mean ---
 
-    def _silences(self, tag: str, attributes: Mapping[str, str]) -> bool:
-        hidden = self._hiding.hides(attributes)
+    def _silences(self, tag: str, attributes: Mapping[str, str], ground: bool) -> bool:
+        hidden = self._hiding.hides(tag, attributes, ground)
         self._hidden += hidden
         if hidden:
             return True
