@@ -8,10 +8,15 @@ import unicodedata
 import zipfile
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import docx
 import openpyxl
 import pytest
+from docx.enum.style import WD_STYLE_TYPE
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+from docx.shared import RGBColor
 from openpyxl.styles import Font
 
 from citewell.documents import read_bytes
@@ -285,6 +290,43 @@ def test_docx_is_read_with_headings_tables_and_properties() -> None:
     assert values(document) == [{"": "Hire", "2020": "$5", "2019": "$6"}]
     assert document.title == Found(value="Contract", origin="metadata")
     assert "1 hidden runs of text dropped" in document.notes
+
+
+def test_docx_print_in_white_or_hidden_by_a_style_is_left_out_and_white_on_a_shade_is_read() -> None:
+    made = docx.Document()
+    paragraph = made.add_paragraph("Payment is due.")
+    paragraph.add_run(" secret").font.color.rgb = RGBColor(255, 255, 255)
+    for style_name, base in (("Ghost", None), ("Child", "Ghost")):
+        style = made.styles.add_style(style_name, WD_STYLE_TYPE.CHARACTER)
+        style.base_style = made.styles[base] if base else None
+    made.styles["Ghost"].font.hidden = True
+    paragraph.add_run(" secret", style="Child")
+    pale = made.styles.add_style("Pale", WD_STYLE_TYPE.PARAGRAPH)
+    pale.font.color.rgb = RGBColor(254, 254, 254)
+    made.add_paragraph("secret", style="Pale").add_run(" Seen.").font.color.rgb = RGBColor(0, 0, 0)
+    banner = made.styles.add_style("Banner", WD_STYLE_TYPE.PARAGRAPH)
+    banner.font.color.rgb = RGBColor(255, 255, 255)
+    banner.element.get_or_add_pPr().append(shade("000000"))
+    made.add_paragraph("Prices.", style="Banner")
+    table = made.add_table(2, 2)
+    for row, line in zip(table.rows, [["Item", "2020"], ["Hire", "5"]], strict=True):
+        for cell, value in zip(row.cells, line, strict=True):
+            run = cell.paragraphs[0].add_run(value)
+            if value == "2020":
+                run.font.color.rgb = RGBColor(255, 255, 255)
+                cell._tc.get_or_add_tcPr().append(shade("1F497D"))
+    stream = io.BytesIO()
+    made.save(stream)
+    document = read(stream.getvalue())
+    assert document.text == "Payment is due.\nSeen.\nPrices.\nItem\t2020\nHire\t5\n"
+    assert "3 hidden runs of text dropped" in document.notes
+
+
+def shade(fill: str) -> Any:
+    element = OxmlElement("w:shd")
+    element.set(qn("w:val"), "clear")
+    element.set(qn("w:fill"), fill)
+    return element
 
 
 def test_xlsx_shows_values_as_the_sheet_does() -> None:

@@ -2,7 +2,7 @@
 
 In: bytes of a Word document whose unpacked size is bounded. Out: a Document with the text as it
 reads with changes accepted: deletions and hidden text are left out. Footnotes follow the body;
-headers and footers, repeated on every page, are left out. Knows nothing about appearance.
+headers and footers, repeated on every page, are left out. Of appearance it knows only what hides.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 from citewell.config import Documents
 from citewell.documents.archives import open_archive
 from citewell.documents.canonical import Canonical
+from citewell.documents.hiding import is_pale
 from citewell.documents.office import office_metadata
 from citewell.documents.scripts import Script, joined
 from citewell.errors import DamagedError
@@ -23,6 +24,7 @@ _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _HEADING_STYLE = re.compile(r"heading (\d)$", re.I)
 _SPACES = {f"{_W}tab": " ", f"{_W}br": " ", f"{_W}cr": " ", f"{_W}noBreakHyphen": "-"}
 _LEFT_OUT = (f"{_W}del", f"{_W}moveFrom")
+_OFF = ("0", "false", "off")
 _NOTE_PARTS = ("footnotes", "endnotes")
 
 
@@ -70,6 +72,8 @@ class _Body:
         self.out = Canonical()
         self._styles = {style.style_id: (style.name or "") for style in styles}
         self._scripts = {style.style_id: _script(style.element) for style in styles}
+        self._elements = {style.style_id: style.element for style in styles}
+        self._properties: dict[tuple[str, str], Any] = {}
         self._hidden = self._struck = 0
 
     def read(self, body: Any) -> None:
@@ -128,12 +132,52 @@ class _Body:
                 yield child.text or "", self._script(child.getparent())
             elif child.tag in _SPACES:
                 yield _SPACES[child.tag], Script.PLAIN
-            elif child.tag == f"{_W}r" and _is_on(child, "vanish"):
+            elif child.tag == f"{_W}r" and self._unseen(child):
                 self._hidden += 1
             elif child.tag == f"{_W}r" and (_is_on(child, "strike") or _is_on(child, "dstrike")):
                 self._struck += 1
             elif child.tag not in _LEFT_OUT and not str(child.tag).endswith("}Fallback"):
                 waiting.append(iter(child))  # a text box is written twice, as Fallback for old programs
+
+    def _unseen(self, run: Any) -> bool:
+        """Hidden, or printed in white on nothing darker, by the run itself or by its styles."""
+        vanish, colour = self._said(run, "vanish"), self._said(run, "color")
+        if vanish is not None and vanish.get(f"{_W}val", "true") not in _OFF:
+            return True
+        return colour is not None and is_pale(colour.get(f"{_W}val", "")) and not self._on_ground(run)
+
+    def _said(self, run: Any, name: str, of: str = "rPr") -> Any:
+        """The property of the run (or, in ``of``, its paragraph), or else of its style or its paragraph's;
+        None when none says it."""
+        path, paragraph = f"{_W}{of}/{_W}{name}", _nearest(run, f"{_W}p")
+        own = (run if of == "rPr" else paragraph).find(path)
+        styles = (run.find(f"{_W}rPr/{_W}rStyle"), paragraph.find(f"{_W}pPr/{_W}pStyle"))
+        named = (self._of_style(style.get(f"{_W}val", ""), path) for style in styles if style is not None)
+        return own if own is not None else next((found for found in named if found is not None), None)
+
+    def _of_style(self, style_id: str, path: str) -> Any:
+        """The property of a style or of those it is based on."""
+        key, seen = (style_id, path), set[str]()
+        while key not in self._properties and style_id in self._elements and style_id not in seen:
+            seen.add(style_id)
+            element = self._elements[style_id]
+            if (found := element.find(path)) is not None:
+                self._properties[key] = found
+            base = element.find(f"{_W}basedOn")
+            style_id = base.get(f"{_W}val", "") if base is not None else ""
+        return self._properties.setdefault(key, None)
+
+    def _on_ground(self, run: Any) -> bool:
+        """Whether something darker is behind it, or may be: a shade, a marker, a table's style, a shape."""
+        cell, table = _nearest(run, f"{_W}tc"), _nearest(run, f"{_W}tbl")
+        shades = [self._said(run, "shd"), self._said(run, "highlight"), self._said(run, "shd", "pPr")]
+        if cell is not None:
+            shades.append(cell.find(f"{_W}tcPr/{_W}shd"))
+        return (
+            any(map(_darkens, shades))
+            or (table is not None and table.find(f"{_W}tblPr/{_W}tblStyle") is not None)
+            or _nearest(run, f"{_W}txbxContent") is not None
+        )
 
     def _script(self, run: Any) -> Script:
         """The run's own, or else its character style's."""
@@ -199,4 +243,12 @@ def _script(owner: Any) -> Script | None:
 
 def _is_on(run: Any, name: str) -> bool:
     mark = run.find(f"{_W}rPr/{_W}{name}")
-    return mark is not None and mark.get(f"{_W}val", "true") not in ("0", "false", "off")
+    return mark is not None and mark.get(f"{_W}val", "true") not in _OFF
+
+
+def _darkens(shade: Any) -> bool:
+    """Whether a shade or a marker paints other than white."""
+    if shade is None:
+        return False
+    fill, value = shade.get(f"{_W}fill", "auto"), shade.get(f"{_W}val", "clear")
+    return not (fill == "auto" or is_pale(fill)) or value not in ("clear", "nil", "none", "white")
