@@ -16,6 +16,7 @@ import gzip
 import json
 import math
 import random
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -218,6 +219,7 @@ def main() -> None:
     embedder, ranker = OnnxEmbedder(), OnnxRanker()
     strict = ranker.card["calibration"]["threshold_for_5_percent_false_positives"]
     told: dict[str, Any] = {
+        "command": " ".join(["python -m benchmarks.ranker", *sys.argv[1:]]),
         "model": ranker.maker.hash,
         "strict_threshold": strict,
         "pairs": {},
@@ -264,7 +266,7 @@ def main() -> None:
     strictly = [ways["ranker"]["at"]["strict"]["false_positives"]["value"] for ways in told["pairs"].values()]
     parts = [
         __doc__.split("\n\n", 1)[1].strip(),
-        f"Weights `{ranker.maker.hash}`, commit `{code()}`.",
+        f"`{told['command']}`, weights `{ranker.maker.hash}`, commit `{code()}`.",
         "## AUROC",
         table(["set", "answering / others", "ranker", "embedder cosine", "BM25"], rows),
         f"## The ranker at borders ({DEFAULT} is the default; strict is the card's {strict})",

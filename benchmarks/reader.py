@@ -12,6 +12,7 @@ import argparse
 import random
 import re
 import string
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -165,7 +166,8 @@ def main() -> None:
     arguments.add_argument("--rows", type=int, default=600)
     most = arguments.parse_args().rows
     reader = OnnxReader()
-    told: dict[str, Any] = {"model": reader.maker.hash, "sets": {}}
+    command = " ".join(["python -m benchmarks.reader", *sys.argv[1:]])
+    told: dict[str, Any] = {"command": command, "model": reader.maker.hash, "sets": {}}
     found, told_apart = [], []
     for name, read in SETS.items():
         rows = read()
@@ -206,7 +208,7 @@ def _page(told: dict[str, Any], found: list[list[str]], told_apart: list[list[st
     return "\n\n".join(
         (
             __doc__.split("\n\n", 1)[1].strip(),
-            f"Weights `{told['model']}`, commit `{code()}`.",
+            f"`{told['command']}`, weights `{told['model']}`, commit `{code()}`.",
             "## Where the answer stands",
             table(["set", "n", "exact match", "F1", "best F1 of five candidates"], found),
             "## Whether there is one",

@@ -52,12 +52,12 @@ def reading_metrics(card: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = rounded(
         {
             "ranker": {
-                "command": "python -m benchmarks.ranker",
+                "command": ranked["command"],
                 "strict_threshold": ranked["strict_threshold"],
                 "pairs": {name: line["ranker"] for name, line in ranked["pairs"].items()},
                 "nDCG@10 of the first 30 by BM25": ranked["collections"],
             },
-            "reader": {"command": "python -m benchmarks.reader", "sets": read["sets"]},
+            "reader": {"command": read["command"], "sets": read["sets"]},
         }
     )
     return found
