@@ -42,14 +42,15 @@ SPLITS, ALLOWED = 200, 15
 
 TEXT = """\
 A card says: "with 95 % confidence at most so many of the claims shown as VERIFIED (entailed) are
-unsupported". Each set is split at random, {splits} times: on one third the threshold is chosen by the
-product's own code (`calibration.promises.shown_promise`), on the other two thirds the errors are counted. A
-promise is **broken** where that test part shows more errors than were promised; "by all rows": where the
-whole set does. At most {allowed} of {splits} may break; the worst row has **{worst}**.
+unsupported". Each set is split at random, {splits} times: on one part the threshold is chosen by the
+product's own code (`calibration.promises.shown_promise`), on the others the errors are counted. A promise is
+**broken** where that test part shows more errors than were promised; "by all rows": where the whole set does.
+At most {allowed} of {splits} may break. With a third for calibration the worst of {rows} rows has
+**{worst}**, with a fifth **{worst_fifth}**, with a half **{worst_half}**; by all rows **{worst_all}**.
 
-The test part is a sample too. Split in halves, as was done first, it errs by as much as the calibration
-half and to the other side, so that luck counts twice: the worst row then breaks {worst_half} of {splits}
-(last column).
+Why so different: what is left of a set for testing is a sample too, and errs to the other side: where the
+calibration part was lucky, the rest is unlucky, so that luck counts twice, the more the smaller the rest is.
+The promise itself is of all that the calibration part was drawn from, which is what "by all rows" counts.
 
 Made by `{command}`, entailer `{entailer}`. One unit
 is one claim under one text; claims proven by exact code (verbatim, numbers) are not counted. None of these
@@ -133,6 +134,7 @@ def main() -> None:
             "units": len(units),
             "supported": right,
             "alphas": [split_and_test(units, alpha, 3) for alpha in ALPHAS],
+            "fifths": [split_and_test(units, alpha, 5) for alpha in ALPHAS],
             "halves": [split_and_test(units, alpha, 2) for alpha in ALPHAS],
         }
         print(name, len(units), flush=True)
@@ -142,7 +144,7 @@ def main() -> None:
 def _page(found: dict[str, Any], entailer: str, command: str) -> None:
     rows = []
     for name, result in found.items():
-        for each, half in zip(result["alphas"], result["halves"], strict=True):
+        for each, fifth, half in zip(result["alphas"], result["fifths"], result["halves"], strict=True):
             outcomes = sorted(each["outcomes"].items())
             told = ", ".join(f"{n} {word}" for word, n in outcomes if word != "holds")
             rows.append(
@@ -158,16 +160,20 @@ def _page(found: dict[str, Any], entailer: str, command: str) -> None:
                     "" if each["threshold"] is None else f"{each['threshold']:.2f}",
                     _share(each["coverage"]),
                     told,
+                    f"{fifth['broken']} of {fifth['made']}",
                     f"{half['broken']} of {half['made']}",
                 ]
             )
     heads = ("set", "n", "supported", "at most", f"made, of {SPLITS}", "broken", "by all rows")
-    more = ("mean test rate", "mean threshold", "mean coverage", "no promise", "halves: broken")
-    worst = max(each["broken"] for result in found.values() for each in result["alphas"])
-    worst_half = max(each["broken"] for result in found.values() for each in result["halves"])
+    more = ("mean test rate", "mean threshold", "mean coverage", "no promise", "fifths: broken")
+
+    def worst(part: str, what: str = "broken") -> int:
+        return max(each[what] for result in found.values() for each in result[part])
+
     body = TEXT.format(
-        splits=SPLITS, allowed=ALLOWED, worst=worst, worst_half=worst_half, command=command,
-        entailer=entailer,        table=table((*heads, *more), rows),
+        splits=SPLITS, allowed=ALLOWED, rows=len(rows), worst=worst("alphas"), worst_fifth=worst("fifths"),
+        worst_half=worst("halves"), worst_all=worst("alphas", "broken_by_all"), command=command,
+        entailer=entailer, table=table((*heads, *more, "halves: broken"), rows),
     )  # fmt: skip
     values = {"command": command, "entailer": entailer, "sets": found}
     write("card_promise", "The promise of a card", body, values)
