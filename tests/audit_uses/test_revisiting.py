@@ -134,6 +134,14 @@ def test_words_that_stand_in_a_line_that_says_otherwise_now_are_judged_anew(
     assert found.claims[0].citations[0].text == today_
 
 
+def test_a_sentence_set_beside_the_quoted_one_has_the_claim_judged_anew(evidence: SqliteEvidence) -> None:
+    record = cited(evidence)
+    evidence.put(document(FIRST.replace(QUOTE, f"{QUOTE} That was before a restatement.")))
+    found = today(evidence).recheck(record)
+    assert found.counts == {"SAME": 1}
+    assert found.claims[0].now is not None
+
+
 def test_a_short_quote_counts_only_in_its_line(evidence: SqliteEvidence) -> None:
     evidence.put(document("Staff grew to 12 million.\nNothing else is alike at all here.\n"))
     found = today(evidence).recheck(cited(evidence, quote="12 million"))

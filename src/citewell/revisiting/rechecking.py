@@ -23,6 +23,7 @@ from citewell.records import (
     Status,
     Verdict,
 )
+from citewell.sentences import sentence_spans
 
 if TYPE_CHECKING:
     from citewell.evidence.catalogue import CatalogueEntry
@@ -34,9 +35,9 @@ _SURE_WORDS = 5
 
 
 class Resolution(StrEnum):
-    """SAME: the words stand where they stood. MOVED: elsewhere in today's version, in the same line. CHANGED:
-    their line is there and says something else, whether or not it still has the words. GONE: withdrawn,
-    erased, or no such line."""
+    """SAME: the words stand where they stood. MOVED: elsewhere in today's version, in the same sentence.
+    CHANGED: their line is there and says something else, whether or not it still has the words. GONE:
+    withdrawn, erased, or no such line."""
 
     SAME = "SAME"
     MOVED = "MOVED"
@@ -45,7 +46,8 @@ class Resolution(StrEnum):
 
 
 class Today(Record, frozen=True, kw_only=True):
-    """One citation resolved; ``text`` is the line that stands for it in ``version`` at ``[start, end)``."""
+    """One citation resolved; ``text`` is the line that stands for it in ``version`` at ``[start, end)``.
+    ``around``: the sentence is as it was, another one of its line is not."""
 
     document_id: str
     cited_version: str
@@ -56,6 +58,7 @@ class Today(Record, frozen=True, kw_only=True):
     end: int = -1
     text: str = ""
     reason: str = ""
+    around: bool = False
 
 
 class ClaimToday(Record, frozen=True, kw_only=True):
@@ -130,7 +133,8 @@ class Revisiting:
         told = ClaimToday(text=claim.text, then=claim.verdict.status, holds=None, citations=cited)
         if not cited or _erased(claim.text):
             return told
-        if all(today.resolution in {Resolution.SAME, Resolution.MOVED} for today in cited):
+        kept = {Resolution.SAME, Resolution.MOVED}
+        if all(today.resolution in kept and not today.around for today in cited):
             return msgspec.structs.replace(told, holds=claim.verdict.status is Status.VERIFIED)
         texts = [today.text for today in cited if today.resolution is not Resolution.GONE]
         verdict = self._verifier.verify(
@@ -159,18 +163,24 @@ class Revisiting:
         return self._placed(citation, document, told)
 
     def _placed(self, citation: Citation, document: Document, told: Today) -> Today:
-        """Words that stand in a line which says something else now are changed ones, wherever they stand."""
+        """Words that stand in a sentence which says something else now are changed ones, wherever they
+        stand."""
         text, quote, start = document.text, citation.quote, citation.start
         told = msgspec.structs.replace(told, version=document.version)
-        old = self._line_then(citation)
+        same = document.version == citation.document_version
+        then = "" if same else self._text_then(citation)
+        old = _line(then, start, citation.end)
         there = text[start : citation.end] == quote
         at = start if there else _find(text, quote, old, start)
         if at >= 0:
             end = at + len(quote)
             line = _line(text, at, end)
-            if document.version == citation.document_version or line == old:
+            if same or _sentences(text, at, end) == _sentences(then, start, citation.end):
                 kept = Resolution.SAME if there else Resolution.MOVED
-                return msgspec.structs.replace(told, resolution=kept, start=at, end=end, text=line)
+                around = not same and line != old
+                return msgspec.structs.replace(
+                    told, resolution=kept, start=at, end=end, text=line, around=around
+                )
             at = text.rfind("\n", 0, at) + 1
         else:
             line, at = _likest(text, old or quote)
@@ -191,13 +201,12 @@ class Revisiting:
                 self._latest[key] = error
         return self._latest[key]
 
-    def _line_then(self, citation: Citation) -> str:
-        """The line of the cited version around the quote, "" when that version cannot be read."""
+    def _text_then(self, citation: Citation) -> str:
+        """The cited version, "" when it cannot be read."""
         try:
-            text = self._evidence.get(citation.document_version, citation.document_id).text
+            return self._evidence.get(citation.document_version, citation.document_id).text
         except EvidenceError:
             return ""
-        return _line(text, citation.start, citation.end)
 
 
 def _erased(text: str) -> bool:
@@ -211,6 +220,14 @@ def _line(text: str, start: int, end: int) -> str:
     begins = text.rfind("\n", 0, start) + 1
     ends = text.find("\n", end)
     return text[begins : ends if ends >= 0 else len(text)]
+
+
+def _sentences(text: str, start: int, end: int) -> str:
+    """Those of its line that a span stands in; white space aside, as lines are broken anew."""
+    begins = text.rfind("\n", 0, start) + 1
+    line = _line(text, start, end)
+    met = [line[a:b] for a, b in sentence_spans(line) if begins + a < end and start < begins + b]
+    return " ".join(" ".join(met).split())
 
 
 def _find(text: str, quote: str, line: str, near: int) -> int:

@@ -87,7 +87,8 @@ def test_of_several_marked_places_the_worst_is_told(
     text, old = kb.document("bridge.md").text, kb.versions("bridge.md")[0]
     newer = tmp_path / "newer" / "bridge.md"
     newer.parent.mkdir()
-    newer.write_text(text.replace("1958", "1960"))
+    head, body = text.split("\n", 1)
+    newer.write_text(f"# {head}\n\n{body.replace('1958', '1960')}")
     kb.ingest(newer, document_id="bridge.md")
     spans = [(text.index(year), text.index(year) + 4) for year in ("1932", "1958")]
     (start, end), (first, last) = spans
