@@ -70,6 +70,20 @@ def test_the_inline_form_and_prose(sources: Sources, completion: str, expected: 
     assert [(text.strip(), quotes) for text, quotes in found] == expected
 
 
+@pytest.mark.parametrize(
+    "quote", ["Net revenue [a] rose in 2021", 'He said "no" ["never"] to it', 'the "old" [bridge] in "B"']
+)
+def test_a_quote_may_hold_brackets_and_quotation_marks(pages: Any, quote: str) -> None:
+    text = f"{quote}."
+    found = Sources([pages.text("Another text."), pages.text(text, document_id="b.txt")])
+    written = read_inline(
+        f'[SOURCE_2: "{quote}"] It is so. [SOURCE_1: "Another text."] Another thing.', found
+    )
+    second = found.passages[1].chunk.chunk_id
+    assert [(q.source, q.text) for q in written.claims[0].quotes] == [(second, quote)]
+    assert [claim.text for claim in written.claims] == ["It is so.", "Another thing."]
+
+
 def test_what_is_inferred_and_what_is_missing(sources: Sources) -> None:
     written = read_inline(
         '[SOURCE_1: "opened in 1932"] It was new in 1933. [inference: it opened a year before]\n'

@@ -24,6 +24,7 @@ _EVIDENCE = re.compile(
     rf"(?P<bare>[^\[\]\u3010\u3011\"\u201c]{{1,1000}}?)\s*{_CLOSE}[ \t]*",
     re.DOTALL,
 )
+_CLOSED = re.compile(rf"[\"\u201c\u201d\u00bb]\s*{_CLOSE}[ \t]*")
 _ENDED = re.compile(
     r"(?:^|[.!?:;\u2026\n][\"\u201d')*_]*\s*|^\s*(?:[-*\u2022]|\d{1,2}[.)])\s+)$", re.MULTILINE
 )
@@ -39,27 +40,42 @@ class _Found(Record, frozen=True, kw_only=True):
 
 def read_inline(completion: str, sources: Sources) -> Written:
     """A draft of prose with evidence markers before, or behind, its sentences."""
-    text, found = _taken_out(sources.named(completion), sources)
+    text, found = _taken_out(completion, sources)
     return read_marked(text, _ranges(text, found), sources)
 
 
 def _taken_out(completion: str, sources: Sources) -> tuple[str, list[_Found]]:
     text, position = "", 0
     found: list[_Found] = []
-    for match in _EVIDENCE.finditer(completion):
-        text += completion[position : match.start()]
+    while match := _EVIDENCE.search(completion, position):
+        # Words between markers alone: a quote is the source's, whatever in it looks like a label.
+        text += sources.named(completion[position : match.start()])
         again = bool(found) and found[-1].at == len(text)
         leads = found[-1].leads if again else bool(_ENDED.search(text))
-        words = (match["quote"] or match["bare"] or "").strip()
-        quote = sources.quoted(match["label"] or match["number"], words)
+        label = match["label"] or match["number"]
+        words, end = _words(match, label, sources)
+        quote = sources.quoted(label, words)
         if not leads:
             text = text.rstrip(" \t")
         found.append(_Found(at=len(text), quote=quote, leads=leads))
-        position = match.end()
+        position = end
         following = completion[position : position + 1]
         if not leads and following and following not in ".,;:!?)]\n[\u3010":
             text += " "
-    return text + completion[position:], found
+    return text + sources.named(completion[position:]), found
+
+
+def _words(match: re.Match[str], label: str, sources: Sources) -> tuple[str, int]:
+    """The quoted words and where their marker ends: a quote that itself has ``"]`` in it goes on to the last
+    one in its line up to which the source has it."""
+    start, line = match.start("quote"), match.string.find("\n", match.end())
+    if start >= 0:
+        stop = len(match.string) if line < 0 else line
+        for close in reversed(list(_CLOSED.finditer(match.string, match.end(), stop))):
+            longer = match.string[start : close.start()].strip()
+            if sources.holds(label, longer):
+                return longer, close.end()
+    return (match["quote"] or match["bare"] or "").strip(), match.end()
 
 
 def _ranges(text: str, found: Sequence[_Found]) -> list[Evidenced]:

@@ -110,6 +110,15 @@ class Sources:
                 return self._original(number, *place)
         return Quote(source=source, text=words)
 
+    def holds(self, label: str, words: str) -> bool:
+        """Whether what ``label`` stands for has ``words``, as it is or as its block shows it."""
+        source = self.resolve(label)
+        return any(
+            find_verbatim(words, passage.chunk.content) or find_verbatim(words, shown)
+            for passage, shown in zip(self.passages, self._shown, strict=True)
+            if passage.chunk.chunk_id == source
+        )
+
     def pointed(self, number: int, start: int, words: str) -> Quote:
         """``words`` at ``start`` of ``texts[number]``; looked for like any others when they are not there."""
         end = start + len(words)
