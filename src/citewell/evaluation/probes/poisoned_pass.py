@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -196,9 +197,12 @@ def copied(parts: Assembly, models: Assembly) -> Iterator[Assembly]:
     with tempfile.TemporaryDirectory(prefix="citewell-poison-") as folder:
         home = Path(folder) / "home"
         home.mkdir()
-        shutil.copytree(parts.home / "index", home / "index")
-        for file in parts.home.glob("evidence.sqlite*"):
-            shutil.copy(file, home)
+        # Nobody may write meanwhile: a file copied in the middle of that is torn.
+        with parts.index.writer():
+            shutil.copytree(parts.home / "index", home / "index")
+            whole = sqlite3.connect(home / "evidence.sqlite")
+            with closing(sqlite3.connect(parts.home / "evidence.sqlite")) as living, closing(whole):
+                living.backup(whole)
         # What a card sets is in the configuration already; the copy is not the corpus that it was made for.
         cardless = msgspec.structs.replace(models.config.confidence, card="")
         copy = Assembly(home, msgspec.structs.replace(models.config, confidence=cardless), models.clock)
