@@ -19,7 +19,7 @@ from citewell.evaluation.probes.poison import COPIES, OUTDATED, Poison, Target, 
 from citewell.evaluation.probes.poisoned_pass import ALL, NO_DEFENCE, copied, verifier_for
 from citewell.evaluation.probes.poisoning import Place, Poisoning, targets_of
 from citewell.knowledge import KnowledgeBase
-from citewell.models.fake import FakeEntailer
+from citewell.models.fake import FakeEntailer, HashEmbedder
 from citewell.poison import instructions_in
 from citewell.records import Case, CaseSpan, Status
 from citewell.verification.evidence import as_evidence
@@ -121,10 +121,10 @@ def test_a_home_with_a_calibration_card_is_copied_with_its_thresholds(tmp_path: 
         settings={"verification.support_threshold": 0.74},
     )  # fmt: skip
     write_card(card, tmp_path / "card.json")
-    (tmp_path / "index").mkdir()
     parts = Assembly(tmp_path, Config(confidence=Confidence(card="card.json")))
-    parts.__dict__ |= dict.fromkeys(("embedder", "ranker", "extractor", "entailer", "generator"))
-    with copied(parts, parts) as copy:
+    parts.__dict__ |= dict.fromkeys(("ranker", "extractor", "entailer", "generator"))
+    parts.__dict__["embedder"] = HashEmbedder()
+    with parts.evidence, copied(parts, parts) as copy:
         assert copy.config.verification.support_threshold == 0.74
 
 

@@ -200,8 +200,9 @@ def copied(parts: Assembly, models: Assembly) -> Iterator[Assembly]:
         # Nobody may write meanwhile: a file copied in the middle of that is torn.
         with parts.index.writer():
             shutil.copytree(parts.home / "index", home / "index")
+            stored = f"{(parts.home / 'evidence.sqlite').resolve().as_uri()}?mode=ro"
             whole = sqlite3.connect(home / "evidence.sqlite")
-            with closing(sqlite3.connect(parts.home / "evidence.sqlite")) as living, closing(whole):
+            with closing(sqlite3.connect(stored, uri=True)) as living, closing(whole):
                 living.backup(whole)
         # What a card sets is in the configuration already; the copy is not the corpus that it was made for.
         cardless = msgspec.structs.replace(models.config.confidence, card="")
