@@ -13,7 +13,9 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+from citewell.verification.cells import place_numbers
 from citewell.verification.directions import turned
+from citewell.verification.evidence import lines_of
 from citewell.verification.exceptions import excepted
 from citewell.verification.kinds import source_kind
 from citewell.verification.overstating import overstated
@@ -40,6 +42,9 @@ CHECKS: dict[str, Check] = {
     "turned round": _prose(turned_round),
     "misplaced number": _prose(misplaced_number),
     "unwritten number": lambda claim, premise: unwritten_number(claim, premise),
+    "misplaced cell": lambda claim, premise: [
+        one.misplaced for one in place_numbers(claim, lines_of(premise)) if one.misplaced
+    ],
     "written otherwise": lambda claim, premise: as_written(claim, premise) != claim,
 }
 

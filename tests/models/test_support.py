@@ -107,3 +107,35 @@ def test_the_coefficients_say_where_they_come_from() -> None:
     assert card["entailer"]["hash"].startswith("sha256:")
     assert card["fitted_on"]
     assert card["hash"].startswith("sha256:")
+
+
+MIXED = (
+    "Consolidated statements\n(In millions)\n\t2022\t2021\nNet sales\t46,710\t44,538\n"
+    "Cost of sales\t25,231\t24,576\nNet income\t6,046\t5,727\n\n"
+    "If demand recovers, the Company may open up to 40 stores in 2023. Some stores of Acme Corp. were closed."
+)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The Company will open up to 40 stores in 2023.",
+        "All stores of Acme Corp. were closed.",
+        "Some stores of Beta Corp. were closed.",
+    ],
+)
+def test_prose_beside_a_table_is_held_to_its_words(claim: str) -> None:
+    assert held_down(MIXED, claim)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "If demand recovers, the Company may open up to 40 stores in 2023.",
+        "Some stores of Acme Corp. were closed.",
+        "Net sales were 46,710 in 2022.",
+        "Net income rose to 6,046 in 2022.",
+    ],
+)
+def test_what_stands_in_either_is_not_held(claim: str) -> None:
+    assert not held_down(MIXED, claim)

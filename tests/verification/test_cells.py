@@ -180,3 +180,32 @@ def test_a_column_may_say_what_in_another_table_a_row_does() -> None:
     assert lines[0].cells == (("5.4%", "Consumer Health"), ("3.1%", "Pharmaceutical"), ("12.9%", "MedTech"))
     assert not place_numbers("MedTech sales grew 12.9%.", lines)[0].misplaced
     assert "As reported" in place_numbers("Pharmaceutical sales grew 12.9%.", lines)[0].misplaced
+
+
+SALES = "\t2022\t2021\nNet sales\t46,710\t44,538\nCost of sales\t25,231\t24,576\nNet income\t6,046\t5,727"
+
+
+@pytest.mark.parametrize(
+    ("claim", "stands_in"),
+    [
+        ("Cost of sales was 46,710 in 2022.", "Net sales"),
+        ("Net income was 46,710 in 2022.", "Net sales"),
+        ("Net sales were 6,046 in 2022.", "Net income"),
+    ],
+)
+def test_a_value_of_a_row_that_shares_a_word_is_misplaced(claim: str, stands_in: str) -> None:
+    (placed,) = place_numbers(claim, lines_of(SALES))
+    assert f"in the row “{stands_in}”" in placed.misplaced
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Net sales were 46,710 in 2022.",
+        "Sales were 46,710 in 2022.",
+        "Cost of sales was 25,231, and net sales were 46,710 in 2022.",
+        "Income of 6,046 was reported for 2022.",
+    ],
+)
+def test_a_value_of_the_row_that_is_meant_is_not(claim: str) -> None:
+    assert not any(placed.misplaced for placed in place_numbers(claim, lines_of(SALES)))

@@ -199,10 +199,42 @@ def _placement(
             and better.label != line.label
             and not above
         ):
-            misplaced = (
-                f"{quantity.text} stands in the row \u201c{line.label}\u201d, not \u201c{better.label}\u201d"
-            )
+            misplaced = _in_row(quantity, line.label, better.label)
+    elif meant := _named_beside(claim, quantity, line, holders, lines):
+        misplaced = _in_row(quantity, line.label, meant)
     return Placement(quantity=quantity, label=line.label, head=head, cell=cell, misplaced=misplaced)
+
+
+def _in_row(quantity: Quantity, label: str, meant: str) -> str:
+    return f"{quantity.text} stands in the row \u201c{label}\u201d, not \u201c{meant}\u201d"
+
+
+def _named_beside(
+    claim: str,
+    quantity: Quantity,
+    line: TableLine,
+    holders: Sequence[tuple[TableLine, str, str]],
+    lines: Sequence[TableLine],
+) -> str:
+    """The label of another row that the claim names whole, where it has but a part of this one's in common
+    with it ("cost of sales" for the row "net sales"); "" for none. No row with the value is another."""
+    bare = f"{claim[: quantity.start]} {claim[quantity.end :]}"
+    if not line.label or _names(line.label, bare, quantity):
+        return ""
+    said = set(_words(bare))
+    shared = said & set(_place_words(line.label))
+    having = {held.label for held, _, _ in holders}
+    return next(
+        (
+            row.label
+            for row in lines
+            if row.label not in having
+            and shared < set(_place_words(row.label))
+            and _names(row.label, bare, quantity)
+            and any(any(map(str.isdigit, cell)) for cell, _ in row.cells)
+        ),
+        "",
+    )
 
 
 def _holds(claim: str, quantity: Quantity, cell: str, context: str) -> bool:

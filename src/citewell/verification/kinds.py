@@ -22,11 +22,18 @@ _FEWEST = 4  # words of a clause that is known by its opening
 
 def source_kind(premise: str) -> str:
     """``table`` (rows of cells or of "name: value"), ``sentence`` (one) or ``text``."""
-    lines = [line for line in premise.splitlines() if line.strip()]
-    rows = [line for line in lines if "\t" in line or _is_record(line)]
-    if len(rows) >= 2 and len(rows) * 2 >= len(lines):
+    rows, prose = parted(premise)
+    if len(rows) >= 2 and len(rows) >= len(prose):
         return "table"
     return "sentence" if len(sentence_spans(premise)) <= 1 else "text"
+
+
+def parted(premise: str) -> tuple[list[str], list[str]]:
+    """(rows of cells or of "name: value", other lines), in their order."""
+    lines = [line for line in premise.splitlines() if line.strip()]
+    is_row = ["\t" in line or _is_record(line) for line in lines]
+    rows = [line for line, row in zip(lines, is_row, strict=True) if row]
+    return rows, [line for line, row in zip(lines, is_row, strict=True) if not row]
 
 
 def _is_record(line: str) -> bool:

@@ -25,7 +25,7 @@ from citewell.records import Entailment, Record
 from citewell.sentences import sentence_spans
 from citewell.verification.entities import missing_names
 from citewell.verification.exchange import exchanged_names, substituted_name
-from citewell.verification.kinds import source_kind
+from citewell.verification.kinds import parted, source_kind
 from citewell.verification.numbers import Match, NumberCheck, check_numbers
 from citewell.verification.opposing import worked_out
 from citewell.verification.otherwise import told_otherwise
@@ -75,11 +75,23 @@ def held_down(premise: str, claim: str, *, context: str = "", title: str = "") -
     only their numbers are looked at. ``title``: see :func:`denied_numbers`."""
     if denied_numbers(premise, claim, context, title):
         return True
-    return source_kind(premise) != "table" and bool(
-        _misplaced_names(premise, claim, context)
-        or overstated(claim, premise)
-        or told_otherwise(claim, premise, context)
+    prose = _prose_meant(premise, claim)
+    return bool(prose) and bool(
+        _misplaced_names(prose, claim, context)
+        or overstated(claim, prose)
+        or told_otherwise(claim, prose, context)
     )
+
+
+def _prose_meant(premise: str, claim: str) -> str:
+    """The premise, or the prose beside its table where a sentence of that is nearer to the claim than any
+    row; else nothing."""
+    if source_kind(premise) != "table":
+        return premise
+    rows, lines = parted(premise)
+    prose = "\n".join(lines)
+    nearest = overlap(claim, nearest_sentence(claim, prose)) if prose else 0.0
+    return prose if nearest > max(overlap(claim, row) for row in rows) else ""
 
 
 def features(premise: str, claim: str, entailment: Entailment, *, context: str = "") -> dict[str, float]:
