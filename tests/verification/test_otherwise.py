@@ -69,3 +69,40 @@ def test_what_the_source_says_instead_is_named(claim: str, premise: str, instead
 )
 def test_what_the_source_says_too_is_not_held_against_the_claim(claim: str, premise: str) -> None:
     assert told_otherwise(claim, premise) == ""
+
+
+GROUPS = (
+    "After 24 weeks HbA1c fell by 1.2 points with drug A and by 0.3 points with placebo."
+    " Nausea occurred in 18% of patients on drug A and 6% on placebo. Sales rose 5% in Europe and 3% in Asia."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "instead"),
+    [
+        ("HbA1c fell by 1.2 points with placebo.", "0.3"),
+        ("Nausea occurred in 6% of patients on drug A.", "18%"),
+        ("In Asia, sales rose 5%.", "3%"),
+    ],
+)
+def test_a_value_of_another_group_is_told(claim: str, instead: str) -> None:
+    assert f"“{instead}” for this" in told_otherwise(claim, GROUPS)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "HbA1c fell by 1.2 points with drug A.",
+        "Sales rose 5% in Europe.",
+        "In Asia sales rose less than 5%.",
+        "Sales rose 5% in Europe, more than in Asia.",
+        "Sales rose 5%.",
+    ],
+)
+def test_a_value_of_its_own_group_is_not(claim: str) -> None:
+    assert told_otherwise(claim, GROUPS) == ""
+
+
+def test_a_value_that_stands_elsewhere_too_is_nobodys_alone() -> None:
+    text = "Sales rose 5% in Europe and 3% in Asia. In Asia, costs and sales rose 5% a year later."
+    assert told_otherwise("Sales rose 5% in Asia.", text) == ""

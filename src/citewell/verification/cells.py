@@ -16,10 +16,10 @@ from citewell.records import Record
 from citewell.verification.cell_values import states
 from citewell.verification.dates import MONTHS
 from citewell.verification.evidence import EvidenceText, TableLine
-from citewell.verification.lexicon import ASIDES, PERIODS, RELATIONS, STOP
+from citewell.verification.lexicon import ASIDES, PERIODS, RELATIONS
 from citewell.verification.numbers import check_numbers
 from citewell.verification.quantities import Form, Quantity, extract_quantities
-from citewell.verification.signals import content_words, overlap, stem, words_of
+from citewell.verification.signals import content_words, overlap, stem, telling_words, words_of
 from citewell.verification.units import CURRENCIES, UNITS
 
 _NO_VALUES = frozenset({Form.DATE, Form.YEAR, Form.ORDINAL, Form.TIME})
@@ -122,23 +122,17 @@ def _kept(aside: re.Match[str]) -> str:
     return aside.group() if told else " "
 
 
-def _words(text: str) -> list[str]:
-    """Stems of the words that tell one row from another; the A of "Drug A" is one."""
-    lettered = re.sub(r"(?<=\w )([A-Z])\b", r"\1\1", text)
-    return [stem(word) for word in words_of(lettered) if word not in STOP or word in RELATIONS]
-
-
 def _place_words(name: str) -> list[str]:
-    return _words(_YEAR_WORDS.sub("", " ".join(_ASIDE.sub(_kept, name).split())))
+    return telling_words(_YEAR_WORDS.sub("", " ".join(_ASIDE.sub(_kept, name).split())))
 
 
 def _names(name: str, bare: str, value: Quantity) -> bool:
     """The claim holds the whole of a label or a head in one run, or as the unit of its value ("72 hours")."""
-    wanted, said = _place_words(name), _words(bare)
+    wanted, said = _place_words(name), telling_words(bare)
     if not wanted:
         return False
     runs = (said[place : place + len(wanted)] for place in range(len(said)))
-    return wanted in runs or set(wanted) <= set(_words(value.text))
+    return wanted in runs or set(wanted) <= set(telling_words(value.text))
 
 
 def _alone(label: str, head: str, cell: str, lines: Sequence[TableLine]) -> bool:
@@ -154,19 +148,19 @@ def _alone(label: str, head: str, cell: str, lines: Sequence[TableLine]) -> bool
 
 def _left_over(bare: str, label: str, head: str, evidence: EvidenceText) -> bool:
     """Whether the claim says more than its row, its column and the words around the table do."""
-    own = set(_words(f"{_ASIDE.sub(_kept, label)} {_ASIDE.sub(_kept, head)}"))
+    own = set(telling_words(f"{_ASIDE.sub(_kept, label)} {_ASIDE.sub(_kept, head)}"))
     elsewhere = {
         word
         for line in evidence.lines
         for name in (line.label, *(over for _, over in line.cells))
-        for word in _words(name)
+        for word in telling_words(name)
     }
-    lent = {word for word in _words(evidence.context) if not any(letter.isdigit() for letter in word)}
+    lent = {word for word in telling_words(evidence.context) if not any(letter.isdigit() for letter in word)}
     lent -= elsewhere | RELATIONS | {stem(word) for word in PERIODS | MONTHS.keys()}
-    if not set(_words(_LINKING.sub(" ", bare))) <= own | lent:
+    if not set(telling_words(_LINKING.sub(" ", bare))) <= own | lent:
         return True
     # "Interest income" is not the row "Interest", though the title says "income".
-    row = set(_words(label))
+    row = set(telling_words(label))
     said = [(word, stem(word)) for word in words_of(bare)]
     return any(
         one in row and other in lent - own and not word.endswith("'s")
@@ -221,7 +215,7 @@ def _named_beside(
     bare = f"{claim[: quantity.start]} {claim[quantity.end :]}"
     if not line.label or _names(line.label, bare, quantity):
         return ""
-    said = set(_words(bare))
+    said = set(telling_words(bare))
     shared = said & set(_place_words(line.label))
     having = {held.label for held, _, _ in holders}
     return next(

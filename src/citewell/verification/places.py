@@ -8,13 +8,14 @@ which a deposit is returned), or beside another year of the same sentence. Rows 
 
 from __future__ import annotations
 
+import itertools
 import re
 from functools import lru_cache
 
 from citewell.sentences import sentence_spans
 from citewell.verification.numbers import Match, check_numbers
 from citewell.verification.quantities import Form, Quantity, extract_quantities
-from citewell.verification.signals import content_words, overlap
+from citewell.verification.signals import content_words, overlap, telling_words
 
 SPEAKS = 0.6  # share of the claim's other content words in the sentence that speaks of it
 ELSEWHERE = 0.5  # of that share, the most that a sentence which holds the number may have
@@ -23,6 +24,11 @@ _REACH = 48  # characters between a value and its year
 _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
 _LARGE = 1000
 _PARTS = frozenset({Form.ORDINAL, Form.FRACTION})  # "the third quarter of 2021", "the first half of 2021"
+_VALUES = frozenset({Form.MONEY, Form.PERCENT, Form.NUMBER})
+_ADDITION = re.compile(
+    r"(?:\s+(?!and\b|or\b|to\b)[a-z]+){0,2}?\s+(?P<whose>(?:in|on|with|for|at|among|of|under|by)\s"
+    r"(?:(?!\s(?:and|or|but|while|whereas|versus|vs|against|than|compared)\b)[^,;:().])+)"
+)
 _RATE = re.compile(
     r"(?<!compounded )(?<!billed )(?<!paid )(?<!payable )"
     r"\b(?:(?:per|each|every|an?)[ -](hour|day|night|week|month|quarter|year)|"
@@ -38,6 +44,7 @@ def misplaced_number(claim: str, premise: str, context: str = "") -> str:
         _in_another_year(claim, premise)
         or _at_another_rate(claim, premise)
         or _in_another_sentence(claim, premise, context)
+        or _of_another(claim, premise)
     )
 
 
@@ -76,6 +83,47 @@ def _in_another_sentence(claim: str, premise: str, context: str) -> str:
                 f"“{here.quantity.text}” stands elsewhere"
             )
     return ""
+
+
+def _of_another(claim: str, premise: str) -> str:
+    """The value that its sentence gives to another of several things: "5% in Europe and 3% in Asia"."""
+    ours = [q for q in extract_quantities(claim) if q.form in _VALUES and not q.hedge]
+    if len(ours) != 1:
+        return ""
+    (value,) = ours
+    said = set(telling_words(f"{claim[: value.start]} {claim[value.end :]}"))
+    told = ""
+    for start, end in sentence_spans(premise):
+        sentence = premise[start:end]
+        holders = [q for q in extract_quantities(sentence) if _same(value, q)]
+        if not holders:
+            continue
+        shares = _shared_out(sentence, value)
+        found = [whose for q in holders for other, whose in shares if other.start == q.start]
+        if len(found) != len(holders) or any(words & said for words in found):
+            return ""
+        instead = [other.text for other, whose in shares if whose <= said]
+        if not instead:
+            return ""
+        told = f"the source has \u201c{instead[0]}\u201d for this, and \u201c{value.text}\u201d for another"
+    return told
+
+
+def _shared_out(sentence: str, like: Quantity) -> list[tuple[Quantity, set[str]]]:
+    """Values of the kind, each with the words that only its own addition has ("in Europe"); nothing where one
+    of them has no addition, or none of its own."""
+    values = [q for q in extract_quantities(sentence) if q.form is like.form and q.unit == like.unit]
+    ends = [q.start for q in values[1:]] + [len(sentence)]
+    told = []
+    for value, end in zip(values, ends, strict=True):
+        addition = _ADDITION.match(sentence, value.end, end)
+        told.append(set(telling_words(addition["whose"])) if addition else set())
+    if len(values) < _FEWEST:
+        return []
+    own = [words - set().union(*(told[:i] + told[i + 1 :])) for i, words in enumerate(told)]
+    if not all(own) or any(map(str.isdigit, "".join(itertools.chain(*own)))):
+        return []
+    return list(zip(values, own, strict=True))
 
 
 def _at_another_rate(claim: str, premise: str) -> str:

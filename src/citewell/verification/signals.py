@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from citewell.records import Record
 from citewell.sentences import sentence_spans
-from citewell.verification.lexicon import HEDGES, NEGATIONS, OPPOSITES, PARTIAL, STOP, UNIVERSAL
+from citewell.verification.lexicon import HEDGES, NEGATIONS, OPPOSITES, PARTIAL, RELATIONS, STOP, UNIVERSAL
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 
@@ -117,6 +117,12 @@ def nearest_sentence(claim: str, evidence: str) -> str:
 
 def words_of(text: str) -> list[str]:
     return [match.group().lower().replace("\u2019", "'") for match in _WORD.finditer(text)]
+
+
+def telling_words(text: str) -> list[str]:
+    """Stems of the words that tell one thing from another of its kind; the A of "Drug A" is one."""
+    lettered = re.sub(r"(?<=\w )([A-Z])\b", r"\1\1", text)
+    return [stem(word) for word in words_of(lettered) if word not in STOP or word in RELATIONS]
 
 
 def stem(word: str) -> str:
