@@ -170,9 +170,10 @@ writer: a language model, which can obey an order, was not measured.
 What the table says. A statement that contradicts the documents is a statement of the documents: a writer that
 quotes will quote it, the verifier will find it supported, and no citation measure can know better (*citation
 precision* stays where it was). The poison filter stops orders in the wordings that it knows, and some floods;
-gate and threshold buy refusals. Conflicts between sources are found by exact code where numbers differ, not
-where names do, so that hardly any false answer here had one beside it. Nothing in the pass prefers a newer
-document to an older one.
+gate and threshold buy refusals. Conflicts between sources are found by exact code, where numbers or names of
+one sentence differ: how many false answers had none beside them stands in its column. Five documents in five
+wordings of an order get through where one does not. Nothing in the pass prefers a newer document to an older
+one.
 """
 
 
