@@ -267,6 +267,15 @@ def test_models_gives_the_hash_of_every_packaged_file(run, home) -> None:  # typ
     assert hash_file(COEFFICIENTS) in shown
 
 
+def test_models_shows_each_member_of_a_panel(run, home, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("CITEWELL_ENTAILER", "embedded + openai:judge")
+    listed = json.loads(run("--home", home, "models", "--json").stdout)
+    assert listed["entailer"]["name"].endswith(" + openai:judge")
+    assert "tokenizer.json" in listed["entailer 1"]["files"]
+    assert listed["entailer 2"]["name"] == "openai:judge"
+
+
 def test_models_names_the_judges_and_hides_no_model_behind_one_that_fails(  # type: ignore[no-untyped-def]
     run, home, monkeypatch
 ) -> None:

@@ -101,13 +101,20 @@ def models(context: typer.Context, json: JsonOption = False, home: HomeOption = 
 def _makers(assembly: Assembly) -> dict[str, Callable[[], Maker | None]]:
     """What is asked for each row; None where nothing is configured for it."""
     from citewell.assembly import MODELS
+    from citewell.models.naming import panel_of
 
     def made(name: str) -> Maker | None:
         part = getattr(assembly, name)
         return part.maker if part is not None else None
 
+    def member(place: int) -> Maker:
+        maker: Maker = assembly.entailer.members[place].maker  # type: ignore[attr-defined]  # of a panel
+        return maker
+
+    panel = range(len(panel_of(assembly.config.entailer)[1]))
     return {
         **{name: partial(made, name) for name in (*MODELS, "questioner", "gate_judge", "answer_judge")},
+        **{f"entailer {place + 1}": partial(member, place) for place in panel},
         "support": lambda: assembly.support_maker,
         "card": lambda: _calibration(assembly),
     }

@@ -30,12 +30,18 @@ PANELS: dict[str, Callable[[list[Entailer]], Entailer]] = {
 
 def entailer_named(line: str) -> Entailer:
     """The entailer, or panel of entailers, that ``line`` names."""
-    for joint, panel in PANELS.items():
-        if joint in line:
-            if any(other in line for other in PANELS if other != joint):
-                raise ConfigError(f"entailer = {line!r} mixes + and >", hint="use one of them")
-            return panel([entailer_named(part.strip()) for part in line.split(joint)])
+    joint, members = panel_of(line)
+    if members:
+        return PANELS[joint]([entailer_named(member) for member in members])
     return _make(line, ENTAILERS, "entailer")
+
+
+def panel_of(line: str) -> tuple[str, list[str]]:
+    """(what joins the members, each member's line); ("", []) for one model."""
+    joints = [joint for joint in PANELS if joint in line]
+    if len(joints) > 1:
+        raise ConfigError(f"entailer = {line!r} mixes + and >", hint="use one of them")
+    return (joints[0], [part.strip() for part in line.split(joints[0])]) if joints else ("", [])
 
 
 def ranker_named(line: str) -> Ranker:

@@ -25,13 +25,13 @@ class AgreementEntailer:
     cannot check makes it unchecked."""
 
     def __init__(self, members: Sequence[Entailer]) -> None:
-        self._members = _distinct(members)
-        self.maker = _maker(" + ", self._members)
+        self.members = _distinct(members)
+        self.maker = _maker(" + ", self.members)
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
         """For each pair the lowest probability of entailment and, of what that leaves, the highest of
         contradiction."""
-        answers = [_voiced(member, pairs) for member in self._members]
+        answers = [_voiced(member, pairs) for member in self.members]
         return [_agreed(row) for row in zip(*answers, strict=True)]
 
 
@@ -40,14 +40,14 @@ class EscalatingEntailer:
     could not check) the next one is asked, and so on. A later answer replaces an earlier one."""
 
     def __init__(self, members: Sequence[Entailer], borderline: tuple[float, float] = BORDERLINE) -> None:
-        self._members = _distinct(members)
+        self.members = _distinct(members)
         self._low, self._high = borderline
-        self.maker = _maker(" > ", self._members)
+        self.maker = _maker(" > ", self.members)
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
         """For each pair the word of the member that was asked last."""
-        voices = _voiced(self._members[0], pairs)
-        for member in self._members[1:]:
+        voices = _voiced(self.members[0], pairs)
+        for member in self.members[1:]:
             open_cases = [i for i, voice in enumerate(voices) if self._is_open(pairs[i], voice)]
             stronger = _voiced(member, [pairs[i] for i in open_cases]) if open_cases else []
             for i, voice in zip(open_cases, stronger, strict=True):
