@@ -10,6 +10,7 @@ a seed; a judge, which is slow, beside the others on the first of them.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 
 from benchmarks.judged import GROUNDING, judged
@@ -102,7 +103,7 @@ def _page(reports: Sequence[DetectorReport], rows: int, judged_by: str) -> str:
         for report in reports
     ]
     return f"""
-`python -m benchmarks.detectors --rows {rows}`: at most {rows} rows of each set. *Caught*: unsupported claims
+`{" ".join(["python -m benchmarks.detectors", *sys.argv[1:]])}`: at most {rows} rows of each set. *Caught*: unsupported claims
 under the border. *Alarms*: supported ones under it. Exact 95 % intervals; {_unscored(reports)} judgements
 unscored. Entailer `{OnnxEntailer().maker.hash}`, commit `{code()}`.
 
