@@ -103,8 +103,8 @@ def _page(reports: Sequence[DetectorReport], rows: int, judged_by: str) -> str:
         for report in reports
     ]
     return f"""
-`{" ".join(["python -m benchmarks.detectors", *sys.argv[1:]])}`: at most {rows} rows of each set. *Caught*: unsupported claims
-under the border. *Alarms*: supported ones under it. Exact 95 % intervals; {_unscored(reports)} judgements
+`{" ".join(["python -m benchmarks.detectors", *sys.argv[1:]])}`: at most {rows} rows of each set.
+*Caught*: unsupported claims under the border. *Alarms*: supported ones under it. Exact 95 % intervals; {_unscored(reports)} judgements
 unscored. Entailer `{OnnxEntailer().maker.hash}`, commit `{code()}`.
 
 {_all(reports)}

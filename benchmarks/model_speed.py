@@ -3,9 +3,9 @@ benchmarks.model_speed`.
 
 Out: docs/measurements/model_speed.md and .json: pairs per CPU-second at 32 to 256 tokens, of Session.run on
 ready ids and of `OnnxEntailer.entail` from texts (tokens, windows, combination), each beside onnxruntime
-called by itself with ready arrays (the limit), in CPU-seconds, so that other work on the machine matters less;
-and the wall time of 5 claims x 3 spans, of the entailer alone and of the whole verifier, over single sentences
-and over texts as long as a chunk.
+called by itself with ready arrays (the limit), in CPU-seconds, so that other work on the machine matters
+less; and the wall time of 5 claims x 3 spans, of the entailer alone and of the whole verifier, over single
+sentences and over texts as long as a chunk.
 """
 
 from __future__ import annotations
