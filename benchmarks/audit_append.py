@@ -65,6 +65,9 @@ class Untreed(Writer):
     def signing_key(self, rows, note):  # type: ignore[no-untyped-def]
         return None
 
+    def must_have_keys(self) -> None:
+        """It signs nothing."""
+
 
 class Counter:
     """As much of a frontier as a log without a tree needs."""

@@ -104,8 +104,9 @@ def _page(reports: Sequence[DetectorReport], rows: int, judged_by: str) -> str:
     ]
     return f"""
 `{" ".join(["python -m benchmarks.detectors", *sys.argv[1:]])}`: at most {rows} rows of each set.
-*Caught*: unsupported claims under the border. *Alarms*: supported ones under it. Exact 95 % intervals; {_unscored(reports)} judgements
-unscored. Entailer `{OnnxEntailer().maker.hash}`, commit `{code()}`.
+*Caught*: unsupported claims under the border. *Alarms*: supported ones under it. Exact 95 % intervals;
+{_unscored(reports)} judgements unscored. Entailer `{OnnxEntailer().maker.hash}`, commit
+`{code()}`.
 
 {_all(reports)}
 
