@@ -177,7 +177,7 @@ def sealed_beforehand(folder: Path, count: int, group: int) -> float:
 
 
 def sealed(log: SqliteLog, one: AuditRecord) -> Sealed:
-    return log._seal(EntryKind.ANSWER, one.timestamp, one, one.user, ())
+    return log._seal(EntryKind.ANSWER, one.timestamp, one, one.user)
 
 
 def raw(folder: Path, count: int, group: int, size: int) -> tuple[float, float]:
