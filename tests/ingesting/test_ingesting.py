@@ -305,36 +305,33 @@ def test_what_a_folder_holds_beside_documents_is_skipped_and_a_file_that_is_name
     assert statuses(home.ingest(folder))["papers/pears.md"] == "failed"
 
 
-def test_a_text_that_cannot_be_embedded_is_one_file_s_failure(
-    home: Home, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder / "strange.md").write_text("# Strange\n\nNothing that an embedder knows.\n")
+@pytest.fixture
+def picky(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The embedder refuses one text."""
     known = HashEmbedder.embed
 
-    def picky(self: HashEmbedder, texts: Sequence[str]) -> Any:
+    def embed(self: HashEmbedder, texts: Sequence[str]) -> Any:
         if any("an embedder knows" in text for text in texts):
             raise UsageError("no word to embed", hint="leave it out")
         return known(self, texts)
 
-    monkeypatch.setattr(HashEmbedder, "embed", picky)
+    monkeypatch.setattr(HashEmbedder, "embed", embed)
+
+
+@pytest.mark.usefixtures("picky")
+def test_a_text_that_cannot_be_embedded_is_one_file_s_failure(home: Home, folder: Path) -> None:
+    (folder / "strange.md").write_text("# Strange\n\nNothing that an embedder knows.\n")
     report = home.ingest(folder)
     assert [outcome.document_id for outcome in report.failed] == ["papers/strange.md"]
     assert len(home.find("harvest")) == 3
 
 
+@pytest.mark.usefixtures("picky")
 def test_a_new_version_that_cannot_be_embedded_leaves_the_old_one_in_both_stores(
-    home: Home, folder: Path, monkeypatch: pytest.MonkeyPatch
+    home: Home, folder: Path
 ) -> None:
     home.ingest(folder)
     (folder / "pears.md").write_text("# On pears\n\nNothing that an embedder knows.\n")
-    known = HashEmbedder.embed
-
-    def picky(self: HashEmbedder, texts: Sequence[str]) -> Any:
-        if any("an embedder knows" in text for text in texts):
-            raise UsageError("no word to embed", hint="leave it out")
-        return known(self, texts)
-
-    monkeypatch.setattr(HashEmbedder, "embed", picky)
     (failure,) = home.ingest(folder).failed
     assert "former version stays" in failure.message
     assert "papers/pears.md" in home.find("harvest")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from functools import lru_cache
 
 from citewell.sentences import sentence_spans
@@ -120,7 +121,8 @@ def _shared_out(sentence: str, like: Quantity) -> list[tuple[Quantity, set[str]]
         told.append(set(telling_words(addition["whose"])) if addition else set())
     if len(values) < _FEWEST:
         return []
-    own = [words - set().union(*(told[:i] + told[i + 1 :])) for i, words in enumerate(told)]
+    times = Counter(word for words in told for word in words)
+    own = [{word for word in words if times[word] == 1} for words in told]
     if not all(own) or any(map(str.isdigit, "".join(itertools.chain(*own)))):
         return []
     return list(zip(values, own, strict=True))

@@ -131,19 +131,21 @@ def test_live_traffic_is_not_paid_for_without_end(kb: KnowledgeBase, monkeypatch
     assert "2 samples" in more.output
 
 
-def test_retrieval_runs_anew_on_the_edited_text(kb: KnowledgeBase, tmp_path: Path) -> None:
-    cases = tmp_path / "cases.jsonl"
-    cases.write_text(f'{{"id": "toll", "question": "{QUESTION}"}}\n')
-    samples = case_samples(cases, kb)
+def retrieving(kb: KnowledgeBase) -> Retrieving:
     parts = kb.parts
-    subject = Retrieving(
+    return Retrieving(
         generator=parts.generator,
         index=parts.index,
         ranker=parts.ranker,
         extractor=parts.extractor,
         config=parts.config,
     )
-    report = Faithfulness(subject=subject).probe(samples)
+
+
+def test_retrieval_runs_anew_on_the_edited_text(kb: KnowledgeBase, tmp_path: Path) -> None:
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text(f'{{"id": "toll", "question": "{QUESTION}"}}\n')
+    report = Faithfulness(subject=retrieving(kb)).probe(case_samples(cases, kb))
     (one,) = report.citations
     assert one.finding is Finding.FAITHFUL
     assert one.necessary is True
@@ -159,15 +161,7 @@ def test_retrieval_anew_sees_what_the_case_may_see(kb: KnowledgeBase, tmp_path: 
     cases = tmp_path / "cases.jsonl"
     question = "When were the wages of the keepers raised?"
     cases.write_text(f'{{"id": "w", "question": "{question}", "groups": ["hr"]}}\n')
-    parts = kb.parts
-    subject = Retrieving(
-        generator=parts.generator,
-        index=parts.index,
-        ranker=parts.ranker,
-        extractor=parts.extractor,
-        config=parts.config,
-    )
-    report = Faithfulness(subject=subject).probe(case_samples(cases, kb))
+    report = Faithfulness(subject=retrieving(kb)).probe(case_samples(cases, kb))
     assert [one.finding for one in report.citations] == [Finding.FAITHFUL]
 
 
