@@ -139,3 +139,24 @@ def test_prose_beside_a_table_is_held_to_its_words(claim: str) -> None:
 )
 def test_what_stands_in_either_is_not_held(claim: str) -> None:
     assert not held_down(MIXED, claim)
+
+
+@pytest.mark.parametrize(
+    ("premise", "claim"),
+    [
+        ("Revenue rose from $10 million to $45 million.", "Revenue rose to $35 million."),
+        ("Revenue rose from $10 million to $45 million.", "Revenue rose to $55 million."),
+        (
+            "Sales were $10 million in Asia and $20 million in Europe; group revenue rose to $45 million.",
+            "Group revenue rose to $30 million.",
+        ),
+    ],
+)
+def test_where_something_rose_to_is_no_difference(premise: str, claim: str) -> None:
+    assert denied_numbers(premise, claim)
+
+
+def test_a_small_count_hides_no_date() -> None:
+    premise = "In 2021 the firm opened 5 stores and grew revenue to $5 million."
+    claim = "Revenue grew to $5 million in 2022."
+    assert denied_numbers(premise, claim, "Annual report 2022", "Annual report 2022")

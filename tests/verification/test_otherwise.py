@@ -96,6 +96,8 @@ def test_a_value_of_another_group_is_told(claim: str, instead: str) -> None:
         "Sales rose 5% in Europe.",
         "In Asia sales rose less than 5%.",
         "Sales rose 5% in Europe, more than in Asia.",
+        "European sales rose 5%, ahead of Asia.",
+        "European sales rose 5%, unlike those in Asia.",
         "Sales rose 5%.",
     ],
 )

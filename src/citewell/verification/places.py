@@ -30,6 +30,10 @@ _ADDITION = re.compile(
     r"(?:\s+(?!and\b|or\b|to\b)[a-z]+){0,2}?\s+(?P<whose>(?:in|on|with|for|at|among|of|under|by)\s"
     r"(?:(?!\s(?:and|or|but|while|whereas|versus|vs|against|than|compared)\b)[^,;:().])+)"
 )
+_COMPARED = re.compile(
+    r"\b(?:than|unlike|ahead|behind|beating|versus|vs|against|compared|while|whereas|but|not|exceed\w*|outpac\w*|faster|slower)\b",
+    re.IGNORECASE,
+)
 _RATE = re.compile(
     r"(?<!compounded )(?<!billed )(?<!paid )(?<!payable )"
     r"\b(?:(?:per|each|every|an?)[ -](hour|day|night|week|month|quarter|year)|"
@@ -92,6 +96,8 @@ def _of_another(claim: str, premise: str) -> str:
     if len(ours) != 1:
         return ""
     (value,) = ours
+    if _COMPARED.search(claim):
+        return ""
     said = set(telling_words(f"{claim[: value.start]} {claim[value.end :]}"))
     told = ""
     for start, end in sentence_spans(premise):

@@ -32,16 +32,16 @@ from citewell.verification.otherwise import told_otherwise
 from citewell.verification.overstating import overstated
 from citewell.verification.quantities import Form, Quantity, extract_quantities
 from citewell.verification.signals import nearest_sentence, overlap, signals
-from citewell.verification.surroundings import FALL, RISE
 from citewell.weights import WEIGHTS, checked_bytes, read_card
 
 COEFFICIENTS = Path(__file__).with_name("support.json")
 DENIED_CEILING = 0.45
 _DENIES = frozenset({Match.OTHER, Match.SIGN, Match.FORM})
-_DERIVED = re.compile(
-    rf"\b(?:{RISE}|{FALL}|more|less|fewer|differ\w*|gap|chang\w*|sum|total\w*|combined|together|altogether)\b",
-    re.IGNORECASE,
+_BY = re.compile(
+    r"\b(?:by|(?:differ\w+|gap|rise|fall|(?:in|de)crease|change|sum|total) of)\s+(?:\w+\s+)?$", re.IGNORECASE
 )
+_THAN = re.compile(r"\s*(?:\w+\s+)?(?:more|less|fewer|higher|lower|greater|smaller)\b", re.IGNORECASE)
+_LARGE = 1000
 _DATES = frozenset({Form.DATE, Form.YEAR})
 CLOSE = 0.8  # share of the claim's words in one sentence from which on a small difference is the difference
 SIGNS = ("negation", "hedge", "quantifier", "opposite", "order", "attribution", "condition")
@@ -129,7 +129,6 @@ def denied_numbers(premise: str, claim: str, context: str = "", title: str = "")
     value which stands beside no other date. A difference or a sum that the claim speaks of is not denied by
     the numbers that it is worked out of."""
     checks = check_numbers(claim, premise, context)
-    derived = _DERIVED.search(claim)
     dated = bool(title) and _undated(checks, premise)
     titled = check_numbers(claim, title) if dated else checks
     return tuple(
@@ -137,18 +136,19 @@ def denied_numbers(premise: str, claim: str, context: str = "", title: str = "")
         for check, told in zip(checks, titled, strict=True)
         if check.match in _DENIES
         and not (told.holds and check.quantity.form in _DATES)
-        and not (check.match is Match.OTHER and derived and _worked_out(check.quantity, premise))
+        and not (check.match is Match.OTHER and _worked_out(check.quantity, claim, premise))
     )
 
 
-def _worked_out(quantity: Quantity, premise: str) -> bool:
-    """From two numbers of one row or paragraph."""
-    return any(worked_out(quantity, line) for line in premise.splitlines())
+def _worked_out(quantity: Quantity, claim: str, premise: str) -> bool:
+    """Said to be a difference or a sum ("by 320"), and one of two numbers of one row or paragraph."""
+    said = _BY.search(claim[: quantity.start]) or _THAN.match(claim, quantity.end)
+    return bool(said) and any(worked_out(quantity, line) for line in premise.splitlines())
 
 
 def _undated(checks: Sequence[NumberCheck], premise: str) -> bool:
     """The claim's values that the premise holds, one at least, are each told without a date: the number
-    before and the one behind in the sentence are none."""
+    before and the one behind in the sentence, small counts aside, are none."""
     values = [check.nearest for check in checks if check.holds and check.quantity.form not in _DATES]
     numbers = extract_quantities(premise)
     for value in values:
@@ -157,9 +157,14 @@ def _undated(checks: Sequence[NumberCheck], premise: str) -> bool:
         start, end = next(
             ((a, b) for a, b in sentence_spans(premise) if a <= value.start < b), (0, len(premise))
         )
-        told = [quantity for quantity in numbers if start <= quantity.start < end]
+        told = [
+            number
+            for number in numbers
+            if start <= number.start < end
+            and (number == value or number.form is not Form.NUMBER or abs(number.value) >= _LARGE)
+        ]
         at = told.index(value)
-        if any(quantity.form in _DATES for quantity in told[max(0, at - 1) : at + 2]):
+        if any(number.form in _DATES for number in told[max(0, at - 1) : at + 2]):
             return False
     return bool(values)
 
