@@ -401,6 +401,7 @@ def test_quotes_of_the_label_and_another_years_cell_are_as_the_embedded_writer_m
         ("What were net sales from 2019 to 2021?", Status.VERIFIED),
         ("What were net sales before 2021?", Status.VERIFIED),
         ("Why did net sales rise in 2021?", Status.VERIFIED),
+        ("What were the net sales under the 2025 plan?", Status.VERIFIED),
         ("What were net sales?", Status.VERIFIED),
     ],
 )

@@ -232,3 +232,15 @@ def test_a_swapped_digit_is_caught(value: int, shift: int) -> None:
     swapped = str((int(digits[0]) - 1 + shift) % 9 + 1) + digits[1:]
     if swapped != digits:
         assert missing_numbers(f"It sold {int(swapped):,} units.", f"It sold {value:,} units.")
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("Revenue rose 30% in 2021.", "Revenue rose 12% in 2021 and it closed 3 of 10 stores."),
+        ("Revenue rose 30%.", "Revenue rose 12%. See page 3 of 10."),
+        ("Revenue rose 100%.", "Revenue rose 12% while headcount doubled."),
+    ],
+)
+def test_a_share_of_something_else_holds_no_percentage(claim: str, evidence: str) -> None:
+    assert missing_numbers(claim, evidence)

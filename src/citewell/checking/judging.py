@@ -88,7 +88,7 @@ class Judging:
             for cell in row.cells
             if any(start <= cell.start and cell.end <= end for c in quotes for start, end in c.spans)
         ]
-        if other := self._of_another_period(told, quotes[0].passage):
+        if other := self._of_another_period(told, row.cells, quotes[0].passage):
             return Verdict(
                 status=Status.UNSUPPORTED, reason=other, maker=MAKER, label=Label.NEUTRAL, support=0.0
             )
@@ -103,9 +103,12 @@ class Judging:
             support=1.0,
         )
 
-    def _of_another_period(self, cells: Sequence[Cell], passage: Passage | None) -> str:
-        """That a number among ``cells`` stands under one period and the question names only others, or "".
-        One that asks for a change, a mean or a ratio asks for the year before as well."""
+    def _of_another_period(
+        self, cells: Sequence[Cell], beside: Sequence[Cell], passage: Passage | None
+    ) -> str:
+        """That a number among ``cells`` stands under one period, and one of those ``beside`` it under a
+        period that the question names, or "". A year that no head has may be a name's ("the 2025 Notes").
+        Who asks for a change, a mean or a ratio asks for the year before as well."""
         wanted = read_question(self.question)
         if passage is None or not wanted.periods or _OPEN.search(self.question):
             return ""
@@ -113,6 +116,8 @@ class Judging:
         if wanted.changes or wanted.average or wanted.formulae:
             asked += [year_before(period) for period in asked]
         known = calendar(passage.chunk)
+        if not any(head_fit(cell.head, period, known) > 0 for cell in beside for period in asked):
+            return ""
         for cell in cells:
             if (
                 is_value(value := text_of(passage, cell.start, cell.end))

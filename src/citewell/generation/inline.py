@@ -7,6 +7,7 @@ speaks for: the sentence behind it, or the sentence it closes. Other markers sta
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -25,6 +26,7 @@ _EVIDENCE = re.compile(
     re.DOTALL,
 )
 _CLOSED = re.compile(rf"[\"\u201c\u201d\u00bb]\s*{_CLOSE}[ \t]*")
+_MOST_CLOSES = 8
 _ENDED = re.compile(
     r"(?:^|[.!?:;\u2026\n][\"\u201d')*_]*\s*|^\s*(?:[-*\u2022]|\d{1,2}[.)])\s+)$", re.MULTILINE
 )
@@ -67,12 +69,14 @@ def _taken_out(completion: str, sources: Sources) -> tuple[str, list[_Found]]:
 
 def _words(match: re.Match[str], label: str, sources: Sources) -> tuple[str, int]:
     """The quoted words and where their marker ends: a quote that itself has ``"]`` in it goes on to the last
-    one in its line up to which the source has it."""
-    start, line = match.start("quote"), match.string.find("\n", match.end())
+    one of the next few, before another marker or line, up to which the source has it."""
+    said, start = match.string, match.start("quote")
     if start >= 0:
-        stop = len(match.string) if line < 0 else line
-        for close in reversed(list(_CLOSED.finditer(match.string, match.end(), stop))):
-            longer = match.string[start : close.start()].strip()
+        line, another = said.find("\n", match.end()), _EVIDENCE.search(said, match.end())
+        stop = min(len(said) if line < 0 else line, another.start() if another else len(said))
+        closes = list(itertools.islice(_CLOSED.finditer(said, match.end(), stop), _MOST_CLOSES))
+        for close in reversed(closes):
+            longer = said[start : close.start()].strip()
             if sources.holds(label, longer):
                 return longer, close.end()
     return (match["quote"] or match["bare"] or "").strip(), match.end()

@@ -46,7 +46,8 @@ SCHEMA: dict[str, Any] = {
 }
 """Servers that hold a model to a schema write its keys in this order: evidence, then the claim."""
 
-_FORM = re.compile(r'\{\s*"claims"\s*:\s*\[')
+_FORM = re.compile(r'\{\s*"claims"\s*:\s*\[\s*\{')
+_FENCE = re.compile(r"```\w*\s*$")
 # What the form of the prompt has in the places of words (``writer_schema.txt``).
 PLACEHOLDERS = frozenset(("the statement", "what the sources do not say", "exact words of that source"))
 
@@ -58,7 +59,7 @@ def read_structured(
     begin = _begin(completion)
     if begin is None:
         return None
-    text, before = completion[begin:], completion[:begin].removesuffix("```json").removesuffix("```").strip()
+    text, before = completion[begin:], _FENCE.sub("", completion[:begin]).strip()
     notes = [f"words before the object were left out: “{before[:80]}”"] if before else []
     unread = False
     stated: list[Stated] = []

@@ -129,9 +129,9 @@ def check_numbers(claim: str, evidence: str, context: str = "") -> tuple[NumberC
         matches = [
             compared(claimed, candidate, digits)
             for candidate in extract_quantities(digits)
-            if candidate.unit
-            or candidate.form is not Form.NUMBER
-            or _alike(claim, claimed, digits, candidate)
+            if _alike(claim, claimed, digits, candidate)
+            or (candidate.form is not Form.PERCENT and (candidate.unit or candidate.form is not Form.NUMBER))
+            or (candidate.form is Form.PERCENT and _beside(digits, candidate) & told)
         ]
         match = min((best.match, *matches), key=_ORDER.index)
         return best if match not in _NOT_AGAINST else NumberCheck(quantity=claimed, match=match)
