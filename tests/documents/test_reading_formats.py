@@ -20,6 +20,7 @@ from docx.shared import RGBColor
 from openpyxl.styles import Font
 
 from citewell.documents import read_bytes
+from citewell.documents.tables import shown_value
 from citewell.identity import hash_bytes, hash_text
 from citewell.records import Document, Found
 
@@ -80,8 +81,6 @@ def test_html_gives_what_a_visitor_sees() -> None:
 @pytest.mark.parametrize(
     "hidden",
     [
-        "<style>.x {color: #fff}</style><p class=x>secret</p>",
-        "<style>.x {color: white; background: #fff}</style><p class=x>secret</p>",
         "<p style='color: rgb(255, 255, 255)'>secret</p>",
         "<p style='color:rgba(0,0,0,0)'>secret</p>",
         "<p style='color:#fefefe'>secret</p>",
@@ -411,24 +410,29 @@ PEOPLE = "name,city,team\nAnn,Rome,Red\n"
 @pytest.mark.parametrize("blank", ["\n", ",,\n"])
 def test_a_blank_row_of_a_csv_makes_no_heads_of_the_row_below(blank: str) -> None:
     document = read(f"{PEOPLE}{blank}Bob,Paris,Blue\nCid,Oslo,Blue\n", "a.csv")
-    assert values(document) == [
-        {"": "Ann", "city": "Rome", "team": "Red"},
-        {"": "Bob", "city": "Paris", "team": "Blue"},
-        {"": "Cid", "city": "Oslo", "team": "Blue"},
-    ]
+    first, *further = values(document)
+    assert first == {"": "Ann", "city": "Rome", "team": "Red"}
+    # Nobody can tell whether they go on or are another table: better no head than a wrong one.
+    assert all(set(row) == {""} for row in further)
+    assert "Cid" in document.text
 
 
 def test_words_over_numbers_after_a_blank_row_of_a_csv_are_heads_again() -> None:
     document = read(f"{PEOPLE}\nitem,made in,price\nHat,Rome,5\nCap,Oslo,6\n", "a.csv")
     assert values(document)[1] == {"": "Hat", "made in": "Rome", "price": "5"}
-    document = read(f"{PEOPLE}\nBob,Paris,n/a\nCid,Oslo,5\n", "a.csv")
-    assert values(document)[2] == {"": "Cid", "city": "Oslo", "team": "5"}
+    document = read("name,role\nAnn,CEO\n\ncountry,capital\nFrance,Paris\n", "a.csv")
+    assert all("role" not in row for row in values(document)[1:])
+
+
+def test_numbers_after_a_blank_row_of_a_csv_keep_their_heads() -> None:
+    document = read("region,sales\nNorth,5\n\nSouth,7\nEast,8\n", "a.csv")
+    assert values(document)[-1] == {"": "East", "sales": "8"}
 
 
 @pytest.mark.parametrize(
     ("bold", "second", "last"),
     [
-        ([1], [["Bob", "Paris"], ["Cid", "Oslo"]], {"": "Cid", "city": "Oslo"}),
+        ([1], [["Bob", "Paris"], ["Cid", "Oslo"]], {"": "Oslo"}),
         ([1, 4], [["item", "made in"], ["Hat", "Oslo"]], {"": "Hat", "made in": "Oslo"}),
         ([], [["item", "price"], ["Hat", 5]], {"": "Hat", "price": "5"}),
         ([], [["Bob", "Paris"], ["Cid", "Oslo"]], {"": "Oslo"}),
@@ -630,3 +634,22 @@ def test_markdown_that_opens_with_html_is_read_as_markdown() -> None:
     assert document.media_type == "text/markdown"
     assert [section.path for section in document.sections] == [("Speedy",), ("Speedy", "Install")]
     assert "Speedy makes things fast: see the docs." in document.text
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<style>.b{background:#036;color:#fff} .b:hover{background:#fff}</style><p class=b>Seen.</p>",
+        "<style>.c{color:#fff} .c{color:#000}</style><p class=c>Seen.</p>",
+        "<style>@media (prefers-color-scheme:dark){.c{color:#fff}}</style><p class=c>Seen.</p>",
+        "<style>.hd{color:#fff}.hd td{background:#036}</style><table><tr class=hd><td>Seen.</table>",
+    ],
+)
+def test_what_a_style_sheet_prints_in_white_is_read(page: str) -> None:
+    """Which rule wins, and on what ground, only a style engine knows; most such print is seen."""
+    assert "Seen." in read(f"<!doctype html><body>{page}</body>").text
+
+
+def test_a_format_made_to_be_slow_or_too_fine_gives_the_stored_value() -> None:
+    assert shown_value(1.0, "0," + "," * 20_000 + "x") == "1"
+    assert shown_value(9.99e14, "0.0000000000%%%") == "999000000000000"

@@ -27,7 +27,7 @@ _UNITS = re.compile(
     r"(?:[\w.$€£¥]+ )?(?:thousands|millions|billions)\b[^)\n\t]{0,80})\)?",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"^\W*\d[\d.,\s]*(?:[kKMBTx]|[mb]n)?[\W⁰¹²³⁴-⁹]*$")
+_NUMBER = re.compile(r"^\W*\d(?:[\d.,\s]*\d)?(?:[.,]|\s{1,3})?(?:[kKMBTx]|[mb]n)?[\W⁰¹²³⁴-⁹]*$")
 _NO_VALUE = frozenset(
     ("", "n/a", "na", "n.a.", "none", "nil", "null", "unknown", "tbd", "-", "\u2013", "\u2014")
 )

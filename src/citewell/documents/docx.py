@@ -169,14 +169,14 @@ class _Body:
 
     def _on_ground(self, run: Any) -> bool:
         """Whether something darker is behind it, or may be: a shade, a marker, a table's style, a shape."""
-        cell, table = _nearest(run, f"{_W}tc"), _nearest(run, f"{_W}tbl")
         shades = [self._said(run, "shd"), self._said(run, "highlight"), self._said(run, "shd", "pPr")]
-        if cell is not None:
-            shades.append(cell.find(f"{_W}tcPr/{_W}shd"))
+        shades += [cell.find(f"{_W}tcPr/{_W}shd") for cell in run.iterancestors(f"{_W}tc")]
+        page = run.getroottree().getroot().find(f"{_W}background")
         return (
             any(map(_darkens, shades))
-            or (table is not None and table.find(f"{_W}tblPr/{_W}tblStyle") is not None)
+            or any(t.find(f"{_W}tblPr/{_W}tblStyle") is not None for t in run.iterancestors(f"{_W}tbl"))
             or _nearest(run, f"{_W}txbxContent") is not None
+            or (page is not None and not is_pale(page.get(f"{_W}color", "white")))
         )
 
     def _script(self, run: Any) -> Script:

@@ -54,12 +54,12 @@ class Hiding:
 
     def __init__(self) -> None:
         self._names: set[str] = set()
-        self._pale: set[str] = set()
-        self._grounds: dict[str, bool] = {}
+        self._grounds: set[str] = set()
 
     def learn(self, sheet: str) -> None:
-        """Reads the rules of a style sheet that hide one class or one id, or print it in white; and what any
-        of them paints, be its selector simple or not."""
+        """Reads the rules of a style sheet that hide one class or one id, and what any of them paints darker
+        than white, be its selector simple or not. What they print in white is left to be read: which rule
+        wins, and on what ground, only a style engine knows."""
         for rule in sheet[:_LONGEST_SHEET].split("}"):
             selectors, brace, body = rule.rpartition("{")
             body = body.strip()
@@ -67,11 +67,8 @@ class Hiding:
             simple = {name for name in names if _SIMPLE_SELECTOR.match(name)}
             if _hides(body):
                 self._names |= simple
-            if _inked_pale(body):
-                self._pale |= simple
-            if (ground := _ground(body)) is not None:
-                painted = {part for name in names if name for part in _PART.findall(name.split()[-1])}
-                self._grounds |= dict.fromkeys(painted, ground)
+            if _ground(body):
+                self._grounds |= {part for name in names if name for part in _PART.findall(name.split()[-1])}
 
     def hides(self, tag: str, attributes: Mapping[str, str], ground: bool | None = None) -> bool:
         """By attribute, by inline style, or by a learned rule; ``ground`` is whether the element stands on
@@ -82,7 +79,7 @@ class Hiding:
         return (
             "hidden" in attributes
             or _hides(style)
-            or (not ground and (pale or not self._pale.isdisjoint(names)))
+            or (not ground and pale)
             or not self._names.isdisjoint(names)
         )
 
@@ -92,8 +89,7 @@ class Hiding:
             return own
         if "bgcolor" in attributes:
             return not is_pale(attributes["bgcolor"])
-        learned = [self._grounds[name] for name in _names(tag, attributes) if name in self._grounds]
-        return any(learned) if learned else None
+        return None if self._grounds.isdisjoint(_names(tag, attributes)) else True
 
 
 def is_pale(colour: str) -> bool:

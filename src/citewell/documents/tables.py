@@ -12,7 +12,7 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
@@ -30,6 +30,7 @@ from citewell.errors import DamagedError, LimitError, UnsupportedError
 from citewell.records import Document
 
 _MOST_CELL = 1 << 20
+_LOOKED_AT = 50  # rows of a table, to tell whether others go on with it
 _MOST_COLUMNS = 2_000
 _SCRIPTS = {script.value: script for script in Script}
 _AFFIX = re.compile(
@@ -39,10 +40,11 @@ _AFFIX = re.compile(
 )
 _PARTS = f"(?:{re.sub(r'[?]P<[a-z]+>', '?:', _AFFIX.pattern)})*"
 _LAYOUT = re.compile(
-    rf"(?P<before>{_PARTS})(?P<whole>[#0?][#0?,]*|(?=\.))(?:\.(?P<places>[#0?]{{0,10}}))?(?P<scale>,*)"
+    rf"(?P<before>{_PARTS})(?P<whole>[#0?](?:[#0?,]*[#0?])?|(?=\.))(?:\.(?P<places>[#0?]{{0,10}}))?(?P<scale>,*)"
     rf"(?P<after>{_PARTS})",
     re.I,
 )
+_LONGEST_FORMAT = 255  # as Excel has it
 _MOST_SHOWN = 10**15  # a sheet has fifteen digits of a number
 
 
@@ -63,7 +65,7 @@ class CsvReader:
             raise DamagedError(
                 f"its rows cannot be told apart ({error})", hint='check its quotes: each " needs its pair'
             ) from error
-        _write((_Line(row) for row in grid), out, goes_on=_words_go_on)
+        _write((_Line(row) for row in grid), out)
         return out.document(data, document_id=document_id, uri=uri, reader=self.name, media_type="text/csv")
 
 
@@ -124,7 +126,7 @@ class XlsxReader:
                     continue
                 out.heading(sheet.title, 1)
                 counter = _Formulas()
-                _write(_rows(sheet, formulas[sheet.title], counter), out, goes_on=_kinds_go_on)
+                _write(_rows(sheet, formulas[sheet.title], counter), out)
                 without += counter.without_value
             values.close()
             formulas.close()
@@ -208,13 +210,16 @@ def shown_value(value: Any, number_format: str | None) -> str:
         return str(value)
     if not isinstance(value, int | float):
         return str(value)
-    layout = _LAYOUT.fullmatch((number_format or "").split(";")[0])
+    written = number_format or ""
+    layout = _LAYOUT.fullmatch(written.split(";")[0]) if len(written) <= _LONGEST_FORMAT else None
     if layout is None or abs(value) >= _MOST_SHOWN:
         return _plain(value)
-    whole, places = layout["whole"].rstrip(","), layout["places"] or ""
-    thousands = len(layout["whole"]) - len(whole) + len(layout["scale"])
+    whole, places = layout["whole"], layout["places"] or ""
+    thousands = len(layout["scale"])
     before, after = (list(_AFFIX.finditer(layout[side])) for side in ("before", "after"))
     hundreds = sum(part["sign"] == "%" for part in (*before, *after))
+    if hundreds > 1:
+        return _plain(value)
     number = Decimal(str(abs(value))).scaleb(2 * hundreds - 3 * thousands)
     digits = (
         f"{number.quantize(Decimal(1).scaleb(-len(places)), ROUND_HALF_UP):{',' if ',' in whole else ''}f}"
@@ -258,13 +263,13 @@ def _between_blanks(rows: Iterable[_Line]) -> Iterator[list[_Line]]:
         yield block
 
 
-def _write(rows: Iterable[_Line], out: Canonical, goes_on: Callable[[_Block, _Block], bool | None]) -> None:
-    """A table a block of rows, the blocks that go on in one table with it; ``goes_on`` is None where that
-    cannot be told, and the block then has no heads."""
+def _write(rows: Iterable[_Line], out: Canonical) -> None:
+    """A table a block of rows, the blocks that go on in one table with it; where :func:`_goes_on` cannot
+    tell, the block has no heads."""
     parts: list[_Block] = []
     heads: int | None = None
     for block in _between_blanks(rows):
-        further = goes_on(parts[0], block) if parts else False
+        further = _goes_on(parts[0], block) if parts else False
         if not further:
             _write_table(list(chain.from_iterable(parts)), out, heads)
             parts, heads = [], 0 if further is None else None
@@ -272,24 +277,17 @@ def _write(rows: Iterable[_Line], out: Canonical, goes_on: Callable[[_Block, _Bl
     _write_table(list(chain.from_iterable(parts)), out, heads)
 
 
-def _words_go_on(table: _Block, block: _Block) -> bool:
-    """Rows of a text go on in the same width, unless the first has words over numbers."""
-    return _width(table) == _width(block) and not heads_numbers(
-        [line.cells for line in block[_lead(block) :]]
-    )
-
-
-def _kinds_go_on(table: _Block, block: _Block) -> bool | None:
-    """Rows of a sheet, which may hold several tables, go on under bold heads or with numbers where the table
-    has them; a title, a bold row or words over numbers begin another."""
-    rest = table[_lead(table) :]
+def _goes_on(table: _Block, block: _Block) -> bool | None:
+    """Rows go on with numbers where the table has them; a title, a bold row or words over numbers begin
+    another; of words under words nobody can tell."""
+    rest = table[_lead(table) :][:_LOOKED_AT]
     if not rest or _first(rest) != _first(block) or _width(rest) < _width(block):
         return False
     if _lead(block) or block[0].bold or heads_numbers([line.cells for line in block]):
         return False
     body = [line.cells for line in rest[1:]]
     alike = bool(body) and numeric_columns(body) == numeric_columns([block[0].cells]) != set()
-    return True if alike or (body and rest[0].bold) else None
+    return True if alike else None
 
 
 def _lead(block: _Block) -> int:
