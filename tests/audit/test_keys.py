@@ -245,3 +245,29 @@ def test_a_key_is_not_said_to_be_destroyed_while_it_stands_in_a_file(tmp_path: P
     reader.close()
     keys.destroy("alice")
     assert not [file for file in (tmp_path / "keys").iterdir() if key in file.read_bytes()]
+
+
+def test_keys_come_back_where_the_log_is_about_nobody(path: Path, tmp_path: Path) -> None:
+    """And people may be named from then on."""
+    log = SqliteLog(path)
+    log.note(EntryKind.NOTICE, {"n": 1})
+    log.keys.back_up(tmp_path / "safe")
+    log.close()
+    shutil.rmtree(tmp_path / "keys")
+    again = SqliteLog(path)
+    assert again.restore_keys(tmp_path / "safe")
+    again.note(EntryKind.NOTICE, {"n": 2}, subject="alice")
+    assert again.check().ok
+
+
+def test_a_second_backup_brings_people_whom_the_first_had_not(tmp_path: Path) -> None:
+    keys = FolderKeys(tmp_path / "keys")
+    keys.signer()
+    alice = keys.subject("alice")
+    keys.back_up(tmp_path / "old")
+    bob = keys.subject("bob")
+    keys.back_up(tmp_path / "new")
+    fresh = FolderKeys(tmp_path / "fresh")
+    for backup in ("old", "new"):
+        assert fresh.restore(tmp_path / backup, {alice.id, bob.id}, lambda _: True)
+    assert (fresh.find("alice"), fresh.find("bob")) == (alice, bob)

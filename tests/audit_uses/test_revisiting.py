@@ -170,6 +170,19 @@ def test_an_erased_version_is_gone(evidence: SqliteEvidence) -> None:
     assert "erased" in found.claims[0].citations[0].reason
 
 
+def test_words_in_their_place_under_a_version_that_cannot_be_read_are_judged_anew(
+    evidence: SqliteEvidence,
+) -> None:
+    record = cited(evidence)
+    evidence.put(document(f"{FIRST}An appendix.\n"))
+    evidence.erase(ID, record.claims[0].citations[0].document_version)
+    found = today(evidence).recheck(record)
+    assert found.counts == {"SAME": 1}
+    assert "cannot be read" in found.claims[0].citations[0].reason
+    assert found.claims[0].now is not None
+    assert found.claims[0].now.status is Status.VERIFIED
+
+
 def test_a_recalled_document_carries_nothing(evidence: SqliteEvidence) -> None:
     found = today(evidence).recheck(cited(evidence), without=ID)
     assert found.counts == {"GONE": 1}

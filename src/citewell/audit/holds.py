@@ -100,10 +100,12 @@ def _names(name: str, text: str) -> bool:
     if not letters:
         # A name without any is looked for as it stands.
         return name in text
+    if len(letters) >= _SHORT:
+        return letters in "".join(filter(str.isalnum, folded))
     # Overlapping ones too, each with the letter before and after it.
     spelled = r"(?s)(?=(" + r"[\W_]*".join(map(re.escape, letters)) + r")(.?))"
     return any(
-        len(letters) >= _SHORT or not (_goes_on(folded[: found.start()][-1:]) or _goes_on(found[2]))
+        not (_goes_on(folded[: found.start()][-1:]) or _goes_on(found[2]))
         for found in re.finditer(spelled, folded)
     )
 

@@ -249,7 +249,7 @@ class FolderKeys:
             signer = Signer.read(folder / SIGNING) if (folder / SIGNING).exists() else None
             here, fits = self.has(in_force), signer is not None and in_force(signer)
             known = self._people() & named
-            if here and (known or not named):
+            if here and named <= known:
                 raise UsageError(f"the keys in {self.folder} are there", hint="nothing needs to be restored")
             missing = [person for person in people if person[0] in named - known]
             if not missing and (here or not fits):
@@ -258,9 +258,10 @@ class FolderKeys:
                     hint="name a newer one; without one, `citewell audit key new --lost` makes another key",
                 )
             self._make_folder()
-            if missing:
+            if missing or not named:
                 # An empty file is what the next call finds when this one is killed: it makes nobody anew.
                 (self.folder / SUBJECTS).touch(mode=0o600)
+            if missing:
                 self._add_people(missing, [] if known else pepper, named)
             published = folder / PUBLISHED
             if published.exists() and (fits or not self.published()):

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from citewell.audit.holds import Holding
+from citewell.audit.holds import holds_in_force
 from citewell.audit.keys import session_in
 from citewell.audit.question import AuditQuery
 from citewell.clock import written
@@ -30,10 +30,10 @@ answered it was killed, or could not write."""
 
 
 def forget_unsealed(traces: SqliteTraces | SharedTraces, log: Log, now: datetime) -> None:
-    """Overwrites the traces to which no entry of the log leads, whoever's they were; none under a hold of
-    everything."""
-    if Holding(log).of("", {}) is None:
-        traces.forget(log.lacking(traces.before(written(now - _ON_ITS_WAY))))
+    """Overwrites the traces to which no entry of the log leads, whoever's they were: so none of them while
+    anything at all is held."""
+    if not holds_in_force(log) and (lacking := log.lacking(traces.before(written(now - _ON_ITS_WAY)))):
+        traces.forget(lacking)
 
 
 class ForgetTraces:

@@ -47,7 +47,7 @@ class Resolution(StrEnum):
 
 class Today(Record, frozen=True, kw_only=True):
     """One citation resolved; ``text`` is the line that stands for it in ``version`` at ``[start, end)``.
-    ``around``: the sentence is as it was, another one of its line is not."""
+    ``around``: the sentence is as it was, another one of its line is not, or nobody can tell."""
 
     document_id: str
     cited_version: str
@@ -111,6 +111,7 @@ class Revisiting:
         self._evidence, self._verifier = evidence, verifier
         self._listed = {entry.document_id: entry for entry in evidence.catalogue()}
         self._latest: dict[str, Document | EvidenceError] = {}
+        self._then: dict[tuple[str, str], str] = {}
 
     def recheck(self, record: AuditRecord, *, without: str = "") -> Recheck:
         """``without`` is a document that must not be leaned on any more, whatever it says today."""
@@ -175,11 +176,15 @@ class Revisiting:
         if at >= 0:
             end = at + len(quote)
             line = _line(text, at, end)
-            if same or _sentences(text, at, end) == _sentences(then, start, citation.end):
-                kept = Resolution.SAME if there else Resolution.MOVED
-                around = not same and line != old
+            if same or not then or _sentences(text, at, end) == _sentences(then, start, citation.end):
                 return msgspec.structs.replace(
-                    told, resolution=kept, start=at, end=end, text=line, around=around
+                    told,
+                    resolution=Resolution.SAME if there else Resolution.MOVED,
+                    start=at,
+                    end=end,
+                    text=line,
+                    around=not same and line != old,
+                    reason="" if same or then else "the cited version cannot be read",
                 )
             at = text.rfind("\n", 0, at) + 1
         else:
@@ -202,11 +207,14 @@ class Revisiting:
         return self._latest[key]
 
     def _text_then(self, citation: Citation) -> str:
-        """The cited version, "" when it cannot be read."""
-        try:
-            return self._evidence.get(citation.document_version, citation.document_id).text
-        except EvidenceError:
-            return ""
+        """The cited version, "" when it cannot be read; each is read once."""
+        key = (citation.document_version, citation.document_id)
+        if key not in self._then:
+            try:
+                self._then[key] = self._evidence.get(*key).text
+            except EvidenceError:
+                self._then[key] = ""
+        return self._then[key]
 
 
 def _erased(text: str) -> bool:
