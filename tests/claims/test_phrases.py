@@ -8,6 +8,7 @@ import pytest
 
 from citewell.claims import PieceKind
 from citewell.claims.phrases import ABSTENTIONS, kind_of
+from citewell.claims.stating import states
 from citewell.models.fake import FakeEntailer, HashEmbedder
 from citewell.records import Status
 from citewell.verifying import verify
@@ -147,3 +148,42 @@ def test_white_space_without_end_takes_no_time(text: str) -> None:
     began = time.process_time()
     kind_of(text)
     assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I hope this helps clarify things.",
+        "I hope this helps, good luck!",
+        "I'll explain below.",
+        "Here is a breakdown by segment.",
+        "Here is the information requested.",
+        "Here is a detailed explanation below.",
+        "Let us look at revenue.",
+        "The following table shows revenue.",
+    ],
+)
+def test_common_talk_is_no_claim(sentence: str) -> None:
+    assert kind_of(sentence) is PieceKind.META
+
+
+def test_a_verb_in_capitals_is_a_verb() -> None:
+    assert kind_of("There is no information on Acme and ACME IS BANKRUPT.") is None
+
+
+@pytest.mark.parametrize(
+    ("title", "stating"),
+    [
+        ("ISO 27001 certification", False),
+        ("5G rollout", False),
+        ("30-day plan", False),
+        ("Overview: Nike", False),
+        ("Conclusion: Key points", False),
+        ("CEO: jailed for fraud", True),
+        ("Price: $5", True),
+        ("Notice period: 90 days", True),
+        ("Revenue of 51,217", True),
+    ],
+)
+def test_a_title_states_something_where_a_fact_stands_in_it(title: str, stating: bool) -> None:
+    assert states(title) is stating

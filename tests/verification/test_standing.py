@@ -167,3 +167,8 @@ def test_a_whole_sentence_or_clause_stays_proven(source: str) -> None:
 )
 def test_a_sentence_said_whole_with_all_that_turns_it_is_proven(sentence: str) -> None:
     assert stands_whole(sentence, f"Costs rose in the year.\n{sentence}\nIt was so.")
+
+
+def test_words_that_lead_up_to_sentences_may_open_the_text() -> None:
+    text = "If either occurs: The borrower fails to pay. The lender loses its licence."
+    assert not stands_whole("The lender loses its licence.", text)

@@ -172,7 +172,7 @@ def _program(raw: str, start: int, end: int) -> list[tuple[int, int]]:
         bare = _BRACKET.sub("", line.group()).rstrip()
         prose = not comment and bare.endswith((".", "!", "?")) and _SENTENCE.fullmatch(bare)
         comment ^= len(_COMMENT.findall(line.group())) % 2 == 1
-        if prose and is_clause(line.group()):
+        if prose and is_clause(line.group().lower()):
             continue
         place = start + line.start(), start + line.end()
         if found and found[-1][1] == place[0]:

@@ -119,7 +119,9 @@ _META = re.compile(
     r")",
     re.IGNORECASE | re.DOTALL,
 )
-# What an announcement may be of; another word is what it announces ("The following list shows Paris and Rome").
+_NAMING = re.compile(r"[A-Z]|,|:|\s-+\s")
+_ASIDE = re.compile(r"[,:]\s+(?:[A-Z]|(?:a|an|the)\b)|:|\s-+\s")
+# What an announcement may be of; another name is what it announces ("The following list shows Paris and Rome").
 _ANNOUNCED = re.compile(
     r"|\s(?:[a-z]+ by|of|about|on|for|to|from|in|with|between|based|regarding|you|your|the|these|this|each|all|some|any|key|main|"
     r"more|further|how|what|why|it)\b(?:(?!,|\s-+\s).)*",
@@ -175,7 +177,9 @@ def kind_of(sentence: str) -> PieceKind | None:
     if _OFFER.fullmatch(plain):
         return PieceKind.META
     if (match := _META.fullmatch(plain)) and _only_named(match):
-        return PieceKind.META if match["denied"] or _ANNOUNCED.fullmatch(_rest(match)) else None
+        announced = match["rest2"] or match["rest3"]
+        telling = (_NAMING if announced else _ASIDE).search(_rest(match)) and not match["denied"]
+        return PieceKind.META if not telling or _ANNOUNCED.fullmatch(_rest(match)) else None
     return None
 
 
@@ -200,7 +204,7 @@ def _only_named(match: re.Match[str]) -> bool:
         and not tells(rest)
         and not _AMOUNT.search(_PERIOD.sub("", rest))
         and not _ENDED.search(left)
-        and not is_clause(f"x {left}")
+        and not is_clause(f"x {left}".lower())
     )
 
 

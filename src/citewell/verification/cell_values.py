@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 
 from citewell.matching.scales import context_scales
 from citewell.verification.numbers import Match, check_numbers
@@ -23,7 +24,7 @@ _BARE = re.compile(
 )  # brackets of a minus, marks of notes
 _MONEY = re.compile(
     r"(?P<other>\b(?:Canadian|Australian|Kong|Zealand|Singapore|Taiwan) )?"
-    r"(?P<name>[A-Za-z.]*[$€£¥₹₩₽]|[A-Za-z]+)"
+    r"(?P<name>(?<![A-Za-z.])[A-Za-z.]{0,6}[$€£¥₹₩₽]|[A-Za-z]+)"
 )
 _UNKNOWN = "of another country"
 # Where a unit is written: "Dose (mg)", "Weight, kg", "Hours".
@@ -63,29 +64,31 @@ def _in_full(own: Quantity, place: str, around: str) -> str:
     bare = own.form in {Form.NUMBER, Form.YEAR} and not own.unit
     if not bare and own.form is not Form.MONEY:
         return number
-    scales = {Decimal(1)}
+    scales = frozenset({Decimal(1)})
     if not own.scaled and not _PER_SHARE.search(place):
         scales = _scales(place) or _scales(around) or scales
     if bare and (unit := _unit(number, place)):
         return unit if scales == {1} or "%" in unit else ""
-    currencies = _currencies(place) or _currencies(around) if bare else set()
+    currencies = _currencies(place) or _currencies(around) if bare else frozenset()
     if len(scales) > 1 or len(currencies) > 1 or _UNKNOWN in currencies:
         return ""
     return " ".join(part for part in (number, *(_SCALES[scale] for scale in scales), *currencies) if part)
 
 
-def _scales(text: str) -> set[Decimal]:
-    return set(context_scales(text)) - {Decimal(1)}
+@lru_cache(maxsize=64)  # asked of each cell about the words around one table
+def _scales(text: str) -> frozenset[Decimal]:
+    return frozenset(context_scales(text)) - {Decimal(1)}
 
 
-def _currencies(text: str) -> set[str]:
+@lru_cache(maxsize=64)
+def _currencies(text: str) -> frozenset[str]:
     found = set()
     for match in _MONEY.finditer(text):
         name = match["name"].lower()
         code = "" if name in CENTS else CURRENCIES.get(name) or CURRENCIES.get(name[-1])
         if code:
             found.add(_UNKNOWN if match["other"] else code)
-    return found
+    return frozenset(found)
 
 
 def _unit(number: str, place: str) -> str:

@@ -68,7 +68,7 @@ _TURNED = re.compile(
 )
 _ASSERTS = re.compile(_ASSERTED, re.IGNORECASE)
 # A list that lost its lines ("any of the following is a default: The borrower fails to pay. ...").
-_LED = re.compile(r"\b(?:following|these|that|if|when|where|unless)\b[^.!?:]{0,200}:\s+([A-Z][^.!?]*)")
+_LED = re.compile(r"\b(?i:following|these|that|if|when|where|unless)\b[^.!?:]{0,200}:\s+([A-Z][^.!?]*)")
 _ITEM = re.compile(_LIST_MARK, re.IGNORECASE)
 _MYTHS = re.compile(
     r"\W*(?:\w+ )?(?:myths?|misconceptions?|fiction|rumou?rs?|allegations?)\W*\d*", re.IGNORECASE
