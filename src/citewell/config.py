@@ -65,7 +65,7 @@ class Retrieval(Record, frozen=True, kw_only=True):
     weight_elsewhere: float = 0.25
     weight_ranker: float = 1.0
     weight_similarity: float = 1.0
-    relevance_threshold: float = 0.5
+    relevance_threshold: float = 0.7
     max_per_document: int = 3
     near_duplicate: float = 0.9
     broadened_pool: int = 150
