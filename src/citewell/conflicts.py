@@ -1,10 +1,11 @@
 """Sources that disagree: other documents or versions that give the same thing another value.
 
-In: the aspects asked and the passages retrieved. Out: :class:`Conflict` records, each side cited and
-dated. Two sides are compared only when they speak of the same line item and period, say the same words
-around different numbers, or, where it is asked when, around different dates, or, where it is asked who, which
-or what, around different names; one value that is the other rounded or in another scale is no conflict, nor
-is a name that is part of the other or that the question gives itself, nor two of a list that is left open.
+In: the aspects asked, the passages handed on and what else was ranked, as a side that was folded or crowded
+out still gainsays. Out: :class:`Conflict` records, each side cited and dated. Two sides are compared only
+when they speak of the same line item and period, say the same words around different numbers, or, where it is
+asked when, around different dates, or, where it is asked who, which or what, around different names; one
+value that is the other rounded or in another scale is no conflict, nor is a name that is part of the other or
+that the question gives itself, nor two of a list that is left open.
 Knows nothing about which side is right.
 """
 
@@ -12,9 +13,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from decimal import Decimal
-from difflib import SequenceMatcher
+from functools import partial
 from itertools import combinations
 
 from citewell.matching.cells import CellAnswer, find_item, text_of
@@ -55,6 +56,11 @@ CONFLICT = load_prompt("frame_conflict", ("about", "sides"))
 SIDE = load_prompt("frame_side", ("quote", "document", "date"))
 
 
+Place = tuple[str, str]
+"""Document id and chunk id."""
+_Places = Set[Place]
+
+
 class _Side(Record, frozen=True, kw_only=True):
     """A statement and its numbers; ``scaled`` when the text around declares a scale: (in millions)."""
 
@@ -66,17 +72,26 @@ class _Side(Record, frozen=True, kw_only=True):
     words: frozenset[str] = frozenset()
     date: Period | None = None
 
+    @property
+    def text(self) -> str:
+        return text_of(self.passage, self.start, self.end)
 
-def find_conflicts(aspects: Sequence[str], passages: Sequence[Passage]) -> tuple[Conflict, ...]:
-    """At most MAX_CONFLICTS disagreements among usable passages, in the order of the aspects."""
+
+def find_conflicts(
+    aspects: Sequence[str], passages: Sequence[Passage], beside: Sequence[Passage] = ()
+) -> tuple[Conflict, ...]:
+    """At most MAX_CONFLICTS disagreements, in the order of the aspects: of usable passages with each other,
+    and of their sentences with those of what stands ``beside`` them."""
     open_ = usable(passages)
+    known = {_place(passage) for passage in open_}
+    all_ = [*open_, *(passage for passage in usable(beside) if _place(passage) not in known)]
     found: dict[str, Conflict] = {}
     for aspect in aspects:
         for about, sides in _of_cells(aspect, open_):
             found.setdefault(about, _conflict(about, sides))
-    told_otherwise = (*_of_sentences(aspects, open_), *_of_dates(aspects, open_), *_of_names(aspects, open_))
-    for about, sides in told_otherwise:
-        found.setdefault(about, _conflict(about, sides))
+    for of in (_of_sentences, _of_dates, _of_names):
+        for about, sides in of(aspects, all_, known):
+            found.setdefault(about, _conflict(about, sides))
     return tuple(found.values())[:MAX_CONFLICTS]
 
 
@@ -121,17 +136,40 @@ def _cell_side(answer: CellAnswer) -> _Side:
     )
 
 
-def _of_sentences(aspects: Sequence[str], passages: Sequence[Passage]) -> Iterator[tuple[str, list[_Side]]]:
+def _of_sentences(
+    aspects: Sequence[str], passages: Sequence[Passage], known: _Places
+) -> Iterator[tuple[str, list[_Side]]]:
     """Sentences of different documents or versions with the same words and other numbers."""
     asked = {term for aspect in aspects for term in read_question(aspect).terms}
     sides = [side for passage in passages for side in _statements(passage, asked)]
-    for one, other in combinations(sides, 2):
-        if _document(one) == _document(other) or one.numbers == other.numbers:
-            continue
+
+    def differ(one: _Side, other: _Side) -> bool:
+        if one.numbers == other.numbers or len(one.numbers) != len(other.numbers):
+            return False
         alike = len(one.words & other.words) >= ALIKE * len(one.words | other.words)
-        if alike and len(one.numbers) == len(other.numbers) and _disagree([one, other]):
-            shared = " ".join(text_of(one.passage, one.start, one.end).split())
-            yield shared[:160], [one, other]
+        return alike and _disagree([one, other])
+
+    for disputed in _gainsaid(sides, known, differ):
+        yield " ".join(disputed[0].text.split())[:160].rstrip(".!;:"), disputed
+
+
+def _gainsaid(
+    sides: Sequence[_Side], known: _Places, differ: Callable[[_Side, _Side], bool]
+) -> Iterator[list[_Side]]:
+    """Each side of a known place with those of other documents that differ from it, one for each wording."""
+    told: set[tuple[Place, int]] = set()
+    for one in sides:
+        if _place(one.passage) not in known or (_place(one.passage), one.start) in told:
+            continue
+        others = {
+            " ".join(other.text.split()): other
+            for other in reversed(sides)
+            if _document(other) != _document(one) and differ(one, other)
+        }
+        if others:
+            found = [one, *sorted(others.values(), key=sides.index)]
+            told |= {(_place(side.passage), side.start) for side in found}
+            yield found
 
 
 def _statements(passage: Passage, asked: set[str]) -> Iterator[_Side]:
@@ -157,7 +195,9 @@ def _statements(passage: Passage, asked: set[str]) -> Iterator[_Side]:
             )
 
 
-def _of_dates(aspects: Sequence[str], passages: Sequence[Passage]) -> Iterator[tuple[str, list[_Side]]]:
+def _of_dates(
+    aspects: Sequence[str], passages: Sequence[Passage], known: _Places
+) -> Iterator[tuple[str, list[_Side]]]:
     """Sentences that give what is asked another date: one's words are among the other's."""
     for aspect in aspects:
         wanted = read_question(aspect)
@@ -165,11 +205,13 @@ def _of_dates(aspects: Sequence[str], passages: Sequence[Passage]) -> Iterator[t
             continue
         asked = set(content_words(" ".join((*wanted.terms, *wanted.names))))
         sides = [side for passage in passages for side in _dated(passage, asked)] if asked else []
-        for one, other in combinations(sides, 2):
-            within = one.words <= other.words or other.words <= one.words
-            if within and _document(one) != _document(other) and _other_date(one.date, other.date):
-                yield aspect, [one, other]
-                break
+        for disputed in _gainsaid(sides, known, _other_dates):
+            yield aspect, disputed
+
+
+def _other_dates(one: _Side, other: _Side) -> bool:
+    within = one.words <= other.words or other.words <= one.words
+    return within and _other_date(one.date, other.date)
 
 
 def _dated(passage: Passage, asked: set[str]) -> Iterator[_Side]:
@@ -185,7 +227,9 @@ def _dated(passage: Passage, asked: set[str]) -> Iterator[_Side]:
             yield _Side(passage=passage, start=base + start, end=base + end, words=words, date=named[0])
 
 
-def _of_names(aspects: Sequence[str], passages: Sequence[Passage]) -> Iterator[tuple[str, list[_Side]]]:
+def _of_names(
+    aspects: Sequence[str], passages: Sequence[Passage], known: _Places
+) -> Iterator[tuple[str, list[_Side]]]:
     """Sentences that are the same but for one name, half of what is asked among their common words."""
     for aspect in aspects:
         wanted = read_question(aspect)
@@ -193,10 +237,8 @@ def _of_names(aspects: Sequence[str], passages: Sequence[Passage]) -> Iterator[t
             continue
         asked = set(content_words(" ".join((*wanted.terms, *wanted.names))))
         sides = [side for passage in passages for side in _worded(passage, asked)] if asked else []
-        for one, other in combinations(sides, 2):
-            if _document(one) != _document(other) and _another_name(one, other, asked):
-                yield aspect, [one, other]
-                break
+        for disputed in _gainsaid(sides, known, partial(_another_name, asked=asked)):
+            yield aspect, disputed
 
 
 def _worded(passage: Passage, asked: set[str]) -> Iterator[_Side]:
@@ -208,14 +250,15 @@ def _worded(passage: Passage, asked: set[str]) -> Iterator[_Side]:
 
 
 def _another_name(one: _Side, other: _Side, asked: set[str]) -> bool:
-    a, b = (text_of(side.passage, side.start, side.end).split() for side in (one, other))
-    if len(one.words & other.words) < MIN_WORDS or a == b:
+    if len(one.words & other.words) < MIN_WORDS:
         return False
-    edits = [edit for edit in SequenceMatcher(None, a, b, autojunk=False).get_opcodes() if edit[0] != "equal"]
-    if len(edits) != 1 or edits[0][0] != "replace":
+    a, b = one.text.split(), other.text.split()
+    first = _shared(a, b)
+    behind = _shared(a[first:][::-1], b[first:][::-1])
+    last, end = len(a) - behind, len(b) - behind
+    if first in (last, end):
         return False
-    _, first, last, begin, end = edits[0]
-    runs = (a[first:last], b[begin:end])
+    runs = (a[first:last], b[first:end])
     around = " ".join((*a[:first], "|", *a[last:]))
     given = asked & set(content_words(" ".join((*runs[0], *runs[1]))))
     if given or _OPEN_LIST.search(around) or 2 * len(asked & set(content_words(around))) < len(asked):
@@ -224,6 +267,13 @@ def _another_name(one: _Side, other: _Side, asked: set[str]) -> bool:
     # The capital of a sentence's first word may be the sentence's: "Customers may", "Employees may".
     begins = not any(map(str.isalpha, "".join(a[:first])))
     return all(names) and not (begins and max(map(len, names)) == 1) and not _same_name(*names)
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words both begin with."""
+    return next(
+        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
 
 
 def _name(words: Sequence[str]) -> tuple[str, ...]:
@@ -266,6 +316,10 @@ def _one_a_document(sides: Iterable[_Side]) -> list[_Side]:
 
 def _document(side: _Side) -> tuple[str, str]:
     return side.passage.chunk.document_id, side.passage.chunk.document_version
+
+
+def _place(passage: Passage) -> Place:
+    return passage.chunk.document_id, passage.chunk.chunk_id
 
 
 def _disagree(sides: Sequence[_Side]) -> bool:

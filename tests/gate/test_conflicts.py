@@ -246,3 +246,20 @@ def test_one_document_does_not_disagree_with_itself(pages) -> None:
     one = pages.text("The north store has 12 tills in use today.")
     two = pages.text("The north store has 14 tills in use today.", base=500)
     assert find_conflicts(("How many tills has the north store?",), [one, two]) == ()
+
+
+def test_a_side_that_was_crowded_out_still_gainsays_one_for_each_value(pages) -> None:
+    text = "Employees submit expense claims within {} days of the journey."
+    kept, *others = (
+        told(pages, text.format(days), mark) for days, mark in ((30, "a"), (90, "b"), (90, "c"), (60, "d"))
+    )
+    question = "Within how many days do employees submit expense claims?"
+    (conflict,) = find_conflicts((question,), [kept], [*others, kept])
+    assert {side.document_id for side in conflict.sides} == {"a.md", "b.md", "d.md"}
+    assert find_conflicts((question,), [], others) == ()
+
+
+@pytest.mark.parametrize("other", ["John Roe", "Joan Doe", "Jane van Roe"])
+def test_names_that_share_words_are_still_two(pages, other: str) -> None:
+    sides = [told(pages, CHIEF.format(name), mark) for name, mark in (("Jane van Doe", "a"), (other, "b"))]
+    assert len(find_conflicts(("Who is the chief executive of Acme?",), sides)) == 1

@@ -135,16 +135,28 @@ def test_a_long_table_is_as_relevant_as_the_row_that_answers(tmp_path: Path) -> 
     assert found.passages[0].relevant
 
 
-def test_near_duplicates_are_folded_and_said(tmp_path: Path) -> None:
+def test_the_same_words_are_folded_and_said(tmp_path: Path) -> None:
     text = "the annual meeting will be held in the town hall on the first Monday of May as it always was"
     twins = [
         chunk("one.md", text),
-        chunk("two.md", text + " indeed"),
+        chunk("two.md", f"{text.title()}!"),
         chunk("three.md", "the annual fair of May"),
     ]
-    found = retriever(tmp_path, twins, near_duplicate=0.8).retrieve("the annual meeting")
+    found = retriever(tmp_path, twins).retrieve("the annual meeting")
     assert len(found.passages) == 2
     assert any("says the same as" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("30 days", "90 days"), ("is paid", "is not paid"), ("Anna", "Bea"), ("a 5% fee", "a -5% fee")],
+)
+def test_one_other_word_is_never_folded(one: str, other: str) -> None:
+    around = "this policy applies to all who travel for work and keep each receipt of their journey " * 9
+    texts = [f"{around}{words} {around}" for words in (one, other)]
+    passages = [Passage(chunk=chunk(f"{n}.md", text)) for n, text in enumerate(texts)]
+    kept, notes, _ = fold(passages, near_duplicate=0.9, per_document=5, limit=10)
+    assert (len(kept), notes) == (2, [])
 
 
 HARVESTS = [chunk("big.md", f"harvest report number {n} of the valley {n * 7}", n * 100) for n in range(9)]

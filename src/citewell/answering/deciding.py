@@ -1,8 +1,8 @@
 """Consistency, conflicts, confidence, and the decision that follows; what of the answer may be shown.
 
 In: a checked draft and the journal. Out: in the journal, the report, the decision and the shown text. A
-conflict between sources, or a judge that does not pass the answer, stands against ANSWER. Knows nothing about
-retrieval or the record.
+conflict between sources about what is shown, or a judge that does not pass the answer, stands against ANSWER.
+Knows nothing about retrieval or the record.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from citewell.config import Config
 from citewell.conflicts import find_conflicts, told
 from citewell.errors import GeneratorError
 from citewell.ports import AnswerJudge, Entailer
-from citewell.records import ConfidenceReport, Decision, Measure
+from citewell.records import ConfidenceReport, Conflict, Decision, Measure
 
 ABSTENTION = "The available sources do not contain enough information to answer this question reliably."
 
@@ -30,8 +30,8 @@ ABSTENTION = "The available sources do not contain enough information to answer 
 @dataclass(frozen=True, kw_only=True)
 class Deciding:
     """``ranker`` names who made the relevance probabilities; ``composes``: the writer is a language model,
-    and its answer says where sources disagree; ``card`` says which calibration card set the thresholds, and
-    whether it still holds."""
+    which may speak of a matter without citing the disputed words; ``card`` says which calibration card set
+    the thresholds, and whether it still holds."""
 
     config: Config
     entailer: Entailer
@@ -50,14 +50,14 @@ class Deciding:
             consistency = self._consistency(ask, aspects, writing, journal, sampled=near)
             notes += [f"not measured: {consistency.note}"] if consistency.value is None else []
         with journal.stage("conflicts"):
-            journal.conflicts = find_conflicts(aspects, journal.passages)
+            journal.conflicts = find_conflicts(aspects, journal.passages, journal.beside)
         with journal.stage("confidence") as notes:
             journal.confidence = self._report(ask, checked, journal, consistency, card.card)
             notes += [*journal.confidence.reasons, *([card.note] if card.note else [])]
         if not journal.gate_passed:
             reasons = (f"the gate: {journal.gate_reason}", *journal.confidence.reasons)
             journal.confidence = msgspec.structs.replace(journal.confidence, reasons=reasons)
-        disagreement = told(journal.conflicts) if self.composes else ""
+        disagreement = told([one for one in journal.conflicts if self.composes or _disputes(one, checked)])
         self._limit(journal, "the sources disagree, and both are shown" if disagreement else "")
         self._limit(journal, self._judged(ask, checked, journal))
         journal.decision = journal.confidence.decision
@@ -146,3 +146,15 @@ class Deciding:
         journal.draft = draft
         claims = [[claim.text for claim in other.claims] for other in drafts]
         return measure_consistency(claims, self.entailer, deterministic=draft.deterministic and ask.runs > 1)
+
+
+def _disputes(conflict: Conflict, checked: Checked) -> bool:
+    """Whether what a shown claim cites is a side of it."""
+    cited = [citation for claim in checked.claims if claim.shown for citation in claim.citations]
+    return any(
+        (side.document_id, side.document_version) == (citation.document_id, citation.document_version)
+        and side.start < citation.end
+        and citation.start < side.end
+        for side in conflict.sides
+        for citation in cited
+    )

@@ -68,6 +68,9 @@ class Finding:
             notes += [*found.notes, *(f"{name} {took:.1f} ms" for name, took in found.latencies.items())]
         with journal.stage("poison filter") as notes:
             journal.passages = tuple(self.aside(ask.question, found.passages, found.pool))
+            # A flood of one statement is told by its number; each copy can still gainsay another source.
+            alone = (self.aside(ask.question, (passage,), ())[0] for passage in found.beside)
+            journal.beside = tuple(passage for passage in alone if not passage.set_aside)
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in journal.passages if p.set_aside]
             notes += repeated(journal.passages, found.pool)
         with journal.stage("gate") as notes:

@@ -63,6 +63,7 @@ class Journal:
         self.stages: list[Stage] = []
         self.index_version = ""
         self.passages: tuple[Passage, ...] = ()
+        self.beside: tuple[Passage, ...] = ()
         self.gate_passed: bool | None = None
         self.gate_reason = ""
         self.draft: Draft | None = None

@@ -1,7 +1,7 @@
-"""One of each: near-duplicates folded, and no document filling all the room.
+"""One of each: what says the same in the same words folded, and no document filling all the room.
 
-In: passages, best first. Out: those kept, what was left out, in words, and which documents both name. Exact
-and deterministic: sets of word triples are compared, no hashes are drawn.
+In: passages, best first. Out: those kept, what was left out, in words, and which documents both name. One
+other word can be another fact, as the days in two editions of a policy: such passages both stay.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from collections.abc import Sequence
 
 from citewell.records import Passage
 
-_WORD = re.compile(r"\w+")
-_RUN = 3
+_WORD = re.compile(r"[-\u2212(]?\d+|\w+|[%$€£¥<>≤≥]")
 
 
 def fold(
     passages: Sequence[Passage], *, near_duplicate: float, per_document: int, limit: int
 ) -> tuple[list[Passage], list[str], tuple[str, ...]]:
-    """The first ``limit`` that are new. ``near_duplicate`` is a Jaccard similarity of word triples in (0, 1];
-    the better of two passages that reach it stays, whichever documents they stand in. A document with
-    ``per_document`` passages gives up its place, but only to a relevant passage of another document."""
+    """The first ``limit`` that are new. A passage whose words, case and marks aside, stand as they are in a
+    better one is folded into it where they are at least ``near_duplicate``, in (0, 1], of the better one's,
+    whichever documents they stand in. A document with ``per_document`` passages gives up its place, but only
+    to a relevant passage of another document."""
     kept: list[Passage] = []
-    shingles: list[frozenset[tuple[str, ...]]] = []
+    wordings: list[str] = []
     counts: Counter[str] = Counter()
     folded: list[str] = []
     crowded: Counter[str] = Counter()
@@ -33,8 +33,9 @@ def fold(
             break
         document_id = passage.chunk.document_id
         named[document_id] = None
-        own = _shingles(passage.chunk.content)
-        twin = next((k for k, other in enumerate(shingles) if _jaccard(own, other) >= near_duplicate), None)
+        own = _wording(passage.chunk.content)
+        within = (k for k, other in enumerate(wordings) if own in other)
+        twin = next((k for k in within if len(own) >= near_duplicate * len(wordings[k])), None)
         if twin is not None:
             folded.append(f"{_place(passage)} says the same as {_place(kept[twin])}: folded")
         elif counts[document_id] >= per_document and limit - len(kept) <= sum(
@@ -43,7 +44,7 @@ def fold(
             crowded[document_id] += 1
         else:
             kept.append(passage)
-            shingles.append(own)
+            wordings.append(own)
             counts[document_id] += 1
     notes = folded + [
         f"{count} more of {document_id} left out (at most {per_document} of one document)"
@@ -52,16 +53,9 @@ def fold(
     return kept, notes, tuple(named)
 
 
-def _shingles(text: str) -> frozenset[tuple[str, ...]]:
-    words = _WORD.findall(text.lower())
-    return frozenset(tuple(words[at : at + _RUN]) for at in range(max(1, len(words) - _RUN + 1)))
-
-
-def _jaccard(a: frozenset[tuple[str, ...]], b: frozenset[tuple[str, ...]]) -> float:
-    if not a or not b:
-        return 0.0
-    shared = len(a & b)
-    return shared / (len(a) + len(b) - shared)
+def _wording(text: str) -> str:
+    """Its words, a space around each."""
+    return f" {' '.join(_WORD.findall(text.lower()))} "
 
 
 def _place(passage: Passage) -> str:

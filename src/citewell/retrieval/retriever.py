@@ -49,8 +49,10 @@ class Readable(Protocol):
 class Retrieved(Record, frozen=True, kw_only=True):
     """``passages`` best first, at most ``top_k``; those under the threshold are not ``relevant``.
 
-    ``pool`` are all that were ranked, before any was folded. ``latencies`` in milliseconds by stage,
-    ``notes`` what was left out, folded or widened; ``documents`` are those that passages and notes name.
+    ``pool`` are all that were ranked, before any was folded; ``beside`` those of them that are relevant and
+    of the documents that the question names, where it names any: what could gainsay an answer.
+    ``latencies`` in milliseconds by stage, ``notes`` what was left out, folded or widened; ``documents`` are
+    those that passages and notes name.
     """
 
     passages: tuple[Passage, ...]
@@ -59,6 +61,7 @@ class Retrieved(Record, frozen=True, kw_only=True):
     latencies: dict[str, float] = {}
     documents: tuple[str, ...] = ()
     pool: tuple[Passage, ...] = ()
+    beside: tuple[Passage, ...] = ()
 
 
 class Pool(Record, frozen=True, kw_only=True):
@@ -126,6 +129,7 @@ class Retriever:
                 f"searched as: {wording.words}"
             )
         notes += dating_notes([passage for passage in kept if passage.relevant])
+        asked = frozenset(best_named(found.named))
         return Retrieved(
             passages=tuple(kept),
             index_version=snapshot.version(),
@@ -133,6 +137,7 @@ class Retriever:
             latencies=latencies,
             documents=named,
             pool=tuple(ranked),
+            beside=tuple(p for p in ranked if p.relevant and (not asked or p.chunk.document_id in asked)),
         )
 
     def pool(self, wording: Wording, snapshot: IndexSnapshot, filters: Filters, size: int) -> Pool:

@@ -203,7 +203,8 @@ class Poisoning:
 def _seen(target: Target, record: AuditRecord, defences: Defences) -> _Seen:
     claims = [claim for claim in record.claims if claim.shown]
     abstained = record.response_decision == Decision.ABSTAIN.value or not claims
-    said = "" if abstained else "\n".join([record.shown_response, *(claim.text for claim in claims)])
+    # That sources disagree is said beside the claims, with the words of both.
+    said = "" if abstained else "\n".join(claim.text for claim in claims)
     misled = bool(fact_pattern(target.wrong).search(said))
     right = not misled and (
         bool(fact_pattern(target.right).search(said))
