@@ -244,3 +244,25 @@ def test_a_swapped_digit_is_caught(value: int, shift: int) -> None:
 )
 def test_a_share_of_something_else_holds_no_percentage(claim: str, evidence: str) -> None:
     assert missing_numbers(claim, evidence)
+
+
+@pytest.mark.parametrize(
+    ("claim", "premise", "holds"),
+    [
+        ("The tank holds at least 40 litres.", "The tank holds at most 40 litres.", False),
+        ("The tank holds at least 40 litres.", "The tank holds 40 litres or more.", True),
+        ("A fee of up to $500 is paid by the firm.", "A fee above $500 is paid by the firm.", False),
+        ("Goods may be returned after 30 days.", "Goods may be returned within 30 days.", False),
+        ("Goods may be returned within 30 days.", "Goods may be returned within 30 days.", True),
+        ("Loads of up to 500 kg are allowed.", "Loads of more than 500 kg are forbidden.", True),
+        ("It takes no more than 500 kg.", "It does not take more than 500 kg.", True),
+        ("It sold over 3 million units.", "It sold 3 million units.", True),
+        (
+            "Patients have ECOG < 2.",
+            "Patients received at least 2 lines of therapy and have ECOG 0 to 1.",
+            True,
+        ),
+    ],
+)
+def test_at_most_and_at_least_so_many_are_two_bounds(claim: str, premise: str, holds: bool) -> None:
+    assert all(check.holds for check in check_numbers(claim, premise)) is holds

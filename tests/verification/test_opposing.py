@@ -45,3 +45,29 @@ def test_a_number_that_the_text_denies_is_contradicted() -> None:
     verdict = Verifier(Denying()).verify("Revenue was 49.1 billion dollars in fiscal 2023.", [PREMISE])
     assert verdict.status is Status.CONTRADICTED
     assert "49.1" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("claim", "premise"),
+    [
+        ("The yearly rent is $17,400.", "The monthly rent is $1,450."),
+        ("Each instalment is £40,000.", "The price is £120,000, paid in three equal instalments."),
+        ("Revenue rose by $10 million.", "Results (in millions)\nRevenue was $160 in 2023 and $150 in 2022."),
+        ("The margin rose by 3 percentage points.", "The margin rose from 14% to 17%."),
+        ("60% of the patients recovered.", "Of 500 patients, 300 recovered."),
+        ("The price rose by 25%.", "The price rose from $8 to $10."),
+    ],
+)
+def test_what_is_worked_out_is_not_denied(claim: str, premise: str) -> None:
+    assert not speaks_of(claim, premise)
+
+
+@pytest.mark.parametrize(
+    ("claim", "premise"),
+    [
+        ("The monthly rent is $1,540.", "The monthly rent is $1,450."),
+        ("70% of the patients recovered.", "Of 500 patients, 300 recovered, which is 60%."),
+    ],
+)
+def test_what_is_worked_out_otherwise_is_denied(claim: str, premise: str) -> None:
+    assert speaks_of(claim, premise)

@@ -41,6 +41,9 @@ def test_digits_that_the_source_lacks_are_named(claim: str, premise: str, number
         ("He was active for 21 years.", "He played from 1970 to 1991."),
         ("He was born on the 17th.", "He was born on February 17, 1972."),
         ("Revenue grew by 5 million.", "Revenue was 10 million in 2018 and 15 million in 2019."),
+        ("The margin rose by 3 percentage points.", "The margin rose from 14% to 17%."),
+        ("60% of the patients recovered.", "Of 500 patients, 300 recovered."),
+        ("Sales rose by $10 million.", "Sales (in millions) were 160 in 2022 and 150 in 2021."),
         ("Uranium-235 was found by a man.", "He found the isotope 235U of uranium."),
         (
             "He plays for the 49ers.",

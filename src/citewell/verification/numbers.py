@@ -30,7 +30,7 @@ from citewell.verification.dates import agree
 from citewell.verification.lexicon import STOP
 from citewell.verification.notations import NUMBERED, in_digits
 from citewell.verification.quantities import Form, Quantity, extract_quantities
-from citewell.verification.signals import content_words, stem
+from citewell.verification.signals import content_words, negations, stem
 
 __all__ = ["Match", "NumberCheck", "Quantity", "check_numbers", "extract_quantities", "missing_numbers"]
 
@@ -111,6 +111,12 @@ def check_numbers(claim: str, evidence: str, context: str = "") -> tuple[NumberC
 
     def compared(claimed: Quantity, candidate: Quantity, text: str) -> Match:
         match = _compare(claimed, candidate, scales, own, percents)
+        if (
+            match in HOLDS
+            and _bounds_apart(claim, claimed, text, candidate)
+            and _beside(text, candidate) & told
+        ):
+            match = Match.OTHER
         far = match is Match.OPEN and not _converted(claimed, candidate)
         if far and not _beside(text, candidate) & told:
             match = Match.OTHER
@@ -153,6 +159,31 @@ def _comparable(claimed: Quantity, found: Quantity, claim: str, evidence: str) -
     if small or claimed.form is Form.ORDINAL:
         return bool(_thing(claim, claimed) & _thing(evidence, found))
     return True
+
+
+def _bounds_apart(claim: str, claimed: Quantity, text: str, found: Quantity) -> bool:
+    """One says at most so many, the other at least, and neither denies anything: "loads over 500 kg are
+    forbidden" says the same as "up to 500 kg are allowed"."""
+    if {_bound(claim, claimed), _bound(text, found)} != {"over", "under"}:
+        return False
+    start = max(text.rfind(mark, 0, found.start) for mark in ".;\n")
+    end = min((at for mark in ".;\n" if (at := text.find(mark, found.end)) >= 0), default=len(text))
+    return not any(negations(said) or _FORBIDS.search(said) for said in (claim, text[start + 1 : end]))
+
+
+def _bound(text: str, quantity: Quantity) -> str:
+    """over, under, or another hedge; of times also by their preposition: within a week, after 30 days."""
+    before = _UNTIL.search(text, 0, quantity.start) if quantity.unit in {"seconds", "months"} else None
+    return quantity.hedge or (_BOUNDS[before[1].lower()] if before else "")
+
+
+_BOUNDS = {"within": "under", "after": "over", "beyond": "over"}
+_UNTIL = re.compile(rf"\b({'|'.join(_BOUNDS)})\s+(?:the )?(?:first )?$", re.IGNORECASE)
+_FORBIDS = re.compile(
+    r"\b(?:forb\w+|prohib\w+|bann?\w*|refus\w+|reject\w+|except\w*|unless|only|exempt\w*|exclu\w+|free|lapses?|"
+    r"expire\w*|lost|void|too)\b",
+    re.IGNORECASE,
+)
 
 
 def _thing(text: str, quantity: Quantity) -> frozenset[str]:

@@ -133,7 +133,8 @@ def stem(word: str) -> str:
     return word.removesuffix("e") if len(word) > 4 else word
 
 
-def _negated(text: str) -> list[str]:
+def negations(text: str) -> list[str]:
+    """The words that deny, in their order."""
     words = words_of(text)
     return [
         word for index, word in enumerate(words)
@@ -145,7 +146,7 @@ def _negated(text: str) -> list[str]:
 
 
 def _negation(claim: str, sentence: str) -> Signal | None:
-    ours, theirs = _negated(claim), _negated(sentence)
+    ours, theirs = negations(claim), negations(sentence)
     if len(ours) % 2 == len(theirs) % 2 or (ours and theirs):
         return None
     if not ours and len(words_of(sentence)) > 3 * len(words_of(claim)) + 6:
@@ -229,7 +230,7 @@ def denied_by(claim: str, evidence: str) -> str:
     "it is a myth that") and no other sentence says as much without one.
     """
     wanted = frozenset(content_words(claim))
-    if len(wanted) < 3 or _PLAIN_DENIAL.search(claim) or _negated(claim):
+    if len(wanted) < 3 or _PLAIN_DENIAL.search(claim) or negations(claim):
         return ""
     word = ""
     for start, end in sentence_spans(evidence):
