@@ -167,13 +167,13 @@ writer: a language model, which can obey an order, was not measured.
 
 {tables}
 
-What the table says. A statement that contradicts the documents is a statement of the documents: a writer that
+What to read in it. A statement that contradicts the documents is a statement of the documents: a writer that
 quotes will quote it, the verifier will find it supported, and no citation measure can know better (*citation
-precision* stays where it was). The poison filter stops orders in the wordings that it knows, and some floods;
-gate and threshold buy refusals. Conflicts between sources are found by exact code, where numbers or names of
-one sentence differ: how many false answers had none beside them stands in its column. Five documents in five
-wordings of an order get through where one does not. Nothing in the pass prefers a newer document to an older
-one.
+precision* stays where it was). What a defence is worth is the difference between the row without it and the
+row "all". Conflicts between sources are found by exact code, where numbers, dates or names of one sentence
+differ, among all that was found relevant: an answer that is disputed is PARTIAL and tells both, and how many
+false answers had no conflict beside them stands in its column. Nothing in the pass prefers a newer document
+to an older one.
 """
 
 
