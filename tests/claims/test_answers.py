@@ -212,6 +212,8 @@ HEADINGS = [
     "## Common causes of fire",
     "## Services provided",
     "## Legal holds",
+    "## Shares held overseas",
+    "## Units sold worldwide",
     "## How Much You Will Receive",
     "## If you have a repair problem",
     "## Step 2: Install the package",
@@ -249,6 +251,18 @@ def test_the_head_of_a_table_has_a_rule_under_it_or_no_numbers() -> None:
     assert [c.text for c in parse_answer(named).claims] == ["Profit: 2018: $1 billion."]
     dosed = "| Effect | 400 mg |\n|---|---|\n| Nausea | 5% |"
     assert [c.text for c in parse_answer(dosed).claims] == ["Nausea: 400 mg: 5%."]
+
+
+def test_the_row_over_a_rule_names_the_rows_below_even_where_it_is_a_claim_too() -> None:
+    for head in ("Shares held overseas", "Units sold worldwide"):
+        table = f"| Country | {head} |\n|---|---|\n| France | 300 [1] |"
+        assert [c.text for c in parse_answer(table).claims] == [f"France: {head}: 300."]
+    table = "| Country | Where Acme sells shoes |\n|---|---|\n| France | Paris [1] |"
+    stating = "| Country | Acme sells shoes |\n|---|---|\n| France | Paris [1] |"
+    assert [c.text for c in parse_answer(table).claims] == ["France: Where Acme sells shoes: Paris."]
+    assert [c.text for c in parse_answer(stating).claims] == [
+        "Country: Acme sells shoes.", "France: Acme sells shoes: Paris.",
+    ]  # fmt: skip
 
 
 def test_a_lead_in_that_states_something_is_a_claim_unless_an_item_holds_it() -> None:

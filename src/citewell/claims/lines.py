@@ -88,9 +88,11 @@ def read_lines(text: str, fenced: Sequence[tuple[int, int, str]], marked: Sequen
             continue
         if raw.lstrip().startswith("|") and raw.count("|") >= 2:
             cells = [cell.strip(" *`") for cell in raw.strip().strip("|").split("|")]
-            head = heads is None and _heads(cells, text[match.end() :].split("\n", 1)[0], cited)
+            below = text[match.end() :].split("\n", 1)[0]
+            names = heads is None and _names_columns(cells, below, cited)
+            head = names and not any(acts(cell) for cell in cells)
             spelled = _spell(heads or [], cells)
-            heads = cells if head else heads or []
+            heads = cells if names else heads or []
             lines.append(
                 Line(
                     start=start, end=end, kind=LineKind.HEADING if head else LineKind.TEXT,
@@ -127,14 +129,15 @@ def _refers(line: str, cited: bool) -> bool:
     return not has_amount(bare) and not clause
 
 
-def _heads(cells: Sequence[str], below: str, cited: bool) -> bool:
-    """The first line of a table: its heads, when a rule stands under it or, above another row, when no cell
-    holds a number. A statement or a sum of money is none."""
-    if any(acts(cell) or has_sum(cell) for cell in cells):
+def _names_columns(cells: Sequence[str], below: str, cited: bool) -> bool:
+    """The first line of a table names what stands below it when a rule is under it or, above another row,
+    when no cell holds a number or a statement. A sum of money names nothing."""
+    if any(has_sum(cell) for cell in cells):
         return False
     if _RULE.fullmatch(below):
         return True
-    return below.lstrip().startswith("|") and not cited and not any(has_number(cell) for cell in cells)
+    row = below.lstrip().startswith("|") and not cited
+    return row and not any(has_number(cell) or acts(cell) for cell in cells)
 
 
 def _wrapped(text: str, previous: Line, begin: int, paragraph: int) -> bool:

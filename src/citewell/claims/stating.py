@@ -12,7 +12,16 @@ from citewell.claims.clauses import WORD, is_clause
 from citewell.verification.entities import names
 from citewell.verification.quantities import extract_quantities
 from citewell.verification.quantity import Form
-from citewell.verification.verbs import AUXILIARIES, PAST, THIRD, base_of, is_doubtful, is_finite
+from citewell.verification.verbs import (
+    AUXILIARIES,
+    INTRANSITIVE,
+    IRREGULAR,
+    PAST,
+    THIRD,
+    base_of,
+    is_doubtful,
+    is_finite,
+)
 
 _DATED = frozenset({Form.DATE, Form.YEAR, Form.ORDINAL})
 _MEASURED = frozenset({Form.MONEY, Form.PERCENT, Form.POINTS, Form.FRACTION})
@@ -33,6 +42,8 @@ _PLURALS = frozenset(
 _NOUNS_GO_ON = frozenset({"of", "and", "or"})
 _NOUN = re.compile(r"(?:[aeo]rs|ings|tions|sions|ments|[ai]n?ces|ies|ics|als|isms|ists|ss|us|is)$")
 _EVERYDAY = re.compile(r"(?:ing|ed|ly|tion|ment|s)$")
+# Behind a past form, how or where and no object: "shares held overseas" tells which shares.
+_WHERE = re.compile(r"(?:ly|wide)$|^(?:abroad|overseas|offshore|online|elsewhere)$")
 _CLOSES = frozenset(
     "summary overview outlook analysis breakdown report review table list data details".split()
 )
@@ -121,7 +132,7 @@ def acts(text: str) -> bool:
         if word in PAST or re.fullmatch(r"[a-z]{3,}ed", word):
             clear = thing or not before.lower().endswith(("s", "ed"))
             told = opens in _DETERMINERS and at >= 2 and clear
-            simple = word in PAST and not word.endswith("ed") and base_of(word) is None and thing
+            simple = word in IRREGULAR and thing and (word in INTRANSITIVE or not _WHERE.search(after))
             if named or told or article or simple:
                 return True
         elif words[at].islower() and thing and before.lower() not in _SMALL:
