@@ -359,6 +359,19 @@ def test_what_was_shown_and_does_not_hold_is_withdrawn(ready: Ready, line: str) 
     assert len(notices) >= 2, "each claim was on record before it was shown"
 
 
+def test_what_was_thought_aloud_before_anybody_could_tell_is_withdrawn(ready: Ready) -> None:
+    said = (
+        "The bridge is made of glass. Or was it opened early? Let me look.\n</think>\n\n"
+        '[SOURCE_1: "The bridge opened in 1932."] The bridge opened in 1932.'
+    )
+    answering, _, _ = ready(lambda asked, before: Reply(text=said, piece=3))
+    events = list(told_by(lambda tell: answering.ask(Ask(question=QUESTION), tell)))
+    assert "The bridge is made of glass." in [e.text for e in events if e.kind is EventKind.CORRECTION]
+    answer = events[-1].answer
+    assert answer is not None
+    assert answer.text == TRUE.claim
+
+
 def test_no_claim_is_shown_that_could_not_be_put_on_record(ready: Ready, tmp_path: Path) -> None:
     class Full(SqliteLog):
         def note(self, *_: Any, **__: Any) -> str:

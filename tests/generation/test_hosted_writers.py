@@ -323,6 +323,17 @@ def test_what_a_model_thinks_aloud_is_no_answer(play: Play_, passages: Any, line
     assert any("thinking aloud" in note for note in draft.notes)
 
 
+@pytest.mark.parametrize(
+    "answer", [OBJECT, '[SOURCE_1: "The bridge opened in 1932"] The bridge opened in 1932.']
+)
+def test_thinking_that_the_prompt_began_is_cut_at_its_end(play: Play_, passages: Any, answer: str) -> None:
+    thought = "The bridge opened in 1958 [SOURCE_1]. It was painted red. No: {1932}.\n</think>\n\n"
+    play(lambda asked, before: Reply(text=thought + answer))
+    draft = write("openai:m", passages)
+    assert [claim.text for claim in draft.claims] == ["The bridge opened in 1932."]
+    assert any("thinking aloud" in note for note in draft.notes)
+
+
 def test_thinking_that_never_ends_is_no_claim(play: Play_, passages: Any) -> None:
     play(lambda asked, before: Reply(text="<think>\nThe bridge opened in 1932 [SOURCE_1].", finish="length"))
     with pytest.raises(GeneratorError, match="without text") as caught:

@@ -2,7 +2,8 @@
 
 In: a completion, whole or growing. Out: the answer alone. Qwen3, R1 and their kin begin with such a block
 where their server does not take it out. Only a block that opens the completion is one: these words may stand
-in a source that is quoted.
+in what is quoted. Where the prompt itself opened the block, its end is all that tells: a stream learns of it
+late, and takes back what it has said.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ _OPEN, _CLOSE = "<think>", "</think>"
 def answered(text: str) -> tuple[str, tuple[str, ...]]:
     """(the answer, what is to be told): "" while nothing but thinking was said."""
     begun = text.lstrip()
-    if not begun.startswith(_OPEN):
-        growing = begun != "" and _OPEN.startswith(begun)
-        return "" if growing else text, ()
+    if begun and _OPEN.startswith(begun):
+        return "", ()
     thought, closed, answer = begun.partition(_CLOSE)
-    told = f"{len(thought) - len(_OPEN)} characters of thinking aloud were left out"
+    opened = thought.startswith(_OPEN)
+    if not opened and (not closed or _OPEN in thought):
+        return text, ()
+    told = f"{len(thought.removeprefix(_OPEN))} characters of thinking aloud were left out"
     return answer.lstrip() if closed else "", (told,)
