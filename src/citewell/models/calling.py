@@ -57,21 +57,22 @@ class Over(threading.Event):
 
     def __init__(self) -> None:
         super().__init__()
-        self._listened_s = 0.0
-        self._since: float | None = None
+        # (seconds listened before, since when it listens now): one value, for the thread that waits reads it
+        # while the thread that calls sets it.
+        self._listening: tuple[float, float | None] = (0.0, None)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        self._since = time.monotonic()
+        self._listening = (self.listened_s, time.monotonic())
         try:
             yield
         finally:
-            self._listened_s, self._since = self.listened_s, None
+            self._listening = (self.listened_s, None)
 
     @property
     def listened_s(self) -> float:
-        since = self._since
-        return self._listened_s + (0.0 if since is None else time.monotonic() - since)
+        before, since = self._listening
+        return before + (0.0 if since is None else time.monotonic() - since)
 
 
 def listening(hear: Callable[[Heard], object], over: Over) -> Callable[[Heard], None]:
