@@ -290,8 +290,6 @@ def _standing(text: str, line: Line, lead: str, previous: str, behind: str) -> t
     the sentence before, ``behind`` the same with its own antecedent."""
     text = re.sub(r" +(?=[.,;:!?](?:\s|$))", "", text[frame_length(text) :])
     text = text[:1].upper() + text[1:] if text[:1].isalpha() and text[:2].islower() else text
-    words = [word.strip(".,;:()").lower() for word in text.split()]
-    fragment = not any(is_finite(word) for word in words)
     leaning = _LEANING.match(text)
     if line.row:
         return line.row_text or text, "", False
@@ -301,14 +299,18 @@ def _standing(text: str, line: Line, lead: str, previous: str, behind: str) -> t
         subject = _subject(previous)
         if subject and _SUBJECT_PRONOUN.match(text) and len(names(previous)) == 1:
             return subject + text[len(leaning["word"]) :], "", False
-        return text, behind, fragment
-    return text, "", fragment
+        return text, behind, _fragment(text)
+    return text, "", _fragment(text)
+
+
+def _fragment(text: str) -> bool:
+    """No verb in it."""
+    return not any(is_finite(word.strip(".,;:()").lower()) for word in text.split())
 
 
 def _complete(text: str) -> bool:
     """An item that needs no lead-in."""
-    words = [word.strip(".,;:()").lower() for word in text.split()]
-    return len(words) >= 4 and any(is_finite(word) for word in words)
+    return len(text.split()) >= 4 and not _fragment(text)
 
 
 def _carried(marked: Marked, behind: Sequence[_Stretch]) -> bool:
