@@ -11,11 +11,14 @@ import re
 from citewell.verification.verbs import AUXILIARIES, INTRANSITIVE, IRREGULAR, PAST, is_doubtful, is_finite
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
-_STARTERS = frozenset(
-    "the a an its their his her our this these those that it he she they we there i one two three some most many all each".split()
+DETERMINERS = frozenset("the a an its their his her our this these those".split())
+"""What opens the name of a thing: the lists of words of this stage that hold them all are these and their own."""
+_STARTERS = DETERMINERS | frozenset(
+    "that it he she they we there i one two three some most many all each".split()
 )
-_AFTER_VERB = frozenset(
-    "the a an its their his her our this these those in on at to from by for with of about over under more less no not nearly approximately around up down into as also only all several some any new".split()
+_AFTER_VERB = DETERMINERS | frozenset(
+    "in on at to from by for with of about over under more less no not nearly approximately around up down into as also only "
+    "all several some any new".split()
 )
 
 # An adverb between subject and verb is the verb's.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from citewell.claims.clauses import WORD, late_subject, lowered, starts_with_verb, verb_at
+from citewell.claims.clauses import DETERMINERS, WORD, late_subject, lowered, starts_with_verb, verb_at
 from citewell.claims.phrases import frame_length
 from citewell.verification.dates import MONTHS
 from citewell.verification.entities import names
@@ -49,7 +49,7 @@ _TELLING = re.compile(
     r"warn)(?:s|d|ed)?|(?:repl|impl)(?:y|ies|ied)|admitted|feels?|felt|found|held|knew|meant|shown|testif(?:y|ies|ied)|sw(?:ears?|ore)|"
     r"allegations?|chances?|evidence|indications?|possibility|proof|risks?|rumou?rs?|signs?"
 )
-_NOUN_FOLLOWS = frozenset("the a an its their his her our this these those that of in no some".split())
+_NOUN_FOLLOWS = DETERMINERS | frozenset("that of in no some".split())
 _PREPOSITIONS = frozenset(
     "about above across after against among around as at before behind below beside between by during for from in inside "
     "into like near of off on onto out outside over per since than through throughout to toward under until up upon via "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from citewell.claims.clauses import WORD, is_clause
+from citewell.claims.clauses import DETERMINERS, WORD, is_clause
 from citewell.verification.entities import names
 from citewell.verification.quantities import extract_quantities
 from citewell.verification.quantity import Form
@@ -25,9 +25,7 @@ from citewell.verification.verbs import (
 
 _DATED = frozenset({Form.DATE, Form.YEAR, Form.ORDINAL})
 _MEASURED = frozenset({Form.MONEY, Form.PERCENT, Form.POINTS, Form.FRACTION})
-_DETERMINERS = frozenset(
-    "the a an its their his her our my your this these those no all some any every".split()
-)
+_DETERMINERS = DETERMINERS | frozenset("my your no all some any every".split())
 _SMALL = _DETERMINERS | frozenset(
     "in on at to from by for with of about over under into as per via and or but & vs versus than that which who".split()
 )
