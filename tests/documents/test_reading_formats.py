@@ -243,6 +243,15 @@ def test_markdown_that_raw_html_hides_is_left_out_and_counted(hiding: str, end: 
     assert any(note.endswith("hidden elements dropped") for note in document.notes)
 
 
+def test_what_raw_html_in_markdown_hides_is_counted_once_for_the_document() -> None:
+    document = read(
+        "12 dollars.\n\n<div hidden>\n\n<div>\n\n# secret\n\n<p>secret</p>\n\n</div>\n\n</div>\n\n"
+        "<p hidden>secret</p>\n\n<!-- a -->\n\nAnd <i hidden>secret</i> more.\n\n<!-- b -->\n",
+        "a.md",
+    )
+    assert document.notes == ("2 comments dropped", "3 hidden elements dropped")
+
+
 @pytest.mark.parametrize(
     ("front", "title"),
     [

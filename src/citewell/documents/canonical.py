@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 
 from citewell.documents.metadata import Metadata, first_page_date, language
@@ -46,7 +47,7 @@ def _unseen_dropped(text: str) -> str:
 
 
 class Canonical:
-    """Collects pieces; :meth:`document` closes it. ``notes`` say what was left out and why."""
+    """Collects pieces; :meth:`document` closes it."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -57,7 +58,7 @@ class Canonical:
         self._unseen = 0
         self._before_table = ""
         self._group = ""
-        self.notes: list[str] = []
+        self._noted: Counter[str] = Counter()
 
     def heading(self, text: str, level: int) -> None:
         """A heading of ``level`` (1 is outermost) opens a section; an empty one is nothing."""
@@ -116,9 +117,10 @@ class Canonical:
         )
 
     def note(self, text: str, count: int = 1) -> None:
-        """Says what was left out; nothing when ``count`` is 0. ``{n}`` in ``text`` is the count."""
+        """Says what was left out; nothing when ``count`` is 0. ``{n}`` in ``text`` is the count, of all notes
+        of one text together."""
         if count:
-            self.notes.append(text.replace("{n}", str(count)))
+            self._noted[text] += count
 
     def document(
         self,
@@ -157,7 +159,7 @@ class Canonical:
             published_at=known.published_at or first_page_date(text) or known.saved_at,
             sections=self._closed_sections(),
             tables=tuple(self._tables),
-            notes=tuple(self.notes),
+            notes=tuple(text.replace("{n}", str(count)) for text, count in self._noted.items()),
         )
 
     def _closed_sections(self) -> tuple[Section, ...]:

@@ -70,6 +70,7 @@ class HtmlReader:
         page = Page(out, self._limits)
         page.feed(text)
         page.finish()
+        out.note("{n} hidden elements dropped", page.hidden)
         return out.document(
             data,
             document_id=document_id,
@@ -121,7 +122,7 @@ class Page:
         self._title: list[str] | None = None
         self._style: list[str] | None = None
         self._language = ""
-        self._hidden = self._struck = self._scripts = self._comments = 0
+        self.hidden = self._struck = self._scripts = self._comments = 0
 
     def feed(self, text: str) -> None:
         """Reads a whole page or fragment. Raises LimitError when it is nested too deep."""
@@ -137,11 +138,10 @@ class Page:
             ) from error
 
     def finish(self) -> None:
-        """Writes what is still open and the notes."""
+        """Writes what is still open and the notes; ``hidden`` is for who knows the whole page."""
         self._flush()
         while self._grids:
             self._close_grid()
-        self._out.note("{n} hidden elements dropped", self._hidden)
         self._out.note("{n} struck out elements dropped", self._struck)
         self._out.note("{n} scripts and other unseen elements dropped", self._scripts)
         self._out.note("{n} comments dropped", self._comments)
@@ -216,7 +216,7 @@ class Page:
 
     def _silences(self, tag: str, attributes: Mapping[str, str], ground: bool) -> bool:
         hidden = self._hiding.hides(tag, attributes, ground)
-        self._hidden += hidden
+        self.hidden += hidden
         if hidden:
             return True
         if tag in STRUCK or strikes(attributes):
