@@ -9,8 +9,6 @@ sealed. Checked by ``python -m citewell.audit FOLDER``, which needs no home.
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +25,7 @@ from citewell.audit.tiles import (
 )
 from citewell.audit.writer import stored_tree
 from citewell.errors import LogError, UsageError
+from citewell.replacing import replace_file
 
 if TYPE_CHECKING:
     from citewell.audit.database import Rows
@@ -57,8 +56,8 @@ def export(log: Log, folder: Path) -> int:
         with log.database.reading() as rows:
             _tiles(rows, newest.size, folder)
             _entries(rows, newest.size, folder)
-        _write(folder / KEYS, (log.keys.published() + "\n").encode())
-        _write(there, text.encode())
+        replace_file(folder / KEYS, (log.keys.published() + "\n").encode())
+        replace_file(there, text.encode())
     except (OSError, ValueError) as error:
         raise LogError(f"export to {folder}: {error}", hint="name a folder that can be written") from error
     return newest.size
@@ -76,7 +75,7 @@ def _tiles(rows: Rows, size: int, folder: Path) -> None:
                 "SELECT hash FROM tree WHERE level = ? AND place >= ? AND place < ? ORDER BY place",
                 (level, number * FULL, number * FULL + width),
             )
-            _write(path, b"".join(bytes(digest) for (digest,) in found))
+            replace_file(path, b"".join(bytes(digest) for (digest,) in found))
         level, count = level + 1, count // FULL
 
 
@@ -90,14 +89,6 @@ def _entries(rows: Rows, size: int, folder: Path) -> None:
             " WHERE seq >= ? AND seq < ? ORDER BY seq",
             (first, first + width),
         ).fetchall()
-        _write(folder / bundle_path(number, width), write_bundle([leaf(*row[:5]) for row in found]))
+        replace_file(folder / bundle_path(number, width), write_bundle([leaf(*row[:5]) for row in found]))
         lines = [json.dumps({"seq": row[0], "body": row[5]}, ensure_ascii=False) + "\n" for row in found]
-        _write(folder / bodies_path(number), "".join(lines).encode("utf-8", "surrogatepass"))
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all: readers may follow an export that is being brought up to date."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    unfinished.write_bytes(data)
-    os.replace(unfinished, path)
+        replace_file(folder / bodies_path(number), "".join(lines).encode("utf-8", "surrogatepass"))

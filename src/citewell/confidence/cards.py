@@ -9,7 +9,6 @@ how a card is made.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -21,6 +20,7 @@ from citewell.config import Config
 from citewell.errors import ConfigError
 from citewell.identity import canonical_json, hash_value, plain
 from citewell.records import Maker, Record, Trace
+from citewell.replacing import replace_file
 
 FORMAT = "citewell-card/1"
 STALE = "the calibration card in use is stale"
@@ -167,11 +167,7 @@ def write_card(card: Card, path: Path) -> None:
     """Raises ConfigError when the file cannot be written."""
     data = canonical_json({"card": plain(card), "hash": card.hash}) + b"\n"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Whole or not at all: the card before may be in use.
-        beside = path.with_name(f".{path.name}.new")
-        beside.write_bytes(data)
-        os.replace(beside, path)
+        replace_file(path, data)  # the card before may be in use
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be written ({error.strerror})", hint="choose another --out"

@@ -9,7 +9,6 @@ what a question means.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache
@@ -24,6 +23,7 @@ from citewell.index.lance import SETS, TABLE, LanceIndex, Stored
 from citewell.index.snapshot import Snapshot
 from citewell.ports import Embedder, Hit, Listed, Vectors
 from citewell.records import Chunk
+from citewell.replacing import replace_file
 
 VERSIONS, LIST = "versions", "acl.json"
 EVERYBODY: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ class IsolatedIndex:
         versions = self._made[version]
         for name, one in versions.items():
             self._member(name).pin(one)
-        _write(file, msgspec.json.encode(versions))
+        replace_file(file, msgspec.json.encode(versions), synced=True)
 
     # --- writing ----------------------------------------------------------------------------------
 
@@ -162,7 +162,7 @@ class IsolatedIndex:
         name = hash_value(list(members)).rpartition(":")[2][:24]
         index = self._member(name)
         if not Path(index.path, LIST).exists():
-            _write(Path(index.path, LIST), msgspec.json.encode(members))
+            replace_file(Path(index.path, LIST), msgspec.json.encode(members), synced=True)
         return index
 
     def _member(self, name: str) -> LanceIndex:
@@ -243,14 +243,3 @@ class Several:
 
 def _named(versions: Mapping[str, str]) -> str:
     return "isolated-" + hash_value(dict(versions)).rpartition(":")[2][:32]
-
-
-def _write(file: Path, data: bytes) -> None:
-    """Whole or not at all, and on the disk."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_name(f"{file.name}.{os.getpid()}.new")
-    with open(temporary, "wb") as writing:
-        writing.write(data)
-        writing.flush()
-        os.fsync(writing.fileno())
-    temporary.replace(file)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import heapq
 import json
-import os
 import re
 import secrets
 from collections.abc import Iterator, Sequence
@@ -33,6 +32,7 @@ from citewell.feedback.signals import TROUBLE
 from citewell.feedback.store import ACCEPTED, DISMISSED
 from citewell.identity import plain
 from citewell.records import AuditRecord, Case, CaseSpan, Record, Status
+from citewell.replacing import replace_file
 
 if TYPE_CHECKING:
     from citewell.assembly import Assembly
@@ -232,10 +232,8 @@ class Reviewing:
         fresh = [case for case in cases.values() if case.id not in ids]
         if fresh or len(kept) < len(lines):
             text = "".join(f"{line}\n" for line in [*kept, *(msgspec.json.encode(c).decode() for c in fresh)])
-            beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
             try:
-                beside.write_text(text, encoding="utf-8")
-                os.replace(beside, path)
+                replace_file(path, text.encode())
             except OSError as error:
                 raise UsageError(f"{path} cannot be written: {error}", hint="name another file") from error
         return Written(

@@ -1,0 +1,29 @@
+"""Files that are replaced whole."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from citewell.replacing import replace_file
+
+
+@pytest.mark.parametrize("synced", [False, True])
+def test_who_writes_a_file_at_once_with_others_leaves_it_whole(tmp_path: Path, synced: bool) -> None:
+    path = tmp_path / "made" / "card.json"
+    versions = [letter * 300_000 for letter in (b"a", b"b", b"c", b"d")]
+    with ThreadPoolExecutor(len(versions)) as pool:
+        list(pool.map(lambda data: replace_file(path, data, synced=synced), versions * 5))
+    assert path.read_bytes() in versions
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_file_that_cannot_be_replaced_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "card.json"
+    path.mkdir()
+    (path / "full").touch()
+    with pytest.raises(OSError, match="card"):
+        replace_file(path, b"new")
+    assert list(tmp_path.iterdir()) == [path]
