@@ -353,6 +353,17 @@ def test_an_object_behind_a_word_is_still_the_answer(
     assert any("words before the object" in note for note in draft.notes)
 
 
+@pytest.mark.parametrize(("start", "end"), [("", ""), ("```json\n", "\n```")])
+def test_words_behind_an_object_are_left_out_and_told(
+    play: Play_, passages: Any, start: str, end: str
+) -> None:
+    play(lambda asked, before: Reply(text=f"{start}{OBJECT}{end}\nThe toll was abolished in 1958."))
+    draft = write("openai:m", passages, Writer(form="schema"))
+    assert draft.text == "The bridge opened in 1932."
+    assert any("words behind the object" in note and "1958" in note for note in draft.notes)
+    assert not any("not whole" in note for note in draft.notes)
+
+
 @pytest.mark.parametrize(
     "evidence",
     [

@@ -6,6 +6,7 @@ does not fit is told, never guessed at. Knows nothing about models.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -59,8 +60,11 @@ def read_structured(
     begin = _begin(completion)
     if begin is None:
         return None
+    closed = _closed(completion, begin)
     text, before = completion[begin:], _FENCE.sub("", completion[:begin]).strip()
+    behind = completion[closed:].strip().removeprefix("```").strip() if closed else ""
     notes = [f"words before the object were left out: “{before[:80]}”"] if before else []
+    notes += [f"words behind the object were left out: “{behind[:80]}”"] if behind else []
     unread = False
     stated: list[Stated] = []
     for raw in _members(text, "claims"):
@@ -78,7 +82,7 @@ def read_structured(
     if any(_echoed(one.claim) for one in stated):
         notes.append("words of the form itself were given back as a claim and left out")
         stated = [one for one in stated if not _echoed(one.claim)]
-    if whole and not _closed(text):
+    if whole and closed is None:
         notes.append("the object is not whole; what is whole of it was read")
     body, ranges = "", []
     for one in stated:
@@ -98,7 +102,7 @@ def read_structured(
         )  # fmt: skip
     written = read_marked(body, ranges, sources, missing=missing)
     told = (*written.notes, *dict.fromkeys(notes))
-    abstains = written.abstains or (not stated and not unread and _closed(text))
+    abstains = written.abstains or (not stated and not unread and closed is not None)
     return msgspec.structs.replace(written, notes=told, abstains=abstains)
 
 
@@ -183,10 +187,9 @@ def _last(pattern: str, text: str) -> re.Match[str] | None:
     return next(reversed(list(re.finditer(pattern, text))), None)
 
 
-def _closed(text: str) -> bool:
-    body = text.rstrip().removesuffix("```").rstrip()
+def _closed(text: str, begin: int) -> int | None:
+    """Where the object that begins there ends; None when it is cut off, or no JSON."""
     try:
-        msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    return True
+        return json.JSONDecoder().raw_decode(text, begin)[1]
+    except (ValueError, RecursionError):
+        return None
