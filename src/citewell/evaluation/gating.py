@@ -1,8 +1,8 @@
 """What a run must reach before a change goes out: thresholds in a file, kept for one model, prompt, settings.
 
 In: a TOML file and a run. Out: a :class:`GateReport`. A rule applies where all that it names is the run's;
-what was not measured does not pass, nor what mostly was not, and neither does a run of which cases failed, or
-that no rule applies to.
+what was not measured does not pass, nor what more than 1 in 20 cases left unscored where the rule allows no
+more, and neither does a run of which cases failed, or that no rule applies to.
 Form of the file:
 
     [[rule]]
