@@ -27,7 +27,8 @@ class Maker(Record, frozen=True, kw_only=True):
 
 
 class Measure(Record, frozen=True, kw_only=True):
-    """A value with how many it was made from; ``value`` is None when nothing was measured."""
+    """A value with how many it was made from; ``value`` is None when nothing was measured. ``maker`` is ""
+    when nobody measured, ``note`` when nothing is missing."""
 
     value: float | None
     n: int

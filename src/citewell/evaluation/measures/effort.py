@@ -20,12 +20,10 @@ TOTAL = "total"
 def consistency(judged: Judged) -> Score:
     """Unscored when a comparison is missing: the mean of those that were made is of other drafts."""
     report = judged.observed.confidence
-    if report is None:
+    if report is None or not report.consistency_score.maker:  # nobody compared
         return NOT_ASKED
     made = report.consistency_score
-    if made.note.endswith("unchecked"):
-        return one(None, made.note)
-    return NOT_ASKED if made.value is None else one(made.value)
+    return one(None if made.note else made.value, made.note)
 
 
 def _tokens(kind: str) -> Callable[[Judged], Score]:
