@@ -336,6 +336,11 @@ def test_latency_by_stage_is_a_nearest_rank() -> None:
         ("Yes", "No: one cannot say yes here.", False),
         ("Yes.", "Yes, it does.", True),
         ("no", "The answer is no.", True),
+        ("no", "The answer is **no**, as the lease has ended", True),
+        ("no", "There is no doubt that it does.", False),
+        ("no", "It ranked No. 5 with debt.", False),
+        ("yes", "The answer is yes: it has no debt.", True),
+        ("no", "Some say yes; the answer is no.", False),
         ("Yes", "It opened in 1932.", False),
     ],
 )

@@ -18,6 +18,8 @@ ENOUGH_F1 = 0.5
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _OPPOSITE = {"yes": "no", "no": "yes"}
+# As an answer, before a stop or an end: "no doubt" and "No. 5" answer nothing.
+_ANSWERING = re.compile(r"\b(yes|no)\b(?=\s*(?:$|[,;:!?*)\"'”]|\.(?!\s*\d))|\s+[-–—]\s)", re.I | re.M)
 _NO_VALUE = {Form.DATE, Form.YEAR, Form.ORDINAL}
 
 
@@ -63,12 +65,12 @@ def numbers_match(expected: str, answer: str, context: str = "") -> bool | None:
     return all(check.holds for check in checks if check.quantity.text in wanted)
 
 
-def _agrees(word: str, answer: list[str]) -> tuple[bool, str]:
-    """What an answer begins with counts; one that begins with neither must hold the word, and not its
-    opposite."""
-    other = _OPPOSITE[word]
-    first = next((given for given in answer[:1] if given in _OPPOSITE), "")
-    right = first == word if first else word in answer and other not in answer
+def _agrees(word: str, answer: str) -> tuple[bool, str]:
+    """What an answer begins with counts; one that begins with neither must answer with the word somewhere,
+    and nowhere with its opposite."""
+    first = next((given for given in normalised(answer)[:1] if given in _OPPOSITE), "")
+    given = {first} if first else {found.lower() for found in _ANSWERING.findall(answer)}
+    right = given == {word}
     return right, f"it says {word}" if right else f"it does not say {word}"
 
 
@@ -76,7 +78,7 @@ def says(expected: str, answer: str, context: str = "") -> tuple[bool, str]:
     """Whether the answer is right, and by which rule: yes or no where that is all that is expected, numbers
     where some are, else the words one after another, else at least half of them by F1."""
     if (word := " ".join(normalised(expected))) in _OPPOSITE:
-        return _agrees(word, normalised(answer))
+        return _agrees(word, answer)
     held = numbers_match(expected, answer, context)
     if held is not None:
         return held, "its numbers are the expected ones" if held else "an expected number is not in it"
