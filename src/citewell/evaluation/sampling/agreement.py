@@ -203,8 +203,9 @@ def _scored_claims(record: AuditRecord, said: Mapping[int, bool]) -> dict[int, S
 
 def _thinned(sample: JudgedSample, answers: Set[str]) -> set[str]:
     """Those of ``answers`` that an even draw of what this sample was drawn from would have had too: each is
-    kept by the same chance, whatever its stratum, and so is then what all samples keep together. They are the
-    first in the order of the draw, so that two draws of one seed give nothing a second chance."""
+    kept by the same chance, whatever its stratum, and so is what all samples keep together of one time; what
+    stands in the windows of several had more chances, right or wrong. They are the first in the order of the
+    draw, so that two draws of one seed give nothing a second chance."""
     strata: dict[float, set[str]] = defaultdict(set)
     for one, _ in sample.labels:
         if one.request_id in answers:
