@@ -233,6 +233,46 @@ def test_a_key_in_force_is_not_lost(path: Path, make: Make, monkeypatch: pytest.
         SqliteLog(path).replace_lost_key("the handover is only unfinished")
 
 
+@pytest.mark.parametrize("harm", ["gone", "torn"])
+def test_a_handover_that_was_cut_short_is_finished_without_the_old_key(
+    path: Path, make: Make, monkeypatch: pytest.MonkeyPatch, harm: str
+) -> None:
+    log = SqliteLog(path)
+    log.append(make(1))
+
+    def die(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(log.keys, "take_up", die)
+    with pytest.raises(KeyboardInterrupt):
+        log.hand_over()
+    log.close()
+    old = path.parent / "keys" / "signing.key"
+    if harm == "gone":
+        old.unlink()
+    else:
+        old.write_text("PRIVATE+KEY+", encoding="utf-8")
+    again = SqliteLog(path)
+    again.append(make(2))
+    again.hand_over()
+    assert again.check().ok
+    assert len(again.keys.published().splitlines()) == 3
+
+
+def test_a_key_that_is_not_the_logs_is_not_published(path: Path, tmp_path: Path, make: Make) -> None:
+    log = backed_up(path, tmp_path / "safe", make)
+    other = tmp_path / "other"
+    other.mkdir()
+    backed_up(other / "audit.sqlite", tmp_path / "foreign", make)
+    shutil.copy(tmp_path / "foreign" / "signing.key", tmp_path / "keys")
+    again = SqliteLog(path)
+    with pytest.raises(LogError, match="is not in") as refused:
+        again.append(make(2))
+    assert "--lost" in str(refused.value.hint)
+    assert again.keys.published() == log.keys.published()
+    assert len(again.keys.published().splitlines()) == 1
+
+
 def test_a_key_is_not_said_to_be_destroyed_while_it_stands_in_a_file(tmp_path: Path) -> None:
     keys = FolderKeys(tmp_path / "keys", wait_s=0.1)
     key = keys.subject("alice").key

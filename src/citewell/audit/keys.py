@@ -128,8 +128,8 @@ class FolderKeys:
         return keyed_hash(self._pepper, text)
 
     def can_sign(self) -> bool:
-        """Whether there is a signing key."""
-        return (self.folder / SIGNING).exists()
+        """Whether there is a signing key, or what may become one: see :meth:`take_up`."""
+        return any((self.folder / name).exists() for name in (SIGNING, NEXT))
 
     def signer(self) -> Signer:
         """The key that signs, made on first use under the log's origin. Raises LogError."""
@@ -157,24 +157,22 @@ class FolderKeys:
             write_private(self.folder / NEXT, made.private_text())
         return made
 
-    def take_up(self, public: str) -> Signer:
-        """Puts the next key in force and forgets the old one, where another process has not done so already.
-        Raises LogError when it is another key."""
-        if self.can_sign() and (signer := Signer.read(self.folder / SIGNING)).public_text() == public:
-            return signer
-        path = self.folder / NEXT
-        if not path.exists():
-            raise LogError(
-                f"the signing key {public} is not in {self.folder}",
-                hint=LOST_KEY,
-            )
-        signer = Signer.read(path)
-        if signer.public_text() != public:
-            raise LogError(f"{path} is another key than {public}", hint=LOST_KEY)
+    def take_up(self, in_force: Callable[[Signer], bool]) -> Signer:
+        """The key for which ``in_force`` holds. Where that is the next one, it takes the old one's place, and
+        the old one is forgotten. Raises LogError when neither is it."""
+        held = self._held(in_force)
+        if held is None:
+            if (self.folder / SIGNING).exists():
+                # Says what is wrong with it, where it cannot be read.
+                Signer.read(self.folder / SIGNING)
+            raise LogError(f"the key that signs the log is not in {self.folder}", hint=LOST_KEY)
+        signer, name = held
         with _as_log_error(self.folder):
+            # No other key: who checks the log trusts those that are published.
             self._publish(signer)
-            os.replace(path, self.folder / SIGNING)
-            sync_folder(self.folder)
+            if name == NEXT:
+                os.replace(self.folder / NEXT, self.folder / SIGNING)
+                sync_folder(self.folder)
         return signer
 
     def _publish(self, signer: Signer) -> None:
@@ -220,11 +218,14 @@ class FolderKeys:
 
     def has(self, in_force: Callable[[Signer], bool]) -> bool:
         """Whether a key for which ``in_force`` holds signs here, or will once a handover is finished."""
+        return self._held(in_force) is not None
+
+    def _held(self, in_force: Callable[[Signer], bool]) -> tuple[Signer, str] | None:
         for name in (SIGNING, NEXT):
             with suppress(LogError):
-                if in_force(Signer.read(self.folder / name)):
-                    return True
-        return False
+                if in_force(signer := Signer.read(self.folder / name)):
+                    return signer, name
+        return None
 
     def begin_anew(self) -> Signer:
         """A key that never signed before, in the place of whatever is there."""

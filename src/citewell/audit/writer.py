@@ -16,7 +16,7 @@ import msgspec
 from citewell.audit.checkpoints import checkpoint
 from citewell.audit.database import Database, Row, Rows
 from citewell.audit.entries import COLUMNS, EntryKind, leaf, only
-from citewell.audit.keys import LOST_KEY, FolderKeys, Signer
+from citewell.audit.keys import FolderKeys, Signer
 from citewell.audit.merkle import Frontier, Tree, leaf_hash
 from citewell.audit.notes import handover, read_checkpoint
 from citewell.errors import LogError, LogIntegrityError, UsageError
@@ -131,19 +131,10 @@ class Writer:
         """The key in force. A handover that was cut short after its entry was durable is finished here."""
         if self._signer is not None and note == self._newest[0]:
             return self._signer
-        if self._signer is None:
-            self._refuse_if_lost(note)
-        signer = self._signer or self.keys.signer()
-        if not self._in_force(rows)(signer):
-            named = _named(rows)
-            if not named:
-                raise LogError(
-                    f"the key in {self.keys.folder} is not the one that signed {self.database.where}",
-                    hint=LOST_KEY,
-                )
-            signer = self.keys.take_up(named)
-        self._signer = signer
-        return signer
+        in_force = self._in_force(rows)
+        if self._signer is None or not in_force(self._signer):
+            self._signer = self.keys.take_up(in_force) if note else self.keys.signer()
+        return self._signer
 
     def in_force(self) -> Callable[[Signer], bool]:
         """Whether a key is the one that signs this log; of an empty log any is."""
@@ -162,14 +153,8 @@ class Writer:
         there: it has to come back together with the people."""
         if not self.keys.can_sign():
             with self.database.reading() as rows:
-                self._refuse_if_lost(head(rows)[1])
-
-    def _refuse_if_lost(self, note: str) -> None:
-        if note and not self.keys.can_sign():
-            raise LogError(
-                f"the signing key of {self.database.where} is not in {self.keys.folder}",
-                hint=LOST_KEY,
-            )
+                if head(rows)[1]:
+                    self.keys.take_up(self._in_force(rows))
 
     def hand_over(self, timestamp: str, reason: str) -> str:
         """An entry of which the old key signs both the handover and the checkpoint; the new public key."""
