@@ -123,3 +123,19 @@ def test_nobody_is_told_that_nothing_was_written_where_nobody_can_tell(
     assert log.size() == 6
     log.append(some_record(7))
     assert log.check().ok
+
+
+@pytest.mark.parametrize("drops", ["before", "after"])
+def test_a_handover_is_told_as_it_is_whenever_the_connection_was_lost(
+    log: Log, drops: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = Line(log.database, monkeypatch)
+    line.drops = drops
+    if drops == "before":
+        with pytest.raises(LogError, match="closed the connection"):
+            log.hand_over()
+    else:
+        assert log.keys.published().splitlines()[-1] != log.hand_over()
+    assert len(list(log.entries(EntryKind.KEY))) == (drops == "after")
+    log.append(some_record(2))
+    assert log.check().ok

@@ -1,8 +1,8 @@
 """Puts sealed entries into the log's tables: a group is one transaction, one step of the tree, one signature.
 
 In: sealed bodies, the database, the keys. Out: the leaves' hashes, once entries, tree and signed checkpoint
-are durable together; or an error, and nothing was written. Also changes the key that signs. Knows nothing
-about what is in a body, or who waits for it.
+are durable together; or an error, and nothing was written, but for an UnsettledError. Also changes the key
+that signs. Knows nothing about what is in a body, or who waits for it.
 """
 
 from __future__ import annotations
@@ -42,6 +42,10 @@ class UnsettledError(LogError):
     retryable = False
 
 
+_Put = tuple[list[bytes], tuple[str, Frontier]]
+"""The hashes of a group's leaves, and the state that is the newest once its transaction has ended."""
+
+
 class Writer:
     """One at a time: whoever uses it from several threads keeps them apart."""
 
@@ -53,14 +57,20 @@ class Writer:
     def write(self, group: Sequence[Sealed], *, lost: Signer | None = None) -> list[bytes]:
         """The leaves' hashes; ``lost`` signs because the key in force is gone. Raises UnsettledError where
         the database is gone with the answer to COMMIT, and nobody can tell."""
-        put: tuple[list[bytes], tuple[str, Frontier]] | None = None
+        return self._durable(
+            lambda rows: self._put(rows, group, lost or self.signing_key(rows, head(rows)[1]))
+        )
+
+    def _durable(self, put: Callable[[Rows], _Put]) -> list[bytes]:
+        """The leaves' hashes, once what ``put`` did is durable."""
+        done: _Put | None = None
         try:
             with self.database.writing() as rows:
-                put = self._put(rows, group, lost or self.signing_key(rows, head(rows)[1]))
+                done = put(rows)
         except LogError as error:
-            if put is None or not self._stands(*put, error):
+            if done is None or not self._stands(*done, error):
                 raise
-        hashes, self._newest = put
+        hashes, self._newest = done
         return hashes
 
     def _stands(self, hashes: Sequence[bytes], newest: tuple[str, Frontier], error: LogError) -> bool:
@@ -80,10 +90,7 @@ class Writer:
             ) from error
         return [bytes(digest) for (digest,) in found] == hashes
 
-    def _put(
-        self, rows: Rows, group: Sequence[Sealed], *signers: Signer
-    ) -> tuple[list[bytes], tuple[str, Frontier]]:
-        """The leaves' hashes, and what is the newest state once the transaction has ended."""
+    def _put(self, rows: Rows, group: Sequence[Sealed], *signers: Signer) -> _Put:
         size, note = head(rows)
         frontier = self._frontier(rows, size, note)
         _write_entries(rows, group, size + 1)
@@ -158,17 +165,18 @@ class Writer:
 
     def hand_over(self, timestamp: str, reason: str) -> str:
         """An entry of which the old key signs both the handover and the checkpoint; the new public key."""
-        # Under the log's lock from the first: the next key of another handover would replace this one's.
+        self._durable(lambda rows: self._put_handover(rows, timestamp, reason))
+        self._signer = None
         with self.database.writing() as rows:
-            old = self.signing_key(rows, head(rows)[1])
-            new = self.keys.next_signer(old.name)
-            names = (old.public_text(), new.public_text())
-            signature = base64.b64encode(old.sign(handover(*names))).decode()
-            _, newest = self._put(rows, [_key_entry(timestamp, *names, signature, reason)], old, new)
-        self._signer, self._newest = None, newest
-        with self.database.writing() as rows:
-            self.signing_key(rows, head(rows)[1])
-        return names[1]
+            return self.signing_key(rows, head(rows)[1]).public_text()
+
+    def _put_handover(self, rows: Rows, timestamp: str, reason: str) -> _Put:
+        old = self.signing_key(rows, head(rows)[1])
+        # Under the log's lock: the next key of another handover would replace this one's.
+        new = self.keys.next_signer(old.name)
+        names = (old.public_text(), new.public_text())
+        signature = base64.b64encode(old.sign(handover(*names))).decode()
+        return self._put(rows, [_key_entry(timestamp, *names, signature, reason)], old, new)
 
     def replace_lost_key(self, timestamp: str, reason: str) -> str:
         """A new key, signed by nobody but itself. Raises UsageError while the one in force is there."""
