@@ -87,7 +87,8 @@ def test_what_is_open_for_reading_only_is_not_changed(postgres_url: str) -> None
 def test_walks_over_a_whole_log_are_not_read_into_memory(postgres_url: str) -> None:
     written = opened(postgres_url)
     read = PostgresDatabase(postgres_url, schema=written.schema, readonly=True)
-    long = "SELECT number, repeat('x', 2000) FROM generate_series(1, ?) number ORDER BY number"
+    # As long as a record with all it retrieved may be.
+    long = "SELECT number, repeat('x', 30000) FROM generate_series(1, ?) number"
     before = getrusage(RUSAGE_SELF).ru_maxrss
     with read.reading() as rows:
         first, second = iter(rows.execute(long, (100_000,))), iter(rows.execute(long, (100_000,)))
