@@ -51,7 +51,7 @@ class PostgresDatabase:
         self._error: type[Exception] = psycopg.Error
         self._url, self._wait_ms = url, int(wait_s * 1000)
         self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
-        self._readonly, self._closed = readonly, False
+        self._closed = False
         with self._as_log_error():
             self._writer = None if readonly else self._open_writer()
             self._reader = self._open_reader()
@@ -144,6 +144,7 @@ class PostgresDatabase:
 
         connection = self._open()
         connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+        connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"'.encode())
         return connection
 
     def _open_reader(self) -> psycopg.Connection[Row]:
@@ -165,8 +166,6 @@ class PostgresDatabase:
                 f"audit.database is no URL of PostgreSQL: {named(self._url)}",
                 hint="write postgresql://USER:PASSWORD@HOST/DATABASE, and in a password %25 for %, %40 for @",
             ) from None
-        if not self._readonly:
-            connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"'.encode())
         connection.execute(f'SET search_path TO "{self.schema}"'.encode())
         connection.execute(f"SET lock_timeout = {self._wait_ms}".encode())
         # Plans are made for the values at hand: a key may have ten records or a million.
