@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from citewell.audit import EntryKind, SqliteLog
-from citewell.audit.bodies import ERASED, decrypt, fill_in, opened, set_apart
+from citewell.audit.bodies import KEY_MISSING, decrypt, fill_in, opened, set_apart
 from citewell.audit.keys import FolderKeys
 from citewell.audit.personal import PUBLIC
 from citewell.errors import LogIntegrityError
@@ -125,14 +125,14 @@ def test_no_word_of_a_person_is_in_the_log_file(tmp_path: Path, make) -> None:  
     assert log.record(record.request_id) == record
 
 
-def test_a_destroyed_key_erases_and_proves_on(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
+def test_a_destroyed_key_hides_and_proves_on(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
     log = SqliteLog(tmp_path / "audit.sqlite")
     log.append(make(1, user="alice"))
     log.append(make(2, user="bob"))
     before = log.checkpoint()
     pseudonym = log.keys.destroy("alice")
     erased, kept = log.body(log.at(1)), log.body(log.at(2))
-    assert (erased["user_query"], erased["user"]) == (ERASED, ERASED)
+    assert (erased["user_query"], erased["user"]) == (KEY_MISSING, KEY_MISSING)
     assert erased["claims"][0]["verdict"]["status"] == "VERIFIED"
     assert erased["retrieval_results"] == []
     assert kept["user_query"] == "question 2?"
@@ -149,7 +149,7 @@ def test_who_comes_back_is_somebody_new(tmp_path: Path, make) -> None:  # type: 
     log.keys.destroy("alice")
     log.append(make(2))
     assert log.at(1).subject != log.at(2).subject
-    assert [log.body(log.at(seq))["user_query"] for seq in (1, 2)] == [ERASED, "question 2?"]
+    assert [log.body(log.at(seq))["user_query"] for seq in (1, 2)] == [KEY_MISSING, "question 2?"]
 
 
 def test_texts_of_one_entry_are_not_taken_for_anothers(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
@@ -168,7 +168,7 @@ def test_texts_of_one_entry_are_not_taken_for_anothers(tmp_path: Path, make) -> 
 def test_without_the_keys_a_copy_of_the_log_says_nothing(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
     SqliteLog(tmp_path / "audit.sqlite").append(make(1))
     copy = SqliteLog(tmp_path / "audit.sqlite", keys=FolderKeys(tmp_path / "elsewhere"), readonly=True)
-    assert copy.body(copy.at(1))["user_query"] == ERASED
+    assert copy.body(copy.at(1))["user_query"] == KEY_MISSING
     assert not (tmp_path / "elsewhere").exists()
 
 

@@ -1,6 +1,7 @@
 """A log that an older Citewell wrote stays readable and checkable. Add a golden file a format; change none.
 
-The files are SQL dumps of a log of six entries, of its people's keys, and its public keys. Bob was erased.
+The files are SQL dumps of a log of six entries, of its people's keys, and its public keys. Bob's key was
+destroyed without an entry of it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from citewell.audit import SqliteLog
-from citewell.audit.bodies import ERASED
+from citewell.audit.bodies import KEY_MISSING
 from citewell.audit.issuing import issue
 from citewell.audit.receipt_check import check_receipt
 from citewell.audit.receipts import written
@@ -32,7 +33,7 @@ def test_an_older_log_is_read_and_checked(version: str, tmp_path: Path) -> None:
     assert log.check(key=published.splitlines()[0]).ok
     assert log.size() == 6
     assert log.record(f"req_{1:024d}").user_query == "question 1?"
-    assert log.record(f"req_{2:024d}").user_query == ERASED
+    assert log.record(f"req_{2:024d}").user_query == KEY_MISSING
     assert log.body(log.at(6)) == {"score": 0.5, "text": "after the handover"}
     assert log.prove(2).size == 6
     receipt = issue(log, f"req_{1:024d}")

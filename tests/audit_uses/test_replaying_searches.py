@@ -110,6 +110,9 @@ def test_a_record_from_before_says_that_it_does_not_hold_them(opened: Opened) ->
 def test_what_an_erased_person_asked_cannot_be_asked_again(opened: Opened) -> None:
     kb = opened(Config())
     answer = kb.ask(QUESTION, user="alice")
+    bobs = kb.ask(QUESTION, user="bob")
     kb.audit.erase("alice")
-    with pytest.raises(UsageError, match="was erased"):
-        kb.audit.replay(answer.request_id)
+    kb.log.keys.destroy("bob")
+    for asked, match in ((answer, "was erased"), (bobs, "is missing")):
+        with pytest.raises(UsageError, match=match):
+            kb.audit.replay(asked.request_id)

@@ -158,8 +158,21 @@ def test_a_person_is_forgotten_everywhere(home: Home, tmp_path: Path) -> None:
     bob = home.queries.page(AuditQuery(user="bob")).records[0]
     assert bob.user_query == "what bob asked?"
     stolen = SqliteLog(backup / "audit.sqlite", keys=home.log.keys, readonly=True)
-    assert stolen.record(f"req_{1:024d}").user_query == "[erased]"
+    # A copy from before knows of no erasure: its texts are there, and nothing opens them.
+    assert stolen.record(f"req_{1:024d}").user_query == "[key missing]"
     assert check_receipt(written(issue(home.log, f"req_{1:024d}"))).ok
+
+
+def test_a_missing_key_is_not_told_as_an_erasure(home: Home) -> None:
+    erase(home.log, "alice", reason="case 7")
+    home.log.keys.back_up(home.folder / "safe")
+    home.log.keys.destroy("bob")
+    read = {entry: home.log.record(f"req_{entry:024d}").user_query for entry in (1, 5)}
+    assert read == {1: "[erased]", 5: "[key missing]"}
+    paged = {record.request_id: record.user_query for record in home.queries.page(AuditQuery()).records}
+    assert [paged[f"req_{entry:024d}"] for entry in (1, 5)] == list(read.values())
+    home.log.restore_keys(home.folder / "safe")
+    assert home.log.record(f"req_{5:024d}").user_query == "what bob asked?"
 
 
 def test_an_erasure_is_recorded_by_pseudonym(home: Home) -> None:

@@ -10,7 +10,7 @@ name is in ``personal.PUBLIC``.
 
 **Reading.** ``Log.get(request_id)``, ``Log.at(seq)``, ``Log.latest(kind)``, ``Log.entries(kind, after=seq)``
 give an :class:`Entry` as sealed; ``Log.body(entry)`` opens it: a dict whose personal texts are filled in, or
-read ``bodies.ERASED`` when the subject's key is destroyed. ``Log.record(request_id)`` is the AuditRecord.
+read as ``bodies.UNREADABLE`` has it without them or their key. ``Log.record(request_id)`` is the AuditRecord.
 ``Log.texts(entry)`` gives the entry's salt and its texts by JSON pointer; ``bodies.opened(body, salt,
 texts)`` the salt of each, which opens that field to a stranger and no other. ``Log.database`` runs SQL
 (:mod:`citewell.audit.database`), ``Log.keys`` is the KeyStore: ``find(name)`` for a pseudonym,

@@ -2,7 +2,8 @@
 
 In: a body, and the key of the person it is about. Out: the bytes to seal, in which each personal text is a
 ``{"sealed": "salted-sha256:..."}``, and the texts by their JSON pointer with the entry's salt, encrypted
-under that key. Without the key a text reads as ``ERASED``; numbers, ids, statuses and counts stay.
+under that key. A text that was erased reads as ``ERASED``, one whose key is not there as ``KEY_MISSING``;
+numbers, ids, statuses and counts stay.
 :mod:`citewell.audit.personal` says what is personal. Knows nothing about storage; the cipher is AES-256-GCM,
 bound to the entry's body and subject.
 """
@@ -34,7 +35,14 @@ from citewell.identity import (
 from citewell.records import Record
 
 ERASED = "[erased]"
-"""What a personal text reads as once its key is destroyed."""
+"""What a personal text reads as once it is destroyed with its key."""
+KEY_MISSING = "[key missing]"
+"""What it reads as while it is there and its key is not: that may come back from a backup."""
+UNREADABLE: Mapping[str, str] = {
+    ERASED: "whoever asked it was erased",
+    KEY_MISSING: "the key of whoever asked it is missing: `citewell audit key restore`",
+}
+"""What stands for a question that nobody can read, and why that is so."""
 
 SEALED = "sealed"
 NONCE_BYTES = 12
@@ -67,30 +75,41 @@ def set_apart(
     return canonical_json(sealed) if found.odd else sorted_json(sealed), texts
 
 
-def fill_in(stored: str, salt: bytes, texts: Texts | None) -> dict[str, Any]:
-    """``set_apart`` undone; every personal text is ``ERASED`` where ``texts`` is None.
+def open_body(
+    stored: str, body_hash: str, subject: str, sealed: object | None, key: bytes | None
+) -> dict[str, Any]:
+    """``set_apart`` undone, as far as ``sealed`` (what :func:`encrypt` gave) and ``key`` are there; see
+    ``UNREADABLE``. Raises LogIntegrityError like :func:`fill_in`."""
+    if sealed is None:
+        return _without_texts(stored, ERASED)
+    if key is None:
+        return _without_texts(stored, KEY_MISSING)
+    return fill_in(stored, *decrypt(sealed, key, body_hash, subject))
 
-    Raises LogIntegrityError when they are not the texts that ``stored`` has the salted hashes of, each one.
-    """
+
+def fill_in(stored: str, salt: bytes, texts: Texts) -> dict[str, Any]:
+    """``set_apart`` undone. Raises LogIntegrityError when ``stored`` has the salted hashes of other texts, or
+    of one more."""
     body: dict[str, Any] = msgspec.json.decode(stored)
-    if texts is not None:
-        if len(texts) != sum(stored.count(f'"{SEALED}":"{tag}') for tag in (SALTED_TAG, BLIND_TAG)):
-            raise _otherwise()
-        for path, (own, text) in opened(stored, salt, texts).items():
-            _put(body, path, own, text)
-        return body
+    if len(texts) != sum(stored.count(f'"{SEALED}":"{tag}') for tag in (SALTED_TAG, BLIND_TAG)):
+        raise _otherwise()
+    for path, (own, text) in opened(stored, salt, texts).items():
+        _put(body, path, own, text)
+    return body
 
+
+def _without_texts(stored: str, instead: str) -> dict[str, Any]:
     def walk(value: Any) -> Any:
         if type(value) is dict:
             if SEALED in value and len(value) <= 2:
-                return ERASED
+                return instead
             return {key: walk(item) for key, item in value.items()}
         if type(value) is list:
             return [walk(item) for item in value]
         return value
 
-    filled: dict[str, Any] = walk(body)
-    return filled
+    body: dict[str, Any] = walk(msgspec.json.decode(stored))
+    return body
 
 
 def _put(value: Any, pointer: str, salt: bytes, text: str) -> None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.audit.bodies import decrypt, encrypt, fill_in, set_apart
+from citewell.audit.bodies import decrypt, encrypt, open_body, set_apart
 from citewell.audit.check import CheckReport, check_log
 from citewell.audit.checkpoints import checkpoint
 from citewell.audit.database import Database, Row
@@ -221,8 +221,7 @@ class Log:
             after = found[-1][0]
 
     def body(self, entry: Entry) -> dict[str, Any]:
-        """The body with its personal texts; those read as ``ERASED`` when the subject's key is destroyed, or
-        missing for whatever reason: :meth:`check` tells the two apart.
+        """The body with its personal texts; those that nobody can read are ``ERASED`` or ``KEY_MISSING``.
 
         Raises LogIntegrityError when texts are not those that were sealed, UsageError when the content has
         expired.
@@ -235,16 +234,20 @@ class Log:
         if not entry.subject:
             body: dict[str, Any] = msgspec.json.decode(entry.body)
             return body
-        return fill_in(entry.body, *self.texts(entry))
+        return open_body(entry.body, entry.body_hash, entry.subject, *self._private(entry))
 
     def texts(self, entry: Entry) -> tuple[bytes, dict[str, str] | None]:
-        """The entry's salt and its personal texts by JSON pointer; (b"", None) once they are erased."""
-        key = self.keys.key(entry.subject) if entry.subject else None
-        if key is None:
+        """The entry's salt and its personal texts by JSON pointer; (b"", None) where nobody can read them."""
+        sealed, key = self._private(entry)
+        if sealed is None or key is None:
             return b"", None
+        return decrypt(sealed, key, entry.body_hash, entry.subject)
+
+    def _private(self, entry: Entry) -> tuple[object | None, bytes | None]:
+        """The encrypted texts of an entry and their key; None for what is not there."""
         with self.database.reading() as rows:
             row = rows.execute("SELECT sealed FROM private WHERE seq = ?", (entry.seq,)).fetchone()
-        return (b"", None) if row is None else decrypt(row[0], key, entry.body_hash, entry.subject)
+        return (None, None) if row is None else (row[0], self.keys.key(entry.subject))
 
     def record(self, request_id: str) -> AuditRecord:
         """The AuditRecord of one request. Raises UsageError when there is none."""

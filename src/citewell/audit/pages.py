@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from citewell.audit.bodies import decrypt, fill_in
+from citewell.audit.bodies import open_body
 from citewell.audit.finding import Candidate, Finder, cursor_of
 from citewell.audit.following import follow
 from citewell.audit.postings import Postings
@@ -227,11 +227,7 @@ class Queries:
                 continue
             if subject not in keys:
                 keys[subject] = self._log.keys.key(subject)
-            key = keys[subject]
-            if key is None or seq not in private:
-                yield seq, fill_in(text, b"", None)
-            else:
-                yield seq, fill_in(text, *decrypt(private[seq], key, body_hash, subject))
+            yield seq, open_body(text, body_hash, subject, private.get(seq), keys[subject])
 
 
 def refuse_counts(by: str, of: str) -> None:

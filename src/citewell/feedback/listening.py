@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from citewell.audit import EntryKind, Log
-from citewell.audit.bodies import ERASED
+from citewell.audit.bodies import UNREADABLE
 from citewell.audit.keys import asker
 from citewell.clock import stamp
 from citewell.errors import UsageError
@@ -114,10 +114,8 @@ class Listening:
 
     def _record(self, request_id: str) -> AuditRecord:
         record = self.log.record(request_id)
-        if record.user_query == ERASED:
-            raise UsageError(
-                f"whoever asked {request_id} was erased", hint="nothing can be said of it any more"
-            )
+        if why := UNREADABLE.get(record.user_query):
+            raise UsageError(f"nothing can be said of {request_id}", hint=why)
         return record
 
 

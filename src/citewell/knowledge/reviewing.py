@@ -21,7 +21,7 @@ import msgspec
 
 from citewell.access import EVALUATION, OWNER, Caller, Role
 from citewell.audit import AuditQuery, EntryKind
-from citewell.audit.bodies import ERASED
+from citewell.audit.bodies import UNREADABLE
 from citewell.audit.keys import asker
 from citewell.audit.question import ANY
 from citewell.clock import stamp
@@ -270,7 +270,7 @@ class Reviewing:
         walks = [self._walk(msgspec.structs.replace(query, since=since, limit=_PAGE)) for query in asked]
         seen: set[str] = set()
         for record in heapq.merge(*walks, key=lambda record: record.timestamp, reverse=True):
-            if record.request_id not in seen and record.user_query != ERASED:
+            if record.request_id not in seen and record.user_query not in UNREADABLE:
                 seen.add(record.request_id)
                 if self._seeing.review(record):
                     yield record
@@ -317,8 +317,8 @@ class Reviewing:
         record = self._record(request_id)
         if not reviewer.strip():
             raise UsageError("nobody decides", hint="say who reviews: --reviewer")
-        if record.user_query == ERASED:
-            raise UsageError(f"whoever asked {request_id} was erased", hint="no case can be made of it")
+        if why := UNREADABLE.get(record.user_query):
+            raise UsageError(f"no case can be made of {request_id}", hint=why)
         return record
 
     def _decide(

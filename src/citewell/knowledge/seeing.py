@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from citewell.access import Caller, Role
-from citewell.audit.bodies import ERASED
+from citewell.audit.bodies import UNREADABLE
 from citewell.errors import UsageError
 from citewell.records import AuditRecord, Trace
 
@@ -64,7 +64,7 @@ class Seeing:
 
     def owns(self, record: AuditRecord) -> bool:
         """Whether the caller asked it; who gave no name owns nothing."""
-        return self.caller.user not in ("", ERASED) and record.user == self.caller.user
+        return self.caller.user not in ("", *UNREADABLE) and record.user == self.caller.user
 
     def request(self, request_id: str) -> AuditRecord:
         """The record of one request. Raises UsageError when there is none for this caller."""
@@ -128,7 +128,7 @@ def named_by(record: AuditRecord) -> set[str]:
     # Without a version there is no document behind it: a writer's invention, and no way to ask what is there.
     named |= {citation.document_id for citation in cited if citation.document_version}
     named |= set(record.parameters.get("looked_into", ()))
-    return named - {"", ERASED}
+    return named - {"", *UNREADABLE}
 
 
 def requests_in(body: Any) -> set[str]:

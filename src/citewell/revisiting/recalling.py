@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from citewell.audit.bodies import ERASED
+from citewell.audit.bodies import UNREADABLE
 from citewell.audit.entries import EntryKind
 from citewell.audit.keys import asker
 from citewell.records import AuditRecord, Record
@@ -91,4 +91,4 @@ def readers_of(log: Log) -> dict[str, tuple[str, ...]]:
 
 
 def _known(name: str) -> str:
-    return "" if name == ERASED else name
+    return "" if name in UNREADABLE else name

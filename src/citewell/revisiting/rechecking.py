@@ -132,7 +132,7 @@ class Revisiting:
     def _claim(self, record: AuditRecord, claim: Claim, without: str) -> ClaimToday:
         cited = tuple(self._today(c, without) for c in claim.citations if c.start >= 0)
         told = ClaimToday(text=claim.text, then=claim.verdict.status, holds=None, citations=cited)
-        if not cited or _erased(claim.text):
+        if not cited or _unreadable(claim.text):
             return told
         kept = {Resolution.SAME, Resolution.MOVED}
         if all(today.resolution in kept and not today.around for today in cited):
@@ -217,10 +217,10 @@ class Revisiting:
         return self._then[key]
 
 
-def _erased(text: str) -> bool:
-    from citewell.audit.bodies import ERASED
+def _unreadable(text: str) -> bool:
+    from citewell.audit.bodies import UNREADABLE
 
-    return text == ERASED
+    return text in UNREADABLE
 
 
 def _line(text: str, start: int, end: int) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from citewell.answering.finding import BROADENED, SEARCHED_ALSO, SEARCHED_AS, unknown
-from citewell.audit.bodies import ERASED
+from citewell.audit.bodies import UNREADABLE
 from citewell.environment import environment
 from citewell.errors import UsageError
 from citewell.records import AuditRecord, Citation, Draft, DraftClaim, Maker, Passage, Quote, RetrievalResult
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 def replayed(parts: Assembly, record: AuditRecord) -> tuple[Replay, AuditRecord]:
     """The comparison, and the record as it came out. Raises UsageError when the index version is no longer
-    kept, or whoever asked was erased: their question cannot be put again."""
-    if record.user_query == ERASED:
+    kept, or nobody can read the question: it cannot be put again."""
+    if why := UNREADABLE.get(record.user_query):
         raise UsageError(
-            f"whoever asked {record.request_id} was erased",
+            f"nobody can read {record.request_id}: {why}",
             hint="`citewell audit prove` still shows its place; `audit recheck` still resolves its citations",
         )
     whole = _writes_again(parts, record)

@@ -112,9 +112,9 @@ def live_sample(knowledge_base: KnowledgeBase, record: AuditRecord) -> Sample | 
 
 
 def _answered(record: AuditRecord) -> bool:
-    from citewell.audit.bodies import ERASED
+    from citewell.audit.bodies import UNREADABLE
 
-    asked = record.user_query not in ("", ERASED) and record.user != EVALUATION
+    asked = record.user_query not in ("", *UNREADABLE) and record.user != EVALUATION
     return asked and bool(record.claims) and not record.error
 
 

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from citewell.access import EVALUATION
-from citewell.audit.bodies import ERASED
+from citewell.audit.bodies import UNREADABLE
 from citewell.audit.profiles import confidence_band
 from citewell.audit.question import AuditQuery, moment
 from citewell.errors import EvidenceError, UsageError
@@ -78,7 +78,7 @@ def draw(kb: KnowledgeBase, *, since: str = "30d", n: int = 50, seed: int = 0, b
     records = {
         record.request_id: record
         for record in kb.audit.every(query, reader=kb.caller.user)
-        if record.user != EVALUATION and not record.error and record.user_query != ERASED
+        if record.user != EVALUATION and not record.error and record.user_query not in UNREADABLE
     }
     claims = {
         request: {
@@ -125,9 +125,9 @@ def open_sample(kb: KnowledgeBase, sample_id: str) -> Sample:
             records[request] = kb.audit.record(request, reader=kb.caller.user)
         except UsageError:
             lost += 1
-    erased = {name for name, record in records.items() if record.user_query == ERASED}
-    lost += len(erased)
-    there = [one for one in items if one.request_id in records.keys() - erased]
+    unreadable = {name for name, record in records.items() if record.user_query in UNREADABLE}
+    lost += len(unreadable)
+    there = [one for one in items if one.request_id in records.keys() - unreadable]
     return _opened(kb, sample_id, there, records, body["population"], body["left_out"] + lost)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from citewell.audit.bodies import ERASED
+from citewell.audit.bodies import UNREADABLE
 from citewell.records import AuditRecord, Citation, Record, Status
 from citewell.server.pages.answers import view_of
 
@@ -51,7 +51,7 @@ def cited_from(document_id: str, records: Sequence[AuditRecord]) -> Cited:
                 # Of a claim that rests on several places each has a verdict of its own.
                 status = (one.verdict or claim.verdict).status
                 shares[status] += 1
-                if one.start >= 0 and one.quote != ERASED:
+                if one.start >= 0 and one.quote not in UNREADABLE:
                     quoted[one.quote].append((one, status))
     quotes = [
         Quoted(
