@@ -102,6 +102,21 @@ def test_walks_over_a_whole_log_are_not_read_into_memory(postgres_url: str) -> N
         database.close()
 
 
+def test_blocks_that_were_read_are_let_go(postgres_url: str) -> None:
+    """As tables are compared: thousands of statements in one transaction."""
+    written = opened(postgres_url)
+    read = PostgresDatabase(postgres_url, schema=written.schema, readonly=True)
+    block = "SELECT number, repeat('x', 10000) FROM generate_series(?::int, ?::int) number"
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+    with read.reading() as rows:
+        for start in range(0, 60_000, 600):
+            found = rows.execute(block, (start + 1, start + 600)).fetchall()
+            assert [number for number, _ in found] == list(range(start + 1, start + 601))
+    assert getrusage(RUSAGE_SELF).ru_maxrss - before < 100_000
+    for database in (read, written):
+        database.close()
+
+
 @pytest.mark.parametrize("setting", ["fsync", "synchronous_commit"])
 def test_a_server_that_does_not_sync_is_refused(setting: str) -> None:
     try:

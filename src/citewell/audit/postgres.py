@@ -12,7 +12,7 @@ import itertools
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from citewell.addresses import named
@@ -80,8 +80,8 @@ class PostgresDatabase:
     def reading(self) -> Iterator[Rows]:
         with self._read_lock, self._as_log_error():
             self._reader = self._live(self._reader, self._open_reader)
-            with self._reader.transaction(), ExitStack() as walks:
-                yield _PostgresRows(self._reader, walks if self._writer is None else None)
+            with self._reader.transaction():
+                yield _PostgresRows(self._reader, walks=self._writer is None)
 
     @contextmanager
     def writing(self) -> Iterator[Rows]:
@@ -197,20 +197,17 @@ _AT_A_TIME = 200
 
 
 class _PostgresRows:
-    """A running transaction, in the log's words. With ``walks``, which end what is not read to its end, the
-    server keeps what a statement gave and hands out some rows at a time."""
+    """A running transaction, in the log's words. With ``walks`` the server keeps what a statement gave, and
+    hands out some rows at a time."""
 
-    def __init__(self, connection: psycopg.Connection[Row], walks: ExitStack | None = None) -> None:
-        self._connection, self._walks = connection, walks
-        self._numbers = itertools.count()
+    def __init__(self, connection: psycopg.Connection[Row], *, walks: bool = False) -> None:
+        self._connection = connection
+        self._numbers = itertools.count() if walks else None
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
-        if self._walks is None:
+        if self._numbers is None:
             return self._connection.execute(_placed(sql), values)
-        cursor = self._connection.cursor(name=f"walk{next(self._numbers)}")
-        cursor.itersize = _AT_A_TIME
-        self._walks.callback(cursor.close)
-        return cursor.execute(_placed(sql), values)
+        return _Walk(self._connection, b"walk%d" % next(self._numbers), _placed(sql), values)
 
     def executemany(self, sql: str, values: Iterable[Sequence[Any]]) -> object:
         plain = _PLAIN_INSERT.fullmatch(sql)
@@ -222,6 +219,31 @@ class _PostgresRows:
                 for row in values:
                     copy.write_row(row)
         return None
+
+
+class _Walk:
+    """Rows that the server keeps until they are read to their end, or the transaction ends."""
+
+    def __init__(
+        self, connection: psycopg.Connection[Row], name: bytes, sql: bytes, values: Sequence[Any]
+    ) -> None:
+        self._connection, self._name = connection, name
+        connection.execute(b"DECLARE %b NO SCROLL CURSOR FOR %b" % (name, sql), values, prepare=False)
+
+    def fetchone(self) -> Row | None:
+        return next(iter(self._fetch(1)), None)
+
+    def fetchall(self) -> list[Row]:
+        return list(self)
+
+    def __iter__(self) -> Iterator[Row]:
+        while rows := self._fetch(_AT_A_TIME):
+            yield from rows
+        self._connection.execute(b"CLOSE %b" % self._name, prepare=False)
+
+    def _fetch(self, most: int) -> list[Row]:
+        # Never prepared: another transaction gives the name to rows of other types.
+        return self._connection.execute(b"FETCH %d FROM %b" % (most, self._name), prepare=False).fetchall()
 
 
 def _placed(sql: str) -> bytes:
