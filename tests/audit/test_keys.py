@@ -300,6 +300,16 @@ def test_keys_come_back_where_the_log_is_about_nobody(path: Path, tmp_path: Path
     assert again.check().ok
 
 
+def test_a_backup_from_before_a_person_is_no_reason_to_replace_the_signing_key(tmp_path: Path) -> None:
+    keys = FolderKeys(tmp_path / "keys")
+    keys.signer()
+    keys.back_up(tmp_path / "old")
+    lost = {"sub_lost"}
+    with pytest.raises(UsageError, match="older than who is missing") as refused:
+        keys.restore(tmp_path / "old", lost, lambda _: True)
+    assert "--lost" not in str(refused.value.hint)
+
+
 def test_a_second_backup_brings_people_whom_the_first_had_not(tmp_path: Path) -> None:
     keys = FolderKeys(tmp_path / "keys")
     keys.signer()

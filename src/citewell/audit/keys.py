@@ -254,9 +254,11 @@ class FolderKeys:
                 raise UsageError(f"the keys in {self.folder} are there", hint="nothing needs to be restored")
             missing = [person for person in people if person[0] in named - known]
             if not missing and (here or not fits):
+                missed = "who is missing" if here else "a change of the signing key"
+                without = "" if here else "; without one, `citewell audit key new --lost` makes another key"
                 raise UsageError(
-                    f"the copy in {folder} is another log's, or older than a change of the signing key",
-                    hint="name a newer one; without one, `citewell audit key new --lost` makes another key",
+                    f"the copy in {folder} is another log's, or older than {missed}",
+                    hint=f"name a newer one{without}",
                 )
             self._make_folder()
             if missing or not named:
