@@ -17,6 +17,10 @@ from citewell.audit.postgres import PostgresDatabase
 from citewell.errors import ConfigError, LogError
 
 _SCHEMAS = itertools.count()
+_LOSE_ALL = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+    " AND backend_type = 'client backend'"
+)
 
 
 def opened(url: str) -> PostgresDatabase:
@@ -42,10 +46,7 @@ def test_a_server_that_was_started_anew_is_reached_again(postgres_url: str) -> N
     database = opened(postgres_url)
     add(database)
     with psycopg.connect(postgres_url, autocommit=True) as other:
-        other.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
-            " AND backend_type = 'client backend'"
-        )
+        other.execute(_LOSE_ALL)
     add(database)
     assert numbers(database) == [1, 2]
     database.close()
@@ -129,3 +130,19 @@ def test_a_server_that_does_not_sync_is_refused(setting: str) -> None:
     except NoPostgresError as error:
         pytest.skip(str(error))
     assert refused.value.hint == f"set {setting} = on"
+
+
+def test_a_server_that_does_not_sync_any_more_is_refused(postgres_url: str) -> None:
+    database = opened(postgres_url)
+    with psycopg.connect(postgres_url, autocommit=True) as other:
+        other.execute("ALTER ROLE CURRENT_USER SET synchronous_commit = off")
+        try:
+            other.execute(_LOSE_ALL)
+            for _ in range(2):
+                with pytest.raises(ConfigError, match="not on its disk"):
+                    add(database)
+        finally:
+            other.execute("ALTER ROLE CURRENT_USER RESET synchronous_commit")
+    add(database)
+    assert numbers(database) == [1]
+    database.close()

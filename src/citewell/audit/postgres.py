@@ -55,20 +55,8 @@ class PostgresDatabase:
         with self._as_log_error():
             self._writer = None if readonly else self._open_writer()
             self._reader = self._open_reader()
-            if self._writer is not None:
-                self._refuse_unsynced(self._writer)
-            else:
+            if readonly:
                 self._refuse_absent()
-
-    def _refuse_unsynced(self, writer: psycopg.Connection[Row]) -> None:
-        for setting in ("synchronous_commit", "fsync"):
-            synced = writer.execute(f"SHOW {setting}".encode()).fetchone()
-            if synced and synced[0] == "off":
-                self.close()
-                raise ConfigError(
-                    "this PostgreSQL acknowledges commits that are not on its disk",
-                    hint=f"set {setting} = on",
-                )
 
     def _refuse_absent(self) -> None:
         found = self._reader.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (self.schema,))
@@ -139,10 +127,19 @@ class PostgresDatabase:
         return connection
 
     def _open_writer(self) -> psycopg.Connection[Row]:
-        """Whatever the role's default is: a snapshot older than the lock would number entries twice."""
         import psycopg
 
         connection = self._open()
+        # Each time, as a server that was started anew may have other settings.
+        for setting in ("synchronous_commit", "fsync"):
+            synced = connection.execute(f"SHOW {setting}".encode()).fetchone()
+            if synced and synced[0] == "off":
+                connection.close()
+                raise ConfigError(
+                    "this PostgreSQL acknowledges commits that are not on its disk",
+                    hint=f"set {setting} = on",
+                )
+        # Whatever the role's default is: a snapshot older than the lock would number entries twice.
         connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"'.encode())
         return connection
