@@ -217,6 +217,43 @@ def test_borders_are_tried_on_the_claims_that_will_be_shown(
     assert tried[1] != 0.8
 
 
+@pytest.mark.usefixtures("fake")
+def test_a_case_pasted_sixty_times_is_one_unit(home: Path, tmp_path: Path) -> None:
+    """Under ids of their own they would make every promise: what is known is one answer."""
+    span = {"document": "papers/harbour.md", "quote": "opened in 1856 by the Bavarian railway"}
+    case = {"question": "When was the harbour of Lindau opened?", "spans": [span]}
+    cost = {"question": "What did the harbour cost?"}
+    lines = [case | {"id": str(number)} for number in range(60)]
+    lines += [cost | {"id": "a", "abstain": "no document says it"}, cost | {"id": "b", "expected": "a lot"}]
+    lines.append(cost | {"id": "c", "abstain": "no document says it", "groups": ["board"]})
+    path = tmp_path / "cases.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    with citewell.open(home) as kb:
+        card = calibrate(kb, Evidence(cases=load_cases(path)))
+    rows = {made.name: made for made in card.promises}
+    assert "60 cases were repeats: one question, asked with the same groups, is one unit" in card.notes
+    assert {name: rows[name].outcome for name in ("relevance", "answer", "partial")} == dict.fromkeys(
+        ("relevance", "answer", "partial"), Outcome.TOO_SMALL
+    )
+    assert max(rows[name].n for name in ("relevance", "answer", "partial")) <= 3
+
+
+@pytest.mark.usefixtures("fake")
+def test_a_claim_pasted_is_one_unit_and_labels_that_differ_are_an_error(home: Path, tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in pairs_file(tmp_path / "p.jsonl", 10, 0).read_text().split("\n")]
+    pasted = [row | {"group": str(copy)} for copy in range(10) for row in rows]
+    pasted[-1] |= {"label": False, "claim": f" {pasted[-1]['claim']}"}
+    path = tmp_path / "pasted.jsonl"
+    path.write_text("\n".join(map(json.dumps, pasted)))
+    result = run("--home", home, "calibrate", path, "--out", tmp_path / "card.json")
+    card = read_card(tmp_path / "card.json")
+    entailed = next(made for made in card.promises if made.name == "entailed")
+    assert (result.exit_code, entailed.outcome) == (3, Outcome.TOO_SMALL)
+    assert entailed.n == 1  # the first ten are of one group
+    assert entailed.errors == 1
+    assert "90 labelled claims were repeats" in result.stderr
+
+
 def test_nothing_labelled_is_a_usage_error(home: Path) -> None:
     assert run("--home", home, "calibrate").exit_code == 2
 

@@ -9,7 +9,7 @@ cards or terminals.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 
 import msgspec
 
@@ -31,7 +31,7 @@ from citewell.config import Config
 from citewell.environment import environment
 from citewell.errors import UsageError
 from citewell.evaluation.calibration.promises import GRID, Unit, passed_promise, shown_promise, unit
-from citewell.evaluation.calibration.scored import Scored, scored_claims, units_of
+from citewell.evaluation.calibration.scored import Scored, distinct, same, scored_claims, units_of
 from citewell.evaluation.calibration.weighing import COMPONENTS, Weighed, weigh
 from citewell.evaluation.judging.relevance import Located, hits
 from citewell.evaluation.judging.rightness import judged_right
@@ -72,17 +72,25 @@ class Evidence(Record, frozen=True, kw_only=True):
 
 
 class _Found(Record, frozen=True, kw_only=True):
-    """A case, where its evidence stands, and what is found for its question."""
+    """A question, where the evidence of each case that asks it stands, and what is found for it.
 
-    case: Case
-    located: Located
+    Cases that ask the same with the same eyes get the same answer: they are one unit, under the first one's
+    ``id``, whatever ids they have.
+    """
+
+    cases: tuple[Case, ...]
+    located: tuple[Located, ...]
     passages: tuple[Passage, ...]
+
+    @property
+    def id(self) -> str:
+        return self.cases[0].id
 
 
 class _Rehearsed(Record, frozen=True, kw_only=True):
-    """What the pass makes of a case without borders; ``right`` as a run would judge it."""
+    """What the pass makes of a question without borders; ``right`` as a run would judge it, by every case."""
 
-    case: Case
+    id: str
     record: AuditRecord
     shown: bool
     right: bool | None
@@ -96,7 +104,7 @@ def calibrate(
     progress: Progress = lambda done, total, name: None,
 ) -> Card:
     """Raises UsageError for terms that make no sense, or when there is nothing labelled. ``progress`` counts
-    each case twice: it is searched for, then rehearsed."""
+    each question twice: it is searched for, then rehearsed."""
     _refuse(evidence, terms)
     bare = kb.under(_without_card(kb.config))
     today = bare.today()
@@ -104,21 +112,30 @@ def calibrate(
     promises: list[Promise] = []
     notes = list(evidence.notes)
     found: list[_Found] = []
-    steps = 2 * len(evidence.cases)
-    for case in evidence.cases:
-        progress(len(found), steps, case.id)
-        found.append(_found(bare, case))
-    notes += [f"case {one.case.id}: {one.located.problem}" for one in found if one.located.problem]
+    asked = _by_question(evidence.cases)
+    claims = distinct(evidence.claims)
+    notes += _repeats("cases", "one question, asked with the same groups", evidence.cases, asked)
+    notes += _repeats("labelled claims", "one claim, of the same sources", evidence.claims, claims)
+    steps = 2 * len(asked)
+    for cases in asked:
+        progress(len(found), steps, cases[0].id)
+        found.append(_found(bare, cases))
+    notes += [
+        f"case {case.id}: {located.problem}"
+        for one in found
+        for case, located in zip(one.cases, one.located, strict=True)
+        if located.problem
+    ]
     if found:
         promises.append(_relevance(bare.config, found, terms, settings))
-    promises += _proofs(bare, evidence, terms, settings)
+    promises += _proofs(bare, evidence, claims, terms, settings)
     weighing = None
     if found:
         # The support threshold changes what is shown, thrown out and tried again: it is the one to be used.
         loose = bare.under(laid_over(bare.config, settings | _NO_BORDERS))
         rehearsed: list[_Rehearsed] = []
         for one in found:
-            progress(len(found) + len(rehearsed), steps, one.case.id)
+            progress(len(found) + len(rehearsed), steps, one.id)
             rehearsed.append(_rehearsed(loose, one))
         weighing, borders = _borders(bare.config, rehearsed, terms, settings)
         promises += borders
@@ -144,19 +161,36 @@ def _without_card(config: Config) -> Config:
     return msgspec.structs.replace(config, confidence=msgspec.structs.replace(config.confidence, card=""))
 
 
-def _found(kb: KnowledgeBase, case: Case) -> _Found:
-    passages = kb.search(case.question, groups=case.groups, top_k=HANDED_ON)
-    return _Found(case=case, located=located_in(kb, case), passages=tuple(passages))
+def _by_question(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
+    """Those that ask the same with the same groups together, in order: they are no evidence of each other."""
+    asked: dict[tuple[str, frozenset[str]], list[Case]] = {}
+    for case in cases:
+        asked.setdefault((same(case.question), frozenset(case.groups)), []).append(case)
+    return [tuple(group) for group in asked.values()]
+
+
+def _repeats(what: str, unit_says: str, given: Sized, counted: Sized) -> list[str]:
+    repeats = len(given) - len(counted)
+    return [f"{repeats} {what} were repeats: {unit_says}, is one unit"] if repeats else []
+
+
+def _found(kb: KnowledgeBase, cases: tuple[Case, ...]) -> _Found:
+    passages = kb.search(cases[0].question, groups=cases[0].groups, top_k=HANDED_ON)
+    located = tuple(located_in(kb, case) for case in cases)
+    return _Found(cases=cases, located=located, passages=tuple(passages))
 
 
 def _rehearsed(kb: KnowledgeBase, found: _Found) -> _Rehearsed:
-    record = kb.rehearse(found.case.question, groups=found.case.groups)
+    first = found.cases[0]
+    record = kb.rehearse(first.question, groups=first.groups)
     shown = record.response_decision in (Decision.ANSWER.value, Decision.PARTIAL.value)
     observed = Observed(
         text=record.shown_response, claims=record.claims, passages=found.passages, answered=shown
     )
-    right, _ = judged_right(found.case, found.located, observed)
-    return _Rehearsed(case=found.case, record=record, shown=shown, right=right)
+    told = [judged_right(*one, observed)[0] for one in zip(found.cases, found.located, strict=True)]
+    known = [right for right in told if right is not None]
+    # Where its cases contradict each other, one of them is right that the answer is wrong.
+    return _Rehearsed(id=first.id, record=record, shown=shown, right=all(known) if known else None)
 
 
 # --- relevance ------------------------------------------------------------------------------------
@@ -168,14 +202,20 @@ def _relevance(config: Config, asked: Sequence[_Found], terms: Terms, settings: 
     right: list[float] = []
     unscored = 0
     for one in asked:
-        if one.located.problem or not (one.case.spans or one.case.abstain):
+        located = [
+            where
+            for case, where in zip(one.cases, one.located, strict=True)
+            if (case.spans or case.abstain) and not where.problem
+        ]
+        if not located:
             unscored += 1
             continue
         passages = [passage for passage in one.passages if passage.relevance is not None]
-        holds, _ = hits(one.located, passages)
+        # What one of its cases calls no evidence is none.
+        holds = [all(said) for said in zip(*(hits(where, passages)[0] for where in located), strict=True)]
         others = [passage for passage, is_held in zip(passages, holds, strict=True) if not is_held]
         if others:
-            drawn = min(others, key=lambda passage: _drawn(one.case, passage))
+            drawn = min(others, key=lambda passage: _drawn(one.id, passage))
             wrong.append(drawn.relevance or 0.0)
         best = max(
             (p.relevance or 0.0 for p, held in zip(passages, holds, strict=True) if held), default=None
@@ -196,20 +236,26 @@ def _relevance(config: Config, asked: Sequence[_Found], terms: Terms, settings: 
     return made
 
 
-def _drawn(case: Case, passage: Passage) -> str:
-    return hash_text(f"{case.id} {passage.chunk.chunk_id}")
+def _drawn(name: str, passage: Passage) -> str:
+    return hash_text(f"{name} {passage.chunk.chunk_id}")
 
 
 # --- support --------------------------------------------------------------------------------------
 
 
-def _proofs(kb: KnowledgeBase, evidence: Evidence, terms: Terms, settings: dict[str, float]) -> list[Promise]:
+def _proofs(
+    kb: KnowledgeBase,
+    evidence: Evidence,
+    claims: Sequence[LabelledClaim],
+    terms: Terms,
+    settings: dict[str, float],
+) -> list[Promise]:
     """The entailed row chooses the support threshold; the others are held to it. Cases have no say: an answer
     beside the point may be supported, and one that cites the right words may say more than they do."""
     scored = list(evidence.labels)
     unscored = evidence.unscored
-    if evidence.claims:
-        known, lost = scored_claims(evidence.claims, kb.entailer, kb.config.verification)
+    if claims:
+        known, lost = scored_claims(claims, kb.entailer, kb.config.verification)
         scored += known
         unscored += lost
     configured = kb.config.verification.support_threshold
@@ -256,7 +302,7 @@ def _borders(
     """The weights first, on one half of the cases; the borders then on what had no say in them."""
     known = [(one, one.right) for one in rehearsed if one.right is not None]
     weighing, rest = weigh(
-        [Weighed(key=one.case.id, record=one.record, right=right) for one, right in known if one.shown],
+        [Weighed(key=one.id, record=one.record, right=right) for one, right in known if one.shown],
         {name: getattr(config.confidence, f"weight_{name}") for name in COMPONENTS},
     )
     if weighing.outcome is Outcome.HOLDS:

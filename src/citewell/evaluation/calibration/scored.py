@@ -48,6 +48,23 @@ def units_of(scored: Iterable[Scored], proof: Proof) -> list[Unit]:
 # --- labelled claims -------------------------------------------------------------------------------
 
 
+def same(text: str) -> str:
+    """Equal for texts that differ in their blanks and capitals alone."""
+    return " ".join(text.casefold().split())
+
+
+def distinct(rows: Sequence[LabelledClaim]) -> list[LabelledClaim]:
+    """Each claim of the same sources, asked after in the same words, once and where it stands first. It is
+    supported where every one of its rows says so: labels that differ are an error."""
+    found: dict[tuple[str, ...], LabelledClaim] = {}
+    for row in rows:
+        key = (same(row.claim), same(row.question), *map(same, row.sources))
+        first = found.setdefault(key, row)
+        if first.supported and not row.supported:
+            found[key] = msgspec.structs.replace(first, supported=False)
+    return list(found.values())
+
+
 def scored_claims(
     rows: Sequence[LabelledClaim], entailer: Entailer, settings: Verification
 ) -> tuple[list[Scored], int]:
