@@ -299,7 +299,7 @@ def _proof(
 def _borders(
     config: Config, rehearsed: Sequence[_Rehearsed], terms: Terms, settings: dict[str, float]
 ) -> tuple[Weighing, list[Promise]]:
-    """The weights first, on one half of the cases; the borders then on what had no say in them."""
+    """The weights first, on one half of the cases; the borders then on those that did not choose them."""
     known = [(one, one.right) for one in rehearsed if one.right is not None]
     weighing, rest = weigh(
         [Weighed(key=one.id, record=one.record, right=right) for one, right in known if one.shown],

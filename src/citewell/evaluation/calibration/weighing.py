@@ -1,7 +1,7 @@
 """The four weights of the confidence, chosen so that right answers come before wrong ones.
 
 In: rehearsed answers, each right or wrong, and the configured weights. Out: weights, with what they were
-chosen on, and the answers that had no say in the choice. A grid over the weights of what was measured, on one
+chosen on, and the answers that they were not chosen on. A grid over the weights of what was measured, on one
 half of the answers; they replace the configured ones only where they order the *other* half better by more
 than chance (95 % paired bootstrap). Knows nothing about thresholds.
 """
