@@ -178,6 +178,26 @@ def test_cases_are_written_once_and_the_lines_of_others_stay(room: Room, tmp_pat
     assert [case.id for case in load_cases(file)] == ["own", records[1].request_id]
 
 
+def test_a_case_that_was_decided_anew_is_rewritten_where_it_stands(room: Room, tmp_path: Path) -> None:
+    """In a file that an editor began with a byte order mark, too; and only where it differs."""
+    version, file, review = room.document(), tmp_path / "cases.jsonl", room.kb.review
+    record = room.answered(1, version=version)
+    review.accept(record.request_id, reviewer="carol", expected="2013")
+    assert review.write(file).added == 1
+    own = '{"id":"own","question":"Mine?"}'
+    file.write_text(f"\ufeff{own}\n{file.read_text()}{own.replace('own', 'too')}\n", encoding="utf-8")
+    review.accept(record.request_id, reviewer="carol", expected="2014")
+    written = review.write(file)
+    assert (written.added, written.already, written.changed, written.removed) == (0, 0, 1, 0)
+    assert [(case.id, case.expected) for case in load_cases(file)] == [
+        ("own", ""),
+        (record.request_id, "2014"),
+        ("too", ""),
+    ]
+    again = review.write(file)
+    assert (again.added, again.already, again.changed) == (0, 1, 0)
+
+
 def test_a_question_with_what_unicode_calls_the_end_of_a_line_is_one_case(room: Room, tmp_path: Path) -> None:
     record = room.answered(1, version=room.document(), question="What\u2028was\x85it?")
     room.kb.review.accept(record.request_id, reviewer="carol")

@@ -58,6 +58,8 @@ def review(
     if json:
         return say_json(written)
     say(f"{to}: {written.added} cases added, {written.already} there already")
+    if written.changed:
+        say(f"{written.changed} changed: decided anew since")
     if written.removed:
         say(f"{written.removed} taken out: dismissed since, or whoever asked was erased")
     return None

@@ -64,12 +64,13 @@ class Shown(Record, frozen=True, kw_only=True):
 
 
 class Written(Record, frozen=True, kw_only=True):
-    """What became of a case file: lines ``added``, cases ``already`` there, lines ``removed`` because their
-    case was dismissed since or its asker erased."""
+    """What became of a case file: lines ``added``, cases ``already`` there, lines ``changed`` because their
+    case was decided anew, lines ``removed`` because it was dismissed since or its asker erased."""
 
     path: str
     added: int
     already: int
+    changed: int
     removed: int
 
 
@@ -211,7 +212,8 @@ class Reviewing:
         return tuple(case for case in cases if self._may(case.id))
 
     def write(self, path: str | Path) -> Written:
-        """Adds the accepted cases to a case file, each once, and takes out those that are none any more.
+        """Adds the accepted cases to a case file, each once and as it was last decided, and takes out those
+        that are none any more.
 
         Lines of others are left as they are. Raises UsageError for a file whose lines are no cases,
         AccessError for anybody but an admin: it is a file of the machine.
@@ -219,19 +221,26 @@ class Reviewing:
         self._caller.must(Role.ADMIN, to="write case files")
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8") if path.exists() else ""
+            text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{path} cannot be read: {error}", hint="name a file of JSON lines") from error
         # Not splitlines: a question may hold what Unicode, not JSON, calls the end of a line.
         lines = text.removesuffix("\n").split("\n") if text else []
-        ids = [_case_id(line, number, path) for number, line in enumerate(lines, 1)]
+        given = [_given(line, number, path) for number, line in enumerate(lines, 1)]
         reviews = self._parts.feedback.reviews()
         cases = {one.id: one for one in self.cases()}
+        written = dict(zip(cases, map(_line, cases.values()), strict=True))
         gone = {request for request in reviews if request not in cases}
-        kept = [line for line, case in zip(lines, ids, strict=True) if case not in gone]
-        fresh = [case for case in cases.values() if case.id not in ids]
-        if fresh or len(kept) < len(lines):
-            text = "".join(f"{line}\n" for line in [*kept, *(msgspec.json.encode(c).decode() for c in fresh)])
+        stale = {name for name, said in given if name in cases and said != json.loads(written[name])}
+        kept = [
+            written[name] if name in stale else line
+            for line, (name, _) in zip(lines, given, strict=True)
+            if name not in gone
+        ]
+        there = {name for name, _ in given}
+        fresh = [line for name, line in written.items() if name not in there]
+        if fresh or stale or len(kept) < len(lines):
+            text = "".join(f"{line}\n" for line in [*kept, *fresh])
             try:
                 replace_file(path, text.encode())
             except OSError as error:
@@ -239,7 +248,8 @@ class Reviewing:
         return Written(
             path=str(path),
             added=len(fresh),
-            already=len(cases) - len(fresh),
+            already=len(cases) - len(fresh) - len(stale),
+            changed=len(stale),
             removed=len(lines) - len(kept),
         )
 
@@ -389,9 +399,15 @@ def _cited(record: AuditRecord) -> tuple[CaseSpan, ...]:
     )
 
 
-def _case_id(line: str, number: int, path: Path) -> str:
+def _line(case: Case) -> str:
+    return msgspec.json.encode(case).decode()
+
+
+def _given(line: str, number: int, path: Path) -> tuple[str, Any]:
+    """(the id, the whole case as it stands there); ("", None) for a blank line."""
     try:
-        return str(json.loads(line)["id"]) if line.strip() else ""
+        said = json.loads(line) if line.strip() else None
+        return ("", None) if said is None else (str(said["id"]), said)
     except (ValueError, TypeError, KeyError) as error:
         raise UsageError(
             f"{path}, line {number} is no case", hint="name a file of JSON lines with an id each"
