@@ -38,6 +38,14 @@ def test_rows_are_read_in_every_shape_and_gzipped(tmp_path: Path) -> None:
 GOOD = '{"claim": "a", "sources": ["s"], "label": true}'
 
 
+@pytest.mark.parametrize("begin", ["\ufeff", "\ufeff\n"])
+def test_a_file_that_an_editor_began_with_a_mark_is_read(tmp_path: Path, begin: str) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f"{begin}{GOOD}", encoding="utf-8")
+    assert looks_labelled(path)
+    assert [row.claim for row in load_labelled(path)] == ["a"]
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

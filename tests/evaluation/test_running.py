@@ -340,6 +340,12 @@ def test_a_file_that_is_no_answers_file_says_so(tmp_path: Path, lines: list[str]
     assert told in str(caught.value)
 
 
+def test_answers_that_an_editor_began_with_a_mark_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_text("\ufeff" + json.dumps({"id": "who", "answer": "x", "sources": []}), encoding="utf-8")
+    assert set(load_answers(path, CASES)[0]) == {"who"}
+
+
 def test_a_question_that_two_cases_ask_says_not_which_one_is_answered(tmp_path: Path) -> None:
     asked = [Case(id=name, question="Who founded Nike?", groups=(name,)) for name in ("board", "staff")]
     path = tmp_path / "answers.jsonl"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import random
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,8 @@ def looks_labelled(path: Path) -> bool:
     """Whether the first line is a labelled claim rather than a case."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            first = next((line for line in file if line.strip()), b"")
+            lines = (line.removeprefix(BOM_UTF8) for line in file)
+            first = next((line for line in lines if line.strip()), b"")
         found = msgspec.json.decode(first)
     except (OSError, EOFError, zlib.error, msgspec.DecodeError):
         return False

@@ -14,6 +14,7 @@ Knows nothing about how answers are judged.
 from __future__ import annotations
 
 import difflib
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -65,7 +66,7 @@ def load_answers(path: str | Path, cases: Sequence[Case]) -> tuple[dict[str, Rec
     for case in cases:
         asked.setdefault(case.question, []).append(case.id)
     found: dict[str, Recorded] = {}
-    for number, line in enumerate(data.split(b"\n"), 1):
+    for number, line in enumerate(data.removeprefix(BOM_UTF8).split(b"\n"), 1):
         if not line.strip():
             continue
         where = f"{name}, line {number}"
