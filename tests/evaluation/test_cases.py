@@ -52,6 +52,11 @@ def test_a_case_without_any_label_is_allowed(tmp_path: Path) -> None:
         ('{"id": "a"}', "missing required field `question`"),
         ('{"id": "a", "question": " "}', "question is empty"),
         ('{"id": "a", "question": "q", "abstain": true}', "Expected `str`"),
+        ('{"id": "a", "question": "q", "abstain": "no", "expected": "x"}', "not both"),
+        (
+            '{"id": "a", "question": "q", "abstain": "no", "spans": [{"document": "d", "quote": "x"}]}',
+            "line 1: an answer or a reason to abstain, not both",
+        ),
         (f"{LINE}\n\n{LINE}", "line 3: the id 'a' is that of line 1"),
         ("\n \n", "holds no case"),
         (b"\xff\xfe", "not UTF-8"),

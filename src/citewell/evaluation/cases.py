@@ -88,6 +88,8 @@ def _case(line: str, where: str) -> Case:
     empty = next((key for key in ("id", "question") if not getattr(case, key).strip()), "")
     if empty:
         raise UsageError(f"{where}: {empty} is empty", hint="every case has an id and a question")
+    if case.abstain and (case.expected or case.spans):
+        raise UsageError(f"{where}: an answer or a reason to abstain, not both", hint="leave one of them out")
     if any(not span.document.strip() or not span.quote.strip() for span in case.spans):
         raise UsageError(f"{where}: a span without document or quote", hint="name both, or leave it out")
     return case

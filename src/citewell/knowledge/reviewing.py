@@ -174,8 +174,8 @@ class Reviewing:
         """
         reviewer = self._named(reviewer)
         record = self._decidable(request_id, reviewer)
-        if abstain and spans:
-            raise UsageError("a case has spans or abstains", hint="leave one of them out")
+        if abstain and (spans or expected):
+            raise UsageError("a case has an answer or a reason to abstain, not both", hint="leave one out")
         if spans:
             found = tuple(self._located(span, record) for span in spans)
         else:
