@@ -165,6 +165,18 @@ def test_retrieval_anew_sees_what_the_case_may_see(kb: KnowledgeBase, tmp_path: 
     assert [one.finding for one in report.citations] == [Finding.FAITHFUL]
 
 
+def test_retrieval_anew_sees_what_whoever_asked_could_see(kb: KnowledgeBase, tmp_path: Path) -> None:
+    staff = tmp_path / "staff"
+    staff.mkdir()
+    (staff / "wages.md").write_text("# Wages\n\nThe wages of the keepers were raised in 1977.\n")
+    kb.ingest(staff, acl=["hr"], tags=["pay"])
+    kb.ask("When were the wages of the keepers raised?", user="alice", groups=["hr"], tag="pay")
+    samples = live_samples(kb)
+    report = Faithfulness(subject=retrieving(kb)).probe(samples)
+    assert [one.finding for one in report.citations] == [Finding.FAITHFUL]
+    assert [sample.filters.tag for sample in samples] == ["pay"]
+
+
 def test_a_cell_of_a_table_is_followed_when_its_figure_changes(pages: Any) -> None:
     table = pages.table(
         [

@@ -23,6 +23,7 @@ from citewell.evaluation.probes.subjects import Sample
 from citewell.identity import chunk_id, hash_text
 from citewell.poison import set_poison_aside
 from citewell.records import AuditRecord, Chunk, Passage, RetrievalResult
+from citewell.retrieval import Filters
 
 if TYPE_CHECKING:
     from citewell.knowledge import KnowledgeBase
@@ -64,7 +65,7 @@ def found_sample(name: str, question: str, knowledge_base: KnowledgeBase, groups
     """The passages that a writer of the home would read for ``question``."""
     found = set_poison_aside(question, knowledge_base.search(question, groups=groups))
     usable = tuple(passage for passage in found if passage.relevant and not passage.set_aside)
-    return Sample(id=name, question=question, passages=usable, groups=groups)
+    return Sample(id=name, question=question, passages=usable, filters=Filters(groups=groups))
 
 
 def live_samples(
@@ -99,13 +100,15 @@ def live_samples(
 
 
 def live_sample(knowledge_base: KnowledgeBase, record: AuditRecord) -> Sample | None:
-    """The question of a record with the passages that were used; None where one is not there any more."""
+    """The question of a record, as it was asked, with the passages that were used; None where one is not
+    there any more."""
     used = [one for one in record.retrieval_results if one.was_used_in_generation]
     passages = [_passage(knowledge_base, record.index_version, one) for one in used]
     if not passages or any(passage is None for passage in passages):
         return None
     whole = tuple(passage for passage in passages if passage is not None)
-    return Sample(id=record.request_id, question=record.user_query, passages=whole)
+    filters = msgspec.convert(record.parameters.get("filters") or {}, Filters)
+    return Sample(id=record.request_id, question=record.user_query, passages=whole, filters=filters)
 
 
 # --- inside ---------------------------------------------------------------------------------------

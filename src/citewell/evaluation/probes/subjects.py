@@ -58,12 +58,12 @@ class Cite(Record, frozen=True, kw_only=True):
 
 
 class Sample(Record, frozen=True, kw_only=True):
-    """A question and what its writer reads; ``groups`` are those that it is asked with."""
+    """A question and what its writer reads; ``filters`` are those that it is asked with."""
 
     id: str
     question: str
     passages: tuple[Passage, ...]
-    groups: tuple[str, ...] = ()
+    filters: Filters = Filters()
 
 
 class Said(Record, frozen=True, kw_only=True):
@@ -144,9 +144,9 @@ class Retrieving:
         return self.generator.maker
 
     def write(self, sample: Sample, edit: Edit) -> tuple[Said, ...]:
-        question, seen = sample.question, Filters(groups=sample.groups)
+        question = sample.question
         retriever = Retriever(EditedIndex(self.index.snapshot(), edit), self.ranker, self.config.retrieval)
-        found = set_poison_aside(question, retriever.retrieve(question, filters=seen).passages)
+        found = set_poison_aside(question, retriever.retrieve(question, filters=sample.filters).passages)
         aspects = split_aspects(question)
         gate = check_gate(question, aspects, found, self.extractor, self.config.gate)
         return drafted(self.generator, question, found) if gate.passed else ()
