@@ -1,6 +1,7 @@
 """``citewell eval probe``: are answers faithful to what they cite, can they be poisoned, what is caught?
 
-In: words. Out: a report as lines, or as JSON. Exit code 0 when the probe ran, whatever it found.
+In: words. Out: a report as lines, or as JSON. Exit code 0 when the probe ran, whatever it found; 1 when a
+writer failed, or no sample was probed at all.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
-from citewell.cli.printing import aside, columns, say, say_json
+from citewell.cli.printing import ERROR, aside, columns, say, say_json
 from citewell.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ def faithfulness(
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Does the answer use what it cites? Its sources are removed or changed, and it is written anew."""
+    """Does the answer use what it cites? Its sources are removed or changed, and it is written anew. 1 when
+    the writer failed on a sample: the figures are then of the others."""
     from citewell.evaluation.probes.alike import Alike
     from citewell.evaluation.probes.faithfulness import Faithfulness
 
@@ -96,8 +98,12 @@ def faithfulness(
     )
     _write(out, report)
     if json:
-        return say_json(report)
-    return _tell(report)
+        say_json(report)
+    else:
+        _tell(report)
+    if report.failed or not report.samples:
+        aside(f"{report.samples} of {len(samples)} samples probed")
+        raise typer.Exit(ERROR)
 
 
 def poisoning(

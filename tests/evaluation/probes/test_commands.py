@@ -49,6 +49,17 @@ def test_a_program_is_probed_without_a_home(tmp_path: Path, cases: Path) -> None
     assert json.loads(told) == json.loads(out.read_bytes())
 
 
+def test_a_probe_that_measured_nothing_is_no_success(tmp_path: Path, cases: Path) -> None:
+    words = ("eval", "probe", "faithfulness", str(cases), "--home", str(tmp_path / "none"))
+    for options, said in (
+        (("--command", "false"), "lisbon: false ended with 1"),
+        (("--command", READS, "--budget", "1"), "lisbon: over the budget"),
+    ):
+        code, told, aside = run(*words, *options)
+        assert (code, said in told) == (1, True)
+        assert "0 of 1 samples probed" in aside
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -79,7 +79,8 @@ class ProbedCitation(Record, frozen=True, kw_only=True):
 
 
 class FaithfulnessReport(Record, frozen=True, kw_only=True):
-    """``calls`` of the writer; ``left_out`` samples that the budget did not reach or whose writer failed."""
+    """``calls`` of the writer; ``left_out`` samples that the budget did not reach or whose writer failed, as
+    it did on ``failed`` of them."""
 
     subject: Maker
     measures: tuple[Rate, ...]
@@ -87,6 +88,7 @@ class FaithfulnessReport(Record, frozen=True, kw_only=True):
     samples: int
     calls: int
     left_out: tuple[str, ...] = ()
+    failed: int = 0
     notes: tuple[str, ...] = ()
     seed: int = 0
 
@@ -113,7 +115,7 @@ class Faithfulness:
         controls: list[list[bool | None]] = []
         left_out: list[str] = []
         silent: list[str] = []
-        uncited = calls = 0
+        uncited = calls = failed = 0
         for number, sample in enumerate(samples):
             runs = _Runs(self.subject, sample, None if budget is None else budget - calls)
             try:
@@ -128,6 +130,7 @@ class Faithfulness:
                 break
             except GeneratorError as error:
                 left_out.append(f"{sample.id}: {error}")
+                failed += 1
             calls += runs.calls
             if told is not None:
                 told(number + 1, calls)
@@ -140,6 +143,7 @@ class Faithfulness:
             samples=len(groups),
             calls=calls,
             left_out=tuple(left_out),
+            failed=failed,
             notes=tuple(notes),
             seed=self.seed,
         )
