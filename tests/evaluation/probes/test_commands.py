@@ -60,6 +60,14 @@ def test_a_probe_that_measured_nothing_is_no_success(tmp_path: Path, cases: Path
         assert "0 of 1 samples probed" in aside
 
 
+def test_what_unicode_calls_the_end_of_a_line_ends_no_case(tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    told = CASES[0] | {"question": "When did the\u2028Lisbon office open?"}
+    path.write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
+    words = ("eval", "probe", "faithfulness", str(path), "--command", READS, "--home", str(tmp_path / "none"))
+    assert run(*words)[0] == 0
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -138,7 +138,8 @@ def _at(knowledge_base: KnowledgeBase, index_version: str) -> IndexSnapshot | No
 
 def _lines(path: Path) -> Iterator[str]:
     try:
-        yield from path.read_text(encoding="utf-8-sig").splitlines()
+        # Not splitlines: a question may hold what Unicode, not JSON, calls the end of a line.
+        yield from path.read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror})", hint="check the path") from error
     except UnicodeDecodeError as error:
