@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from citewell.errors import GeneratorError, UsageError
@@ -170,6 +171,31 @@ def test_a_program_is_a_writer_too() -> None:
         command("python 'my rag.py")
     report = Faithfulness(subject=command(program), controls=1).probe([sample()])
     assert [one.finding for one in report.citations] == [Finding.FAITHFUL]
+
+
+def test_sources_keep_their_ids_whatever_is_removed() -> None:
+    asked: list[dict[str, str]] = []
+
+    def once(question: str, sources: Sources) -> str:
+        asked.append(dict(sources))
+        return reads(question, sources)
+
+    given = {"b.txt": "It rains in winter.", "a.txt": "The Lisbon office opened in 2014."}
+    report = Faithfulness(subject=BlackBox(once)).probe([sample_of("1", "When did it open?", given)])
+    assert [(one.source, one.finding) for one in report.citations] == [("a.txt", Finding.FAITHFUL)]
+    assert asked[0] == given
+    assert {"a.txt": given["a.txt"]} in asked
+    assert all(sources.get("b.txt", given["b.txt"]) == given["b.txt"] for sources in asked)
+
+    twice = sample_of("2", "When did it open?", given)
+    pages = tuple(
+        msgspec.structs.replace(one, chunk=msgspec.structs.replace(one.chunk, document_id="a.txt"))
+        for one in twice.passages
+    )
+    asked.clear()
+    Faithfulness(subject=BlackBox(once)).probe([msgspec.structs.replace(twice, passages=pages)])
+    assert asked[0] == {"1": given["b.txt"], "2": given["a.txt"]}
+    assert {"2": given["a.txt"]} in asked
 
 
 class Quoting:

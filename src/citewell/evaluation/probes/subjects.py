@@ -100,8 +100,9 @@ class Generated:
 
 @dataclass(frozen=True)
 class BlackBox:
-    """A function; sources are handed over numbered from "1". Whatever it raises is a GeneratorError, and so
-    is an answer that is no text."""
+    """A function; sources are handed over under the ids of their documents, numbered from "1" where one
+    document gives several, and keep their names when others are gone. Whatever it raises is a
+    GeneratorError, and so is an answer that is no text."""
 
     call: Call
     name: str = "black box"
@@ -111,10 +112,14 @@ class BlackBox:
         return Maker(name=self.name, hash=hash_text(self.name))
 
     def write(self, sample: Sample, edit: Edit) -> tuple[Said, ...]:
-        left = edited(sample.passages, edit)
-        if not left:
+        names = [passage.chunk.document_id for passage in (*sample.passages, *edit.added)]
+        if len(set(names)) < len(names):
+            names = [str(number) for number in range(1, len(names) + 1)]
+        left = [edited_chunk(passage.chunk, edit) for passage in sample.passages]
+        left += [passage.chunk for passage in edit.added]
+        sources = {name: chunk.content for name, chunk in zip(names, left, strict=True) if chunk is not None}
+        if not sources:
             return ()
-        sources = {str(number): passage.chunk.content for number, passage in enumerate(left, 1)}
         return cited(self._answer(sample.question, list(sources.items())), sources)
 
     def _answer(self, question: str, sources: Sequence[tuple[str, str]]) -> str:
