@@ -156,6 +156,8 @@ def test_a_failing_case_is_unscored_and_the_others_go_on(kb: KnowledgeBase) -> N
     assert run.cases[1].right is True
     assert value(run, "coverage") == (1.0, 1, 1)
     assert run.cases[0].scores["coverage"].reason == run.cases[0].error
+    # What the documented `assert outcome.right, outcome.why` tells.
+    assert run.cases[0].why == run.cases[0].error
 
 
 def test_nobody_is_called_about_a_question_that_nobody_asked(kb: KnowledgeBase, tmp_path: Path) -> None:

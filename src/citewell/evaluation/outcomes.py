@@ -66,7 +66,7 @@ def _located(pipeline: Pipeline, case: Case, observed: Observed) -> Located:
 
 def _failed(case: Case, error: str) -> Outcome:
     lost = Score(unscored=1, reason=error)
-    return Outcome(**asdict(case), error=error, scores={measure.name: lost for measure in ALL})
+    return Outcome(**asdict(case), error=error, why=error, scores={measure.name: lost for measure in ALL})
 
 
 def _outcome(judged: Judged) -> Outcome:

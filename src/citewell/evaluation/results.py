@@ -65,8 +65,8 @@ class Outcome(Case, frozen=True, kw_only=True, omit_defaults=False):
     """A case and what became of it. ``error`` is why there is no outcome; the measures are unscored then.
 
     ``decision`` is "" where the answer came without one; ``right`` is None where nobody can tell, ``why``
-    says by what it was told. ``scores`` holds what the case brings to each measure, by its name. ``index``
-    and ``prompt`` are the index version and the hash of the prompt that it was answered with.
+    says by what it was told, or the error. ``scores`` holds what the case brings to each measure, by its
+    name. ``index`` and ``prompt`` are the index version and the hash of the prompt that it was answered with.
     """
 
     error: str = ""
