@@ -72,6 +72,9 @@ def test_recorded_answers_need_no_home(run: Run, cases: Path, tmp_path: Path) ->
     assert "unscored: moon: UsageError: no answer was recorded" in done.stderr
     assert "1 recorded answers are to no case" in done.stderr
     assert json.loads(done.stdout)["cases"][0]["right"] is True
+    (tmp_path / "kept.toml").write_text(KEPT)
+    gate = run("eval", "gate", cases, "--answers", "answers.jsonl", "--thresholds", "kept.toml")
+    assert "unscored: moon: UsageError: no answer was recorded" in gate.stderr
 
 
 @pytest.mark.parametrize(

@@ -57,10 +57,7 @@ def run(
     else:
         tell(made)
     warn(made)
-    failed = [outcome for outcome in made.cases if outcome.error]
-    for outcome in failed:
-        aside(f"unscored: {outcome.id}: {outcome.error}")
-    if failed:
+    if any(outcome.error for outcome in made.cases):
         raise typer.Exit(ERROR)
 
 
@@ -138,9 +135,12 @@ def tell(run: Run) -> None:
 
 
 def warn(run: Run) -> None:
-    """What must be known of all figures of the run."""
+    """What must be known of all figures of the run, and which cases they leave out."""
     for note in run.notes:
         aside(f"WARNING {note}")
+    for outcome in run.cases:
+        if outcome.error:
+            aside(f"unscored: {outcome.id}: {outcome.error}")
 
 
 def _row(result: Result) -> tuple[str, ...]:
