@@ -77,6 +77,16 @@ def test_recorded_answers_need_no_home(run: Run, cases: Path, tmp_path: Path) ->
     assert "unscored: moon: UsageError: no answer was recorded" in gate.stderr
 
 
+def test_a_result_that_was_cut_off_is_not_read_as_cases(run: Run, cases: Path, tmp_path: Path) -> None:
+    run("eval", "run", cases, "--answers", cases, "--out", "whole.json")
+    whole = (tmp_path / "whole.json").read_text()
+    (tmp_path / "cut.json").write_text(whole[: len(whole) // 2])
+    (tmp_path / "kept.toml").write_text(KEPT)
+    done = run("eval", "gate", "cut.json", "--thresholds", "kept.toml")
+    assert done.exit_code == 2
+    assert "cut.json is no whole result of `citewell eval run`" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -13,6 +13,7 @@ import msgspec
 
 from citewell.errors import UsageError
 from citewell.records import Case, Claim, ConfidenceReport, Conflict, Maker, Record, Stage, TokenUsage
+from citewell.replacing import replace_file
 
 FORMAT = 1
 
@@ -178,31 +179,37 @@ class Run(Record, frozen=True, kw_only=True):
 
 
 def write_run(run: Run, path: Path) -> None:
-    """Indented JSON, keys in the order of the fields. Raises UsageError when it cannot be written."""
+    """Indented JSON, keys in the order of the fields, whole or not at all. Raises UsageError when it cannot
+    be written."""
     data = msgspec.json.format(msgspec.json.encode(run), indent=1) + b"\n"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        replace_file(path, data)
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror})", hint="check the folder") from error
 
 
 def is_run(path: Path) -> bool:
-    """Whether the file looks like a result rather than cases: one object with measures."""
+    """Whether the file looks like a result rather than cases: one object with measures, or what is left of
+    one. Cases begin no line with a brace alone."""
     try:
-        given = msgspec.json.decode(path.read_bytes())
-    except (OSError, msgspec.MsgspecError):
+        data = path.read_bytes()
+        given = msgspec.json.decode(data)
+    except OSError:
         return False
+    except msgspec.MsgspecError:
+        return data.startswith(b"{\n")
     return isinstance(given, dict) and "measures" in given
 
 
 def read_run(path: Path) -> Run:
     """Raises UsageError for a file that is no result of ``eval run``."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Run)
+        data = path.read_bytes()
+        return msgspec.json.decode(data, type=Run)
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror})", hint="check the path") from error
     except msgspec.MsgspecError as error:
+        whole = "whole " if data.startswith(b"{\n") else ""
         raise UsageError(
-            f"{path} is no result of `citewell eval run`: {error}", hint="make one with --out FILE"
+            f"{path} is no {whole}result of `citewell eval run`: {error}", hint="make one with --out FILE"
         ) from error
