@@ -104,6 +104,18 @@ def test_bad_input_is_one_line(run: Run, tmp_path: Path, words: tuple[str, ...],
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize("option", ["--out", "--html"])
+@pytest.mark.parametrize("place", ["folder", "cases.jsonl/file.json"])
+def test_what_cannot_be_written_is_told_before_anything_is_asked(
+    run: Run, cases: Path, tmp_path: Path, option: str, place: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    done = run("--home", "none", "eval", "run", cases, option, place)
+    assert done.exit_code == 2
+    assert f"{place} cannot be written" in done.stderr
+    assert "name a file" in done.stderr
+
+
 def test_a_home_that_is_not_there_is_one_line(run: Run, cases: Path) -> None:
     done = run("eval", "run", cases)
     assert done.exit_code == 1

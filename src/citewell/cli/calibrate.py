@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.eval_run import progress_bar
+from citewell.cli.eval_run import progress_bar, refuse_unwritable
 from citewell.cli.home import HomeOption, JsonOption, home_of
 from citewell.cli.printing import PARTIAL, aside, columns, say, say_json
 from citewell.errors import CitewellError
@@ -53,6 +53,7 @@ def calibrate(
     from citewell.evaluation.calibration.calibrating import calibrate as make
 
     folder = home_of(context, home)
+    refuse_unwritable(out)
     knowledge_base = _without_card(context, folder)
     evidence = _evidence(knowledge_base, files or [], labels)
     terms = Terms(alpha=alpha, partial_alpha=partial_alpha, confidence=confidence)

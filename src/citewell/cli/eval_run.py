@@ -5,6 +5,7 @@ In: a case file. Out: a table, the result file, the page. Progress goes to stand
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ import typer
 
 from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
 from citewell.cli.printing import ERROR, aside, columns, say, say_json, visible
+from citewell.errors import UsageError
 
 if TYPE_CHECKING:
     from citewell.evaluation.keeping import Keeper
@@ -47,6 +49,7 @@ def run(
 ) -> None:
     """Measure answers against cases: each figure with its n, its interval and who made it. 1 when a case
     failed: the figures are then of the others."""
+    refuse_unwritable(html)
     made = evaluate(context, home, cases, answers=answers, runs=runs, top_k=top_k, out=out)
     if html is not None:
         from citewell.evaluation.report.page import write_page
@@ -78,6 +81,7 @@ def evaluate(
     from citewell.evaluation.results import write_run
     from citewell.evaluation.running import evaluate_home
 
+    refuse_unwritable(out)
     cases = load_cases(path)
     keeper = Keeper(out) if out is not None else None
     with progress_bar() as progress:
@@ -92,6 +96,16 @@ def evaluate(
         write_run(made, out)
         keeper.finish()
     return made
+
+
+def refuse_unwritable(path: Path | None) -> None:
+    """Raises UsageError where no file can be made: said before the work, not after it."""
+    if path is None:
+        return
+    above = next(folder for folder in path.absolute().parents if folder.exists())
+    special = path.exists() and not path.is_file()  # a folder; or a device, whose place a file would take
+    if special or not above.is_dir() or not os.access(above, os.W_OK):
+        raise UsageError(f"{path} cannot be written", hint="name a file, in a folder that you may write to")
 
 
 def _judge_recorded(

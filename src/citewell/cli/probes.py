@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from citewell.cli.eval_run import refuse_unwritable
 from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
 from citewell.cli.printing import ERROR, aside, columns, say, say_json
 from citewell.errors import UsageError
@@ -88,6 +89,7 @@ def faithfulness(
     knowledge_base = _home(context, home)
     if knowledge_base is None and live:
         raise UsageError("--live needs a home", hint="name it with --home")
+    refuse_unwritable(out)
     budget = LIVE_BUDGET if live and budget is None else budget
     samples = _samples(knowledge_base, cases, since, reader, seed, budget)
     subject = _subject(context, home, knowledge_base, writer, command, retrieval)
@@ -128,6 +130,7 @@ def poisoning(
     from citewell.evaluation.probes.poison import Poison
     from citewell.evaluation.probes.poisoning import RATES, Place, Poisoning, targets_of
 
+    refuse_unwritable(out)
     kinds, places = _known("--kind", kind, Poison), _known("--place", place, Place)
     knowledge_base = open_home(context, home)
     targets, left_out = targets_of(load_cases(cases), lambda name: knowledge_base.document(name).text)
@@ -187,6 +190,7 @@ def detectors(
     from citewell.evaluation.probes.detectors import measure as over
     from citewell.models.naming import entailer_named
 
+    refuse_unwritable(out)
     paths = _sets(file, data)
     loaded = {name: load_labelled(path, most=most, seed=seed) for name, path in paths.items()}
     parts = _parts(context, home, None)
