@@ -14,12 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from citewell.assembly import Assembly
+from citewell.config import Config
 from citewell.documents.reading import read_bytes
 from citewell.errors import UsageError
 from citewell.evaluation.cases import load_cases
 from citewell.evaluation.importing import FORMATS, read_format
 from citewell.evaluation.importing.locating import Places, located
 from citewell.evaluation.recorded import load_answers
+from citewell.evaluation.running import evaluate_recorded
 
 RAGAS = [
     {
@@ -183,6 +186,19 @@ def test_alce_ragas_and_deepeval_bring_answers_where_there_are_any(tmp_path: Pat
     deepeval = read_format("deepeval", write(tmp_path, "deepeval"))
     assert deepeval.cases[0].question == "Who built the bridge?"
     assert deepeval.answers[0]["answer"] == "Ann Lee."
+
+
+def test_an_empty_answer_is_a_refusal_and_a_missing_one_is_none(tmp_path: Path) -> None:
+    said: list[dict[str, object]] = [{"response": ""}, {"response": None}, {}]
+    path = lines(
+        tmp_path / "said.jsonl", [{"user_input": f"Who is {n}?", **one} for n, one in enumerate(said)]
+    )
+    found = read_format("ragas", path)
+    assert [(line["id"], line["answer"]) for line in found.answers] == [("ragas-00001", "")]
+    answers = lines(tmp_path / "answers.jsonl", list(found.answers))
+    recorded, _ = load_answers(answers, found.cases)
+    run = evaluate_recorded(recorded, "", found.cases[:1], Assembly(tmp_path / "none", Config()))
+    assert (run.cases[0].answered, run.cases[0].error) == (False, "")
 
 
 def test_financebench_evidence_is_quoted_in_our_words_or_left_out(tmp_path: Path) -> None:

@@ -250,8 +250,9 @@ def _of_records(prefix: str, fields: Mapping[str, tuple[str, ...]]) -> Callable[
             name = string(row, where, "id", "name") or f"{prefix}-{number:05}"
             expected = string(row, where, *fields["reference"])
             cases.append(Case(id=name, question=question, expected=expected, tags=(prefix,)))
-            answer = string(row, where, *fields["answer"])
-            if answer:
+            # An empty answer is one: without its refusals a system is judged by what it did say alone.
+            if any(row.get(key) is not None for key in fields["answer"]):
+                answer = string(row, where, *fields["answer"])
                 answers.append(recorded(name, question, answer, strings(row, where, *fields["sources"])))
         return Imported(cases=tuple(cases), answers=tuple(answers))
 
