@@ -348,6 +348,13 @@ def test_answers_that_an_editor_began_with_a_mark_are_read(tmp_path: Path) -> No
     assert set(load_answers(path, CASES)[0]) == {"who"}
 
 
+def test_a_decision_is_read_in_any_case(tmp_path: Path) -> None:
+    run = recorded(
+        tmp_path, CASES[2:3], {"id": "moon", "answer": "No.", "sources": [], "decision": "abstain"}
+    )
+    assert (run.cases[0].error, run.cases[0].answered) == ("", False)
+
+
 def test_a_question_that_two_cases_ask_says_not_which_one_is_answered(tmp_path: Path) -> None:
     asked = [Case(id=name, question="Who founded Nike?", groups=(name,)) for name in ("board", "staff")]
     path = tmp_path / "answers.jsonl"

@@ -101,6 +101,8 @@ def _recorded(given: dict[str, Any], asked: dict[str, list[str]], where: str) ->
     try:
         if "claims" in body:
             return Recorded(id=name, made=msgspec.convert(body, Answer))
+        if isinstance(said := body.get("decision"), str):
+            body["decision"] = said.upper()
         line = msgspec.convert({"id": name, **body}, _Line)
     except msgspec.ValidationError as error:
         return Recorded(id=name, problem=f"{where}: {error}{_nearest(body)}")
