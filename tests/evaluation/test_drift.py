@@ -127,6 +127,17 @@ def test_shares_of_a_day_by_hand(home: Path) -> None:
     assert found.records == 60
 
 
+def test_a_mean_of_shares_is_between_none_and_all() -> None:
+    from citewell.evaluation.drift.drifting import _summed
+
+    for values in ([1.0] * 5 + [0.9], [0.0] * 5 + [0.1]):
+        found = _summed("confidence", values)
+        assert found.low is not None
+        assert found.high is not None
+        assert 0.0 <= found.low < found.value < found.high <= 1.0
+    assert _summed("confidence", [0.3] * 3).low is None  # what does not vary tells nothing of its error
+
+
 def test_a_week_begins_on_monday_and_older_records_are_left_out(home: Path) -> None:
     fill(home, [GOOD] * 14)
     with opened(home) as kb:

@@ -227,8 +227,10 @@ def _summed(measure: str, values: Sequence[float]) -> _Sum:
     mean = float(array.mean())
     if len(array) < 2:
         return _Sum(value=mean)
+    if (array == array[0]).all():
+        return _Sum(value=mean)  # where nothing varies, how far it may be off is not known
     half = 1.96 * float(array.std(ddof=1)) / math.sqrt(len(array))
-    return _Sum(value=mean, low=mean - half, high=mean + half)
+    return _Sum(value=mean, low=max(0.0, mean - half), high=min(1.0, mean + half))
 
 
 def _median(ordered: NDArray[np.float64]) -> _Sum:
