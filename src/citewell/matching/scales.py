@@ -1,34 +1,78 @@
-"""The scales that text around a number declares: "(In millions, except per share data)".
+"""The scales that text around a number declares: "(In millions, except per share data)", "£'000", "CHF m".
 
-In: a table's title, heads, a sentence. Out: factors, or the words that declare them. Knows no numbers.
+In: a table's title, heads, a sentence. Out: factors, or the words that declare them; what they are not to hold
+for; and whether words are left that look like a scale and were not understood. A scale that belongs to a
+number ("5 million") declares nothing. Knows no numbers.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from decimal import Decimal
 
-_CONTEXT_SCALE = re.compile(
-    r"\b(?:in|of|usd|us\$|dollars|\$|amounts?|values?|figures?)\s+(?:usd\s+|us\$\s*|u\.s\.\s+)?(?:dollars?\s+in\s+)?"
-    r"(thousands|millions|billions|000s)\b|[($](?:000|'000)s?\b|\((?:[$€£]\s?|usd\s+)?(thousands|millions|billions|mn|bn|m|k)\)",
+_WORDS = {
+    "thousand": 10**3, "lakh": 10**5, "lac": 10**5, "million": 10**6, "crore": 10**7, "billion": 10**9,
+    "trillion": 10**12,
+}  # fmt: skip
+_SHORT = {"mn": 10**6, "mln": 10**6, "mio": 10**6, "bn": 10**9, "bln": 10**9, "tn": 10**12}
+_BESIDE_MONEY = {"k": 10**3, "m": 10**6, "mm": 10**6, "cr": 10**7, "b": 10**9}
+_FACTORS = {"000": 1000, **_WORDS, **_SHORT, **_BESIDE_MONEY}
+
+_SIGN = r"[a-z.]{0,4}[$€£¥₹₩₽]"
+_CODE = r"(?:USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|CAD|AUD|HKD|SGD|NZD|SEK|NOK|DKK|KRW|RUB|BRL|MXN|ZAR|PLN|TWD)"
+_NAME = r"(?:(?:u\.?s\.? )?dollars?|euros?|pounds?(?: sterling)?|yen|yuan|rupees?|francs?|Rs\.?)"
+_MONEY = rf"(?:{_SIGN}|\b{_CODE}\b|\b{_NAME})"
+_LONG = rf"(?:(?:{'|'.join(_WORDS)})s?|(?:{'|'.join(_SHORT)})(?!\w)\.?)"
+_ZEROS = r"['\u2018\u2019`]?000(?:['\u2018\u2019]?s)?"
+_ANY = rf"(?:{_LONG}|{_ZEROS}|{'|'.join(_BESIDE_MONEY)})(?![\w-]|[.,]\d)"
+_NO_NUMBER = r"(?<!\d)(?:(?<!\d[ \u00a0-])|(?<=\b(?:19|20)\d\d ))"  # "2023 £m" is a head
+_DECLARED = re.compile(
+    "|".join(
+        (
+            r"\b(?:in|of|amounts?|values?|figures?)\s+(?P<plural>thousands|millions|billions|000s)\b",
+            rf"\bin\s+(?P<alone>(?:{_LONG}|{_ZEROS})(?![\w-]|[.,]\d))",
+            rf"{_NO_NUMBER}(?<![\w$€£¥₹]){_MONEY}\s?(?:in\s)?\s?(?P<behind>{_ANY})",
+            rf"(?:\bin\s|[(\[]\s?|,\s|^|\t)(?P<before>{_ANY})\s?(?:of\s)?{_MONEY}(?=\s*(?:[)\],;:\t]|$))",
+            rf"[(\[](?:in\s)?(?P<bracketed>{_LONG}|{_ZEROS}|[mk])[)\]]",
+        )
+    ),
+    re.IGNORECASE | re.MULTILINE,
+)
+_LIKE = re.compile(
+    rf"{_NO_NUMBER}(?:\b{_LONG}(?!\w)|(?<!\d[.,]){_ZEROS}\b|{_MONEY}\s?(?:[kmbt]|mm|cr|tsd|mrd)\b|"
+    rf"\b(?:tsd|mrd)\b|\b(?:[kmbt]|mm)\s?(?:[$€£¥₹₩₽](?!\s?\d)|{_CODE}\b))",
     re.IGNORECASE,
 )
-_CONTEXT_SCALES = {
-    "thousands": 1000, "000s": 1000, "k": 1000, "millions": 10**6, "mn": 10**6, "m": 10**6,
-    "billions": 10**9, "bn": 10**9,
-}  # fmt: skip
+_EXCEPT = re.compile(
+    r"\b(?:except(?:ing|ions?)?|exclud(?:es?|ing)|unless|other than|apart from)\b([^)\]\n\t]*)", re.IGNORECASE
+)
 
 
 def context_scales(text: str) -> frozenset[Decimal]:
     """1 and the scales that ``text`` declares: "(In millions, except per share data)" gives 10**6."""
-    scales = {Decimal(1)}
-    for match in _CONTEXT_SCALE.finditer(text):
-        word = (match[1] or match[2] or "000s").lower()
-        scales.add(Decimal(_CONTEXT_SCALES[word]))
-    return frozenset(scales)
+    return frozenset({Decimal(1), *(Decimal(_factor(match)) for match in _DECLARED.finditer(text))})
 
 
 def declared_units(text: str) -> str:
     """The words of ``text`` that declare a scale or percent: "In millions"; "" when none do."""
-    found = [match.group() for match in _CONTEXT_SCALE.finditer(text)]
+    found = [match.group() for match in _DECLARED.finditer(text)]
     return "\n".join(dict.fromkeys(found))
+
+
+def unread_scales(text: str) -> bool:
+    """Whether words of ``text`` look like a scale, and neither declare one as far as is known nor belong to
+    a number: "Mrd. EUR", "several million"."""
+    return bool(_LIKE.search(_DECLARED.sub(" ", text)))
+
+
+def excepted(text: str) -> Iterator[str]:
+    """What a line that declares a scale leaves out of it: "per share data"; "" where it does not say."""
+    for line in text.split("\n"):
+        if _DECLARED.search(line):
+            yield from (match[1] for match in _EXCEPT.finditer(line))
+
+
+def _factor(match: re.Match[str]) -> int:
+    word = (match[match.lastgroup or 0] or "").lower().strip(".'\u2018\u2019`s")
+    return _FACTORS[word.replace("'", "").replace("\u2019", "")]

@@ -12,7 +12,7 @@ SCALES: dict[str, int] = {
     "hundred": 10**2, "thousand": 10**3, "thousands": 10**3, "million": 10**6, "millions": 10**6,
     "billion": 10**9, "billions": 10**9, "trillion": 10**12, "trillions": 10**12,
     "mn": 10**6, "mln": 10**6, "mio": 10**6, "bn": 10**9, "bln": 10**9, "tn": 10**12,
-    "lakh": 10**5, "crore": 10**7, "dozen": 12,
+    "lakh": 10**5, "lakhs": 10**5, "crore": 10**7, "crores": 10**7, "dozen": 12,
 }  # fmt: skip
 
 # Letters count only when they touch the number; "m" and "mm" are metres unless money stands before.
