@@ -71,7 +71,7 @@ def test_the_scale_of_a_number_is_not_declared_for_others(text: str) -> None:
     assert not unread_scales(text)
 
 
-@pytest.mark.parametrize("text", ["Mrd. EUR", "TEUR", "several million", "$t", "in Tsd. CHF", "million of them"])
+@pytest.mark.parametrize("text", ["Mrd. EUR", "TEUR", "several million", "$t", "in Tsd. CHF", "million"])
 def test_what_looks_like_a_scale_and_is_not_understood_is_told(text: str) -> None:
     assert context_scales(text) == {1}
     assert unread_scales(text)

@@ -1,7 +1,7 @@
 """The scales that text around a number declares: "(In millions, except per share data)", "£'000", "CHF m".
 
-In: a table's title, heads, a sentence. Out: factors, or the words that declare them; what they are not to hold
-for; and whether words are left that look like a scale and were not understood. A scale that belongs to a
+In: a table's title, heads, a sentence. Out: factors, or the words that declare them; what they are not to
+hold for; and whether words are left that look like a scale and were not understood. A scale that belongs to a
 number ("5 million") declares nothing. Knows no numbers.
 """
 

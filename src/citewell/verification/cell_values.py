@@ -2,8 +2,9 @@
 
 In: the value, a cell, the words over and beside it, and the words around the table. Out: yes or no. What the
 cell leaves out ("5,120") the nearest words that declare it give ("2021 ($m)", else "($ in millions)"); where
-those declare two things, nothing is sure. An amount without a currency may be dollars and nothing else. Knows
-nothing about rows and columns.
+those declare two things, are not understood, or may not be meant for this row ("Employees" under "in
+millions"), nothing is sure. A scaled amount without a currency may be dollars and nothing else; a bare number
+is no money unless a currency is declared. Knows nothing about rows and columns.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ import re
 from decimal import Decimal
 from functools import lru_cache
 
-from citewell.matching.scales import context_scales
+from citewell.matching.scales import context_scales, excepted, unread_scales
 from citewell.verification.numbers import Match, check_numbers
 from citewell.verification.quantities import Form, Quantity, extract_quantities
 from citewell.verification.units import CENTS, CURRENCIES
 
-_SCALES = {Decimal(1): "", Decimal(10**3): "thousand", Decimal(10**6): "million", Decimal(10**9): "billion"}
+_SCALES = {
+    Decimal(1): "", Decimal(10**3): "thousand", Decimal(10**5): "lakh", Decimal(10**6): "million",
+    Decimal(10**7): "crore", Decimal(10**9): "billion", Decimal(10**12): "trillion",
+}  # fmt: skip
 _MINUS = "-\u2212\u2012\u2013"
 _BARE = re.compile(
     r"[\s()*\u2020\u2021\u00b9\u00b2\u00b3\u2070-\u2079]*"
@@ -34,6 +38,20 @@ _UNIT_PLACES = (
 )
 _PERCENT = re.compile(r"%|\bper ?cent(?:age)?\b", re.IGNORECASE)
 _PER_SHARE = re.compile(r"\bper (?:\w+ ){0,2}share\b", re.IGNORECASE)
+# "(In millions, except share and per share data)" leaves all other rows in millions.
+_OF_SHARES = re.compile(
+    r"(?:\W|\b(?:for|per|and|or|shares?|data|amounts?|information|figures)\b)*", re.IGNORECASE
+)
+# People and things, where they are what a row counts, and not whose money it is ("Due to customers").
+_COUNTED = re.compile(
+    r"(?<!\bof )(?<!\bto )(?<!\bby )(?<!\bfor )(?<!\bper )(?<!\bfrom )\b(?:"
+    r"employees|staff|head ?count|workers|workforce|ftes?|people|persons|population|men|women|children|"
+    r"patients|participants|students|members|subscribers|customers|clients|users|visitors|guests|passengers|residents|"
+    r"households|shares|stores|shops|restaurants|hotels|rooms|beds|branches|offices|sites|locations|factories|"
+    r"countries|cities|schools|hospitals|cars|flights|trips|units|pieces|items|orders|downloads|visits|calls|"
+    r"tickets|incidents|accidents|deaths|births|days|hours|tonnes|tons|barrels|number|count)\b",
+    re.IGNORECASE,
+)
 
 
 def states(cell: str, place: str, around: str, value: Quantity) -> bool:
@@ -51,11 +69,19 @@ def states(cell: str, place: str, around: str, value: Quantity) -> bool:
         return False
     kind = (Form.NUMBER if stated[0].form is Form.YEAR else stated[0].form, stated[0].unit)
     claimed = (value.form, value.unit)
-    same = kind == claimed or (kind == (Form.NUMBER, "") and claimed == (Form.MONEY, "USD"))
+    same = kind == claimed or (
+        (kind, claimed) == ((Form.NUMBER, ""), (Form.MONEY, "USD"))
+        and (bool(_PER_SHARE.search(place)) or (stated[0].scaled and _may_be_money(place, around)))
+    )
     # "Net loss 12" and "Net loss (12)" are both a loss of 12; "Net income (12)" is no income.
     label = re.sub(r"\(.*?\)", "", place.partition("\n")[0]).strip()
     said = extract_quantities(f"{label} was 1")[-1]
     return same and (_negative(value) == _negative(own) or (_negative(value) and _negative(said)))
+
+
+def declares(head: str) -> bool:
+    """Whether ``head`` says in what its own column is counted."""
+    return bool(_scales(head) is None or _scales(head) or _currencies(head))
 
 
 def _in_full(own: Quantity, place: str, around: str) -> str:
@@ -64,20 +90,55 @@ def _in_full(own: Quantity, place: str, around: str) -> str:
     bare = own.form in {Form.NUMBER, Form.YEAR} and not own.unit
     if not bare and own.form is not Form.MONEY:
         return number
-    scales = frozenset({Decimal(1)})
-    if not own.scaled and not _PER_SHARE.search(place):
-        scales = _scales(place) or _scales(around) or scales
+    scale = _scale(own, place, around)
     if bare and (unit := _unit(number, place)):
-        return unit if scales == {1} or "%" in unit else ""
-    currencies = _currencies(place) or _currencies(around) if bare else frozenset()
-    if len(scales) > 1 or len(currencies) > 1 or _UNKNOWN in currencies:
+        return unit if scale == 1 or "%" in unit else ""
+    currencies: frozenset[str] = frozenset()
+    if bare and not _COUNTED.search(place):
+        currencies = _currencies(place)
+        if not currencies and (scale != 1 or _PER_SHARE.search(place) or _declares_money(around)):
+            currencies = _currencies(around)
+    if scale is None or len(currencies) > 1 or _UNKNOWN in currencies:
         return ""
-    return " ".join(part for part in (number, *(_SCALES[scale] for scale in scales), *currencies) if part)
+    return " ".join(part for part in (number, _SCALES[scale], *currencies) if part)
+
+
+def _scale(own: Quantity, place: str, around: str) -> Decimal | None:
+    """What 1 in the cell stands for; None where that is not sure."""
+    if own.scaled or _PER_SHARE.search(place):
+        return Decimal(1)
+    declared = _scales(place)
+    if declared is not None and not declared:
+        declared = _scales(around)
+        if declared and not _meant_for(own, place, around):
+            return None
+    if declared is None or len(declared) > 1:
+        return None
+    return next(iter(declared), Decimal(1))
+
+
+def _meant_for(own: Quantity, place: str, around: str) -> bool:
+    """Whether the scale of all the table is this row's too."""
+    left_out = list(excepted(around))
+    # What is excepted of shares may stand in a row that does not say so ("Diluted"), but shows its cents.
+    return (
+        not _COUNTED.search(place)
+        and all(_OF_SHARES.fullmatch(what) for what in left_out)
+        and not (left_out and "." in own.text)
+    )
 
 
 @lru_cache(maxsize=64)  # asked of each cell about the words around one table
-def _scales(text: str) -> frozenset[Decimal]:
-    return frozenset(context_scales(text)) - {Decimal(1)}
+def _scales(text: str) -> frozenset[Decimal] | None:
+    """Those that ``text`` declares; None where some of it is not understood."""
+    return None if unread_scales(text) else context_scales(text) - {Decimal(1)}
+
+
+@lru_cache(maxsize=64)
+def _may_be_money(place: str, around: str) -> bool:
+    """Whether a scale without a currency is one of money, and not "Number of stores (in thousands)"."""
+    titles = [line for line in around.split("\n") if _scales(line) and not any(excepted(line))]
+    return not any(map(_COUNTED.search, (place, *titles)))
 
 
 @lru_cache(maxsize=64)
@@ -89,6 +150,19 @@ def _currencies(text: str) -> frozenset[str]:
         if code:
             found.add(_UNKNOWN if match["other"] else code)
     return frozenset(found)
+
+
+@lru_cache(maxsize=64)
+def _declares_money(around: str) -> bool:
+    """Whether a currency stands in a title or another cell: an amount in a sentence says nothing of them."""
+    for line in re.split(r"[\t\n]", around):
+        rest = line
+        for amount in reversed(extract_quantities(line)):
+            if amount.form is Form.MONEY:
+                rest = f"{rest[: amount.start]} {rest[amount.end :]}"
+        if _currencies(rest) or (_currencies(line) and not any(map(str.isalpha, rest))):
+            return True
+    return False
 
 
 def _unit(number: str, place: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from citewell.records import Record
-from citewell.verification.cell_values import states
+from citewell.verification.cell_values import declares, states
 from citewell.verification.dates import MONTHS
 from citewell.verification.evidence import EvidenceText, TableLine
 from citewell.verification.lexicon import ASIDES, PERIODS, RELATIONS
@@ -108,11 +108,15 @@ _YEAR_WORDS = re.compile(
 
 
 def _around(evidence: EvidenceText) -> str:
-    """What may declare a currency or scale for all rows: a label declares them for its own."""
+    """What may declare a currency or scale for all rows: a label or a head declares them for its own."""
     labels = {line.label for line in evidence.lines}
     prose = [row for row in evidence.text.split("\n") if row.partition("\t")[0].strip() not in labels]
     cells = [cell for line in evidence.lines for cell, _ in line.cells]
-    return "\n".join([evidence.context, *prose, *cells])
+    around = "\n".join([evidence.context, *prose])
+    heads = {head for line in evidence.lines for _, head in line.cells if declares(head)}
+    for head in sorted(heads, key=len, reverse=True):
+        around = around.replace(head, " ").replace(" ".join(head.split()), " ")
+    return "\n".join([around, *cells])
 
 
 def _kept(aside: re.Match[str]) -> str:
