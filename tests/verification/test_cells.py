@@ -81,6 +81,8 @@ TRIAL = (
         ("The time for Drug A was 24 hours.", TRIAL),
         ("Sales in 2021 were $5,120.", "$\tYear ended June 30, 2021\nSales\t5,120"),
         ("Sales in fiscal year 2021 were $5,120.", "$\tFiscal year 2021\nSales\t5,120"),
+        ("Sales in fiscal 2021 were $5,120.", "$\tYear ended June 30, 2021\nSales\t5,120"),
+        ("Sales in fiscal 2021 were $5,120.", "$ for the years ended June 30\n\t2021\nSales\t5,120"),
         ("Sales were $4,900 in the 2021 budget.", "$\t2021 Actual\t2021 Budget\nSales\t5,120\t4,900"),
         ("Costs were $3,000.", "Sales\t$5,120\nCosts\t3,000"),
         # a scale in the spellings of reports
@@ -151,6 +153,9 @@ def test_a_cell_proves_a_claim_that_names_its_place_and_states_its_value(claim: 
         ("Diluted was $5.61 million.", "($ in millions, except per share data)\nSales\t900\nDiluted\t5.61"),
         ("Stores in Germany were $120 million.", "\tRevenue ($m)\tStores\nGermany\t900\t120"),
         ("Germany was $4 thousand.", "Number of stores (in thousands)\nGermany\t4"),
+        # another year
+        ("Sales in fiscal 2021 were $5,120.", "$\tYear ended January 31, 2021\nSales\t5,120"),
+        ("Sales in fiscal 2021 were $5,120.", "$\t2021\nSales\t5,120"),
         # a count is no money
         ("Smokers were $120 for men.", "Study population\n\tMen\tWomen\nSmokers\t120\t90"),
         ("Smokers were $120 for men.", "A grant of $5 was paid.\n\tMen\tWomen\nSmokers\t120\t90"),

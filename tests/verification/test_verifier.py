@@ -275,6 +275,23 @@ def test_several_texts_support_together_what_none_supports_alone() -> None:
     assert verdict.status is Status.VERIFIED
 
 
+COSTS = "(in thousands)\t2023\t2022\nResearch and development\t33,450\t30,100\nRent\t900\t850"
+
+
+@pytest.mark.parametrize(
+    ("claim", "status"),
+    [
+        ("Research and development cost $33.45 million in 2023.", Status.UNSUPPORTED),
+        ("Research and development cost $33.45 million in 2022.", Status.CONTRADICTED),
+        ("Research and development did not cost $33.45 million in 2023.", Status.CONTRADICTED),
+    ],
+)
+def test_a_model_contradicts_no_claim_whose_values_stand_in_the_cells_it_names(
+    claim: str, status: Status
+) -> None:
+    assert Verifier(Fixed(0.01, 0.98)).verify(claim, [COSTS]).status is status
+
+
 def test_the_threshold_is_the_settings() -> None:
     strict = Verifier(Fixed(0.8, 0.1), Verification(support_threshold=0.9))
     assert strict.verify("It grew.", ["The firm got bigger."]).status is Status.UNSUPPORTED

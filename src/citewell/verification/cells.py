@@ -106,6 +106,11 @@ _YEAR_WORDS = re.compile(
     re.IGNORECASE,
 )
 
+# A year that ends early in 2023 is one house's fiscal 2023 and another's fiscal 2022.
+_YEAR_END = re.compile(r"\byears? end(?:ed|ing) ([a-z]{3})[a-z.]* \d", re.IGNORECASE)
+_LATE_MONTHS = frozenset(("jun", "jul", "aug", "sep", "oct", "nov", "dec"))
+_FISCAL = re.compile(r"\bfiscal (?:years? )?(?=(?:19|20)\d\d\b)", re.IGNORECASE)
+
 
 def _around(evidence: EvidenceText) -> str:
     """What may declare a currency or scale for all rows: a label or a head declares them for its own."""
@@ -161,6 +166,9 @@ def _left_over(bare: str, label: str, head: str, evidence: EvidenceText) -> bool
     }
     lent = {word for word in telling_words(evidence.context) if not any(letter.isdigit() for letter in word)}
     lent -= elsewhere | RELATIONS | {stem(word) for word in PERIODS | MONTHS.keys()}
+    year_ends = _YEAR_END.findall(head) or _YEAR_END.findall(f"{evidence.context}\n{evidence.text}")
+    if year_ends and {month.lower() for month in year_ends} <= _LATE_MONTHS:
+        bare = _FISCAL.sub("", bare)
     if not set(telling_words(_LINKING.sub(" ", bare))) <= own | lent:
         return True
     # "Interest income" is not the row "Interest", though the title says "income".

@@ -31,11 +31,12 @@ from citewell.verification.cells import place_numbers, proven_by_cells
 from citewell.verification.evidence import EvidenceText, as_evidence
 from citewell.verification.joining import card_of, join_support
 from citewell.verification.language import not_english
+from citewell.verification.lexicon import NEGATIONS
 from citewell.verification.numbers import check_numbers
 from citewell.verification.opposing import speaks_of
-from citewell.verification.quantities import Form, extract_quantities
+from citewell.verification.quantities import Form, Quantity, extract_quantities
 from citewell.verification.reasons import held_by, lacking
-from citewell.verification.signals import ENOUGH, denied_by, nearest_sentence, overlap
+from citewell.verification.signals import ENOUGH, denied_by, nearest_sentence, overlap, words_of
 from citewell.verification.standing import stands_whole
 from citewell.verification.support import DENIED_CEILING
 from citewell.verification.unwritten import unwritten_number
@@ -288,7 +289,13 @@ class Verifier:
             if (read.entailment.contradiction or 0.0) >= self._settings.contradiction_threshold
             and not read.elsewhere
             and (
-                read.objection or speaks_of(question.claim, read.premise.text, _told(question, read.premise))
+                read.objection
+                or (
+                    speaks_of(question.claim, read.premise.text, _told(question, read.premise))
+                    and not (
+                        _at_place(question, read.premise) and NEGATIONS.isdisjoint(words_of(question.claim))
+                    )
+                )
             )
         ]
         return max(denying, key=lambda read: read.entailment.contradiction or 0.0, default=None)
@@ -342,23 +349,33 @@ def _proof(question: Question, best: _Read) -> Proof:
     """Numeric when the claim states a value, and all its values stand in cells of the one row meant, or all
     its numbers in the one sentence nearest to its words."""
     claim, premise = question.claim, best.premise
-    values = [q for q in extract_quantities(claim) if q.form not in {Form.DATE, Form.YEAR, Form.ORDINAL}]
+    values = _values(claim)
     if not values:
         return Proof.ENTAILED
-    context = premise.around(question.context)
-    placed = place_numbers(claim, premise.lines, context)
-    if (
-        len(placed) == len(values)
-        and len({cell.label for cell in placed}) == 1
-        and all(overlap(cell.label, claim) >= ENOUGH and not cell.misplaced for cell in placed)
-    ):
+    if _at_place(question, premise):
         return Proof.NUMERIC
+    context = premise.around(question.context)
     words = claim
     for value in reversed(values):
         words = f"{words[: value.start]} {words[value.end :]}"
     sentence = nearest_sentence(words, premise.text)
     held = sentence and all(check.holds for check in check_numbers(claim, sentence, context))
     return Proof.NUMERIC if held else Proof.ENTAILED
+
+
+def _at_place(question: Question, premise: EvidenceText) -> bool:
+    """The claim states a value, and all its values stand in cells of the one row meant."""
+    values = _values(question.claim)
+    placed = place_numbers(question.claim, premise.lines, premise.around(question.context))
+    return (
+        0 < len(values) == len(placed)
+        and len({cell.label for cell in placed}) == 1
+        and all(overlap(cell.label, question.claim) >= ENOUGH and not cell.misplaced for cell in placed)
+    )
+
+
+def _values(claim: str) -> list[Quantity]:
+    return [q for q in extract_quantities(claim) if q.form not in {Form.DATE, Form.YEAR, Form.ORDINAL}]
 
 
 def _partly(reads: Sequence[_Read]) -> str:
