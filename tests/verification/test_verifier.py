@@ -292,6 +292,33 @@ def test_a_model_contradicts_no_claim_whose_values_stand_in_the_cells_it_names(
     assert Verifier(Fixed(0.01, 0.98)).verify(claim, [COSTS]).status is status
 
 
+THOUSANDS = "(in thousands)\t2023\nNet sales\t412,300\nEmployees\t1,200\nPrice per seat\t310"
+SHARES = "(in thousands, except per share data)\t2023\nNet sales\t412,300\nDividends declared\t0.25"
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "asked", "status"),
+    [
+        ("Net sales were $412,300 in 2023.", THOUSANDS, "", Status.UNSUPPORTED),
+        ("Net sales were $412,300 in 2023.", SHARES, "", Status.UNSUPPORTED),
+        ("Net sales were $412,300 in 2023.", THOUSANDS, "What were net sales in thousands?", Status.VERIFIED),
+        ("Net sales, in thousands, were $412,300 in 2023.", THOUSANDS, "", Status.VERIFIED),
+        ("Net sales were about $412 million in 2023.", THOUSANDS, "", Status.VERIFIED),
+        ("Employees were 1,200 in 2023.", THOUSANDS, "", Status.VERIFIED),
+        ("The price per seat was $310 in 2023.", THOUSANDS, "", Status.VERIFIED),
+        ("Dividends declared were $0.25 in 2023.", SHARES, "", Status.VERIFIED),
+        ("Net sales were $412,300.", f"A stall had net sales of $412,300.\n{THOUSANDS}", "", Status.VERIFIED),
+        ("The fee was $412,300.", f"{THOUSANDS}\n\nFees\t2023\nFee\t412,300", "", Status.VERIFIED),
+    ],
+)
+def test_money_without_the_scale_of_its_table_is_another_amount(
+    claim: str, source: str, asked: str, status: Status
+) -> None:
+    verdict = Verifier(Fixed(0.99, 0.0)).verify(claim, [source], context=asked)
+    assert verdict.status is status
+    assert status is Status.VERIFIED or "412,300 thousand" in verdict.reason
+
+
 def test_the_threshold_is_the_settings() -> None:
     strict = Verifier(Fixed(0.8, 0.1), Verification(support_threshold=0.9))
     assert strict.verify("It grew.", ["The firm got bigger."]).status is Status.UNSUPPORTED

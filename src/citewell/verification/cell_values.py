@@ -38,6 +38,7 @@ _UNIT_PLACES = (
 )
 _PERCENT = re.compile(r"%|\bper ?cent(?:age)?\b", re.IGNORECASE)
 _PER_SHARE = re.compile(r"\bper (?:\w+ ){0,2}share\b", re.IGNORECASE)
+_EACH = re.compile(r"\bper\b|\bprices?\b|\beach\b", re.IGNORECASE)
 # "(In millions, except share and per share data)" leaves all other rows in millions.
 _OF_SHARES = re.compile(
     r"(?:\W|\b(?:for|per|and|or|shares?|data|amounts?|information|figures)\b)*", re.IGNORECASE
@@ -77,6 +78,17 @@ def states(cell: str, place: str, around: str, value: Quantity) -> bool:
     label = re.sub(r"\(.*?\)", "", place.partition("\n")[0]).strip()
     said = extract_quantities(f"{label} was 1")[-1]
     return same and (_negative(value) == _negative(own) or (_negative(value) and _negative(said)))
+
+
+def with_scale(cell: str, place: str, around: str, value: Quantity) -> str:
+    """What the cell holds in full, where ``value`` is its figure without the scale that is surely meant
+    ("$900", of 900 under "$ in millions"); else ""."""
+    found = extract_quantities(cell)
+    if len(found) != 1 or abs(found[0].value) != abs(value.value) or _EACH.search(place):
+        return ""
+    written = _in_full(found[0], place, around)
+    full = extract_quantities(written)
+    return written if len(full) == 1 and full[0].scaled and not found[0].scaled else ""
 
 
 def declares(head: str) -> bool:

@@ -12,8 +12,9 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from citewell.matching.scales import context_scales
 from citewell.records import Record
-from citewell.verification.cell_values import declares, states
+from citewell.verification.cell_values import declares, states, with_scale
 from citewell.verification.dates import MONTHS
 from citewell.verification.evidence import EvidenceText, TableLine
 from citewell.verification.lexicon import ASIDES, PERIODS, RELATIONS
@@ -85,6 +86,30 @@ def proven_by_cells(claim: str, evidence: EvidenceText) -> Placement | None:
             ):
                 return Placement(quantity=value, label=line.label, head=head, cell=cell)
     return None
+
+
+def understated(claim: str, evidence: EvidenceText, asked: str = "") -> str:
+    """That an amount of the claim leaves out the one scale of the table, in words, or "". ``asked`` is what
+    the claim answers: it may name the scale for it ("in thousands"). Not where the text has other tables,
+    or says the amount elsewhere."""
+    tables = [part for part in re.split(r"\n[ \t]*\n", evidence.text) if re.search(r"[\t|]", part)]
+    if len(tables) > 1 or len(context_scales(f"{claim}\n{asked}")) > 1:
+        return ""
+    prose = "\n".join(line for line in evidence.text.split("\n") if not re.search(r"[\t|]", line))
+    for value in extract_quantities(claim):
+        if value.form is not Form.MONEY or value.scaled or _holds(claim, value, prose, ""):
+            continue
+        around = _around(evidence)
+        holding = [
+            (line.label, with_scale(cell, f"{line.label}\n{head}", around, value))
+            for line in evidence.lines
+            for cell, head in line.cells
+            if any(map(str.isdigit, cell)) and _holds(claim, value, cell, head)
+        ]
+        if holding and all(written for _, written in holding):
+            label, written = holding[0]
+            return f"{value.text} stands in the row \u201c{label}\u201d as {written}"
+    return ""
 
 
 # A claim that leans on the sentence before may speak of another thing than the table.

@@ -27,7 +27,7 @@ from citewell.ports import Entailer
 from citewell.records import Entailment, Label, Maker, Proof, Record, Status, Verdict
 from citewell.sentences import sentence_spans
 from citewell.verification.antecedents import said_of_another
-from citewell.verification.cells import place_numbers, proven_by_cells
+from citewell.verification.cells import place_numbers, proven_by_cells, understated
 from citewell.verification.evidence import EvidenceText, as_evidence
 from citewell.verification.joining import card_of, join_support
 from citewell.verification.language import not_english
@@ -212,7 +212,8 @@ class Verifier:
             probability = min(probability, DENIED_CEILING)
         elsewhere = _elsewhere(question, evidence)
         misplaced = [p.misplaced for p in place_numbers(question.claim, evidence.lines, context)]
-        objections = [reason for reason in (elsewhere, *misplaced) if reason]
+        short = understated(question.claim, evidence, f"{question.context}\n{question.asked}")
+        objections = [reason for reason in (elsewhere, *misplaced, short) if reason]
         if not objections and (word := denied_by(question.claim, evidence.text)):
             objections = [f"the source denies it (\u201c{word}\u201d)"]
         if objections:
