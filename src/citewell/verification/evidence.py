@@ -37,20 +37,24 @@ class EvidenceText(Record, frozen=True, kw_only=True):
 
 
 def as_evidence(given: str | EvidenceText) -> EvidenceText:
-    """Plain text as evidence; its tables are read from its tabs."""
-    return given if isinstance(given, EvidenceText) else EvidenceText(text=given, lines=lines_of(given))
+    """Plain text as evidence; its tables are read from its tabs, or from Markdown's pipes."""
+    if isinstance(given, EvidenceText):
+        return given
+    text = _tabbed(given)
+    return EvidenceText(text=text, lines=lines_of(text))
 
 
 def passage_evidence(passage: Passage, document_text: str | None = None) -> EvidenceText:
     """A passage's content with its context; rows with their heads as the document's reader saw them."""
     chunk = passage.chunk
+    text = chunk.content if chunk.rows else _tabbed(chunk.content)
     if chunk.rows and document_text is not None:
         lines = tuple(_line(row, document_text) for row in chunk.rows)
     elif chunk.rows:
         lines = tuple(_line_within(row, chunk.content, chunk.start_offset) for row in chunk.rows)
     else:
-        lines = lines_of(chunk.content)
-    return EvidenceText(text=chunk.content, context=chunk.context, lines=lines, source=chunk.document_id)
+        lines = lines_of(text)
+    return EvidenceText(text=text, context=chunk.context, lines=lines, source=chunk.document_id)
 
 
 def lines_of(text: str) -> tuple[TableLine, ...]:
@@ -78,6 +82,41 @@ def lines_of(text: str) -> tuple[TableLine, ...]:
             )
         )
     return tuple(lines)
+
+
+def _tabbed(text: str) -> str:
+    """``text``, of the same length, with tabs for the pipes of its Markdown tables: a row over "|---|---|",
+    and the rows below it. The line of dashes becomes blanks behind the row above."""
+    lines: list[str] = []
+    within = False
+    for line in text.split("\n"):
+        if within and "|" in line:
+            lines.append(_tabbed_row(line))
+        elif lines and not within and _is_rule(line) and _tabs(line) == _tabs(lines[-1]):
+            lines[-1] = _tabbed_row(lines[-1]) + " " * (1 + len(line))
+            within = True
+        else:
+            lines.append(line)
+            within = False
+    return "\n".join(lines)
+
+
+def _tabbed_row(line: str) -> str:
+    row = re.sub(r"(?<!\\)\|", "\t", line.replace("\t", " "))
+    if row.lstrip(" ").startswith("\t"):
+        row = row.replace("\t", " ", 1)
+    if row.rstrip(" \r").endswith("\t"):
+        last = row.rindex("\t")
+        row = f"{row[:last]} {row[last + 1 :]}"
+    return row
+
+
+def _tabs(line: str) -> int:
+    return _tabbed_row(line).count("\t")
+
+
+def _is_rule(line: str) -> bool:
+    return "|" in line and "-" in line and not line.strip("|:- \t\r")
 
 
 def _is_head(cells: list[str]) -> bool:
