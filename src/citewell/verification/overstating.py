@@ -10,7 +10,7 @@ words were taken or left. Knows nothing about probabilities.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from citewell.sentences import sentence_spans
@@ -25,7 +25,15 @@ from citewell.verification.lexicon import (
     WIDE,
     WIDENERS,
 )
-from citewell.verification.signals import ENOUGH, content_words, nearest_sentence, overlap, stem, words_of
+from citewell.verification.signals import (
+    ENOUGH,
+    content_words,
+    nearest_sentence,
+    overlap,
+    stem,
+    without_may,
+    words_of,
+)
 
 REACH = 4  # words between a hedge and the word it hedges
 CLOSE = 0.7  # share of the claim's words in one sentence of a long text; in a short one ENOUGH will do
@@ -38,7 +46,18 @@ _HEDGED = HEDGES | frozenset(
     "if can hoped hoping planning expecting expectation considered chance prospect forecast forecasts target "
     "targets projected projects".split()
 )
+# Hedges, or what it is about: "the board may drop the plan" leaves a claim about the plan without one.
+_NOUNS = frozenset(
+    "plan plans aim aims hope hopes estimate estimates forecast forecasts target targets projects chance prospect".split()
+)
 _AHEAD = frozenset("will would going shall".split())
+_LEAVE = re.compile(
+    r"\b(?:allow|permi(?:t|ss)|entitl|eligib|possib|rights? (?:to|of)|options? (?:to|of)|(?:free|welcome) to)",
+    re.IGNORECASE,
+)
+_BOUND = re.compile(r"\b(?:must|needs?\b|requir|prohibit|forb[ia]d|bann?ed|barred)", re.IGNORECASE)
+"""Words for a leave that is refused ("may not") or given only on terms."""
+_DUTY = frozenset("must need needs needed required obliged have has had".split())
 _LOOSE = re.compile(
     r"\b(?:(?:at|after|above|in|first of|best of|most of) all|all (?:along|over|right|but|of a sudden)|"
     r"all (?:the )?(?:same|way|while|more)|never ?mind)\b",
@@ -129,29 +148,50 @@ def _says_of_all(text: str, wide: str) -> bool:
 
 def _for_certain(claim: str, sentence: str, _: str) -> str:
     """A hedge stands before a word that the claim states plainly, and that stands nowhere else."""
-    ours = words_of(claim)
-    if any(word in _HEDGED for word in ours):
+    ours, theirs = words_of(without_may(claim)), words_of(without_may(sentence))
+    if any(word in _HEDGED and (word not in theirs or word not in _NOUNS) for word in ours):
         return ""
-    stated = {stem(word) for word in ours if word not in STOP}
-    # With a capital it is a month more often than a hedge.
-    theirs = words_of(sentence.replace("May ", " "))
-    stems = [stem(word) for word in theirs]
-    ahead = any(word in _AHEAD for word in ours)
+    stated = {_root(word) for word in ours if word not in STOP}
+    roots = [_root(word) for word in theirs]
+    ahead = any(word in _AHEAD or word in _NOUNS for word in ours)
     for place, hedge in enumerate(theirs):
         undone = hedge in UNDONE and theirs[place + 1 : place + 2] == ["to"] and not ahead
         if hedge not in UNKNOWN and not undone:
             continue
         about = next(
             (
-                stems[at]
+                roots[at]
                 for at in range(place + 1, min(place + 1 + REACH, len(theirs)))
                 if theirs[at] not in _BETWEEN and theirs[at] not in HEDGES and not theirs[at].endswith("ly")
             ),
             "",
         )
-        if about in stated and stems.count(about) == 1:
+        if about not in stated or roots.count(about) > 1:
+            continue
+        if hedge != "may" or not _as_leave(claim, about, sentence, theirs[place + 1 :]):
             return f"the source only says “{hedge}”"
     return ""
+
+
+def _root(word: str) -> str:
+    """The stem, "permitted" with that of "permit"."""
+    found = stem(word)
+    return found[:-1] if found[-2:-1] == found[-1:] else found
+
+
+def _as_leave(claim: str, about: str, sentence: str, rest: Sequence[str]) -> bool:
+    """The claim takes the "may" before ``rest`` for leave given or refused, in words that the sentence does
+    not have, and does not say that what it is ``about`` is done, or must be."""
+    ours, said = words_of(claim), _LEAVE.findall(claim)
+    if rest[0] == "not" or "only" in rest:
+        said += _BOUND.findall(claim)
+    return any(word.lower() not in sentence.lower() for word in said) and all(
+        (word not in rest and word.endswith("ing"))
+        or before == "not"
+        or (before in {"to", "be"} and earlier not in _DUTY)
+        for earlier, before, word in zip(["", "", *ours], ["", *ours], ours, strict=False)
+        if _root(word) == about
+    )
 
 
 def _the_most(claim: str, sentence: str, _: str) -> str:

@@ -15,9 +15,12 @@ from functools import lru_cache
 from citewell.records import Record
 from citewell.sentences import sentence_spans
 from citewell.verification.lexicon import HEDGES, NEGATIONS, OPPOSITES, PARTIAL, RELATIONS, STOP, UNIVERSAL
+from citewell.verification.verbs import BASES
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 
+# No month where it opens a statement without a subject: "May contain nuts".
+_MAY = re.compile(rf"\bMay\b(?!(?<![\w,] May) (?:{'|'.join(sorted(BASES))})\b)")
 _REPORTERS = re.compile(
     r"\b(?:said|says|stated|claims?|claimed|argued?|argues|alleged?|alleges|believed?|believes|reported(?:ly)?|"
     r"according to|"
@@ -119,6 +122,11 @@ def words_of(text: str) -> list[str]:
     return [match.group().lower().replace("\u2019", "'") for match in _WORD.finditer(text)]
 
 
+def without_may(text: str) -> str:
+    """Without the "May" that is a month or a name: with a capital it is that more often than a hedge."""
+    return _MAY.sub(" ", text)
+
+
 def telling_words(text: str) -> list[str]:
     """Stems of the words that tell one thing from another of its kind; the A of "Drug A" is one."""
     lettered = re.sub(r"(?<=\w )([A-Z])\b", r"\1\1", text)
@@ -162,8 +170,7 @@ def _hedge(claim: str, sentence: str) -> Signal | None:
 
 
 def _hedges(text: str) -> list[str]:
-    """ "May" with a capital is a month more often than a hedge."""
-    return [word for word in words_of(text.replace("May ", " ")) if word in HEDGES]
+    return [word for word in words_of(without_may(text)) if word in HEDGES]
 
 
 def _quantifier(claim: str, sentence: str) -> Signal | None:
