@@ -59,6 +59,32 @@ def test_an_acronym_or_a_title_in_the_place_of_a_name_is_none() -> None:
     assert substituted_name("However, the World Trade Bureau opened an office.", f"Yet, {premise}") is None
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [("Renters", "Tenants"), ("Employees", "Staff"), ("Children", "Kids"), ("Vehicles", "Cars")],
+)
+def test_an_everyday_word_that_opens_a_sentence_is_no_name(ours: str, theirs: str) -> None:
+    rest = "pay a deposit of $900 in cash."
+    assert substituted_name(f"{ours} {rest}", f"{theirs} {rest}") is None
+    assert substituted_name(f"{theirs} {rest}", f"{ours} {rest}") is None
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [("Adidas", "Nike"), ("Paracetamol", "Ibuprofen"), ("Maria", "Anna"), ("Zinc", "Copper")],
+)
+def test_a_name_that_opens_a_sentence_still_is_one(ours: str, theirs: str) -> None:
+    rest = "reduced the cost of the trial by 12%."
+    assert substituted_name(f"{ours} {rest}", f"{theirs} {rest}") == ours
+
+
+def test_what_is_spoken_of_as_one_is_a_name_though_it_ends_as_a_plural() -> None:
+    signed = "signed the contract in March."
+    assert (
+        substituted_name(f"Jones {signed}", f"Reuters {signed} Jones was abroad. Reuters was not.") == "Jones"
+    )
+
+
 def test_long_names_that_crossed_over() -> None:
     premise = "Matthew Broderick provided the speaking voice of Adult Simba in the film."
     claim = "Adult Simba provided the speaking voice of Matthew Broderick in the film."

@@ -33,7 +33,7 @@ _WORD = re.compile(r"[^\W_]+(?:[.'\u2019&/-]?[^\W_]+)*", re.UNICODE)
 
 
 _EVERYDAY = re.compile(
-    r"(?:ing|ed|ly|tions?|ments?|ness|[aeo]rs|ists?|it(?:y|ies)|[ae]nces?|[ai]ble|ive|ful|less|ous|ies|sm|[^aeius']s|[^aeo]es|hip)$",
+    r"(?:ing|ed|ly|tions?|ments?|ness|[aeo]rs|ists?|it(?:y|ies)|[ae]nces?|[ai]ble|ive|ful|less|ous|ies|sm|[^aeius']s|[^aeo]es|(?:\w\w|\bf)ees|hip|children|staff)$",
     re.IGNORECASE,
 )
 
@@ -55,8 +55,13 @@ def missing_names(claim: str, evidence: str) -> tuple[str, ...]:
     held = _held(evidence)
     return tuple(
         name.text for name in names(claim)
-        if not _holds(name, held) and (name.certain or not _EVERYDAY.search(name.text))
+        if not _holds(name, held) and not everyday(name)
     )  # fmt: skip
+
+
+def everyday(name: Name) -> bool:
+    """Only the start of a sentence may explain its capital, and it ends as everyday words do."""
+    return not name.certain and _EVERYDAY.search(name.text) is not None
 
 
 @lru_cache(maxsize=2048)

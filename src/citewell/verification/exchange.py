@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from citewell.sentences import sentence_spans
 from citewell.verification.dates import MONTHS
-from citewell.verification.entities import missing_names, names
+from citewell.verification.entities import everyday, missing_names, names
 from citewell.verification.lexicon import COMMON_CAPITALS, DAYS, PLAIN, STOP, TITLES
 from citewell.verification.signals import content_words, nearest_sentence, overlap
 
@@ -26,6 +26,7 @@ _CAPITALS = (
     re.compile(r"\b[A-Z][\w'’.-]*\w(?: (?:of |the |de |and )?[A-Z][\w'’.-]*\w)*"),
     re.compile(r"\b[A-Z][\w'’.-]*\w"),
 )
+_ONE = re.compile(r"\b([A-Z]\w+s) (?:is|was|has|does)\b")  # no plural: "Jones was abroad"
 _PRONOUNS = frozenset(
     {"He", "She", "It", "They", "We", "I", "You", "This", "That", "These", "The", "His", "Her", "There"}
 )
@@ -101,7 +102,10 @@ def _other_name_in_place(claim: str, premise: str) -> str | None:
         sentence = premise[start:end]
         if len(wanted & set(content_words(sentence))) < CLOSE * len(wanted):
             continue
-        found = [name for ours, theirs in _stretches(claim, sentence) if (name := _named(ours, theirs))]
+        openers = _openers(claim, premise)
+        found = [
+            name for ours, theirs in _stretches(claim, sentence) if (name := _named(ours, theirs, openers))
+        ]
         if not found:
             return None  # this sentence says it with these names
         if name := next((name for name in found if name not in sentence or claim.count(name) == 1), None):
@@ -129,9 +133,11 @@ def _stretches(claim: str, sentence: str) -> list[tuple[str, str]]:
     return found
 
 
-def _named(ours: str, theirs: str) -> str | None:
+def _named(ours: str, theirs: str, openers: frozenset[str]) -> str | None:
     """The name in our stretch, when theirs has quite another one."""
-    our_names, their_names = _capital_words(ours), _capital_words(theirs)
+    our_names, their_names = (
+        [word for word in _capital_words(text) if word not in openers] for text in (ours, theirs)
+    )
     if not our_names or not their_names:
         return None
     if {w.lower() for w in our_names} & {w.lower() for w in _WORD.findall(theirs)}:
@@ -144,6 +150,14 @@ def _named(ours: str, theirs: str) -> str | None:
     }:
         return None
     return name if missing_names(f"of {name}", theirs) else None
+
+
+def _openers(claim: str, premise: str) -> frozenset[str]:
+    """Words that only open a sentence, as far as their capital and their ending tell: no names."""
+    found = (*names(claim), *names(premise))
+    sure = {word for name in found if name.certain for word in name.text.split()}
+    one = {word for text in (claim, premise) for word in _ONE.findall(text)}
+    return frozenset(name.text for name in found if everyday(name)) - sure - one
 
 
 def _capital_words(text: str) -> list[str]:
