@@ -11,7 +11,7 @@ from __future__ import annotations
 from citewell.verification.directions import turned
 from citewell.verification.exceptions import excepted
 from citewell.verification.places import misplaced_number
-from citewell.verification.turning import turned_round
+from citewell.verification.turning import other_party, turned_round
 
 
 def told_otherwise(claim: str, premise: str, context: str = "") -> str:
@@ -20,6 +20,8 @@ def told_otherwise(claim: str, premise: str, context: str = "") -> str:
         return f"the claim says “{found[0]}”, the source of the same thing “{found[1]}”"
     if pair := turned_round(claim, premise):
         return f"the source has “{pair[0]}” and “{pair[1]}” the other way round"
+    if pair := other_party(claim, premise):
+        return f"the source says it of “{pair[1]}”, not of “{pair[0]}”"
     if words := excepted(claim, premise):
         return f"the source excepts this (“{words}”)"
     return misplaced_number(claim, premise, context)

@@ -1,4 +1,5 @@
-"""Who does it to whom: two things of the claim that stand on each other's side of the same verb.
+"""Who does it to whom: two things of the claim that stand on each other's side of the same verb, or one party
+of a relation in the place of the other ("the landlord pays" for "the tenant pays").
 
 In: claim and premise. Out: the two words, or None. For plain nouns ("the landlord gives the tenant notice")
 what :mod:`citewell.verification.exchange` is for names. The claim must say "the A ... does ... the B" where
@@ -9,10 +10,12 @@ no verdicts.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from citewell.sentences import sentence_spans
-from citewell.verification.signals import stem
+from citewell.verification.lexicon import NEGATIONS, PARTIES, PLAIN, RELATIONS, STOP
+from citewell.verification.signals import stem, words_of
 from citewell.verification.verbs import AUXILIARIES
 
 _MODAL = rf"(?:(?:{'|'.join(sorted(AUXILIARIES))}|also|then|\w+ly|hereby|to|agrees?|required)\s+)*"
@@ -42,6 +45,48 @@ def turned_round(claim: str, premise: str) -> tuple[str, str] | None:
         if (other, verb, doer) in told and (doer, verb, other) not in told:
             return doer, other
     return None
+
+
+@lru_cache(maxsize=4096)
+def other_party(claim: str, premise: str) -> tuple[str, str] | None:
+    """The claim's party, and the other one of which alone a sentence says all the rest of the claim."""
+    ours = words_of(claim)
+    sentences = [words_of(premise[a:b]) for a, b in sentence_spans(premise)]
+    for pair in PARTIES:
+        for left, right in (pair, pair[::-1]):
+            one, other = _named(left, ours), _named(right, ours)
+            if not one or other or not NEGATIONS.isdisjoint(ours):
+                continue
+            rest = _told(ours) - {stem(one)}
+            saying = [words for words in sentences if rest <= _told(words)]
+            told = [_named(right, words) for words in saying]
+            if (
+                rest
+                and all(told)
+                and not any(_named(left, words) for words in sentences)
+                and any(
+                    _relation(word, words) == _relation(one, ours)
+                    for word, words in zip(told, saying, strict=True)
+                )
+            ):
+                return one, told[0]
+    return None
+
+
+def _named(party: str, words: Sequence[str]) -> str:
+    stems = {stem(word) for word in party.split()}
+    return next((word for word in words if stem(word) in stems), "")
+
+
+def _told(words: Sequence[str]) -> frozenset[str]:
+    """Stems of what a sentence says of its parties: "must" and "shall" are left to the other checks."""
+    return frozenset(stem(word) for word in words if word not in STOP and word not in PLAIN)
+
+
+def _relation(word: str, words: Sequence[str]) -> str:
+    """The last of "by", "to" and the like within two words before it."""
+    at = words.index(word)
+    return next((before for before in reversed(words[max(0, at - 2) : at]) if before in RELATIONS), "")
 
 
 def _deeds(sentence: str) -> list[tuple[str, str, str]]:
