@@ -17,13 +17,18 @@ from citewell.sentences import sentence_spans
 from citewell.verification.quantities import extract_quantities
 from citewell.verification.signals import content_words, words_of
 
+# "Higher than in Asia" is a level; "higher than in 2022" is a move.
+_LEVEL = (
+    r"(?!\s+than\b(?!\s+(?:(?:in|for|at|during|the|its|a|an|end|of)\s+)*(?:(?:19|20)\d\d|fiscal|same|prior|previous|"
+    r"preceding|last|first|second|third|fourth|year|quarter|month|week|before|earlier|ever|[$€£]?\d)))"
+)
 _RISE = (
     r"increas(?:e|es|ed|ing)|ris(?:e|es|en|ing)|rose|grew|grow(?:s|n|ing|th)?|climb(?:s|ed|ing)?|jump(?:s|ed|ing)?|"
-    r"surg(?:e|es|ed|ing)|soar(?:s|ed|ing)?|higher|up(?= (?:by )?(?:[$€£]|\d))"
+    rf"surg(?:e|es|ed|ing)|soar(?:s|ed|ing)?|higher{_LEVEL}|up(?= (?:by )?(?:[$€£]|\d))"
 )
 _FALL = (
     r"decreas(?:e|es|ed|ing)|fall(?:s|en|ing)?|fell|declin(?:e|es|ed|ing)|drop(?:s|ped|ping)?|shr[aiu]nk|"
-    r"slump(?:s|ed|ing)?|plung(?:e|es|ed|ing)|lower|down(?= (?:by )?(?:[$€£]|\d))"
+    rf"slump(?:s|ed|ing)?|plung(?:e|es|ed|ing)|lower{_LEVEL}|down(?= (?:by )?(?:[$€£]|\d))"
 )
 _MOVE = re.compile(rf"\b(?:(?P<rise>{_RISE})|(?P<fall>{_FALL}))\b", re.IGNORECASE)
 _BORDER = re.compile(
