@@ -80,6 +80,8 @@ class Cell(Record, frozen=True, kw_only=True):
 class Row(Record, frozen=True, kw_only=True):
     """One line of a table; ``label`` is its first cell's text, ``cells`` are the others.
 
+    A first cell that reaches down from a row above is the label of this one too: it is written once, at
+    ``label_start`` of the document's text, outside ``[start, end)``; -1 where the label is the row's own.
     ``group`` names the label rows it stands under ("Current assets", outermost first, by " › ").
     """
 
@@ -88,6 +90,7 @@ class Row(Record, frozen=True, kw_only=True):
     label: str
     cells: tuple[Cell, ...]
     group: str = ""
+    label_start: int = -1
 
 
 class Table(Record, frozen=True, kw_only=True):

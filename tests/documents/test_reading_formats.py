@@ -34,6 +34,7 @@ def read(data: bytes | str, name: str = "folder/file") -> Document:
     for table in document.tables:
         for row in table.rows:
             assert document.text[row.start : row.end].split("\t")[0] in (row.label, *_cells(document))
+            assert row.label_start < 0 or document.text.startswith(row.label, row.label_start)
             for cell in row.cells:
                 assert "\t" not in document.text[cell.start : cell.end] != ""
     return document
@@ -118,8 +119,46 @@ def test_html_tables_have_heads_units_and_titles() -> None:
     assert values(document) == [
         {"": "Europe", "Year ended 2020": "1,577", "Year ended 2019": "1,373"},
         {"": "Asia", "Year ended 2020": "(5)"},
-        {"": "", "Year ended 2020": "7", "Year ended 2019": "8"},
+        {"": "Asia", "Year ended 2020": "7", "Year ended 2019": "8"},
     ]
+
+
+LIFT = (
+    "<!doctype html><body><table><tr><th>Site<th>Quarter<th>Checks</tr>"
+    "<tr><td rowspan=2>Lyon<td>Q1<td>14</tr>"
+    "<tr><td>Q2<td>19</tr><tr><td rowspan=2>Turin<td>Q1<td>22</tr><tr><td>Q2<td>27</tr>"
+    "<tr><td><td>Q3<td>30</tr></table></body>"
+)
+
+
+def test_a_label_over_several_rows_is_that_of_each_and_written_once() -> None:
+    document = read(LIFT)
+    assert (
+        document.text == "Site\tQuarter\tChecks\nLyon\tQ1\t14\n\tQ2\t19\nTurin\tQ1\t22\n\tQ2\t27\n\tQ3\t30\n"
+    )
+    assert values(document)[1] == {"": "Lyon", "Quarter": "Q2", "Checks": "19"}
+    assert [row.label for row in document.tables[0].rows] == ["Lyon", "Lyon", "Turin", "Turin", ""]
+    at = document.text.index
+    assert [row.label_start for row in document.tables[0].rows] == [-1, at("Lyon"), -1, at("Turin"), -1]
+
+
+def test_docx_label_over_several_rows_is_that_of_each() -> None:
+    made = docx.Document()
+    table = made.add_table(3, 3)
+    for row, line in zip(
+        table.rows, [["Site", "Quarter", "Checks"], ["Lyon", "Q1", "14"], ["", "Q2", "19"]], strict=True
+    ):
+        for cell, value in zip(row.cells, line, strict=True):
+            cell.text = value
+    table.cell(1, 0).merge(table.cell(2, 0))
+    assert values(saved(made))[1] == {"": "Lyon", "Quarter": "Q2", "Checks": "19"}
+
+
+def saved(made: Any) -> Document:
+    """What is read from a Word document or a workbook as it is saved."""
+    stream = io.BytesIO()
+    made.save(stream)
+    return read(stream.getvalue())
 
 
 HEADS = "<tr><th>Name<th>2021<th>2022<th>2023</tr>"

@@ -59,6 +59,7 @@ class Canonical:
         self._before_table = ""
         self._group = ""
         self._noted: Counter[str] = Counter()
+        self._label, self._label_start = "", -1
 
     def heading(self, text: str, level: int) -> None:
         """A heading of ``level`` (1 is outermost) opens a section; an empty one is nothing."""
@@ -86,14 +87,20 @@ class Canonical:
                 self._write(unicodedata.normalize("NFC", kept))
 
     def table(
-        self, grid: Sequence[Sequence[str]], *, head_rows: int | None = None, title: str = "", units: str = ""
+        self,
+        grid: Sequence[Sequence[str | None]],
+        *,
+        head_rows: int | None = None,
+        title: str = "",
+        units: str = "",
     ) -> None:
-        """Rows of cells. ``head_rows`` are column heads (guessed when None): written, but not rows.
+        """Rows of cells; None where the cell above reaches down. ``head_rows`` are column heads (guessed when
+        None): written, but not rows.
 
         A title or units not given are taken from a short line right before the table.
         """
-        rows = [[self._clean(cell) for cell in row] for row in grid]
-        rows = [row for row in rows if any(row)]
+        filled = [row for row in grid if any(row)]
+        rows = [[self._clean(cell or "") for cell in row] for row in filled]
         if not rows:
             return
         count = min(guess_head_rows(rows) if head_rows is None else head_rows, len(rows) - 1)
@@ -104,8 +111,11 @@ class Canonical:
         if not title and before[:1].isupper() and before[-1] not in ".;,!?":
             title = before.rstrip(":")
         start = self._length
-        self._group = ""
-        found = [self._row(row, heads, position >= count) for position, row in enumerate(rows)]
+        self._group, self._label, self._label_start = "", "", -1
+        found = [
+            self._row(row, heads, position >= count, reached=filled[position][:1] == [None])
+            for position, row in enumerate(rows)
+        ]
         self._tables.append(
             Table(
                 start=start,
@@ -174,7 +184,8 @@ class Canonical:
             for (path, start), end in zip(self._sections, ends, strict=True)
         )
 
-    def _row(self, cells: list[str], heads: list[str], body: bool) -> Row | None:
+    def _row(self, cells: list[str], heads: list[str], body: bool, *, reached: bool) -> Row | None:
+        """None for a row of heads. ``reached``: the first cell of the row above is this one's too."""
         while cells and not cells[-1]:
             cells = cells[:-1]
         base, found, at = self._length, [], 0
@@ -187,11 +198,21 @@ class Canonical:
         lead = len(line) - len(line.lstrip())
         self._write(line)
         if not body:
+            self._label, self._label_start = "", -1
             return None
+        if not reached:
+            self._label, self._label_start = cells[0], base
         group = self._group if found else ""
         if cells[0] and not found:
             self._group = cells[0]
-        return Row(start=base + lead, end=base + len(line), label=cells[0], cells=tuple(found), group=group)
+        return Row(
+            start=base + lead,
+            end=base + len(line),
+            label=self._label,
+            cells=tuple(found),
+            group=group,
+            label_start=self._label_start if reached and self._label else -1,
+        )
 
     def _write(self, line: str) -> None:
         self._parts.append(line + "\n")

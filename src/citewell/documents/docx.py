@@ -31,7 +31,7 @@ _NOTE_PARTS = ("footnotes", "endnotes")
 class DocxReader:
     """Word documents since 2007."""
 
-    name = "docx/3"
+    name = "docx/4"
 
     def __init__(self, limits: Documents) -> None:
         self._limits = limits
@@ -186,12 +186,12 @@ class _Body:
         return _script(run) or named or Script.PLAIN
 
     def _table(self, element: Any) -> None:
-        grid: list[list[str]] = []
+        grid: list[list[str | None]] = []
         heads = 0
         for row in element.iter(f"{_W}tr"):
             if _nearest(row, f"{_W}tbl") is not element:
                 continue
-            cells: list[str] = []
+            cells: list[str | None] = []
             for cell in row.iter(f"{_W}tc"):
                 if _nearest(cell, f"{_W}tr") is row:
                     cells += self._cell(cell)
@@ -200,18 +200,18 @@ class _Body:
             grid.append(cells)
         if grid and max(map(len, grid)) == 1:
             for row_cells in grid:
-                self.out.paragraph(" ".join(row_cells))
+                self.out.paragraph(" ".join(filter(None, row_cells)))
         else:
             self.out.table(grid, head_rows=heads or None)
 
-    def _cell(self, cell: Any) -> list[str]:
-        """The cell's text, then "" for each further column it covers; "" where it goes on from above."""
+    def _cell(self, cell: Any) -> list[str | None]:
+        """The cell's text, None where it goes on from above; then "" for each further column it covers."""
         span = cell.find(f"{_W}tcPr/{_W}gridSpan")
         value = span.get(f"{_W}val", "1") if span is not None else "1"
         width = min(100, int(value)) if value.isdigit() else 1
         merged = cell.find(f"{_W}tcPr/{_W}vMerge")
         goes_on = merged is not None and merged.get(f"{_W}val", "continue") == "continue"
-        text = "" if goes_on else " ".join(self._text(p) for p in cell.iter(f"{_W}p"))
+        text = None if goes_on else " ".join(self._text(p) for p in cell.iter(f"{_W}p"))
         return [text, *[""] * (width - 1)]
 
 

@@ -58,7 +58,7 @@ _SAVED = ("last-modified", "article:modified_time")
 class HtmlReader:
     """HTML and XHTML of any age."""
 
-    name = "html/3"
+    name = "html/4"
 
     def __init__(self, limits: Documents) -> None:
         self._limits = limits
@@ -340,15 +340,16 @@ class Page:
         self._out.table([lines[n] for n in kept], head_rows=heads or None, title=joined(grid.caption))
 
 
-def _expanded(rows: list[list[_Cell]]) -> list[list[str]]:
-    """Cells in their columns: a head over several columns stands over each, a value stands once."""
-    grid: list[list[str]] = []
+def _expanded(rows: list[list[_Cell]]) -> list[list[str | None]]:
+    """Cells in their columns: a head over several columns stands over each, a value stands once; None where a
+    cell reaches down from above."""
+    grid: list[list[str | None]] = []
     held: dict[int, int] = {}  # column: the first row that a cell from above leaves free
     for number, row in enumerate(rows):
-        line: list[str] = []
+        line: list[str | None] = []
         for cell in row:
             while held.get(len(line), 0) > number:
-                line.append("")
+                line.append(None)
             text = joined(cell.text)
             for column in range(cell.columns):
                 held[len(line)] = number + cell.rows
