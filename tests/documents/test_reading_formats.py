@@ -14,8 +14,8 @@ import docx
 import openpyxl
 import pytest
 from docx.enum.style import WD_STYLE_TYPE
-from docx.oxml import OxmlElement
-from docx.oxml.ns import qn
+from docx.oxml import OxmlElement, parse_xml
+from docx.oxml.ns import nsdecls, qn
 from docx.shared import RGBColor
 from openpyxl.styles import Font
 
@@ -374,6 +374,81 @@ def shade(fill: str) -> Any:
     element.set(qn("w:val"), "clear")
     element.set(qn("w:fill"), fill)
     return element
+
+
+SPACES = (
+    f'{nsdecls("w")} xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math" '
+    'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:x="urn:x"'
+)
+
+
+def run(text: str) -> str:
+    return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+def word(*blocks: str) -> Document:
+    """What is read from a Word document of these blocks, in the markup that Word writes."""
+    made = docx.Document()
+    for block in blocks:
+        made.element.body.insert(len(made.element.body) - 1, parse_xml(block.replace(">", f" {SPACES}>", 1)))
+    return saved(made)
+
+
+@pytest.mark.parametrize(
+    ("font", "number", "shown"),
+    [
+        ("Symbol", "F0A3", "\u2264"),
+        ("Symbol", "00B3", "\u2265"),
+        ("Symbol", "F0B1", "\u00b1"),
+        ("Symbol", "F06D", "\u00b5"),
+        ("Wingdings", "F0FC", "\u2713"),
+        ("Wingdings", "F0FE", "\u2611"),
+        ("MS Gothic", "2612", "\u2612"),
+        ("Wingdings", "F022", "\ufffd"),
+        ("Own Font", "F0A3", "\ufffd"),
+        ("Symbol", "none", "\ufffd"),
+    ],
+)
+def test_docx_symbols_are_read_or_marked_where_they_cannot_be(font: str, number: str, shown: str) -> None:
+    inserted = f'<w:r><w:sym w:font="{font}" w:char="{number}"/></w:r>'
+    document = word(f"<w:p>{run('Divers must be ')}{inserted}{run(' 60 years old.')}</w:p>")
+    assert document.text == f"Divers must be {shown} 60 years old.\n"
+    assert (shown == "\ufffd") == any(note.startswith("1 symbols") for note in document.notes)
+
+
+@pytest.mark.parametrize(
+    ("formula", "shown"),
+    [
+        ("<m:r><m:t>F=25 kN</m:t></m:r>", "F=25 kN"),
+        ("<m:f><m:num>{25}</m:num><m:den>{2}</m:den></m:f>", "25/2"),
+        ("<m:f><m:num>{a+b}</m:num><m:den>{c}</m:den></m:f>", "(a+b)/c"),
+        ("{5 }<m:sSup><m:e>{m}</m:e><m:sup>{2}</m:sup></m:sSup>", "5 m\u00b2"),
+        ("<m:sSup><m:e>{e}</m:e><m:sup>{kt}</m:sup></m:sSup>", "e^kt"),
+        ("<m:rad><m:deg/><m:e>{a+b}</m:e></m:rad>", "\u221a(a+b)"),
+        ("{2}<m:d><m:dPr><m:begChr m:val='['/></m:dPr><m:e>{x}</m:e></m:d>", "2[x)"),
+        ("{25}<m:r><w:rPr><w:vanish/></w:rPr><m:t>0</m:t></m:r>", "25"),
+        ("{25}<w:del>{0}</w:del>", "25"),
+    ],
+)
+def test_docx_formulas_are_read_on_one_line(formula: str, shown: str) -> None:
+    formula = re.sub(r"\{(.*?)\}", r"<m:r><m:t>\1</m:t></m:r>", formula)
+    document = word(f"<w:p>{run('The load limit is ')}<m:oMath>{formula}</m:oMath>{run('.')}</w:p>")
+    assert document.text == f"The load limit is {shown}.\n"
+
+
+BOX = (
+    "<w:r><mc:AlternateContent><mc:Choice><x:txbx><w:txbxContent>{0}</w:txbxContent></x:txbx></mc:Choice>"
+    "<mc:Fallback><x:box><w:txbxContent>{0}</w:txbxContent></x:box></mc:Fallback></mc:AlternateContent></w:r>"
+).format(f"<w:p>{run('Capacity 5')}</w:p><w:p>{run('0 claims so far')}</w:p>")
+
+
+def test_docx_text_boxes_follow_what_they_hang_on_and_are_glued_to_nothing() -> None:
+    around = f"<w:p>{run('Seats: 4')}{BOX}{run('0')}</w:p>"
+    document = word(around, f"<w:p>{run('End.')}</w:p>")
+    assert document.text == "Seats: 40\nCapacity 5\n0 claims so far\nEnd.\n"
+    cells = "".join(f"<w:tc><w:p>{run(text)}{box}</w:p></w:tc>" for text, box in (("Hall", ""), ("7", BOX)))
+    document = word(f"<w:tbl><w:tr>{cells}</w:tr></w:tbl>", f"<w:p>{run('End.')}</w:p>")
+    assert document.text == "Hall\t7\nCapacity 5\n0 claims so far\nEnd.\n"
 
 
 def test_xlsx_shows_values_as_the_sheet_does() -> None:

@@ -14,13 +14,16 @@ from typing import Any
 from citewell.config import Documents
 from citewell.documents.archives import open_archive
 from citewell.documents.canonical import Canonical
+from citewell.documents.formulas import linear
 from citewell.documents.hiding import is_pale
 from citewell.documents.office import office_metadata
 from citewell.documents.scripts import Script, joined
+from citewell.documents.symbols import UNKNOWN, symbol
 from citewell.errors import DamagedError
 from citewell.records import Document
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _HEADING_STYLE = re.compile(r"heading (\d)$", re.I)
 _SPACES = {f"{_W}tab": " ", f"{_W}br": " ", f"{_W}cr": " ", f"{_W}noBreakHyphen": "-"}
 _LEFT_OUT = (f"{_W}del", f"{_W}moveFrom")
@@ -74,7 +77,8 @@ class _Body:
         self._scripts = {style.style_id: _script(style.element) for style in styles}
         self._elements = {style.style_id: style.element for style in styles}
         self._properties: dict[tuple[str, str], Any] = {}
-        self._hidden = self._struck = 0
+        self._boxes: list[Any] = []
+        self._hidden = self._struck = self._unknown = 0
 
     def read(self, body: Any) -> None:
         for block in _blocks(body):
@@ -82,6 +86,13 @@ class _Body:
                 self._paragraph(block)
             else:
                 self._table(block)
+            self._read_boxes()
+
+    def _read_boxes(self) -> None:
+        """Text boxes follow the paragraph or table that they hang on."""
+        boxes, self._boxes = self._boxes, []
+        for box in boxes:
+            self.read(box)
 
     def notes(self, part: Any) -> None:
         """Footnotes and endnotes, a paragraph each, after the body; then what was left out."""
@@ -94,9 +105,11 @@ class _Body:
                 continue
             for note in etree.fromstring(relation.target_part.blob, safe):
                 if note.get(f"{_W}type") is None:
-                    self.out.paragraph(" ".join(self._text(p) for p in note.iter(f"{_W}p")))
+                    self.out.paragraph(self._running(note))
+                    self._read_boxes()
         self.out.note("{n} hidden runs of text dropped", self._hidden)
         self.out.note("{n} struck out runs of text dropped", self._struck)
+        self.out.note("{n} symbols are of a font that Citewell cannot read: " + UNKNOWN, self._unknown)
 
     def _paragraph(self, element: Any) -> None:
         level = self._level(element)
@@ -117,12 +130,16 @@ class _Body:
         value = outline.get(f"{_W}val", "9") if outline is not None else "9"
         return int(value) + 2 if value.isdigit() and int(value) < 9 else 0
 
+    def _running(self, element: Any) -> str:
+        """All paragraphs of a cell or a note, those of tables in it too."""
+        return " ".join(self._text(paragraph) for paragraph in _blocks(element, (f"{_W}p",)))
+
     def _text(self, element: Any) -> str:
         return joined(self._pieces(element))
 
     def _pieces(self, element: Any) -> Iterator[tuple[str, Script]]:
         """Text in reading order, without what is deleted, struck out or hidden; never deeper than the
-        parser went."""
+        parser went. Text boxes are put by."""
         waiting = [iter(element)]
         while waiting:
             child = next(waiting[-1], None)
@@ -132,12 +149,27 @@ class _Body:
                 yield child.text or "", self._script(child.getparent())
             elif child.tag in _SPACES:
                 yield _SPACES[child.tag], Script.PLAIN
-            elif child.tag == f"{_W}r" and self._unseen(child):
-                self._hidden += 1
-            elif child.tag == f"{_W}r" and (_is_on(child, "strike") or _is_on(child, "dstrike")):
-                self._struck += 1
-            elif child.tag not in _LEFT_OUT and not str(child.tag).endswith("}Fallback"):
-                waiting.append(iter(child))  # a text box is written twice, as Fallback for old programs
+            elif child.tag == f"{_W}sym":
+                text = symbol(child.get(f"{_W}font", ""), child.get(f"{_W}char", ""))
+                self._unknown += text == UNKNOWN
+                yield text, self._script(child.getparent())
+            elif child.tag == f"{_M}oMath":
+                apart = " " if child.getparent().tag == f"{_M}oMathPara" else ""
+                yield apart + linear(child, self._left_out), Script.PLAIN
+            elif child.tag == f"{_W}txbxContent":
+                self._boxes.append(child)
+            elif not self._left_out(child):
+                waiting.append(iter(child))
+
+    def _left_out(self, element: Any) -> bool:
+        """Deleted, hidden or struck out; the last two are counted."""
+        if element.tag in (f"{_W}r", f"{_M}r"):
+            hidden = self._unseen(element)
+            struck = not hidden and (_is_on(element, "strike") or _is_on(element, "dstrike"))
+            self._hidden += hidden
+            self._struck += struck
+            return hidden or struck
+        return _is_dropped(element)
 
     def _unseen(self, run: Any) -> bool:
         """Hidden, or printed in white on nothing darker, by the run itself or by its styles."""
@@ -211,21 +243,26 @@ class _Body:
         width = min(100, int(value)) if value.isdigit() else 1
         merged = cell.find(f"{_W}tcPr/{_W}vMerge")
         goes_on = merged is not None and merged.get(f"{_W}val", "continue") == "continue"
-        text = None if goes_on else " ".join(self._text(p) for p in cell.iter(f"{_W}p"))
+        text = None if goes_on else self._running(cell)
         return [text, *[""] * (width - 1)]
 
 
-def _blocks(body: Any) -> Iterator[Any]:
+def _blocks(body: Any, tags: tuple[str, ...] = (f"{_W}p", f"{_W}tbl")) -> Iterator[Any]:
     """Paragraphs and tables of the body in order, content controls and the like looked into."""
     waiting = [iter(body)]
     while waiting:
         child = next(waiting[-1], None)
         if child is None:
             waiting.pop()
-        elif child.tag in (f"{_W}p", f"{_W}tbl"):
+        elif child.tag in tags:
             yield child
-        elif child.tag not in _LEFT_OUT:
+        elif not _is_dropped(child):
             waiting.append(iter(child))
+
+
+def _is_dropped(element: Any) -> bool:
+    """Deleted, or written a second time for old programs, as text boxes are."""
+    return element.tag in _LEFT_OUT or str(element.tag).endswith("}Fallback")
 
 
 def _nearest(element: Any, tag: str) -> Any:
