@@ -451,6 +451,51 @@ def test_docx_text_boxes_follow_what_they_hang_on_and_are_glued_to_nothing() -> 
     assert document.text == "Hall\t7\nCapacity 5\n0 claims so far\nEnd.\n"
 
 
+def row_of(*texts: str, properties: str = "", cell: str = "") -> str:
+    """A row of a Word table; ``cell`` are the properties of its first cell."""
+    first, *others = (f"<w:p>{run(text)}</w:p></w:tc>" for text in texts)
+    cells = f"<w:tc><w:tcPr>{cell}</w:tcPr>{first}" + "".join(f"<w:tc>{other}" for other in others)
+    return f"<w:tr><w:trPr>{properties}</w:trPr>{cells}</w:tr>"
+
+
+HALLS = row_of("Hall", "Summer", "Winter")
+
+
+def test_docx_row_that_begins_further_right_keeps_its_columns() -> None:
+    later = row_of("40", "30", properties='<w:gridBefore w:val="1"/>')
+    document = word(f"<w:tbl>{HALLS}{row_of('North', '8', '9')}{later}</w:tbl>")
+    assert values(document)[1] == {"": "", "Summer": "40", "Winter": "30"}
+
+
+def test_docx_row_that_is_deleted_is_left_out_and_lends_no_label() -> None:
+    deleted, opened, goes_on = "<w:del w:id='1'/>", '<w:vMerge w:val="restart"/>', "<w:vMerge/>"
+    rows = (
+        row_of("North", "1", "2", cell=opened)
+        + row_of("South", "3", "4", properties=deleted, cell=opened).replace("</w:p>", f"{BOX}</w:p>", 1)
+        + row_of("", "5", "6", cell=goes_on)
+        + row_of("", "7", "8", cell=goes_on)
+    )
+    document = word(f"<w:tbl>{HALLS}{rows}</w:tbl>")
+    assert "Capacity" not in document.text
+    assert [list(row.values()) for row in values(document)] == [
+        ["North", "1", "2"],
+        ["", "5", "6"],
+        ["", "7", "8"],
+    ]
+
+
+def test_docx_paragraphs_are_one_where_the_mark_between_them_is_deleted() -> None:
+    mark = "<w:pPr><w:rPr><w:del w:id='1'/></w:rPr></w:pPr>"
+    document = word(
+        f"<w:p>{mark}{run('Work needs')}</w:p>",
+        f"<w:p>{mark}<w:del w:id='2'>{run('one')}</w:del></w:p>",
+        f"<w:p>{run(' two keys.')}</w:p>",
+        f"<w:p>{mark}{run('End.')}</w:p>",
+        f"<w:tbl>{HALLS}{row_of('North', '8', '9')}</w:tbl>",
+    )
+    assert document.text == "Work needs two keys.\nEnd.\nHall\tSummer\tWinter\nNorth\t8\t9\n"
+
+
 def test_xlsx_shows_values_as_the_sheet_does() -> None:
     book = openpyxl.Workbook()
     sheet = book.active

@@ -8,7 +8,8 @@ headers and footers, repeated on every page, are left out. Of appearance it know
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from citewell.config import Documents
@@ -81,11 +82,11 @@ class _Body:
         self._hidden = self._struck = self._unknown = 0
 
     def read(self, body: Any) -> None:
-        for block in _blocks(body):
-            if block.tag == f"{_W}p":
-                self._paragraph(block)
+        for blocks in _run_on(_blocks(body)):
+            if blocks[0].tag == f"{_W}p":
+                self._paragraph(blocks)
             else:
-                self._table(block)
+                self._table(blocks[0])
             self._read_boxes()
 
     def _read_boxes(self) -> None:
@@ -111,9 +112,9 @@ class _Body:
         self.out.note("{n} struck out runs of text dropped", self._struck)
         self.out.note("{n} symbols are of a font that Citewell cannot read: " + UNKNOWN, self._unknown)
 
-    def _paragraph(self, element: Any) -> None:
-        level = self._level(element)
-        text = self._text(element)
+    def _paragraph(self, elements: list[Any]) -> None:
+        level = self._level(elements[-1])
+        text = self._text(elements)
         if level:
             self.out.heading(text, level)
         else:
@@ -132,10 +133,10 @@ class _Body:
 
     def _running(self, element: Any) -> str:
         """All paragraphs of a cell or a note, those of tables in it too."""
-        return " ".join(self._text(paragraph) for paragraph in _blocks(element, (f"{_W}p",)))
+        return " ".join(map(self._text, _run_on(_blocks(element, (f"{_W}p",)))))
 
-    def _text(self, element: Any) -> str:
-        return joined(self._pieces(element))
+    def _text(self, paragraphs: list[Any]) -> str:
+        return joined(chain.from_iterable(map(self._pieces, paragraphs)))
 
     def _pieces(self, element: Any) -> Iterator[tuple[str, Script]]:
         """Text in reading order, without what is deleted, struck out or hidden; never deeper than the
@@ -220,13 +221,20 @@ class _Body:
     def _table(self, element: Any) -> None:
         grid: list[list[str | None]] = []
         heads = 0
+        headless = False  # the cell that goes on in this row began in a row that is deleted
         for row in element.iter(f"{_W}tr"):
             if _nearest(row, f"{_W}tbl") is not element:
                 continue
-            cells: list[str | None] = []
+            if _is_dropped(row):
+                headless = headless or not _goes_on(row)
+                continue
+            cells: list[str | None] = [""] * _number(row, "trPr/gridBefore", 0)
             for cell in row.iter(f"{_W}tc"):
                 if _nearest(cell, f"{_W}tr") is row:
                     cells += self._cell(cell)
+            if headless and cells[:1] == [None]:
+                cells[0] = ""
+            headless = False
             if heads == len(grid) and row.find(f"{_W}trPr/{_W}tblHeader") is not None:
                 heads += 1
             grid.append(cells)
@@ -238,13 +246,8 @@ class _Body:
 
     def _cell(self, cell: Any) -> list[str | None]:
         """The cell's text, None where it goes on from above; then "" for each further column it covers."""
-        span = cell.find(f"{_W}tcPr/{_W}gridSpan")
-        value = span.get(f"{_W}val", "1") if span is not None else "1"
-        width = min(100, int(value)) if value.isdigit() else 1
-        merged = cell.find(f"{_W}tcPr/{_W}vMerge")
-        goes_on = merged is not None and merged.get(f"{_W}val", "continue") == "continue"
-        text = None if goes_on else self._running(cell)
-        return [text, *[""] * (width - 1)]
+        text = None if _goes_on(cell) else self._running(cell)
+        return [text, *[""] * (_number(cell, "tcPr/gridSpan", 1) - 1)]
 
 
 def _blocks(body: Any, tags: tuple[str, ...] = (f"{_W}p", f"{_W}tbl")) -> Iterator[Any]:
@@ -262,7 +265,38 @@ def _blocks(body: Any, tags: tuple[str, ...] = (f"{_W}p", f"{_W}tbl")) -> Iterat
 
 def _is_dropped(element: Any) -> bool:
     """Deleted, or written a second time for old programs, as text boxes are."""
+    if element.tag == f"{_W}tr":
+        return element.find(f"{_W}trPr/{_W}del") is not None
     return element.tag in _LEFT_OUT or str(element.tag).endswith("}Fallback")
+
+
+def _goes_on(owner: Any) -> bool:
+    """Whether a cell, or a row's first, is the cell above, going on."""
+    cell = next(owner.iter(f"{_W}tc"), None)
+    merged = cell.find(f"{_W}tcPr/{_W}vMerge") if cell is not None else None
+    return merged is not None and merged.get(f"{_W}val", "continue") == "continue"
+
+
+def _run_on(blocks: Iterable[Any]) -> Iterator[list[Any]]:
+    """Each block; with a paragraph the one after it where the mark between them is deleted."""
+    together: list[Any] = []
+    for block in blocks:
+        if together and block.tag != f"{_W}p":
+            yield together
+            together = []
+        together.append(block)
+        if all(block.find(f"{_W}pPr/{_W}rPr/{mark}") is None for mark in _LEFT_OUT):
+            yield together
+            together = []
+    if together:
+        yield together
+
+
+def _number(owner: Any, path: str, least: int) -> int:
+    """What a property says, ``least`` where it says nothing that can be."""
+    found = owner.find("/".join(f"{_W}{name}" for name in path.split("/")))
+    value = found.get(f"{_W}val", "") if found is not None else ""
+    return max(least, min(100, int(value))) if value.isascii() and value.isdigit() else least
 
 
 def _nearest(element: Any, tag: str) -> Any:
