@@ -215,3 +215,9 @@ def test_any_bytes_give_a_document_or_a_clear_error(data: bytes, name: str) -> N
     assert outcome.text.encode("utf-8")
     for section in outcome.sections:
         assert 0 <= section.start < section.end <= len(outcome.text)
+
+
+def test_english_with_a_pound_sign_is_not_taken_for_another_alphabet() -> None:
+    text = "The fee was £5 \u2013 \u201cfive\u201d pounds \u2013 for café guests.\n"
+    with pytest.raises(DamagedError, match="cp1250, cp1252"):
+        read_bytes(text.encode("cp1252"), document_id="a.txt")

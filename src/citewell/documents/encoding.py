@@ -123,13 +123,16 @@ def _guessed(data: bytes, error: UnicodeDecodeError) -> tuple[str, str]:
     matches = [
         match
         for match in from_bytes(data[:_SAMPLE], cp_isolation=_COMMON)
-        if match.coherence >= _LEAST_COHERENCE
-        and _fits(data, match.encoding)
-        and not _is_scrambled(data[:_SAMPLE].decode(match.encoding, "ignore"))
+        if _fits(data, match.encoding) and not _is_scrambled(data[:_SAMPLE].decode(match.encoding, "ignore"))
     ]
     matches.sort(key=lambda match: -match.coherence)
     rivals = [match for match in matches[1:] if str(match) != str(matches[0])]
-    if matches and all(matches[0].coherence - rival.coherence >= _LEAST_LEAD for rival in rivals):
+    # A few foreign letters make a language of an alphabet by chance: what is as clean may be the text too.
+    alone = bool(matches) and all(
+        matches[0].coherence - rival.coherence >= _LEAST_LEAD and rival.chaos > matches[0].chaos
+        for rival in rivals
+    )
+    if alone and matches[0].coherence >= _LEAST_COHERENCE:
         encoding = matches[0].encoding
         return data.decode(encoding), f"read as {encoding}, told from its letters"
     fits = f" and fits {', '.join(m.encoding for m in matches[:3])} alike" if matches else ""
