@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from citewell.chunking import chunk_document
+from citewell.config import Chunking, Documents
+from citewell.documents.markdown import MarkdownReader
+from citewell.documents.tables import CsvReader
+from citewell.records import Passage
 from citewell.verification.cells import place_numbers, proven_by_cells
-from citewell.verification.evidence import EvidenceText, as_evidence, lines_of
+from citewell.verification.evidence import EvidenceText, as_evidence, lines_of, passage_evidence
 
 TABLE = "(In millions)\t2018\t2017\nNet revenue\t1,577\t1,373\nCost of sales\t900\t800"
 LINES = lines_of(TABLE)
@@ -241,3 +246,74 @@ def test_a_value_of_a_row_that_shares_a_word_is_misplaced(claim: str, stands_in:
 )
 def test_a_value_of_the_row_that_is_meant_is_not(claim: str) -> None:
     assert not any(placed.misplaced for placed in place_numbers(claim, lines_of(SALES)))
+
+
+def _proven(claim: str, source: str) -> bool:
+    """By any passage of a text, or of a file where the source begins with its kind ("csv:", "md:")."""
+    kind, _, body = source.partition(":")
+    if kind not in {"csv", "md"}:
+        return proven_by_cells(claim, as_evidence(source)) is not None
+    reader = CsvReader() if kind == "csv" else MarkdownReader(Documents())
+    document = reader.read(body.encode(), document_id=f"q.{kind}", uri="")
+    passages = [Passage(chunk=chunk, relevant=True) for chunk in chunk_document(document, Chunking())]
+    return any(proven_by_cells(claim, passage_evidence(one, document.text)) for one in passages)
+
+
+UNIT = "($ in millions)"
+YEARS = f"{UNIT}\n\t2023\t2022\nRevenue\t210\t190"
+MD_YEARS = f"| {UNIT} | 2023 | 2022 |\n|---|---|---|\n| Revenue | 210 | 190 |\n"
+REVENUE = "Revenue was $210 million in 2023."
+PROFIT = "Pre-tax profit was $7 million in 2023."
+SELLING = "Selling and marketing was $5 million in 2023."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "proven"),
+    [
+        # a head over the years
+        (REVENUE, YEARS, True),
+        (REVENUE, YEARS.replace("\t2023", "\tYear ended June 30,\n\t2023"), True),
+        (REVENUE, YEARS.replace("\t2023", "\tThree months ended June 30,\n\t2023"), False),
+        (REVENUE, YEARS.replace("\t2023", "\tThree months ended June 30,\n(unaudited)\t2023"), False),
+        (REVENUE, YEARS.replace("\t2023", "Three months ended June 30,\n\t2023"), False),
+        (REVENUE, "\tThree months\tSix months\n\t2023\t2022\t2023\t2022\nRevenue ($m)\t210\t1\t2\t3", False),
+        (REVENUE, 'csv:,"Three months ended June 30,",\n,2023,2022\nRevenue ($m),210,190\n', False),
+        (REVENUE, 'csv:"Three months ended June 30,",,\n,2023,2022\nRevenue ($m),210,190\n', False),
+        (REVENUE, f"md:Three months ended June 30,\n\n{MD_YEARS}", False),
+        (REVENUE, f"md:{MD_YEARS}", True),
+        # a section
+        (PROFIT, f"{YEARS}\nDiscontinued operations\t\t\nPre-tax profit\t7\t6", False),
+        (PROFIT, f"{YEARS}\nPro forma, unaudited\nPre-tax profit\t7\t6", False),
+        (PROFIT, f"csv:{UNIT},2023,2022\nRevenue,210,190\nAsia,,\nPre-tax profit,7,6\n", False),
+        (PROFIT, f"md:{MD_YEARS}| Asia | | |\n| Pre-tax profit | 7 | 6 |\n", False),
+        ("Orders were $90 million.", f"{YEARS}\nAsia\nOrders\t90", False),
+        ("Orders were $90 million.", f"{YEARS}\n\nAsia\nOrders\t90", False),
+        ("Orders in Asia were $90 million in 2023.", f"{YEARS}\nAsia\nOrders\t90", True),
+        ("Sales were $90 million in 2023.", f"{YEARS}\nNet sales:\nSales\t90\nAsia\nSales\t80", False),
+        (SELLING, f"{YEARS}\nOperating expenses:\nSelling and marketing\t5\t6", True),
+        # a title
+        (REVENUE, f"Budget\n{YEARS}", False),
+        (REVENUE, f"Pro forma results, unaudited\n\n{YEARS}", False),
+        (REVENUE, f"Results as first published\n{YEARS}", False),
+        (REVENUE, f"csv:Forecast for 2023,,\n{UNIT},2023,2022\nRevenue,210,190\nCosts,5,6\n", False),
+        (REVENUE, f"md:# Budget\n\n{MD_YEARS}", False),
+        ("Revenue was 21% in 2025.", "Change from prior year\n\t2025\nRevenue\t21%", False),
+        ("Revenue was $210 million in the 2023 budget.", f"Budget\n{YEARS}", True),
+        ("The budget for Revenue was $210 million in 2023.", f"md:# Budget and results\n\n{MD_YEARS}", False),
+        (REVENUE, f"md:# Acme\n\n{MD_YEARS.replace('2022', 'Change')}", True),
+        # a mark that the text explains
+        ("Basic is \u20ac9.", "Basic\t\u20ac9*", True),
+        ("Basic is \u20ac9.", "Basic\t\u20ac9*\n\n* for the first six months, then 15", False),
+        ("Basic is \u20ac9.", "Basic (1)\t\u20ac9\n(1) for the first six months, then 15", False),
+        ("Basic is \u20ac9.", "Basic\t\u20ac9\u00b9\n(1) for the first six months, then 15", False),
+        (
+            "The price of Basic is \u20ac9.",
+            'csv:Name,Price (\u20ac)\nBasic,9*\nPro,19\n\n"* for the first six months, then 15"\n',
+            False,
+        ),
+    ],
+)  # fmt: skip
+def test_what_stands_over_and_under_a_cell_is_part_of_what_it_says(
+    claim: str, source: str, proven: bool
+) -> None:
+    assert _proven(claim, source) is proven

@@ -11,10 +11,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 from citewell.documents.metadata import Metadata, first_page_date, language
 from citewell.errors import EmptyDocumentError
 from citewell.identity import hash_bytes, hash_text
+from citewell.matching.heads import joined_heads
 from citewell.records import Cell, Document, Found, Row, Section, Table
 
 # Nothing a reader sees: controls, soft hyphens, zero-width and direction marks, tag characters.
@@ -60,6 +62,7 @@ class Canonical:
         self._group = ""
         self._noted: Counter[str] = Counter()
         self._label, self._label_start = "", -1
+        self._opened = False  # the row before opened a group
 
     def heading(self, text: str, level: int) -> None:
         """A heading of ``level`` (1 is outermost) opens a section; an empty one is nothing."""
@@ -103,15 +106,16 @@ class Canonical:
         rows = [[self._clean(cell or "") for cell in row] for row in filled]
         if not rows:
             return
-        count = min(guess_head_rows(rows) if head_rows is None else head_rows, len(rows) - 1)
-        heads = _heads(rows[:count])
+        count = guess_head_rows(rows) if head_rows is None else head_rows
+        count = min(count + _unlabelled_rows(rows, count), len(rows) - 1)
+        heads = joined_heads(rows[:count])
         before = self._before_table if len(self._before_table) <= _TITLE_LIMIT else ""
         corner = rows[0][0] if count else ""
         units = self._clean(units) or next((u for u in map(find_units, (title, corner, before)) if u), "")
-        if not title and before[:1].isupper() and before[-1] not in ".;,!?":
-            title = before.rstrip(":")
+        if not title and before[:1].isupper() and before[-1] not in ".;!?":
+            title = before.rstrip(":,")
         start = self._length
-        self._group, self._label, self._label_start = "", "", -1
+        self._group, self._opened, self._label, self._label_start = "", False, "", -1
         found = [
             self._row(row, heads, position >= count, reached=filled[position][:1] == [None])
             for position, row in enumerate(rows)
@@ -204,7 +208,8 @@ class Canonical:
             self._label, self._label_start = cells[0], base
         group = self._group if found else ""
         if cells[0] and not found:
-            self._group = cells[0]
+            self._group = " \u203a ".join(filter(None, (self._group if self._opened else "", cells[0])))
+        self._opened = not found
         return Row(
             start=base + lead,
             end=base + len(line),
@@ -273,8 +278,10 @@ def _numeric(cell: str) -> bool:
     return bool(_NUMBER.match(cell)) and not _YEAR.match(cell)
 
 
-def _heads(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Heads of several lines are read downwards: "Year Ended" over "May 31" is one head."""
-    width = max((len(row) for row in rows), default=0)
-    columns = [[row[c] for row in rows if c < len(row) and row[c]] for c in range(width)]
-    return [" ".join(dict.fromkeys(column)) for column in columns]
+def _unlabelled_rows(rows: Sequence[Sequence[str]], heads: int) -> int:
+    """How many rows behind the first ``heads`` are heads too: no labels, words or years over numbers."""
+    labelled = next((place for place in range(heads, len(rows)) if rows[place][0]), heads)
+    above = rows[heads:labelled]
+    if not above or any(map(_numeric, chain.from_iterable(above))):
+        return 0
+    return len(above) if heads_numbers(rows[labelled - 1 :]) else 0

@@ -291,9 +291,12 @@ def _goes_on(table: _Block, block: _Block) -> bool | None:
 
 
 def _lead(block: _Block) -> int:
-    """How many rows of a single cell stand first: they introduce a table, alone they are paragraphs."""
+    """How many rows of a single cell stand first: they introduce a table, alone they are paragraphs. One
+    further right than the labels heads columns ("Three months ended")."""
     lead = 0
     while lead < len(block) and sum(bool(cell.strip()) for cell in block[lead].cells) == 1:
+        if lead + 1 < len(block) and _first([block[lead]]) > _first(block[lead + 1 :]):
+            break
         lead += 1
     if lead == len(block):
         return 0 if len(block) > 2 and _width(block) == 1 else lead
@@ -311,8 +314,9 @@ def _first(block: _Block) -> int:
 
 def _write_table(block: _Block, out: Canonical, heads: int | None) -> None:
     lead = _lead(block)
-    for line in block[:lead]:
-        out.paragraph(" ".join(line.cells))
+    title = [" ".join(line.cells).strip() for line in block[:lead]]
+    for line in title:
+        out.paragraph(line)
     if rest := block[lead:]:
         first = _first(rest)
-        out.table([line.cells[first:] for line in rest], head_rows=heads)
+        out.table([line.cells[first:] for line in rest], head_rows=heads, title=" \u203a ".join(title))

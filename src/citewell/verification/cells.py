@@ -16,8 +16,8 @@ from citewell.matching.scales import context_scales
 from citewell.records import Record
 from citewell.verification.cell_values import declares, states, with_scale
 from citewell.verification.dates import MONTHS
-from citewell.verification.evidence import EvidenceText, TableLine
-from citewell.verification.lexicon import ASIDES, PERIODS, RELATIONS
+from citewell.verification.evidence import EvidenceText, TableLine, marks_on
+from citewell.verification.lexicon import ASIDES, PERIODS, QUALIFIERS, RELATIONS, STATEMENT_KINDS
 from citewell.verification.numbers import check_numbers
 from citewell.verification.quantities import Form, Quantity, extract_quantities
 from citewell.verification.signals import content_words, overlap, stem, telling_words, words_of
@@ -75,14 +75,16 @@ def proven_by_cells(claim: str, evidence: EvidenceText) -> Placement | None:
         (value,) = values
         bare = f"{said[: value.start]} {said[value.end :]}"
         brackets = {"(", ")"} & {cell.strip() for cell, _ in line.cells}  # the minus of whichever is beside
-        if brackets or not _names(line.label, bare, value):
+        if brackets or not _names(line.label, bare, value) or not _group_words(line) <= _said(bare):
             continue
         for cell, head in line.cells:
             if (
                 (not head.strip() or _names(head, bare, value))
                 and states(cell, f"{line.label}\n{head}", around, value)
-                and _alone(line.label, head, cell, evidence.lines)
-                and not _left_over(bare, line.label, head, evidence)
+                and not marks_on(f"{line.group}\n{line.label}\n{head}\n{cell}") & line.notes
+                and _alone(line, head, cell, evidence.lines)
+                and _qualified_alike(bare, line, head, evidence)
+                and not _left_over(bare, line, head, evidence)
             ):
                 return Placement(quantity=value, label=line.label, head=head, cell=cell)
     return None
@@ -137,6 +139,13 @@ _LATE_MONTHS = frozenset(("jun", "jul", "aug", "sep", "oct", "nov", "dec"))
 _FISCAL = re.compile(r"\bfiscal (?:years? )?(?=(?:19|20)\d\d\b)", re.IGNORECASE)
 
 
+_WHOLE = re.compile(
+    r"\bper (?:\w+ ){0,2}share\b|\b(?:twelve|12|52|53)[ -](?:months?|weeks?)\b", re.IGNORECASE
+)
+_SEVERAL = re.compile(r"\b(?:and|or|versus|vs)\b|[,&/;]", re.IGNORECASE)
+_QUALIFIERS = frozenset(map(stem, QUALIFIERS))
+
+
 def _around(evidence: EvidenceText) -> str:
     """What may declare a currency or scale for all rows: a label or a head declares them for its own."""
     labels = {line.label for line in evidence.lines}
@@ -169,24 +178,63 @@ def _names(name: str, bare: str, value: Quantity) -> bool:
     return wanted in runs or set(wanted) <= set(telling_words(value.text))
 
 
-def _alone(label: str, head: str, cell: str, lines: Sequence[TableLine]) -> bool:
-    place = (_place_words(label), _place_words(head))
+def _said(text: str) -> frozenset[str]:
+    return frozenset(content_words(text))
+
+
+def _group_words(line: TableLine) -> frozenset[str]:
+    """What a claim must hold of the row's section: nothing where that only sorts the rows."""
+    parts = (frozenset(words_of(part)) for part in line.group.split(" \u203a "))
+    return _said(" ".join(word for part in parts if not part <= STATEMENT_KINDS for word in part))
+
+
+def _alone(line: TableLine, head: str, cell: str, lines: Sequence[TableLine]) -> bool:
+    place, group = (_place_words(line.label), _place_words(head)), _group_words(line)
     return not any(
         other != cell
         and any(map(str.isdigit, other))
-        and (_place_words(line.label), _place_words(over)) == place
-        for line in lines
-        for other, over in line.cells
+        and (_place_words(another.label), _place_words(over)) == place
+        and group <= _group_words(another)
+        for another in lines
+        for other, over in another.cells
     )
 
 
-def _left_over(bare: str, label: str, head: str, evidence: EvidenceText) -> bool:
+def _own_words(line: TableLine, head: str) -> set[str]:
+    return set(telling_words(" \n ".join(_ASIDE.sub(_kept, name) for name in (line.group, line.label, head))))
+
+
+def _titles(line: TableLine, evidence: EvidenceText) -> list[str]:
+    """What stands over the table, without the heads of columns, which the context ends with."""
+    heads = {head for row in evidence.lines for _, head in row.cells if head}
+    found = line.title.split("\n")
+    for told in evidence.context.split("\n"):
+        over, _, columns = told.rpartition(": ")
+        found += (over if over and columns.split(" | ")[0] in heads else told).split(" \u203a ")
+    return found
+
+
+def _qualifying(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in words_of(_WHOLE.sub(" ", text)) if word in QUALIFIERS)
+
+
+def _qualified_alike(bare: str, line: TableLine, head: str, evidence: EvidenceText) -> bool:
+    """The claim says "budget" where the table's title or the cell's place does, and nowhere else. A title of
+    several things ("Results and projected costs") does not say of which."""
+    own, said = _own_words(line, head), _qualifying(bare)
+    titles = [(_qualifying(title), _SEVERAL.search(title)) for title in _titles(line, evidence)]
+    asked = frozenset[str]().union(*(words for words, _ in titles))
+    lent = frozenset[str]().union(*(words for words, several in titles if not several))
+    return asked <= said | own and said <= own | lent
+
+
+def _left_over(bare: str, line: TableLine, head: str, evidence: EvidenceText) -> bool:
     """Whether the claim says more than its row, its column and the words around the table do."""
-    own = set(telling_words(f"{_ASIDE.sub(_kept, label)} {_ASIDE.sub(_kept, head)}"))
+    own = _own_words(line, head)
     elsewhere = {
         word
-        for line in evidence.lines
-        for name in (line.label, *(over for _, over in line.cells))
+        for row in evidence.lines
+        for name in (row.group, row.label, *(over for _, over in row.cells))
         for word in telling_words(name)
     }
     lent = {word for word in telling_words(evidence.context) if not any(letter.isdigit() for letter in word)}
@@ -194,14 +242,15 @@ def _left_over(bare: str, label: str, head: str, evidence: EvidenceText) -> bool
     year_ends = _YEAR_END.findall(head) or _YEAR_END.findall(f"{evidence.context}\n{evidence.text}")
     if year_ends and {month.lower() for month in year_ends} <= _LATE_MONTHS:
         bare = _FISCAL.sub("", bare)
+    lent = (lent - _QUALIFIERS) | _qualifying(bare)  # of those, :func:`_qualified_alike` has judged
     if not set(telling_words(_LINKING.sub(" ", bare))) <= own | lent:
         return True
     # "Interest income" is not the row "Interest", though the title says "income".
-    row = set(telling_words(label))
-    said = [(word, stem(word)) for word in words_of(bare)]
+    row = set(telling_words(line.label))
+    pairs = [(word, stem(word)) for word in words_of(bare)]
     return any(
         one in row and other in lent - own and not word.endswith("'s")
-        for pair in pairwise(said)
+        for pair in pairwise(pairs)
         for (_, one), (word, other) in (pair, pair[::-1])
     )
 

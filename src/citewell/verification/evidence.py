@@ -7,16 +7,32 @@ it knows them, else from lines with tabs. Knows nothing about where the text is 
 from __future__ import annotations
 
 import re
+import unicodedata
 
+from citewell.matching.heads import joined_heads
 from citewell.matching.scales import declared_units
 from citewell.records import Passage, Record, Row
 
+_TITLE_LINES, _TITLE_LIMIT = 3, 160  # how many lines above a table name it, and their length
+_NEAR = 6_000  # characters behind a row within which its notes stand
+_NO_VALUE = re.compile(r"\W*(?:n/?a|n\.a|nil|none|nm)?\W*", re.IGNORECASE)
+_MARKS = r"[*\u2020\u2021\u00a7]+|[\u00b9\u00b2\u00b3\u2070-\u2079]+"
+_MARK = re.compile(rf"{_MARKS}|(?<=[^\s(])\s?[(\[][0-9a-z]{{1,2}}[)\]]")
+_NOTE = re.compile(rf"^[ \t]*({_MARKS}|[(\[][0-9a-z]{{1,2}}[)\]]|[0-9a-z]\))[ \t]*(?=\S)", re.MULTILINE)
+
 
 class TableLine(Record, frozen=True, kw_only=True):
-    """A row as words: its label and its cells as (text, column head)."""
+    """A row as words: its label and its cells as (text, column head).
+
+    ``group`` is the section row it stands under ("Discontinued operations", outermost first, by " \u203a ");
+    ``title`` the short lines right above its table; ``notes`` the marks ("*", "1") that the text explains.
+    """
 
     label: str
     cells: tuple[tuple[str, str], ...]
+    group: str = ""
+    title: str = ""
+    notes: frozenset[str] = frozenset()
 
 
 class EvidenceText(Record, frozen=True, kw_only=True):
@@ -48,29 +64,55 @@ def passage_evidence(passage: Passage, document_text: str | None = None) -> Evid
     """A passage's content with its context; rows with their heads as the document's reader saw them."""
     chunk = passage.chunk
     text = chunk.content if chunk.rows else _tabbed(chunk.content)
-    if chunk.rows and document_text is not None:
-        lines = tuple(_line(row, document_text) for row in chunk.rows)
-    elif chunk.rows:
-        lines = tuple(_line_within(row, chunk.content, chunk.start_offset) for row in chunk.rows)
-    else:
+    if not chunk.rows:
         lines = lines_of(text)
+    elif document_text is not None:
+        lines = tuple(_line(row, document_text, 0) for row in chunk.rows)
+    else:
+        lines = tuple(_line(row, chunk.content, chunk.start_offset) for row in chunk.rows)
     return EvidenceText(text=text, context=chunk.context, lines=lines, source=chunk.document_id)
 
 
 def lines_of(text: str) -> tuple[TableLine, ...]:
-    """Rows of plain text: lines with tabs; the first of a block that holds years or no numbers is its
-    head. A head with one cell less than a row has none over the labels."""
+    """Rows of plain text: lines with tabs. The rows without a label above the first one that has one are its
+    heads, with the first that holds years or no numbers; years or words without a label head what follows,
+    wherever they stand. A head with one cell less than a row has none over the labels. A line in a table that
+    holds no values opens a group; a line after a blank one is about another table.
+    """
     lines: list[TableLine] = []
-    heads: list[str] = []
+    notes = explained_marks(text)
+    heads: list[list[str]] = []
+    bare: list[str] = []  # lines without values since the last row
+    group = title = ""
+    body = blank = headed = False
     for line in text.split("\n"):
-        if "\t" not in line:
-            heads = []
+        if not line.strip():
+            blank = True
             continue
         cells = [cell.strip() for cell in line.split("\t")]
-        if not heads and _is_head(cells[1:]):
-            heads = cells
+        if not any(cells[1:]):
+            if blank:
+                heads, body = [], False
+            bare.append(cells[0])
+            blank = False
             continue
-        over = heads if len(cells) == len(heads) + 1 else heads[1:]
+        blank = False
+        named = any(head[0] for head in heads)
+        if _is_head(cells[1:]):
+            opens = not cells[0] or bool(bare) or not (body or named)
+        else:
+            opens = not cells[0] and not body
+        if bare and (opens or not (heads or body or headed)):
+            group, title = "", _title(bare)
+        elif bare:
+            group = " \u203a ".join(bare)
+        if opens:
+            heads = [cells] if body or bare else [*heads, cells]
+            body, headed, bare = False, True, []
+            continue
+        bare = []
+        body = True
+        over = _over(heads, len(cells))
         lines.append(
             TableLine(
                 label=cells[0],
@@ -79,6 +121,9 @@ def lines_of(text: str) -> tuple[TableLine, ...]:
                     for index, cell in enumerate(cells[1:])
                     if cell
                 ),
+                group=group,
+                title=title,
+                notes=notes,
             )
         )
     return tuple(lines)
@@ -122,18 +167,40 @@ def _is_rule(line: str) -> bool:
 def _is_head(cells: list[str]) -> bool:
     filled = [cell for cell in cells if cell]
     years = [cell for cell in filled if re.search(r"\b(?:19|20)\d\d\b", cell)]
-    wordy = [cell for cell in filled if not re.search(r"\d", cell)]
+    wordy = [cell for cell in filled if not re.search(r"\d", cell) and not _NO_VALUE.fullmatch(cell)]
     return bool(filled) and (len(years) == len(filled) or len(wordy) == len(filled))
 
 
-def _line(row: Row, text: str) -> TableLine:
-    return TableLine(
-        label=row.label, cells=tuple((text[cell.start : cell.end], cell.head) for cell in row.cells)
-    )
+def _over(heads: list[list[str]], width: int) -> list[str]:
+    """The heads over a row's values, of ``width`` cells with its label."""
+    aligned = [["", *head] if head[0] and len(head) + 1 == width else head for head in heads]
+    return joined_heads(aligned)[1:]
 
 
-def _line_within(row: Row, content: str, offset: int) -> TableLine:
+def _title(bare: list[str]) -> str:
+    return "\n".join(line for line in bare[-_TITLE_LINES:] if len(line) <= _TITLE_LIMIT)
+
+
+def marks_on(name: str) -> frozenset[str]:
+    """The marks of notes on a label, a head or a cell: "9*", "Basic (1)", "Basic\u00b9" -> "*", "1"."""
+    return frozenset(_plain(mark) for mark in _MARK.findall(name))
+
+
+def explained_marks(text: str) -> frozenset[str]:
+    """The marks that a line of ``text`` begins with: "* for the first six months"."""
+    return frozenset(_plain(mark) for mark in _NOTE.findall(text))
+
+
+def _plain(mark: str) -> str:
+    return unicodedata.normalize("NFKC", mark).strip("()[] ")
+
+
+def _line(row: Row, text: str, offset: int) -> TableLine:
+    """``offset`` is where ``text`` begins in the document."""
+    start = max(0, row.start - offset)
     return TableLine(
         label=row.label,
-        cells=tuple((content[max(0, c.start - offset) : max(0, c.end - offset)], c.head) for c in row.cells),
+        cells=tuple((text[max(0, c.start - offset) : max(0, c.end - offset)], c.head) for c in row.cells),
+        group=row.group,
+        notes=explained_marks(text[start : start + _NEAR]),
     )

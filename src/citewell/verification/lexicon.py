@@ -182,3 +182,21 @@ ASIDES = frozenset(
 ) | {str(number) for number in range(100)}
 """What brackets in a label hold, besides units, without naming another row: a note, a scale, the word for a value
 below zero. A "gain" or an "income" there turns the sign round, and is none."""
+
+QUALIFIERS = frozenset(
+    "budget budgeted plan planned forecast forecasted projected projection projections target targeted guidance "
+    "outlook estimate estimates estimated expectation expectations anticipated proposed proposal draft preliminary "
+    "provisional forma hypothetical illustrative illustration scenario simulated simulation restated restatement "
+    "revised revision corrected correction adjusted superseded withdrawn published originally previously initially "
+    "change variance variances increase decrease growth difference differences share proportion proportions "
+    "percentage percentages months month weeks week".split()
+)
+"""Over a table: words that make of its values something else than what was, in full, in the year."""
+
+STATEMENT_KINDS = frozenset(
+    "operating other total and expenses assets liabilities revenue revenues net sales equity current noncurrent non "
+    "stockholders shareholders cash flows flow from activities investing financing adjustments to reconcile income loss "
+    "provided by used in supplemental information".split()
+)
+"""Words of section rows that only sort the rows of a statement ("Operating expenses:", "Current assets"). Not
+"costs": a product stands under its revenue and under its cost."""

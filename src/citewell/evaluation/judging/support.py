@@ -172,7 +172,8 @@ def _cited_cells(line: TableLine, cited: _Cited) -> TableLine:
         return any(text in quote for quote in cited.quotes)
 
     label = line.label if held(line.label) else ""
-    return TableLine(label=label, cells=tuple(cell for cell in line.cells if held(cell[0])))
+    cells = tuple(cell for cell in line.cells if held(cell[0]))
+    return msgspec.structs.replace(line, label=label, cells=cells)
 
 
 def _row_says(claim: Claim, cited: _Cited) -> bool:
