@@ -288,7 +288,7 @@ SELLING = "Selling and marketing was $5 million in 2023."
         (PROFIT, f"md:{MD_YEARS}| Asia | | |\n| Pre-tax profit | 7 | 6 |\n", False),
         ("Orders were $90 million.", f"{YEARS}\nAsia\nOrders\t90", False),
         ("Orders were $90 million.", f"{YEARS}\n\nAsia\nOrders\t90", False),
-        ("Orders in Asia were $90 million in 2023.", f"{YEARS}\nAsia\nOrders\t90", True),
+        ("Sales in Asia were $90 million in 2023.", f"{YEARS}\nAsia\nSales\t90", True),
         ("Sales were $90 million in 2023.", f"{YEARS}\nNet sales:\nSales\t90\nAsia\nSales\t80", False),
         (SELLING, f"{YEARS}\nOperating expenses:\nSelling and marketing\t5\t6", True),
         # a title

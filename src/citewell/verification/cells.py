@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from citewell.matching.scales import context_scales
+from citewell.matching.scales import context_scales, declared_units
 from citewell.records import Record
 from citewell.verification.cell_values import declares, states, with_scale
 from citewell.verification.dates import MONTHS
@@ -79,7 +79,7 @@ def proven_by_cells(claim: str, evidence: EvidenceText) -> Placement | None:
             continue
         for cell, head in line.cells:
             if (
-                (not head.strip() or _names(head, bare, value))
+                (not _place_words(head) or _names(head, bare, value))
                 and states(cell, f"{line.label}\n{head}", around, value)
                 and not marks_on(f"{line.group}\n{line.label}\n{head}\n{cell}") & line.notes
                 and _alone(line, head, cell, evidence.lines)
@@ -140,7 +140,8 @@ _FISCAL = re.compile(r"\bfiscal (?:years? )?(?=(?:19|20)\d\d\b)", re.IGNORECASE)
 
 
 _WHOLE = re.compile(
-    r"\bper (?:\w+ ){0,2}share\b|\b(?:twelve|12|52|53)[ -](?:months?|weeks?)\b", re.IGNORECASE
+    r"\bexcept\b[^()\n]*|\bper (?:\w+ ){0,2}share\b|\b(?:twelve|12|52|53)[ -](?:months?|weeks?)\b",
+    re.IGNORECASE,
 )
 _SEVERAL = re.compile(r"\b(?:and|or|versus|vs)\b|[,&/;]", re.IGNORECASE)
 _QUALIFIERS = frozenset(map(stem, QUALIFIERS))
@@ -166,6 +167,8 @@ def _kept(aside: re.Match[str]) -> str:
 
 
 def _place_words(name: str) -> list[str]:
+    for units in declared_units(name).split("\n"):
+        name = name.replace(units, " ") if units else name
     return telling_words(_YEAR_WORDS.sub("", " ".join(_ASIDE.sub(_kept, name).split())))
 
 
