@@ -172,3 +172,52 @@ def test_a_sentence_said_whole_with_all_that_turns_it_is_proven(sentence: str) -
 def test_words_that_lead_up_to_sentences_may_open_the_text() -> None:
     text = "If either occurs: The borrower fails to pay. The lender loses its licence."
     assert not stands_whole("The lender loses its licence.", text)
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        (
+            "You have severe liver disease.",
+            "## Do not take Norvetal\n- You are pregnant.\n- You have severe liver disease.",
+        ),
+        ("Your skin turns yellow.", "## Tell your doctor if\n- Your skin turns yellow."),
+        (
+            "The tenant sublets the flat without consent.",
+            "Any of the following is a default\n(a) The tenant sublets the flat without consent.",
+        ),
+        ("Damage by frost is insured.", "## What is not covered\n- Damage by frost is insured."),
+        ("The vaccine causes infertility.", "# Myths about the vaccine\n\nThe vaccine causes infertility."),
+        ("Notice is thirty days.", "Superseded version (valid until 2021)\nNotice is thirty days."),
+        ("The dose is 25 mg.", "### Patients with kidney disease\nThe dose is 25 mg."),
+        ("The sea rises by a metre.", "**Scenario B (2040)**\n\nThe sea rises by a metre."),
+        (
+            "The store opens at 8 on Sundays.",
+            "The store opens at 8 on Sundays. This rule was withdrawn in June.",
+        ),
+        ("The lamp is waterproof.", "The lamp is waterproof. That is false."),
+        ("Delivery is free.", "Delivery is free. This applies only to orders over 50 euros."),
+        ("The drug is safe.", "1. The drug is safe. (False)"),
+        ("The hose is too short.", "The hose is too short. What can I do?"),
+        ("Demand falls by half.", "Suppose prices double. Demand falls by half."),
+    ],
+)
+def test_what_stands_around_a_sentence_may_turn_it(claim: str, text: str) -> None:
+    assert not stands_whole(claim, text)
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("The dose is 25 mg.", "### Dosage\nThe dose is 25 mg."),
+        ("Rent is paid monthly.", "4. Rent\n\nRent is paid monthly. It is sent to the landlord."),
+        ("Net sales rose.", "Results of operations\nNet sales rose. This was the third rise in a row."),
+        ("Files are read by content.", "### Documents\n\n- Pages are kept.\n- Files are read by content."),
+        ("Files are read by content.", "## How files are read\n\n- Files are read by content."),
+        ("Drafts are kept for a week.", "## Drafts\n\nDrafts are kept for a week."),
+        ("It opened in 1932.", "When did it open?\nIt opened in 1932."),
+        ("It opened in 1932.", "It opened in 1932.\nWhen did it close?"),
+    ],
+)
+def test_a_plain_heading_or_sentence_turns_nothing(claim: str, text: str) -> None:
+    assert stands_whole(claim, text)

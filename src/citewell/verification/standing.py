@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from citewell.sentences import sentence_spans
-from citewell.verification.signals import cut_off
+from citewell.verification.signals import content_words, cut_off
 from citewell.verification.verbatim import find_all
 from citewell.verification.verbs import is_doubtful, is_finite
 
@@ -70,8 +70,37 @@ _ASSERTS = re.compile(_ASSERTED, re.IGNORECASE)
 # A list that lost its lines ("any of the following is a default: The borrower fails to pay. ...").
 _LED = re.compile(r"\b(?i:following|these|that|if|when|where|unless)\b[^.!?:]{0,200}:\s+([A-Z][^.!?]*)")
 _ITEM = re.compile(_LIST_MARK, re.IGNORECASE)
-_MYTHS = re.compile(
-    r"\W*(?:\w+ )?(?:myths?|misconceptions?|fiction|rumou?rs?|allegations?)\W*\d*", re.IGNORECASE
+# A heading: marked, bold as a whole, or a short line without a stop.
+_HEADING = re.compile(
+    r"#{1,6}\s+(.*\w.*)|(?:\*\*|__)(.*\w.*)(?:\*\*|__)|([A-Z0-9\"'\u201c\u2018(][^\t]*[\w)\]?])"
+)
+_HEADING_WORDS, _HEADING_LONGEST = 12, 200
+# Words of a heading that make what stands under it untrue, not so yet or any more, a wish or a case.
+_TURNS = re.compile(
+    r"\b(?:except\w*|exclu\w+|myths?|misconceptions?|fallac\w+|fiction\w*|rumou?rs?|alleg\w+|fals\w+|untrue|incorrect|"
+    r"wrong|drafts?|former\w*|superseded|obsolete|outdated|deprecated|repealed|deleted|withdrawn|cancel+ed|revoked|"
+    r"rescinded|expired|rejected|propos\w+|hypothe\w+|scenarios?|assumptions?|objectives?|goals?|examples?|"
+    r"(?:patients|people|persons|adults|children|women|men|customers|users|members|employees|tenants|students|"
+    r"applicants|those) (?:with\w*|who|in|on|under|over|aged|from|without))\b",
+    re.IGNORECASE,
+)
+# The sentence behind takes something off it, or the one before makes it a thought.
+_BACK = re.compile(r"\W*(?:this|that|these|those|it|the (?:above|foregoing|statement))\b", re.IGNORECASE)
+_TAKES = re.compile(
+    r"\W*(?:not|none|no|only|false|true|untrue|wrong|except|unless|otherwise|provided|"
+    r"the (?:opposite|contrary|reverse))\b",
+    re.IGNORECASE,
+)
+_ENDED = re.compile(
+    r"\b(?:only|false|untrue|wrong|incorrect|myth|lie|delet\w+|revers\w+|repeal\w+|supersed\w+|revok\w+|withdr\w+|"
+    r"rescind\w+|overturn\w+|cancel\w+|expir\w+|laps\w+|ended|ceas\w+|except|unless|no longer|appl(?:y|ies)|"
+    r"not (?:true|so|valid|hold|the case))\b",
+    re.IGNORECASE,
+)
+_POSES = re.compile(
+    r"\W*(?:suppose|supposing|assume|assuming|imagine|imagining|hypothes\w+|pretend)\b.*"
+    r"|.*\b(?:following|as follows)\W*",
+    re.IGNORECASE | re.DOTALL,
 )
 _GOES_ON = re.compile(r"[,;](?:\s+(?:and|or))?$", re.IGNORECASE)
 _INLINE_LIST = re.compile(rf":\s*{_LIST_MARK}", re.IGNORECASE)
@@ -82,8 +111,9 @@ def stands_whole(claim: str, text: str) -> bool:
     """``claim`` stands in ``text`` word for word and as a whole statement.
 
     It is a whole sentence, but for marks and a connective ("However,"), or a clause beside coordinate ones
-    that neither frame nor turn it. A fragment without a verb is no clause. Questions, speech and items of a
-    list with words that lead up to it state nothing by themselves.
+    that neither frame nor turn it. A fragment without a verb is no clause. Questions, speech, items of a
+    list with words that lead up to it, what stands under a heading that may turn it ("Do not take it") and
+    what the sentence behind may take back ("This rule was withdrawn.") state nothing by themselves.
     """
     bare = claim.strip().rstrip(".!").rstrip()
     words = bare.split()
@@ -115,7 +145,12 @@ def _stated(text: str, start: int, end: int, verb: bool) -> bool:
             and (_stand_before(before) if not opens else not opens["marks"])
             and (_stands_behind(after) if not closes else not closes["marks"])
         )
-    return whole and not _introduced(text, first)
+    return (
+        whole
+        and not _introduced(text, first)
+        and not _turned_by_heading(text, first, text[start:end])
+        and not _taken_back(text, first, last)
+    )
 
 
 def _sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
@@ -188,11 +223,55 @@ def _introduced(text: str, first: int) -> bool:
         if above.endswith(":"):
             # A row of a table is turned by a denial above it only.
             return bool(cut_off(above, "")) if "\t" in line else not _ASSERTS.fullmatch(above)
-        if _GOES_ON.search(above) or _MYTHS.fullmatch(above):
+        if _GOES_ON.search(above):
             return True
         if not _is_item(line) or not _is_item(above):
             return False
     return False
+
+
+def _turned_by_heading(text: str, first: int, claim: str) -> bool:
+    """The nearest heading denies, dates back or narrows what stands under it, and ``claim`` does not say so;
+    or an item stands right under words with a verb that lead up to it."""
+    begin, stop = text.rfind("\n", 0, first) + 1, text.find("\n", first)
+    line = text[begin : stop if stop >= 0 else len(text)].strip()
+    right_above = bool(_ITEM.match(line))
+    for above in itertools.islice(_lines_above(text, begin), _MOST_LINES):
+        if name := _heading(above, line):
+            turns = bool(_TURNS.search(name) or cut_off(name, "")) or (right_above and _leads(name))
+            return turns and not set(content_words(name)) <= set(content_words(claim))
+        right_above = right_above and bool(_ITEM.match(above))
+        line = above
+    return False
+
+
+def _heading(line: str, below: str) -> str:
+    """Its words, or "": a plain line is none where the one below goes on with it, or where it is an item."""
+    found = _HEADING.fullmatch(line) if len(line) <= _HEADING_LONGEST else None
+    if not found:
+        return ""
+    marked = found[1] or found[2]
+    plain = len(line.split()) <= _HEADING_WORDS and not below[:1].islower() and not _ITEM.match(line)
+    return str(marked or (line if plain else ""))
+
+
+def _leads(name: str) -> bool:
+    """It says something of what follows ("Any of the following is a default"), and asks nothing."""
+    return (
+        _has_verb(name)
+        and not name.endswith("?")
+        and not re.match(r"\W*(?:how|what|why|where)\b", name, re.I)
+    )
+
+
+def _taken_back(text: str, first: int, last: int) -> bool:
+    """In the same paragraph a sentence behind ends it, limits it or asks, or one before it poses it."""
+    spans = sentence_spans(text)
+    behind = next((text[a:b] for a, b in spans if a >= last and "\n" not in text[last:a]), "")
+    before = next((text[a:b] for a, b in reversed(spans) if b <= first and "\n\n" not in text[b:first]), "")
+    speaks = _BACK.match(behind) and _ENDED.search(behind)
+    asks = behind.rstrip("\"')\u201d").endswith("?")
+    return bool(speaks or _TAKES.match(behind) or asks or _POSES.fullmatch(before))
 
 
 def _lines_above(text: str, line: int) -> Iterator[str]:
