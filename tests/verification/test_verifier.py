@@ -341,3 +341,18 @@ def test_more_evidence_never_lowers_the_best_support(claim: str, evidence: list[
     before = VERIFIER.verify(claim, evidence).support or 0.0
     after = VERIFIER.verify(claim, [*evidence, more]).support or 0.0
     assert after >= before
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "- [ ] The patient smokes.\n- [x] The patient drinks.",
+        "\u2610 The patient smokes.\n\u2611 The patient drinks.",
+        "~~The patient smokes.~~ The patient drinks.",
+        "<del>The patient smokes.</del> The patient drinks.",
+    ],
+)
+def test_what_is_struck_or_not_ticked_is_not_said(source: str) -> None:
+    verifier = Verifier(FakeEntailer())
+    assert verifier.verify("The patient smokes.", [source]).status is not Status.VERIFIED
+    assert verifier.verify("The patient drinks.", [source]).status is Status.VERIFIED

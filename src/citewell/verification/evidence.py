@@ -56,14 +56,14 @@ def as_evidence(given: str | EvidenceText) -> EvidenceText:
     """Plain text as evidence; its tables are read from its tabs, or from Markdown's pipes."""
     if isinstance(given, EvidenceText):
         return given
-    text = _tabbed(given)
+    text = _tabbed(_unsaid(given))
     return EvidenceText(text=text, lines=lines_of(text))
 
 
 def passage_evidence(passage: Passage, document_text: str | None = None) -> EvidenceText:
     """A passage's content with its context; rows with their heads as the document's reader saw them."""
     chunk = passage.chunk
-    text = chunk.content if chunk.rows else _tabbed(chunk.content)
+    text = chunk.content if chunk.rows else _tabbed(_unsaid(chunk.content))
     if not chunk.rows:
         lines = lines_of(text)
     elif document_text is not None:
@@ -127,6 +127,17 @@ def lines_of(text: str) -> tuple[TableLine, ...]:
             )
         )
     return tuple(lines)
+
+
+def _unsaid(text: str) -> str:
+    """``text`` with blanks for what it strikes out, and for what stands behind a box that is not ticked."""
+    return _UNSAID.sub(lambda match: re.sub(r"\S", " ", match.group()), text)
+
+
+_UNSAID = re.compile(
+    r"~~(?=\S)[^~\n]{1,500}~~|<(del|s|strike)>[^<]{1,500}</\1>|^[ \t]*(?:[-*+]\s+)?(?:\[ \]|\u2610)[^\n]*",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def _tabbed(text: str) -> str:

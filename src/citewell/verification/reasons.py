@@ -14,7 +14,7 @@ from citewell.verification.kinds import source_kind
 from citewell.verification.numbers import check_numbers
 from citewell.verification.otherwise import told_otherwise
 from citewell.verification.overstating import overstated
-from citewell.verification.signals import signals
+from citewell.verification.signals import nearest_sentence, signals
 from citewell.verification.unwritten import unwritten_number
 
 
@@ -30,13 +30,28 @@ def held_by(claim: str, premise: EvidenceText, context: str) -> str:
     return f"entailed{where}{tail}"
 
 
+def words_against(claim: str, premise: EvidenceText) -> str:
+    """The sentence that speaks of what ``claim`` states, as a quote; "" where none does."""
+    words = " ".join(nearest_sentence(claim, premise.text).split())
+    return (
+        f"\u201c{words if len(words) <= _LONGEST else words[:_LONGEST] + chr(0x2026)}\u201d" if words else ""
+    )
+
+
 def lacking(
-    claim: str, nearest: EvidenceText, texts: Sequence[EvidenceText], *, context: str, asked: str
+    claim: str,
+    nearest: EvidenceText,
+    texts: Sequence[EvidenceText],
+    *,
+    context: str,
+    asked: str,
+    denied: bool = False,
 ) -> str:
     """For one that is not: what is missing or turned, numbers first, then names, then a changed meaning; ""
     when nothing of it can be named.
 
     ``nearest`` of the ``texts`` came closest to supporting it; ``context`` and ``asked`` are the question.
+    ``denied``: the source contradicts it, which no report, hedge or condition does.
     """
     if source_kind(nearest.text) != "table" and (told := told_otherwise(claim, nearest.text, context)):
         return told
@@ -53,6 +68,8 @@ def lacking(
     if beyond := overstated(claim, nearest.text):
         return beyond
     for signal in signals(claim, nearest.text):
+        if denied and signal.kind in _WEAKENS:
+            continue
         return _SIGNALS[signal.kind].format(claim=signal.claim, evidence=signal.evidence)
     return ""
 
@@ -66,6 +83,10 @@ _SIGNALS = {
     "attribution": "the source reports it (\u201c{evidence}\u201d), it does not say so itself",
     "condition": "the source says it under a condition (\u201c{evidence}\u201d)",
 }
+
+
+_WEAKENS = frozenset({"hedge", "attribution", "condition"})
+_LONGEST = 160  # characters of a source's sentence in a reason
 
 
 def _list(items: Sequence[str]) -> str:

@@ -35,7 +35,7 @@ from citewell.verification.lexicon import NEGATIONS
 from citewell.verification.numbers import check_numbers
 from citewell.verification.opposing import speaks_of
 from citewell.verification.quantities import Form, Quantity, extract_quantities
-from citewell.verification.reasons import held_by, lacking
+from citewell.verification.reasons import held_by, lacking, words_against
 from citewell.verification.signals import ENOUGH, denied_by, nearest_sentence, overlap, words_of
 from citewell.verification.standing import stands_whole
 from citewell.verification.support import DENIED_CEILING
@@ -264,20 +264,19 @@ class Verifier:
                 proof=_proof(question, best),
             )
         objection = best.objection or next((read.objection for read in judged if read.objection), "")
+        worst = self._denying(question, judged)
         reason = objection or lacking(
             question.claim,
             best.premise,
             [read.premise for read in judged],
             context=question.context,
             asked=question.asked,
+            denied=worst is not None,
         )
-        worst = self._denying(question, judged)
         if worst is not None:
+            reason = reason or words_against(question.claim, worst.premise)
             return self._scored(
-                Status.CONTRADICTED,
-                worst,
-                support,
-                f"the source says otherwise: {reason}" if reason else "the source says otherwise",
+                Status.CONTRADICTED, worst, support, f"the source says otherwise: {reason}".rstrip(": ")
             )
         reason = f"{reason or 'no passage says this'}{_partly(reads[: len(question.evidence)])}"
         return self._scored(Status.UNSUPPORTED, best, support, reason)
