@@ -151,6 +151,31 @@ def test_verify_lines(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
     assert result.stderr.startswith("line 3: ")
 
 
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_verify_without_a_line_is_no_pass(run, tmp_path, text) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "in.jsonl").write_text(text)
+    result = run("verify", "--jsonl", "in.jsonl")
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert "nothing to check" in result.stderr
+
+
+def test_verify_names_the_source_that_cannot_be_read(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "answer.txt").write_text("The bridge opened in 1966 [1].")
+    (tmp_path / "good.txt").write_text("The bridge opened in 1966.")
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "folder").mkdir()
+    for bad, why in (
+        ("empty.txt", "the file is empty"),
+        ("folder", "it is a folder: give a regular file"),
+        ("nope", "no such file"),
+    ):
+        result = run("verify", "--answer", "answer.txt", "--source", "good.txt", "--source", bad)
+        assert result.exit_code == 2, result.output
+        assert result.stderr.startswith(f"error: {bad}: ")
+        assert why in result.stderr
+        assert "folder of files" not in result.stderr
+
+
 @pytest.mark.parametrize("words", [[], ["--answer", "none.txt"], ["--answer", "none.txt", "--source", "x"]])
 def test_verify_without_anything_to_verify(run, words) -> None:  # type: ignore[no-untyped-def]
     result = run("verify", *words)

@@ -102,8 +102,8 @@ def test_links_to_files_are_followed_and_broken_ones_reported(library: Path) -> 
 def test_devices_and_pipes_are_never_opened(library: Path) -> None:
     os.mkfifo(library / "pipe")
     assert [str(failure.error) for failure in failures(library, Path("/dev/zero"))] == [
-        "it is a pipe: give a file or a folder of files",
-        "it is a device: give a file or a folder of files",
+        "it is a pipe: give a regular file",
+        "it is a device: give a regular file",
     ]
     for path in (library / "pipe", Path("/dev/zero"), library):
         with pytest.raises(UnreadableError):

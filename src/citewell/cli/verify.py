@@ -12,7 +12,7 @@ import typer
 from citewell.cli.answers import print_claims
 from citewell.cli.home import HomeOption, JsonOption, home_of
 from citewell.cli.printing import FAILED, OK, PARTIAL, USAGE, aside, code_of_claims, escaped, say, say_json
-from citewell.errors import UsageError
+from citewell.errors import DocumentError, UsageError
 
 if TYPE_CHECKING:
     from citewell.assembly import Assembly
@@ -81,13 +81,14 @@ def _one(answer: str, sources: list[Path], question: str, assembly: Assembly, js
 
 
 def _lines(jsonl: str, assembly: Assembly) -> int:
-    """A line that cannot be read is told and the rest goes on; the worst outcome is the exit code."""
+    """A line that cannot be read is told and the rest goes on; the worst outcome is the exit code. No line at
+    all is no pass."""
     import msgspec
 
     from citewell.records import Claim
     from citewell.verifying import verify_json_line
 
-    codes = {OK}
+    codes: set[int] = set()
     options = _options(assembly)
     for number, line in enumerate(_input(jsonl), 1):
         if not line.strip():
@@ -101,6 +102,9 @@ def _lines(jsonl: str, assembly: Assembly) -> int:
         print(escaped(checked.decode()), flush=True)
         claims = msgspec.convert(msgspec.json.decode(checked)["claims"], tuple[Claim, ...])
         codes.add(code_of_claims(claims))
+    if not codes:
+        aside("nothing to check: there is no line")
+        return PARTIAL
     return next(code for code in _WORST if code in codes)
 
 
@@ -117,8 +121,14 @@ def _read(paths: list[Path], assembly: Assembly) -> list[tuple[str, str]]:
     """Each source as (its path, its text), read like any document; a bad one is an error, not a gap."""
     from citewell.documents.worker import ParsingWorker
 
+    read = []
     with ParsingWorker(assembly.config.documents) as worker:
-        return [(str(path), worker.read(path, document_id=str(path)).text) for path in paths]
+        for path in paths:
+            try:
+                read.append((str(path), worker.read(path, document_id=str(path)).text))
+            except DocumentError as error:
+                raise UsageError(f"{path}: {error.args[0]}", hint=error.hint) from error
+    return read
 
 
 def _text(name: str) -> str:

@@ -119,7 +119,7 @@ def _opened(path: Path, max_bytes: int) -> Iterator[tuple[BinaryIO, int]]:
         with os.fdopen(descriptor, "rb") as stream:
             status = os.fstat(stream.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise UnreadableError("it is not a regular file", hint="give a file or a folder of files")
+                raise UnreadableError("it is not a regular file", hint="give a regular file")
             if status.st_size > max_bytes:
                 raise LimitError(
                     f"the file has over {max_bytes >> 20} MiB",
@@ -203,7 +203,7 @@ def _problem(path: Path, mode: int) -> UnreadableError | None:
     """Why ``path`` cannot be read as a file, without opening it."""
     if not stat.S_ISREG(mode):
         what = next((what for test, what in _KINDS if test(mode)), "no regular file")
-        return UnreadableError(f"it is {what}", hint="give a file or a folder of files")
+        return UnreadableError(f"it is {what}", hint="give a regular file")
     if not os.access(path, os.R_OK):
         return UnreadableError("it may not be read", hint="check its permissions")
     return None
