@@ -9,7 +9,7 @@ not support is not moved to one that does: it is reported. Knows nothing about r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -84,9 +84,12 @@ def verify(
     ``entailer`` is a model, its name as in the configuration, or None for the embedded one. ``card`` says
     which calibration card set the thresholds: verdicts name it, and a note says when it is stale. With
     ``one_claim`` the text is one statement: it is not split and its markers are not read. Raises
-    UsageError for sources that share an id, ModelError when a named model cannot be loaded; a failing
-    check is a verdict, not an error.
+    UsageError for sources that share an id and for what is no text, ModelError when a named model cannot be
+    loaded; a failing check is a verdict, not an error.
     """
+    for name, text in (("answer", answer), ("question", question or "")):
+        if not isinstance(text, str):
+            raise UsageError(f"the {name} is no text", hint="give a string")
     settings = settings or Verification()
     documents = _documents(sources)
     store = MemoryEvidence()
@@ -149,9 +152,9 @@ def caller_passages(sources: Sequence[Source] | Mapping[str, str]) -> list[Passa
 def verify_json_line(line: str | bytes, **options: Any) -> bytes:
     """One line of ``citewell verify --jsonl``, in and out; ``options`` as for :func:`verify`.
 
-    In: ``{"id", "question"?, "answer" | "claim", "sources": [text | {"id", "text"}]}``. Out: ``{"id",
-    "claims", "supported", "hallucination_gap", "report", "notes"}``. Raises UsageError for a line of another
-    shape.
+    In: ``{"id", "question"?, "answer" | "claim", "sources": [text | {"id", "text"}] | {id: text}}``. Out:
+    ``{"id", "claims", "supported", "hallucination_gap", "report", "notes"}``. Raises UsageError for a line of
+    another shape.
     """
     try:
         given = msgspec.json.decode(line)
@@ -160,12 +163,17 @@ def verify_json_line(line: str | bytes, **options: Any) -> bytes:
     if not isinstance(given, dict):
         raise UsageError("not a JSON object", hint="one object a line")
     unknown = sorted(set(given) - {"id", "question", "answer", "claim", "sources"})
-    if unknown or ("answer" in given) == ("claim" in given) or not isinstance(given.get("sources"), list):
-        what = f"unknown keys {unknown}" if unknown else 'it needs "sources" and one of "answer", "claim"'
-        raise UsageError(f"this line cannot be verified: {what}", hint="see `citewell verify --help`")
-    text = given.get("answer", given.get("claim"))
-    if not isinstance(text, str) or not isinstance(given.get("question") or "", str):
-        raise UsageError("answer, claim and question are strings", hint="see `citewell verify --help`")
+    given = {name: value for name, value in given.items() if value is not None}
+    texts = [name for name in ("answer", "claim") if name in given]
+    for wrong, what in (
+        (unknown, f"unknown keys {unknown}"),
+        (not texts, 'it has no "answer" and no "claim"'),
+        (len(texts) == 2, 'it has both "answer" and "claim"'),
+        ("sources" not in given, 'it has no "sources"'),
+    ):
+        if wrong:
+            raise UsageError(f"this line cannot be verified: {what}", hint="see `citewell verify --help`")
+    text = given[texts[0]]
     found = verify(text, given["sources"], given.get("question"), one_claim="claim" in given, **options)
     return msgspec.json.encode(
         {
@@ -182,6 +190,8 @@ def verify_json_line(line: str | bytes, **options: Any) -> bytes:
 def _documents(sources: Sequence[Source] | Mapping[str, str]) -> list[Document]:
     if isinstance(sources, str) or (isinstance(sources, Mapping) and set(sources) <= {"id", "text"}):
         raise UsageError("sources is a single source", hint="put it in a list: sources=[...]")
+    if not isinstance(sources, Iterable):
+        raise UsageError("sources is neither a list nor a mapping", hint="give sources=[...]")
     documents = []
     for number, source in enumerate(sources.items() if isinstance(sources, Mapping) else sources, start=1):
         match source:

@@ -230,6 +230,9 @@ def test_verify_has_the_shapes_of_the_command(client: TestClient) -> None:
     one = client.post("/v1/verify", json=line).json()
     assert (one["id"], one["claims"][0]["verdict"]["status"]) == (7, "VERIFIED")
     assert set(one) == {"id", "claims", "supported", "hallucination_gap", "report", "notes"}
+    named = {"claim": "The bridge opened in 1932.", "sources": {"a": "The bridge opened in 1932."}}
+    (claim,) = client.post("/v1/verify", json=named).json()["claims"]
+    assert claim["citations"][0]["document_id"] == "a"
     body = "\n".join(json.dumps({**line, "id": n}) for n in range(3))
     lines = client.post("/v1/verify", content=body, headers={"Content-Type": "application/x-ndjson"})
     assert [json.loads(found)["id"] for found in lines.text.splitlines()] == [0, 1, 2]

@@ -296,21 +296,47 @@ def test_a_claim_line_is_one_claim() -> None:
     assert len(json.loads(verify_json_line(line, **MODELS))["claims"]) == 1
 
 
+def test_a_line_may_give_its_sources_as_one_mapping_and_leave_members_null() -> None:
+    sources = {source["id"]: source["text"] for source in (NIKE, ADIDAS)}
+    line = {"answer": "Nike bought Converse in 2003 [nike].", "claim": None, "sources": sources}
+    (claim,) = json.loads(verify_json_line(json.dumps(line), **MODELS))["claims"]
+    assert (claim["verdict"]["status"], claim["citations"][0]["document_id"]) == ("VERIFIED", "nike")
+
+
 @pytest.mark.parametrize(
-    "line",
+    ("line", "why"),
     [
-        "{",
-        "[]",
-        '{"id": 1}',
-        '{"answer": "x"}',
-        '{"answer": "x", "claim": "y", "sources": []}',
-        '{"answer": 3, "sources": []}',
-        '{"answer": "x", "sources": [], "extra": 1}',
+        ("{", "not a JSON object"),
+        ("[]", "not a JSON object"),
+        ('{"id": 1}', 'it has no "answer" and no "claim"'),
+        ('{"sources": ["x"]}', 'it has no "answer" and no "claim"'),
+        ('{"answer": "x"}', 'it has no "sources"'),
+        ('{"answer": "x", "claim": "y", "sources": []}', 'it has both "answer" and "claim"'),
+        ('{"answer": 3, "sources": []}', "the answer is no text"),
+        ('{"answer": "x", "question": 3, "sources": []}', "the question is no text"),
+        ('{"answer": "x", "sources": "y"}', "single source"),
+        ('{"answer": "x", "sources": {"id": "a", "text": "y"}}', "single source"),
+        ('{"answer": "x", "sources": {"a": 3}}', "source 1 is no text"),
+        ('{"answer": "x", "sources": 3}', "sources is neither a list nor a mapping"),
+        ('{"answer": "x", "sources": [], "extra": 1}', "unknown keys"),
     ],
 )
-def test_a_line_of_another_shape_is_refused(line: str) -> None:
-    with pytest.raises(UsageError):
+def test_a_line_of_another_shape_is_refused_for_what_is_wrong_with_it(line: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
         verify_json_line(line, **MODELS)
+
+
+def test_what_is_no_text_is_refused_and_not_a_crash() -> None:
+    for answer, sources, question in (
+        (5, ["x"], None),
+        (None, ["x"], None),
+        ("x", None, None),
+        ("x", 5, None),
+        ("x", [5], None),
+        ("x", ["x"], 5),
+    ):
+        with pytest.raises(UsageError):
+            verify(answer, sources, question, **MODELS)  # type: ignore[arg-type]
 
 
 def test_no_index_is_imported() -> None:

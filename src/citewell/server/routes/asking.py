@@ -85,7 +85,7 @@ async def events(
 class VerifyRequest(Record, frozen=True, kw_only=True):
     """One line of ``citewell verify --jsonl``: a ``claim`` is one statement and is not split."""
 
-    sources: list[str | dict[str, str]]
+    sources: list[str | dict[str, str]] | dict[str, str]
     answer: str | None = None
     claim: str | None = None
     question: str | None = None
