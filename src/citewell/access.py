@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from citewell.errors import AccessError
+from citewell.errors import AccessError, UsageError
 from citewell.records import Record
 
 
@@ -23,6 +23,16 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
+def texts(name: str, given: object) -> tuple[str, ...]:
+    """``given`` as a tuple. Raises UsageError for one text, whose letters it would be, and for no texts."""
+    if isinstance(given, str):
+        raise UsageError(f"{name} is the single text {given!r}", hint=f"put it in a list: {name}=[...]")
+    listed = tuple(given) if isinstance(given, Iterable) else (given,)
+    if not isinstance(given, Iterable) or not all(isinstance(one, str) for one in listed):
+        raise UsageError(f"{name} is {given!r}", hint=f"give a list of texts: {name}=[...]")
+    return listed
+
+
 class Caller(Record, frozen=True, kw_only=True):
     """Somebody at the door. Empty ``groups`` sees what carries no access list; ``everything`` is the owner of
     the home at its command line, who can read its files anyway."""
@@ -31,6 +41,9 @@ class Caller(Record, frozen=True, kw_only=True):
     groups: tuple[str, ...] = ()
     roles: tuple[Role, ...] = (Role.ASKER,)
     everything: bool = False
+
+    def __post_init__(self) -> None:
+        texts("groups", self.groups)
 
     @property
     def unrestricted(self) -> bool:
@@ -61,11 +74,12 @@ class Caller(Record, frozen=True, kw_only=True):
     def narrowed(self, groups: Sequence[str] | None) -> tuple[str, ...] | None:
         """The groups to search with, when ``groups`` are asked for; None looks into everything."""
         own = None if self.unrestricted else self.groups
+        groups = None if groups is None else texts("groups", groups)
         if own is not None and groups is not None and not set(groups) <= set(own):
             raise AccessError("no right to ask with groups that are not your own", hint="leave them out")
         if groups is None:
             return () if self.everything else own
-        return tuple(groups)
+        return groups
 
     def must_see(self, acl: Iterable[str]) -> None:
         """Raises AccessError for an access list that would keep a text from the caller."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks.access_world import GROUPS, World, asked, leaks, make_world, told, words
@@ -277,8 +278,89 @@ def test_an_admin_looks_into_everything_and_the_owner_says_with_whose_eyes(world
         return {passage.chunk.document_id for passage in passages}
 
     assert found(of(Role.ADMIN)) == {closed}
-    assert found(OWNER) == set()
+    with pytest.raises(UsageError, match="no document"):
+        found(OWNER)
     assert found(OWNER, groups=world.lists[closed]) == {closed}
+
+
+def test_a_document_that_may_not_be_asked_reads_as_one_that_is_not_there(world: World) -> None:
+    closed = next(document for document, acl in world.lists.items() if acl)
+    before = world.kb.log.check().size
+    for kb, options in (
+        (world.kb.as_(of(Role.ASKER)), {}),
+        (world.kb, {}),
+        (world.kb, {"groups": ["other"]}),
+    ):
+        for way in (kb.ask, kb.search):
+            told = []
+            for document in (closed, "nope"):
+                with pytest.raises(UsageError) as refused:
+                    way("What is said of glass?", document=document, **options)  # type: ignore[arg-type]
+                told.append(str(refused.value))
+            assert told[0] == told[1]
+            assert told[0].startswith("no document of that id")
+    assert world.kb.log.check().size == before
+
+
+@pytest.mark.parametrize("since", ["yesterday", "", "2026", "20260101", "2026-13-01", "2026-1-1", 20260101])
+def test_since_is_a_day_and_nothing_else(world: World, since: Any) -> None:
+    for way in (world.kb.ask, world.kb.search):
+        with pytest.raises(UsageError, match="write a day as"):
+            way("What is said of glass?", since=since)
+
+
+@pytest.mark.parametrize("letters", ["group1", 5, [5]])
+def test_one_text_is_no_list_of_groups(world: World, tmp_path: Path, letters: Any) -> None:
+    kb, document = world.kb, world.documents[0]
+    for way in (
+        lambda: kb.ask("What is said of glass?", groups=letters),
+        lambda: kb.search("What is said of glass?", groups=letters),
+        lambda: kb.share(document, letters),
+        lambda: kb.ingest(tmp_path, acl=letters),
+        lambda: kb.ingest(tmp_path, tags=letters),
+        lambda: Caller(user="a", groups=letters),
+    ):
+        with pytest.raises(UsageError, match="list"):
+            way()
+
+
+@pytest.mark.parametrize(
+    "careless",
+    [
+        {"user": 5},
+        {"session_id": 5},
+        {"document": 5},
+        {"tag": 5},
+        {"runs": 0},
+        {"runs": 21},
+        {"runs": "3"},
+        {"runs": None},
+        {"top_k": "3"},
+        {"top_k": True},
+        {"top_k": 0},
+        {"pool": 0},
+        {"pool": -3},
+        {"pool": 1001},
+    ],
+)
+def test_an_option_that_cannot_be_used_is_refused_before_anything_is_recorded(
+    world: World, careless: dict[str, Any]
+) -> None:
+    before = world.kb.log.check().size
+    (name,) = careless
+    with pytest.raises(UsageError, match=name):
+        world.kb.ask("What is said of glass?", **careless)
+    if name in ("document", "tag", "top_k", "pool"):
+        with pytest.raises(UsageError, match=name):
+            world.kb.search("What is said of glass?", **careless)
+    assert world.kb.log.check().size == before
+
+
+@pytest.mark.parametrize("question", [5, None, b"What?", ["What?"], "", "?"])
+def test_what_is_no_question_is_refused(world: World, question: Any) -> None:
+    for way in (world.kb.ask, world.kb.search):
+        with pytest.raises(UsageError, match="question"):
+            way(question)
 
 
 def test_without_a_name_nothing_is_ones_own_but_the_answer(world: World) -> None:

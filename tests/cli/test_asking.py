@@ -104,6 +104,25 @@ def test_over_leaves_no_store_behind(run, tmp_path) -> None:  # type: ignore[no-
     assert [path.name for path in tmp_path.iterdir()] == ["bridge.txt"]
 
 
+def test_over_what_cannot_be_read_is_an_error_and_no_abstention(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(50))
+    for path in ("nope", "picture.png", "."):
+        result = run("ask", BRIDGE_ASKED, "--over", path)
+        assert (result.exit_code, result.stdout) == (1, ""), result.output
+        assert "no document could be read" in result.stderr
+
+
+def test_a_narrowing_that_means_nothing_is_a_usage_error(run, home) -> None:  # type: ignore[no-untyped-def]
+    for words, why in (
+        (("--since", "yesterday"), "write a day as 2026-11-21"),
+        (("--document", "nope"), "no document of that id"),
+    ):
+        for command in ("ask", "search"):
+            result = run("--home", home, command, ASKED, *words)
+            assert (result.exit_code, result.stdout) == (2, "")
+            assert why in result.stderr
+
+
 def test_over_tells_what_was_left_out_of_a_file(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
     page = f"<!doctype html><p>{BRIDGE.format(year=1966)}</p><p>The bridge is <s>closed</s> open.</p>"
     (tmp_path / "bridge.html").write_text(page)

@@ -12,9 +12,11 @@ from citewell.errors import UsageError
 from citewell.identity import plain
 from citewell.records import Record
 from citewell.retrieval.filters import Filters
+from citewell.retrieval.retriever import MAX_TOP_K
 
 MAX_QUESTION = 20_000
 """Characters; a longer question is refused, never cut."""
+_MOST = {"top_k": MAX_TOP_K, "pool": 1000, "runs": 20}
 
 
 class Ask(Record, frozen=True, kw_only=True):
@@ -43,6 +45,15 @@ class Ask(Record, frozen=True, kw_only=True):
 
 def refuse(ask: Ask) -> None:
     """What is no question yet is refused before anything is recorded. Raises UsageError."""
+    for name in ("question", "user", "session_id"):
+        if not isinstance(given := getattr(ask, name), str):
+            raise UsageError(f"{name} is {given!r}", hint="give a text")
+    for name, most in _MOST.items():
+        given = getattr(ask, name)
+        if given is None and name != "runs":
+            continue
+        if type(given) is not int or not 1 <= given <= most:
+            raise UsageError(f"{name} is {given!r}", hint=f"choose 1 to {most}")
     question = ask.question
     if not any(character.isalnum() for character in question):
         raise UsageError("the question is empty", hint="ask in words")

@@ -11,7 +11,8 @@ import typer
 from citewell.cli.answers import print_answer, print_event
 from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
 from citewell.cli.ingest import progress_bar, tell, tell_notes
-from citewell.cli.printing import aside, code_of_answer, say, say_json
+from citewell.cli.printing import code_of_answer, say, say_json
+from citewell.errors import CitewellError
 
 if TYPE_CHECKING:
     from citewell.knowledge import KnowledgeBase
@@ -22,7 +23,9 @@ PoolSize = Annotated[
     int | None, typer.Option("--pool", min=1, max=1000, help="Candidates ranked. [default: 50]")
 ]
 OnlyDocument = Annotated[str | None, typer.Option(metavar="D", help="Only this document.")]
-Since = Annotated[str | None, typer.Option(metavar="DATE", help="Only documents published since.")]
+Since = Annotated[
+    str | None, typer.Option(metavar="DATE", help="Only documents published since, as 2026-11-21.")
+]
 Tag = Annotated[str | None, typer.Option(metavar="T", help="Only documents with this label.")]
 
 
@@ -118,6 +121,7 @@ def search(
 def _throw_away(context: typer.Context, home: str | None, folder: Path, over: list[Path]) -> KnowledgeBase:
     """The home's configuration over a store that is gone when the answer is printed."""
     from citewell.assembly import load_config
+    from citewell.ingesting import ADDED
     from citewell.knowledge import open as open_knowledge_base
 
     knowledge_base = open_knowledge_base(folder, config=load_config(home_of(context, home)))
@@ -125,6 +129,6 @@ def _throw_away(context: typer.Context, home: str | None, folder: Path, over: li
         report = knowledge_base.ingest(*over, progress=progress)
     tell(report, quiet=True)
     tell_notes(report)
-    if not any(outcome.status != "failed" for outcome in report.files):
-        aside("no document could be read: asking an empty store")
+    if not any(outcome.status == ADDED for outcome in report.files):
+        raise CitewellError("no document could be read", hint="name others with --over")
     return knowledge_base

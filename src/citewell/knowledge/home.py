@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from citewell.access import OWNER, Caller, Role
+from citewell.access import OWNER, Caller, Role, texts
 from citewell.assembly import Assembly
 from citewell.config import Config
 from citewell.errors import EvidenceError, UsageError
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from citewell.knowledge.seeing import Seeing
     from citewell.ports import Entailer
     from citewell.records import AuditRecord
+    from citewell.retrieval import Filters
 
 
 class KnowledgeBase:
@@ -90,6 +91,7 @@ class KnowledgeBase:
         from citewell.knowledge.documents import ingest
 
         self.caller.must(Role.CURATOR, to="change documents")
+        acl, tags = texts("acl", acl), texts("tags", tags)
         self.caller.must_see(acl)
         if not paths:
             raise UsageError("nothing to ingest", hint="name a file or a folder")
@@ -179,10 +181,13 @@ class KnowledgeBase:
     ) -> tuple[Passage, ...]:
         """The passages for ``query``, best first, before the threshold, each marked ``relevant`` or not.
 
-        ``groups`` as in :meth:`ask`.
+        ``groups`` as in :meth:`ask`. Raises UsageError for a query or option that cannot be used.
         """
+        from citewell.answering.asking import Ask, refuse
+
         self._parts.must_be_there()
         filters = self._filters(groups, document, since, tag)
+        refuse(Ask(question=query, filters=filters, top_k=top_k, pool=pool))
         return self._parts.retriever.retrieve(query, filters=filters, top_k=top_k, pool=pool).passages
 
     def documents(self) -> list[CatalogueEntry]:
@@ -237,6 +242,7 @@ class KnowledgeBase:
 
         self.caller.must(Role.CURATOR, to="share a document")
         self.document(document_id)
+        acl = texts("acl", acl)
         self.caller.must_see(acl)
         share(self._parts, document_id, acl, user=self.caller.name(user))
 
@@ -389,8 +395,18 @@ class KnowledgeBase:
 
     def _filters(
         self, groups: Sequence[str] | None, document: str | None, since: str | None, tag: str | None
-    ) -> Any:
-        from citewell.retrieval import Filters
+    ) -> Filters:
+        from citewell.retrieval.filters import Filters, refuse_filters
 
         held = self.caller.narrowed(groups)
-        return Filters(groups=held, document_id=document, since=since, tag=tag)
+        filters = Filters(groups=held, document_id=document, since=since, tag=tag)
+        refuse_filters(filters)
+        if document is not None:
+            acl = self._parts.evidence.access([document]).get(document)
+            if acl is None or not (held is None or not acl or set(acl) & set(held)):
+                # One answer for what is not there and what those groups may not see.
+                raise UsageError(
+                    "no document of that id may be asked",
+                    hint="check its id (`citewell documents list`) and the groups of who asks",
+                )
+        return filters

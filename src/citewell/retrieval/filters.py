@@ -5,8 +5,11 @@ In: groups, a document, a date, a tag. Out: conditions that the index checks bef
 
 from __future__ import annotations
 
+import re
+from datetime import date
 from typing import Any
 
+from citewell.errors import UsageError
 from citewell.records import Record
 
 
@@ -30,3 +33,25 @@ class Filters(Record, frozen=True, kw_only=True):
             "since": self.since,
             "tag": self.tag,
         }
+
+
+def refuse_filters(filters: Filters) -> None:
+    """Raises UsageError for a date that orders nothing, and for a document or tag that is no text."""
+    for name in ("document_id", "tag"):
+        given = getattr(filters, name)
+        if given is not None and not isinstance(given, str):
+            raise UsageError(f"{name} is {given!r}", hint="give a text")
+    since = filters.since
+    if since is not None and not _is_day(since):
+        raise UsageError(f"since is {since!r}", hint="write a day as 2026-11-21")
+
+
+def _is_day(given: object) -> bool:
+    # Compared as texts, so no other form of ISO 8601 will do.
+    if not isinstance(given, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", given):
+        return False
+    try:
+        date.fromisoformat(given)
+    except ValueError:
+        return False
+    return True
