@@ -149,7 +149,8 @@ def _reconcile(evidence: SqliteEvidence, index: ChunkIndex) -> None:
 def withdraw(document_id: str, *, evidence: SqliteEvidence, index: ChunkIndex, reason: str) -> str:
     """Keeps the document as evidence and retrieves it no more; the new index version's name.
 
-    It stays withdrawn when its folder is ingested again; ingesting the file by its own path restores it.
+    It stays withdrawn when its folder is ingested again; ingesting the file by its own path, under the
+    same id, restores it.
     Raises EvidenceError when no such document is stored, UsageError when an ingest is writing.
     """
     with index.writer():

@@ -211,6 +211,19 @@ def test_withdrawing_is_recorded_and_takes_effect(run, tmp_path) -> None:  # typ
     assert run("documents", "withdraw", "none.txt").exit_code == 1
 
 
+def test_an_ingest_says_what_stays_withdrawn_and_how_to_restore_it(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "papers").mkdir()
+    for name in ("a", "b", "c"):
+        (tmp_path / "papers" / f"{name}.txt").write_text(f"The harbour {name} was dredged in 1911.")
+    run("ingest", "papers")
+    told = run("documents", "withdraw", "papers/a.txt", "--reason", "wrong year").stdout
+    assert "`citewell ingest FILE --id papers/a.txt` restores it" in told
+    result = run("ingest", "papers")
+    assert (result.exit_code, result.stdout) == (0, "1 still withdrawn, 2 unchanged\n")
+    assert run("ingest", "papers/a.txt", "--id", "papers/a.txt").exit_code == 0
+    assert run("ingest", "papers").stdout == "3 unchanged\n"
+
+
 def test_sharing_is_recorded_and_takes_effect(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / "a.txt").write_text("The harbour was dredged in 1911.")
     assert run("ingest", "a.txt").exit_code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 import typer
@@ -83,7 +84,7 @@ def withdraw(
 ) -> None:
     """Retrieve a document no more. It stays readable as evidence of past answers."""
     open_home(context, home).withdraw(id, reason=reason, user=user)
-    say(f"withdrawn: {id}")
+    say(f"withdrawn: {id}; `citewell ingest FILE --id {shlex.quote(id)}` restores it")
 
 
 @group.command()

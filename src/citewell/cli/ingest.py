@@ -61,9 +61,12 @@ def ingest(
 
 def tell(report: IngestReport, *, quiet: bool = False, name_skipped: bool = False) -> None:
     """The failures with their remedies on standard error, notes, what was skipped, and the counts."""
-    counts: dict[str, int] = {}
-    for outcome in report.files:
-        counts[outcome.status] = counts.get(outcome.status, 0) + 1
+    from citewell.ingesting import UNCHANGED
+
+    counts = Counter(
+        "still withdrawn" if outcome.status == UNCHANGED and outcome.message else outcome.status
+        for outcome in report.files
+    )
     for outcome in report.failed:
         remedy = f"; {outcome.hint}" if outcome.hint else ""
         aside(f"failed: {outcome.path}: {' '.join((outcome.message + remedy).split())}")
