@@ -90,6 +90,10 @@ def verify(
     for name, text in (("answer", answer), ("question", question or "")):
         if not isinstance(text, str):
             raise UsageError(f"the {name} is no text", hint="give a string")
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(f"the {name} is no valid Unicode", hint="check how it was decoded") from error
     settings = settings or Verification()
     documents = _documents(sources)
     store = MemoryEvidence()

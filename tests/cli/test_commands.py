@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import citewell
+from citewell.errors import UsageError
 from citewell.identity import hash_file
 from citewell.knowledge import KnowledgeBase
 from citewell.verification.support import COEFFICIENTS
@@ -209,6 +211,17 @@ def test_withdrawing_is_recorded_and_takes_effect(run, tmp_path) -> None:  # typ
         found = log.execute("SELECT body FROM entries WHERE kind = 'withdrawal'").fetchall()
     assert "wrong year" in found[0][0]
     assert run("documents", "withdraw", "none.txt").exit_code == 1
+
+
+def test_an_empty_path_or_id_is_not_the_working_folder_or_a_name(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "private.txt").write_text("The harbour was dredged in 1911.")
+    for words in ([""], ["private.txt", ""], ["private.txt", "--id", ""]):
+        assert run("ingest", *words).exit_code == 2
+    assert run("ingest", "private.txt").stdout.startswith("1 added")
+    with citewell.open(tmp_path / ".citewell") as kb:
+        for careless in ((5,), (None,), ([tmp_path],)):
+            with pytest.raises(UsageError, match="no path"):
+                kb.ingest(*careless)  # type: ignore[arg-type]
 
 
 def test_an_ingest_says_what_stays_withdrawn_and_how_to_restore_it(run, tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -334,6 +334,8 @@ def test_what_is_no_text_is_refused_and_not_a_crash() -> None:
         ("x", 5, None),
         ("x", [5], None),
         ("x", ["x"], 5),
+        ("It grew \ud800.", ["x"], None),
+        ("x", ["x"], "\ud800?"),
     ):
         with pytest.raises(UsageError):
             verify(answer, sources, question, **MODELS)  # type: ignore[arg-type]

@@ -13,11 +13,24 @@ from typing import TYPE_CHECKING
 from citewell import ingesting
 from citewell.audit.entries import EntryKind
 from citewell.documents.worker import ParsingWorker
+from citewell.errors import UsageError
 from citewell.ingesting import IngestReport, Progress
 from citewell.sealing import seal_ingest
 
 if TYPE_CHECKING:
     from citewell.assembly import Assembly
+
+
+def refuse(paths: Sequence[object], document_id: object) -> None:
+    """Raises UsageError for what is no path, and for an id that is no name."""
+    if not paths:
+        raise UsageError("nothing to ingest", hint="name a file or a folder")
+    for path in paths:
+        # An empty one, as of a variable that is not set, would be the whole working folder.
+        if not isinstance(path, str | Path) or not str(path):
+            raise UsageError(f"{path!r} is no path", hint="name files and folders, one an argument")
+    if document_id is not None and not (isinstance(document_id, str) and document_id.strip()):
+        raise UsageError(f"document_id is {document_id!r}", hint="name the document, or leave it out")
 
 
 def ingest(

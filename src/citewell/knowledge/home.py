@@ -85,16 +85,16 @@ class KnowledgeBase:
     ) -> IngestReport:
         """Brings the knowledge base up to date with files and folders; see :func:`citewell.ingesting.ingest`.
 
-        A file that cannot be read is in the report with its remedy; the others go on. Raises UsageError when
-        another ingest is writing, AccessError when the caller may not, or would not see what comes in.
+        A file that cannot be read is in the report with its remedy; the others go on. Raises UsageError for
+        what is no path or id and when another ingest is writing, AccessError when the caller may not, or
+        would not see what comes in.
         """
-        from citewell.knowledge.documents import ingest
+        from citewell.knowledge.documents import ingest, refuse
 
         self.caller.must(Role.CURATOR, to="change documents")
         acl, tags = texts("acl", acl), texts("tags", tags)
         self.caller.must_see(acl)
-        if not paths:
-            raise UsageError("nothing to ingest", hint="name a file or a folder")
+        refuse(paths, document_id)
         self.home.mkdir(parents=True, exist_ok=True)
         self._parts.seal_configuration()
         return ingest(
