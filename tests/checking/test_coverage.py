@@ -57,3 +57,10 @@ def test_a_claim_for_one_year_does_not_cover_another() -> None:
     aspects = ["revenue of Acme, FY2021", "revenue of Acme, FY2022"]
     claims = [claim("Revenue of Acme in FY2022 was 12.", aspect=aspects[1])]
     assert measure_coverage(aspects, claims, [])[1] == (aspects[0],)
+
+
+def test_a_true_sentence_about_another_thing_covers_nothing() -> None:
+    asked = "Who is the captain of the Triton?"
+    said = claim("The captain of the Alcyon is Mara Dietz.", aspect=asked)
+    measure, lacking = measure_coverage([asked], [said], [])
+    assert (measure.value, lacking) == (0.0, (asked,))

@@ -285,6 +285,17 @@ def test_nothing_that_answers_gives_no_claim(writer, pages) -> None:
     assert draft.missing
 
 
+def test_a_sentence_about_another_ship_is_no_answer(writer, pages) -> None:
+    passage = pages.text(
+        "The ferry Alcyon leaves at 07:15 from pier 3. The ferry Triton leaves at 09:40 from pier 5.\n"
+        "Children under 6 travel free.\n"
+        "The captain of the Alcyon is Mara Dietz. Her deputy is Jon Faber."
+    )
+    assert write(writer, "Who is the captain of the Triton?", passage).claims == ()
+    (claim,) = write(writer, "Who is the captain of the Alcyon?", passage).claims
+    assert claim.text == "The captain of the Alcyon is Mara Dietz."
+
+
 def test_headings_questions_and_fragments_are_no_answers(writer, pages) -> None:
     passage = pages.text("Restarting the server\nHow do I restart it?\nrestart the server now please")
     assert write(writer, "How do I restart the server?", passage).claims == ()

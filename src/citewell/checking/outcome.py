@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from citewell.matching.naming import of_another
+from citewell.matching.questions import read_question
 from citewell.ports import Requote
 from citewell.records import Claim, DraftClaim, Kind, Measure, Record, Status
 from citewell.verification.signals import overlap
@@ -80,7 +82,8 @@ def measure_coverage(
     """(the expected share of aspects that are answered, the aspects that nothing verified speaks to). A
     verified claim counts with the probability that it answers: what is true and quoted may still be beside
     the point. One that names no aspect speaks to those it shares words with, or to the only one there is;
-    one that names another aspect, to those it shares more words with than with that one."""
+    one that names another aspect, to those it shares more words with than with that one; one about another
+    thing than an aspect names, not to that aspect."""
     verified = [claim for claim in claims if claim.verdict.status is Status.VERIFIED]
     speaking = {
         aspect: _speaking(aspect, verified, len(aspects)) for aspect in aspects if aspect not in missing
@@ -96,6 +99,8 @@ def measure_coverage(
 
 
 def _speaking(aspect: str, verified: Sequence[Claim], aspects: int) -> list[Claim]:
+    wanted = read_question(aspect)
+    verified = [claim for claim in verified if not of_another(wanted, f"{claim.antecedent} {claim.text}")]
     named = [claim for claim in verified if claim.aspect == aspect]
     if named:
         return named

@@ -6,12 +6,28 @@ passage has. Exact checks on names and periods; knows nothing about rank or mode
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from citewell.matching.periods import Calendar, Period, calendar_of, covers, head_covers, periods_in
-from citewell.matching.questions import Wanted, name_occurs
+from citewell.matching.questions import STOP, Wanted, is_no_name, name_occurs
 from citewell.records import Chunk, Passage
+
+_LED = re.compile(r"([^\W\d_][\w-]{2,})\s+((?:(?:of|in|at|for|on|by|from|to)\s+)?)(?:(?:the|an?)\s+)?$", re.I)
+_ARTICLE = re.compile(r"\b(?:the|an?)\s+$", re.I)
+_FOLLOWED = re.compile(r"(?P<owns>['\u2019]s)?\s+(?P<word>[^\W\d_][\w-]{2,})")
+_NAME = r"(?P<other>[A-Z][\w&]*(?:(?:\s+[A-Z]|-\w)[\w&]*){0,5})"
+_STANDS_FOR = frozenset(
+    str.split("""
+        company group corporation firm registrant bank board issuer parent subsidiary partnership trust
+        fund borrower lender seller buyer customer client licensee licensor tenant landlord employer
+        employee supplier contractor agreement contract plan committee party parties association
+        foundation institute university city state government commission authority agency department
+        ministry council court act society club union
+    """)
+)
+"""With a capital they are written in the place of a name that was told before ("the Company")."""
 
 
 def usable(passages: Sequence[Passage]) -> list[Passage]:
@@ -34,6 +50,47 @@ def names_held(wanted: Wanted, chunk: Chunk) -> bool:
     return not wanted.names or any(
         _named(name, about(chunk)) or _named(name, chunk.content) for name in wanted.names
     )
+
+
+def of_another(wanted: Wanted, text: str) -> str:
+    """The other thing that ``text`` names where the question names its own, in the same words ("captain of
+    the Alcyon" for "captain of the Triton", "the Alder plant" for "the Birch plant"), or "".
+
+    A text that has the asked name, or no name in its place ("the ship", "the Company"), is of no other.
+    """
+    for name in wanted.names:
+        if name_occurs(name, text):
+            continue
+        for place in _places(name, wanted.question):
+            for found in re.finditer(place, text):
+                other = found["other"]
+                words = [word for word in re.split(r"[\s-]+", other) if word]
+                told = any(not is_no_name(word) and word.lower() not in _STANDS_FOR for word in words)
+                if told and not name_occurs(other, wanted.question):
+                    return other
+    return ""
+
+
+def _places(name: str, question: str) -> Iterator[str]:
+    """Patterns of the words that stand around ``name`` in ``question``, with any name between them."""
+    at = question.find(name)
+    if at < 0:
+        return
+    led, before = _LED.search(question[:at]), question[:at]
+    if led and led[1].lower() not in STOP:
+        words = (rf"{re.escape(led[1].removesuffix('s'))}s?", *map(re.escape, led[2].split()))
+        joint = r"\s+".join(words)
+        yield rf"\b(?i:{joint}\s+(?:(?:the|an?)\s+)?){_NAME}"
+    # "The Birch Plant" is the Birch plant.
+    for end in {at + len(name), at + max(name.rfind(" "), 0)} - {at}:
+        after = _FOLLOWED.match(question, end)
+        if not after or after["word"].lower() in STOP:
+            continue
+        word = rf"(?i:\s+{re.escape(after['word'].removesuffix('s'))}s?\b)"
+        if after["owns"]:
+            yield rf"\b{_NAME}['\u2019]s{word}"
+        elif _ARTICLE.search(before):
+            yield rf"\b(?i:(?:the|an?)\s+){_NAME}{word}"
 
 
 def code_held(code: str, chunk: Chunk) -> bool:

@@ -1,8 +1,9 @@
 """Answers that an extractor points at: its spans, widened to what can be quoted.
 
 In: what is wanted, passages, an extractor. Out: :class:`SentenceAnswer` values and rows of tables
-(:class:`CellAnswer`), best first, with document offsets. Those that speak of another period, or give no
-number where one is asked, are left out. What can be quoted says ``quotable``. Writes nothing.
+(:class:`CellAnswer`), best first, with document offsets. Those that speak of another period or of another
+thing in the asked one's place, or give no number where one is asked, are left out. What can be quoted says
+``quotable``. Writes nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import lru_cache
 
 from citewell.matching.cells import CellAnswer, text_of
 from citewell.matching.line_items import items_in, label_words
-from citewell.matching.naming import calendar, of_the_named, period_held
+from citewell.matching.naming import calendar, of_another, of_the_named, period_held
 from citewell.matching.periods import Period, covers, periods_in
 from citewell.matching.questions import Ask, Wanted, operands
 from citewell.matching.quotable import Pointed, pointed_at
@@ -100,7 +101,8 @@ def sure(answer: SentenceAnswer | CellAnswer) -> float:
 
 def _sentence(wanted: Wanted, passage: Passage, at: Pointed) -> SentenceAnswer | None:
     text = passage.chunk.content[at.start : at.end]
-    fit = 0.0 if _echoes(wanted, text) else _fits(wanted, passage, text)
+    beside = _echoes(wanted, text) or of_another(wanted, text)
+    fit = 0.0 if beside else _fits(wanted, passage, text)
     base = passage.chunk.start_offset
     if fit <= 0.0:
         return None

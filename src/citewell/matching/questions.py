@@ -242,11 +242,11 @@ def names_in(question: str) -> tuple[str, ...]:
     found: list[str] = []
     for match in _NAME.finditer(question):
         words = [part for part in _words_at(match) if not any(a <= part[1] < b for a, b in taken)]
-        while words and _dull(words[0][0]):
+        while words and is_no_name(words[0][0]):
             words.pop(0)
         owner = next((at for at, (word, _) in enumerate(words) if _POSSESSIVE.search(word)), None)
         words = words if owner is None else words[: owner + 1]
-        while words and _dull(words[-1][0]):
+        while words and is_no_name(words[-1][0]):
             words.pop()
         name = re.sub(r"[’']s?$", "", " ".join(word for word, _ in words)).strip(" .,&")
         if len(name) > 1 and not re.fullmatch(r"(?:FY|Q)?\d*", name):
@@ -258,7 +258,8 @@ def _words_at(match: re.Match[str]) -> list[tuple[str, int]]:
     return [(part.group(), match.start() + part.start()) for part in re.finditer(r"\S+", match.group())]
 
 
-def _dull(word: str) -> bool:
+def is_no_name(word: str) -> bool:
+    """Whether a word is no name for all its capital: a question word, a metric, a month, a period."""
     bare = re.sub(r"[’']s?$", "", word).strip(".,&").lower()
     return bare in _NOT_NAMES or bare in STOP or bool(re.fullmatch(r"(?:fy|q)\d+|(?:10|8|20)-?[kqf]", bare))
 
