@@ -422,6 +422,43 @@ def test_a_cell_of_a_year_that_is_not_asked_is_not_verified_in_however_many_quot
         assert ("FY2020" in result.verdict.reason) is (status is Status.UNSUPPORTED)
 
 
+@pytest.mark.parametrize(
+    ("question", "spans", "status"),
+    [
+        ("How many ships came from Europe in 2024?", ((0, 6), (12, 15)), Status.UNSUPPORTED),
+        ("How many ships came from Europe in 2024?", ((0, 6), (7, 11), (12, 15)), Status.VERIFIED),
+        ("How many ships came from Europe in 2024?", ((0, 6), (16, 20), (21, 24)), Status.VERIFIED),
+        ("How many ships came from Europe in 2023?", ((0, 6), (12, 15)), Status.VERIFIED),
+        ("How many ships came from Europe?", ((0, 6), (12, 15)), Status.VERIFIED),
+    ],
+)
+def test_a_value_of_a_row_of_another_year_is_not_verified_where_the_year_is_left_out(
+    question: str, spans: tuple[tuple[int, int], ...], status: Status
+) -> None:
+    text = "Europe\t2023\t410\n2024\t455"  # the label reaches down
+    ends = ((0, 15, -1, (7, 11), (12, 15)), (16, 24, 0, (16, 20), (21, 24)))
+    rows = tuple(
+        Row(
+            start=start,
+            end=end,
+            label="Europe",
+            label_start=label,
+            cells=tuple(
+                Cell(start=a, end=b, head=head) for (a, b), head in zip(cells, ("Year", "Ships"), strict=True)
+            ),
+        )
+        for start, end, label, *cells in ends
+    )
+    one, store = passage("table", text, rows, context="Ships\nYear | Ships")
+    quotes = tuple(Quote(source=one.chunk.chunk_id, text=text[a:b], start=a, end=b) for a, b in spans)
+    said = " \u2026 ".join(quote.text for quote in quotes)
+    draft = Draft(text=said, raw=said, claims=placed([says(said, *quotes)]), maker=WRITER)
+    checker = Checker(Verifier(FakeEntailer()), store, Verification())
+    (result,) = checker.check(question, (), draft, [one]).claims
+    assert result.verdict.status is status
+    assert ("2023" in result.verdict.reason) is (status is Status.UNSUPPORTED)
+
+
 def test_a_draft_without_claims_is_read_from_its_text() -> None:
     store = MemoryEvidence()
     one, own = passage("nike", NIKE)

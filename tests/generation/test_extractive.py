@@ -412,3 +412,22 @@ def test_several_values_that_are_asked_for_leave_nothing_open(writer, income) ->
 def test_margins_over_time_give_every_year(writer, income) -> None:
     draft = write(writer, "Are the operating margins of Acme historically consistent?", income)
     assert [claim.quotes[1].text for claim in draft.claims] == ["640", "600", "3,600", "3,300"]
+
+
+@pytest.mark.parametrize("reaching", [False, True])
+def test_a_row_of_the_asked_quarter_is_quoted_with_it_and_no_other(writer, pages, reaching: bool) -> None:
+    table = pages.table(
+        [("Lyon", ["Q1", "14"]), ("" if reaching else "Lyon", ["Q2", "19"]), ("Turin", ["Q2", "27"])],
+        ["Quarter", "Inspections"],
+        title="Lift inspections",
+        table="Lift inspections",
+        base=9,
+    )
+    if reaching:
+        first, second, third = table.chunk.rows
+        second = msgspec.structs.replace(second, label="Lyon", label_start=first.start)
+        chunk = msgspec.structs.replace(table.chunk, rows=(first, second, third))
+        table = msgspec.structs.replace(table, chunk=chunk)
+    draft = write(writer, "How many inspections did Lyon have in Q2?", table)
+    exact(draft, table)
+    assert [claim.text for claim in draft.claims] == ["Lyon … Q2 … 19"]

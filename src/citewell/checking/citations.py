@@ -17,6 +17,7 @@ from citewell.claims.markers import resolve_label
 from citewell.config import Verification
 from citewell.errors import EvidenceError
 from citewell.identity import hash_value
+from citewell.matching.cells import label_span
 from citewell.ports import EvidenceStore
 from citewell.records import (
     Chunk,
@@ -177,7 +178,8 @@ class Library:
         return Cited(quote=quote, passage=passage, spans=found.spans if found else ())
 
     def same_row(self, cited: Sequence[Cited]) -> Row | None:
-        """The table row that holds every span of ``cited``, when there is one."""
+        """The table row that holds every span of ``cited``, when there is one; its label may stand
+        above it."""
         passage = cited[0].passage if cited else None
         if passage is None or any(
             c.passage is None or c.passage.chunk.chunk_id != passage.chunk.chunk_id for c in cited
@@ -185,7 +187,9 @@ class Library:
             return None
         spans = [span for c in cited for span in c.spans]
         for row in passage.chunk.rows:
-            if spans and all(row.start <= start and end <= row.end for start, end in spans):
+            above = {label_span(passage, row)} if row.label_start >= 0 else set()
+            own = [span for span in spans if span not in above]
+            if own and all(row.start <= start and end <= row.end for start, end in own):
                 return row
         return None
 

@@ -19,11 +19,12 @@ from citewell.checking.work import Work, by_overlap, passages_of, status_of
 from citewell.config import Verification
 from citewell.matching.calculation.named import year_before, years_meant
 from citewell.matching.cells import is_value, text_of
+from citewell.matching.keys import set_apart
 from citewell.matching.naming import calendar, head_fit
 from citewell.matching.periods import periods_in
 from citewell.matching.questions import read_question
 from citewell.matching.rows import joined
-from citewell.records import Cell, Label, Passage, Proof, Quote, Status, Verdict
+from citewell.records import Cell, Label, Passage, Proof, Quote, Row, Status, Verdict
 from citewell.verification.evidence import EvidenceText
 from citewell.verification.verbatim import fold
 from citewell.verification.verifier import Question, Verifier
@@ -88,7 +89,7 @@ class Judging:
             for cell in row.cells
             if any(start <= cell.start and cell.end <= end for c in quotes for start, end in c.spans)
         ]
-        if other := self._of_another_period(told, row.cells, quotes[0].passage):
+        if other := self._of_another(told, row, quotes[0].passage):
             return Verdict(
                 status=Status.UNSUPPORTED, reason=other, maker=MAKER, label=Label.NEUTRAL, support=0.0
             )
@@ -102,6 +103,13 @@ class Judging:
             proof=Proof.VERBATIM,
             support=1.0,
         )
+
+    def _of_another(self, told: Sequence[Cell], row: Row, passage: Passage | None) -> str:
+        """That the row, or the column of what is ``told``, is of another period or key than asked, or ""."""
+        key = set_apart(self.question, passage, row) if passage else ""
+        if passage and key and key not in [text_of(passage, c.start, c.end).strip() for c in told]:
+            return f"the row is of \u201c{key}\u201d, the question asks for another"
+        return self._of_another_period(told, row.cells, passage)
 
     def _of_another_period(
         self, cells: Sequence[Cell], beside: Sequence[Cell], passage: Passage | None

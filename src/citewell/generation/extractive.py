@@ -152,13 +152,12 @@ def _cell_piece(answer: CellAnswer, aspect: str) -> _Piece:
 
 
 def _quotes(answer: CellAnswer) -> tuple[Quote, ...]:
-    """The row's label and the cell, or all its cells."""
-    chunk = answer.passage.chunk
-    if answer.cell is None:
-        label = label_span(answer.passage, answer.row)
-        spans = [label, *((cell.start, cell.end) for cell in answer.row.cells)]
-    else:
-        spans = [label_span(answer.passage, answer.row), (answer.cell.start, answer.cell.end)]
+    """The row's label, the cells that tell it from other rows of that label, and the cell; or all its
+    cells."""
+    chunk, cells = answer.passage.chunk, answer.row.cells
+    if answer.cell is not None:
+        cells = (*(key for key in answer.keys if key != answer.cell), answer.cell)
+    spans = [label_span(answer.passage, answer.row), *((cell.start, cell.end) for cell in cells)]
     return tuple(
         Quote(source=chunk.chunk_id, text=text_of(answer.passage, start, end), start=start, end=end)
         for start, end in spans

@@ -57,6 +57,7 @@ _DULL = frozenset(
 class CellAnswer(Record, frozen=True, kw_only=True):
     """A value and the label that says what it is. ``cell`` is None when the whole row is quoted.
 
+    ``keys`` are other cells of the row that the question names, quoted with its label (see ``keys``).
     ``score`` in [0, 1] orders answers; it is a product of matches, not a probability. ``probability`` that it
     answers is set where an extractor pointed at it.
     """
@@ -68,6 +69,7 @@ class CellAnswer(Record, frozen=True, kw_only=True):
     item: str = ""
     period: str = ""
     probability: float | None = None
+    keys: tuple[Cell, ...] = ()
 
     @property
     def key(self) -> tuple[str, int, int]:
@@ -194,7 +196,10 @@ def text_of(passage: Passage, start: int, end: int) -> str:
 
 
 def label_span(passage: Passage, row: Row) -> tuple[int, int]:
-    """Where the row's label stands: from the row's start to its first cell, white space cut."""
+    """Where the row's label stands: in a row above, or from the row's start to its first cell, white space
+    cut."""
+    if row.label_start >= 0:
+        return row.label_start, row.label_start + len(row.label)
     end = min((cell.start for cell in row.cells), default=row.end)
     text = text_of(passage, row.start, end)
     at = text.find(row.label)
@@ -204,8 +209,9 @@ def label_span(passage: Passage, row: Row) -> tuple[int, int]:
 
 
 def whole(passage: Passage, row: Row) -> bool:
-    """Whether the row lies inside the chunk, so that it can be quoted from it."""
-    return passage.chunk.start_offset <= row.start and row.end <= passage.chunk.end_offset
+    """Whether the row and its label lie inside the chunk, so that they can be quoted from it."""
+    start = row.start if row.label_start < 0 else min(row.start, row.label_start)
+    return passage.chunk.start_offset <= start and row.end <= passage.chunk.end_offset
 
 
 def is_value(text: str) -> bool:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from citewell.matching.calculation.formulae import labelled_workings
 from citewell.matching.calculation.named import leaf_of, named_leaves
 from citewell.matching.calculation.operands import operands_of, unfit
 from citewell.matching.cells import CellAnswer, compared_cells, find_rows, statement_cells
+from citewell.matching.keys import named_cells, set_apart
 from citewell.matching.line_items import same_label
 from citewell.matching.naming import of_the_named
 from citewell.matching.prose import MAX_SENTENCES, SentenceAnswer, find_pointed, sure
@@ -42,9 +45,17 @@ def find_evidence(
             return tuple(cells[:MAX_COMPARED])
     pointed = find_pointed(wanted, passages, extractor, max_no_answer=max_no_answer)
     rows = [] if wanted.by_cell and not wanted.words else find_rows(wanted, passages)
+    rows = [row for row in rows if not set_apart(wanted.question, row.passage, row.row)]
     if rows and (not pointed or _row_wins(wanted, rows[0], pointed[0])):
-        return tuple(row for row in rows if row.score >= 0.95 * rows[0].score)[:MAX_SENTENCES]
-    return tuple(pointed)
+        return tuple(_keyed(wanted, row) for row in rows if row.score >= 0.95 * rows[0].score)[:MAX_SENTENCES]
+    return tuple(_keyed(wanted, answer) for answer in pointed)
+
+
+def _keyed(wanted: Wanted, answer: CellAnswer | SentenceAnswer) -> CellAnswer | SentenceAnswer:
+    """A cell with those beside it that tell its row from other rows of the label."""
+    if isinstance(answer, SentenceAnswer):
+        return answer
+    return msgspec.structs.replace(answer, keys=named_cells(wanted.question, answer.passage, answer.row))
 
 
 def labelled_operands(wanted: Wanted, passages: Sequence[Passage]) -> list[CellAnswer]:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from citewell.matching.cells import text_of, whole
+from citewell.matching.keys import set_apart
 from citewell.matching.line_items import label_words
 from citewell.matching.periods import periods_in
 from citewell.matching.questions import Ask, Wanted
@@ -45,7 +46,8 @@ class RowText(Record, frozen=True, kw_only=True):
 
 
 def likely_rows(wanted: Wanted, passages: Sequence[Passage], most: int = MOST_ROWS) -> list[RowText]:
-    """Rows that share words with the question, those that share most first; none where line items are asked
+    """Rows that share words with the question and that no key sets apart from it, those that share most
+    first; none where line items are asked
     for, which are found by exact match, or a reason, which no row gives."""
     asked = asked_words(wanted)
     if wanted.by_cell or wanted.ask is Ask.WHY or not asked:
@@ -54,7 +56,8 @@ def likely_rows(wanted: Wanted, passages: Sequence[Passage], most: int = MOST_RO
     for passage in passages:
         for row in passage.chunk.rows:
             if row.cells and whole(passage, row) and not _of_periods(row):
-                held = asked.intersection(words_of(text_of(passage, row.start, row.end)))
+                said = f"{row.label} {text_of(passage, row.start, row.end)}"
+                held = () if set_apart(wanted.question, passage, row) else asked.intersection(words_of(said))
                 shared += [(len(held), passage, row)] if held else []
     shared.sort(key=lambda found: -found[0])
     return [row_text(passage, row) for _, passage, row in shared[:most]]

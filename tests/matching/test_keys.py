@@ -1,0 +1,83 @@
+"""Rows of one label are told apart by their other cells: a year, a quarter, a place."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from citewell.matching.keys import named_cells, set_apart
+from citewell.records import Passage, Row
+
+
+@pytest.fixture
+def ships(pages) -> Passage:
+    return pages.table(
+        [
+            ("Europe", ["2023", "410"]),
+            ("Europe", ["2024", "2023"]),
+            ("Asia", ["2023", "77"]),
+        ],
+        ["Year", "Ships"],
+        base=40,
+    )
+
+
+def row(passage: Passage, number: int) -> Row:
+    return passage.chunk.rows[number]
+
+
+@pytest.mark.parametrize(
+    ("question", "number", "apart"),
+    [
+        ("How many ships came from Europe in 2024?", 0, "2023"),
+        ("How many ships came from Europe in 2024?", 1, ""),
+        ("How many ships came from Europe in 2022?", 0, "2023"),
+        ("How many ships came from Asia in 2024?", 2, "2023"),
+        ("How many ships came from Europe?", 0, ""),
+        ("How many ships came from Europe from 2022 to 2024?", 0, ""),
+        ("How many ships came from Europe in 2023 and 2024?", 0, ""),
+        ("How did the number of ships from Europe change from 2024?", 0, ""),
+        ("How many ships came from Europe since 2024?", 0, ""),
+    ],
+)
+def test_a_row_of_another_year_is_set_apart(ships, question: str, number: int, apart: str) -> None:
+    assert set_apart(question, ships, row(ships, number)) == apart
+
+
+def test_a_row_of_another_place_or_month_is_set_apart(pages) -> None:
+    table = pages.table(
+        [
+            ("North", ["Oslo", "Jan", "3"]),
+            ("North", ["Bergen", "Feb", "4"]),
+            ("North", ["Bergen", "May", "5"]),
+        ],
+        ["Town", "Month", "Shops"],
+    )
+    apart = [set_apart("How many shops does North have in Bergen?", table, one) for one in table.chunk.rows]
+    assert apart == ["Oslo", "", ""]
+    apart = [set_apart("What were the shops of North in February?", table, one) for one in table.chunk.rows]
+    assert apart == ["Jan", "", "May"]
+    assert not any(set_apart("How many shops may North open?", table, one) for one in table.chunk.rows[:2])
+
+
+def test_a_year_that_is_no_key_sets_nothing_apart(pages) -> None:
+    table = pages.table(
+        [("Alder", ["1998", "47"]), ("Birch", ["2004", "28"])], ["Opened", "Output 2024 (MW)"]
+    )
+    assert set_apart("What was the output of Birch in 2024?", table, row(table, 1)) == ""
+
+
+def test_the_cell_that_tells_the_row_apart_is_named(ships) -> None:
+    (cell,) = named_cells("How many ships came from Europe in 2023?", ships, row(ships, 0))
+    assert cell == row(ships, 0).cells[0]
+    assert named_cells("How many ships came from Asia in 2023?", ships, row(ships, 2)) == ()
+
+
+def test_a_label_that_reaches_down_is_the_rows_own(pages) -> None:
+    table = pages.table([("Lyon", ["Q1", "14"]), ("", ["Q2", "19"])], ["Quarter", "Inspections"], base=5)
+    first, second = table.chunk.rows
+    second = msgspec.structs.replace(second, label="Lyon", label_start=first.start)
+    table = msgspec.structs.replace(table, chunk=msgspec.structs.replace(table.chunk, rows=(first, second)))
+    assert set_apart("How many inspections did Lyon have in Q2?", table, first) == "Q1"
+    assert set_apart("How many inspections did Lyon have in Q2?", table, second) == ""
+    assert set_apart("How many inspections did Lyon have in Q3?", table, second) == "Q2"
