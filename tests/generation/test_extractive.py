@@ -134,6 +134,26 @@ def test_the_frame_says_the_column_the_units_and_the_page(writer, cash_flows) ->
     assert "Consolidated Statements of Cash Flows, page 7" in lead
 
 
+@pytest.mark.parametrize(
+    ("before", "frame"),
+    [
+        ("", "Shops, column “Visitors”: "),
+        ("Branches: ", "Shops › Branches, column “Visitors”: "),
+        ("Branches (in hundreds): ", "Shops › Branches, column “Visitors” (in hundreds): "),
+        ("(in hundreds): ", "Shops, column “Visitors” (in hundreds): "),
+        ("Shops: ", "Shops, column “Visitors”: "),
+    ],
+)
+def test_brackets_in_a_head_are_not_the_units_of_the_table(writer, pages, before: str, frame: str) -> None:
+    table = pages.table(
+        [("Namur", ["233", "4400", "9"])], ["Revenue", "Visitors", "Margin (%)"], title="Shops"
+    )
+    context = f"Shops\n{before}Revenue | Visitors | Margin (%)"
+    chunk = msgspec.structs.replace(table.chunk, context=context, section_path=(), page=None)
+    table = msgspec.structs.replace(table, chunk=chunk)
+    assert write(writer, "How many visitors did Namur have?", table).text == f"{frame}Namur … 4400"
+
+
 def test_another_year_is_missing_and_not_filled_from_the_nearest(writer, cash_flows) -> None:
     draft = write(writer, "What is the FY2019 capex of Acme?", cash_flows)
     assert draft.claims == ()

@@ -6,6 +6,9 @@ the place, the column head and the units are the document's.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from citewell.matching.cells import CellAnswer
 from citewell.prompts.loading import load_prompt
 from citewell.records import Chunk
@@ -25,9 +28,10 @@ def place_of(answer: CellAnswer) -> tuple[str, str]:
     """
     chunk = answer.passage.chunk
     lines = [line.strip() for line in chunk.context.split("\n")[1:] if line.strip()]
-    title, units = _table_line(lines[0]) if len(lines) == 1 else ("", _shared_units(lines))
+    heads = list(dict.fromkeys(cell.head for row in chunk.rows for cell in row.cells if cell.head))
+    title, units = _table_line(lines[0], heads) if len(lines) == 1 else ("", _shared_units(lines, heads))
     name = title or (chunk.section_path[-1] if chunk.section_path else "")
-    parts = [part for part in (_document_name(chunk), name) if part]
+    parts = dict.fromkeys(part for part in (_document_name(chunk), name) if part)
     page = f", page {chunk.page}" if chunk.page is not None else ""
     return " › ".join(parts) + page, units
 
@@ -47,17 +51,23 @@ def _document_name(chunk: Chunk) -> str:
     return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1].rstrip() + "…"
 
 
-def _table_line(line: str) -> tuple[str, str]:
-    head, _, _ = line.partition("): ")
-    if "(" in head and line != head:
-        title, _, units = head.rpartition(" (")
+def _table_line(line: str, heads: Sequence[str]) -> tuple[str, str]:
+    """(title, units) of "title (units): heads"; brackets in a head are its own ("Margin (%)")."""
+    told = _before_heads(line, heads)
+    if told.endswith(")") and "(" in told:
+        title, _, units = told[:-1].rpartition("(")
         return title.strip(), units.strip()
-    if line.endswith(")") and " (" in line:
-        title, _, units = line[:-1].rpartition(" (")
-        return title.strip(), units.strip()
-    return line.partition(": ")[0].strip(), ""
+    return told, ""
 
 
-def _shared_units(lines: list[str]) -> str:
-    units = {_table_line(line)[1] for line in lines}
+def _before_heads(line: str, heads: Sequence[str]) -> str:
+    """What stands before the list of heads, which begins with one of ``heads``; all where there is none."""
+    for head in heads:
+        if found := re.search(rf"(?:^|: ){re.escape(head)}(?= \| |$)", line):
+            return line[: found.start()]
+    return line
+
+
+def _shared_units(lines: list[str], heads: Sequence[str]) -> str:
+    units = {_table_line(line, heads)[1] for line in lines}
     return units.pop() if len(units) == 1 else ""
