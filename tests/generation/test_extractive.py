@@ -451,3 +451,21 @@ def test_a_row_of_the_asked_quarter_is_quoted_with_it_and_no_other(writer, pages
     draft = write(writer, "How many inspections did Lyon have in Q2?", table)
     exact(draft, table)
     assert [claim.text for claim in draft.claims] == ["Lyon … Q2 … 19"]
+
+
+def test_a_row_that_holds_less_of_what_is_asked_is_left_out(writer, pages) -> None:
+    fees = pages.table(
+        [("Up to 8 m", ["12", "18", "7", "11"]), ("8 to 12 m", ["19", "27", "10", "15"])],
+        ["Summer Members", "Summer Guests", "Winter Members", "Winter Guests"],
+        title="Harbour tariff",
+        table="Berth fees",
+        units="In euros",
+    )
+    draft = write(writer, "What is the summer guest fee for a berth of 8 to 12 m?", fees)
+    assert [claim.text for claim in draft.claims] == ["8 to 12 m … 27"]
+    shops = pages.table([("Namur", ["4400"])], ["Visitors"], title="Shops", table="Shops")
+    loaves = pages.table(
+        [("Namur", ["70"])], ["Loaves"], title="Bakery", table="Bakery", document_id="b", version="sha256:b"
+    )
+    draft = write(writer, "How many visitors did Namur have?", shops, loaves)
+    assert [claim.text for claim in draft.claims] == ["Namur … 4400"]

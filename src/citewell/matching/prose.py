@@ -25,6 +25,7 @@ from citewell.records import Passage, Record
 MAX_SENTENCES = 3
 SIMILAR = 0.85
 MIN_PROBABILITY = 0.2
+BESIDE = 0.5  # of the best answer's probability, from which on another may stand beside it
 STRICT_PERIOD = 0.35
 FEWEST_ECHOED = 3  # words of a question that a sentence may not simply repeat
 
@@ -78,6 +79,7 @@ def find_pointed(
     for row, reading in zip(rows, readings, strict=True):
         cell = _cell(wanted, row, reading) if reading.no_answer <= max_no_answer else None
         found += [cell] if cell else []
+    found = [answer for answer in found if not any(_told_better(wanted, answer, other) for other in found)]
     found.sort(key=lambda answer: -round(sure(answer), 6))
     kept: list[SentenceAnswer | CellAnswer] = []
     for answer in found:
@@ -85,7 +87,8 @@ def find_pointed(
             break
         # Beside the best one only what holds as much of the question.
         fits = not kept or (
-            sure(answer) >= 0.5 * sure(kept[0]) and _held(wanted, answer) >= _held(wanted, kept[0])
+            sure(answer) >= BESIDE * sure(kept[0])
+            and len(_held(wanted, answer)) >= len(_held(wanted, kept[0]))
         )
         if fits and not any(_alike(answer, other) for other in kept):
             kept.append(answer)
@@ -194,8 +197,24 @@ def _alike(one: SentenceAnswer | CellAnswer, other: SentenceAnswer | CellAnswer)
     return overlapping or len(a & b) >= (1.0 if rows else SIMILAR) * max(1, min(len(a), len(b)))
 
 
-def _held(wanted: Wanted, answer: SentenceAnswer | CellAnswer) -> int:
-    return len(asked_words(wanted).intersection(words_of(_place(answer)[2])))
+def _told_better(
+    wanted: Wanted, answer: SentenceAnswer | CellAnswer, other: SentenceAnswer | CellAnswer
+) -> bool:
+    """Whether another cell holds what this one holds of the question, and more of it."""
+    return (
+        isinstance(answer, CellAnswer)
+        and isinstance(other, CellAnswer)
+        and sure(other) >= BESIDE * sure(answer)
+        and _held(wanted, answer) < _held(wanted, other)
+    )
+
+
+def _held(wanted: Wanted, answer: SentenceAnswer | CellAnswer) -> frozenset[str]:
+    """The asked words that it holds: of a cell, its label and head, not the values beside it."""
+    said = _place(answer)[2]
+    if isinstance(answer, CellAnswer):
+        said = f"{answer.row.label} {answer.cell.head}" if answer.cell else f"{answer.row.label} {said}"
+    return asked_words(wanted).intersection(words_of(said))
 
 
 def _place(answer: SentenceAnswer | CellAnswer) -> tuple[int, int, str]:
