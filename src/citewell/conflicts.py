@@ -16,7 +16,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from decimal import Decimal
 from functools import partial
-from itertools import combinations
+from itertools import combinations, takewhile
 
 from citewell.matching.cells import CellAnswer, find_item, text_of
 from citewell.matching.line_items import ITEMS, label_words
@@ -161,13 +161,12 @@ def _gainsaid(
     for one in sides:
         if _place(one.passage) not in known or (_place(one.passage), one.start) in told:
             continue
-        others = {
-            " ".join(other.text.split()): other
-            for other in reversed(sides)
-            if _document(other) != _document(one) and differ(one, other)
-        }
+        others: dict[str, _Side] = {}
+        for other in sides:
+            if _document(other) != _document(one) and differ(one, other):
+                others.setdefault(" ".join(other.text.split()), other)
         if others:
-            found = [one, *sorted(others.values(), key=sides.index)]
+            found = [one, *others.values()]
             told |= {(_place(side.passage), side.start) for side in found}
             yield found
 
@@ -271,9 +270,7 @@ def _another_name(one: _Side, other: _Side, asked: set[str]) -> bool:
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:
     """How many words both begin with."""
-    return next(
-        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _name(words: Sequence[str]) -> tuple[str, ...]:

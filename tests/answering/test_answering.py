@@ -25,6 +25,7 @@ from citewell.records import (
     AuditRecord,
     Chunk,
     Decision,
+    Document,
     Draft,
     DraftClaim,
     Entailment,
@@ -43,14 +44,15 @@ QUESTION = "When did the bridge open?"
 DOCUMENT = caller_document("bridge.txt", TEXT)
 
 
-def passage(*, relevance: float = 0.9, relevant: bool = True) -> Passage:
+def passage(*, relevance: float = 0.9, relevant: bool = True, document: Document = DOCUMENT) -> Passage:
+    text = document.text
     chunk = Chunk(
-        chunk_id=chunk_id(DOCUMENT.version, 0, len(TEXT), TEXT),
-        document_id=DOCUMENT.document_id,
-        document_version=DOCUMENT.version,
+        chunk_id=chunk_id(document.version, 0, len(text), text),
+        document_id=document.document_id,
+        document_version=document.version,
         start_offset=0,
-        end_offset=len(TEXT),
-        content=TEXT,
+        end_offset=len(text),
+        content=text,
     )
     return Passage(chunk=chunk, similarity=0.8, fused=0.1, relevance=relevance, relevant=relevant)
 
@@ -232,17 +234,7 @@ def test_every_stage_is_timed(make: Made) -> None:
 
 
 def said_elsewhere(text: str) -> Passage:
-    """What another document says, ranked but not handed on."""
-    document = caller_document("elsewhere.txt", text)
-    chunk = Chunk(
-        chunk_id=chunk_id(document.version, 0, len(text), text),
-        document_id=document.document_id,
-        document_version=document.version,
-        start_offset=0,
-        end_offset=len(text),
-        content=text,
-    )
-    return Passage(chunk=chunk, relevance=0.8, relevant=True)
+    return passage(document=caller_document("elsewhere.txt", text))
 
 
 def test_what_is_gainsaid_elsewhere_is_no_answer_and_both_are_shown(make: Made) -> None:
@@ -269,6 +261,18 @@ def test_neither_orders_nor_agreement_gainsay(make: Made, elsewhere: str) -> Non
     answering, _, _ = make(Writer([TRUE]), retriever=retriever)
     answer = answering.ask(Ask(question=QUESTION))
     assert (answer.decision, answer.conflicts) == (Decision.ANSWER, ())
+
+
+def test_what_a_search_for_the_rest_finds_may_gainsay_too(make: Made) -> None:
+    class Later(StubRetriever):
+        def retrieve(self, question: str, *, broaden: bool = False, **_: Any) -> Retrieved:
+            beside = (said_elsewhere("The bridge opened in 1935."),) if broaden else ()
+            return msgspec.structs.replace(super().retrieve(question, broaden=broaden), beside=beside)
+
+    answering, _, _ = make(Writer([TRUE]), retriever=Later([passage()]), composes=True)
+    answer = answering.ask(Ask(question="When did the bridge open, and who abolished the toll?"))
+    assert len(answer.conflicts) == 1
+    assert "1935" in answer.text
 
 
 def test_sources_may_disagree_on_what_is_not_shown(make: Made) -> None:

@@ -68,9 +68,7 @@ class Finding:
             notes += [*found.notes, *(f"{name} {took:.1f} ms" for name, took in found.latencies.items())]
         with journal.stage("poison filter") as notes:
             journal.passages = tuple(self.aside(ask.question, found.passages, found.pool))
-            # A flood of one statement is told by its number; each copy can still gainsay another source.
-            alone = (self.aside(ask.question, (passage,), ())[0] for passage in found.beside)
-            journal.beside = tuple(passage for passage in alone if not passage.set_aside)
+            journal.beside = self._may_gainsay(ask, found)
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in journal.passages if p.set_aside]
             notes += repeated(journal.passages, found.pool)
         with journal.stage("gate") as notes:
@@ -99,6 +97,7 @@ class Finding:
                     notes.append(f"{aspect}: the index has moved on, its passages are not mixed in")
                     continue
                 journal.looked_into(found.documents)
+                journal.beside += self._may_gainsay(ask, found)
                 fresh = unknown(found, known)
                 known |= {passage.chunk.chunk_id for passage in fresh}
                 ranks |= {passage.chunk.chunk_id: rank for rank, passage in enumerate(fresh)}
@@ -109,6 +108,12 @@ class Finding:
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in more if p.set_aside]
         kept = [passage for passage in more if not passage.set_aside]
         return tuple(sorted(kept, key=lambda passage: ranks[passage.chunk.chunk_id]))
+
+    def _may_gainsay(self, ask: Ask, found: Retrieved) -> tuple[Passage, ...]:
+        """What was found and gives no orders. Each is filtered alone: a flood of one statement is told by its
+        number, and a copy can still gainsay another source."""
+        alone = (self.aside(ask.question, (passage,), ())[0] for passage in found.beside)
+        return tuple(passage for passage in alone if not passage.set_aside)
 
 
 def searchable(missing: Sequence[str], aspects: Sequence[str]) -> list[str]:
