@@ -95,6 +95,8 @@ def test_numbers_that_hold_deny_nothing() -> None:
         ("Net sales rose by 520.", ("520",)),
         ("Net sales were 320.", ("320",)),
         ("Net sales of both years together were 9,920.", ()),
+        ("Net sales grew 320.", ()),
+        ("The difference in net sales is 320.", ()),
         ("Net sales rose by 2,120.", ("2,120",)),  # net sales less costs
     ],
 )

@@ -254,6 +254,12 @@ def test_a_share_of_something_else_holds_no_percentage(claim: str, evidence: str
         ("A fee of up to $500 is paid by the firm.", "A fee above $500 is paid by the firm.", False),
         ("Goods may be returned after 30 days.", "Goods may be returned within 30 days.", False),
         ("Goods may be returned within 30 days.", "Goods may be returned within 30 days.", True),
+        (
+            "The fee applies after 30 days.",
+            "Payment is due within 30 days, after which the fee applies.",
+            True,
+        ),
+        ("The warranty ends after 24 months.", "The warranty covers defects within 24 months.", True),
         ("Loads of up to 500 kg are allowed.", "Loads of more than 500 kg are forbidden.", True),
         ("It takes no more than 500 kg.", "It does not take more than 500 kg.", True),
         ("It sold over 3 million units.", "It sold 3 million units.", True),

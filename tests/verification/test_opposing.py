@@ -71,3 +71,14 @@ def test_what_is_worked_out_is_not_denied(claim: str, premise: str) -> None:
 )
 def test_what_is_worked_out_otherwise_is_denied(claim: str, premise: str) -> None:
     assert speaks_of(claim, premise)
+
+
+@pytest.mark.parametrize(
+    ("claim", "premise"),
+    [
+        ("The firm has 3 directors.", "The firm has 20 directors."),
+        ("Attendance was 40.", "Attendance was 80."),
+    ],
+)
+def test_what_merely_divides_is_denied(claim: str, premise: str) -> None:
+    assert speaks_of(claim, premise)

@@ -14,7 +14,7 @@ from citewell.errors import ModelError
 from citewell.models.fake import FakeEntailer
 from citewell.records import Entailment, Label, Maker, Proof, Status
 from citewell.sentences import sentence_spans
-from citewell.verification.evidence import EvidenceText
+from citewell.verification.evidence import EvidenceText, as_evidence
 from citewell.verification.standing import stands_whole
 from citewell.verification.verifier import Verifier
 
@@ -356,3 +356,28 @@ def test_what_is_struck_or_not_ticked_is_not_said(source: str) -> None:
     verifier = Verifier(FakeEntailer())
     assert verifier.verify("The patient smokes.", [source]).status is not Status.VERIFIED
     assert verifier.verify("The patient drinks.", [source]).status is Status.VERIFIED
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Amounts in m\u0131llions of dollars. Returns are accepted w\u0131thin 30 days.",
+        "AMOUNTS IN M\u0130LL\u0130ONS. ACCEPTED W\u0130TH\u0130N 30 DAYS.",
+        "Amounts in thou\u017fands. Returns are accepted after 30 days.",
+    ],
+)
+def test_letters_that_only_look_alike_end_nothing(source: str) -> None:
+    claim = "Returns are accepted within 30 days, revenue was $5 million."
+    assert VERIFIER.verify(claim, [source]).status in set(Status)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["\u2610 Yes \u2612 The patient drinks.", "[ ] No [x] The patient drinks.", "<s>The patient drinks.</s>"],
+)
+def test_what_is_ticked_beside_another_box_is_said(source: str) -> None:
+    assert VERIFIER.verify("The patient drinks.", [source]).status is Status.VERIFIED
+
+
+def test_brackets_of_prose_are_no_box() -> None:
+    assert "falsy" in as_evidence("[ ] is an empty list, and it is falsy.").text

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from citewell.checking.citations import Cited, Library
 from citewell.records import Passage
 from citewell.sentences import sentence_spans
-from citewell.verification.evidence import EvidenceText
+from citewell.verification.evidence import EvidenceText, unsaid
 
 
 def quoted_evidence(cited: Sequence[Cited], library: Library) -> tuple[EvidenceText, ...]:
@@ -39,7 +39,7 @@ def _evidence(passage: Passage, spans: Sequence[tuple[int, int]], library: Libra
         tuple(line for index, line in enumerate(whole.lines) if index in held) if passage.chunk.rows else ()
     )
     return EvidenceText(
-        text="\n".join(document.text[start:end] for start, end in sorted(pieces)),
+        text=unsaid("\n".join(document.text[start:end] for start, end in sorted(pieces))),
         context=whole.context,
         lines=rows,
         language=whole.language,

@@ -74,5 +74,7 @@ def excepted(text: str) -> Iterator[str]:
 
 
 def _factor(match: re.Match[str]) -> int:
-    word = (match[match.lastgroup or 0] or "").lower().strip(".'\u2018\u2019`s")
+    # Case is ignored, so the pattern finds a dotless or a dotted capital "i" and a long "s" too.
+    word = (match[match.lastgroup or 0] or "").casefold().replace("\u0131", "i").replace("\u0307", "")
+    word = word.strip(".'\u2018\u2019`s")
     return _FACTORS[word.replace("'", "").replace("\u2019", "")]

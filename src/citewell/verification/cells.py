@@ -94,14 +94,14 @@ def understated(claim: str, evidence: EvidenceText, asked: str = "") -> str:
     """That an amount of the claim leaves out the one scale of the table, in words, or "". ``asked`` is what
     the claim answers: it may name the scale for it ("in thousands"). Not where the text has other tables,
     or says the amount elsewhere."""
-    tables = [part for part in re.split(r"\n[ \t]*\n", evidence.text) if re.search(r"[\t|]", part)]
+    tables = [part for part in re.split(r"\n[ \t]*\n", evidence.text) if "\t" in part]
     if len(tables) > 1 or len(context_scales(f"{claim}\n{asked}")) > 1:
         return ""
-    prose = "\n".join(line for line in evidence.text.split("\n") if not re.search(r"[\t|]", line))
+    prose = "\n".join(line for line in evidence.text.split("\n") if "\t" not in line)
+    around = _around(evidence)
     for value in extract_quantities(claim):
         if value.form is not Form.MONEY or value.scaled or _holds(claim, value, prose, ""):
             continue
-        around = _around(evidence)
         holding = [
             (line.label, with_scale(cell, f"{line.label}\n{head}", around, value))
             for line in evidence.lines

@@ -13,6 +13,7 @@ from citewell.matching.heads import joined_heads
 from citewell.matching.scales import declared_units
 from citewell.records import Passage, Record, Row
 
+_HEAD_ROWS = 8
 _TITLE_LINES, _TITLE_LIMIT = 3, 160  # how many lines above a table name it, and their length
 _NEAR = 6_000  # characters behind a row within which its notes stand
 _NO_VALUE = re.compile(r"\W*(?:n/?a|n\.a|nil|none|nm)?\W*", re.IGNORECASE)
@@ -56,14 +57,15 @@ def as_evidence(given: str | EvidenceText) -> EvidenceText:
     """Plain text as evidence; its tables are read from its tabs, or from Markdown's pipes."""
     if isinstance(given, EvidenceText):
         return given
-    text = _tabbed(_unsaid(given))
+    text = _tabbed(unsaid(given))
     return EvidenceText(text=text, lines=lines_of(text))
 
 
 def passage_evidence(passage: Passage, document_text: str | None = None) -> EvidenceText:
     """A passage's content with its context; rows with their heads as the document's reader saw them."""
     chunk = passage.chunk
-    text = chunk.content if chunk.rows else _tabbed(_unsaid(chunk.content))
+    text = unsaid(chunk.content)
+    text = text if chunk.rows else _tabbed(text)
     if not chunk.rows:
         lines = lines_of(text)
     elif document_text is not None:
@@ -107,7 +109,7 @@ def lines_of(text: str) -> tuple[TableLine, ...]:
         elif bare:
             group = " \u203a ".join(bare)
         if opens:
-            heads = [cells] if body or bare else [*heads, cells]
+            heads = [cells] if body or bare else [*heads, cells][-_HEAD_ROWS:]
             body, headed, bare = False, True, []
             continue
         bare = []
@@ -129,14 +131,18 @@ def lines_of(text: str) -> tuple[TableLine, ...]:
     return tuple(lines)
 
 
-def _unsaid(text: str) -> str:
-    """``text`` with blanks for what it strikes out, and for what stands behind a box that is not ticked."""
+def unsaid(text: str) -> str:
+    """``text``, of the same length, with blanks for what it strikes out, and for what stands behind a box that
+    is not ticked."""
     return _UNSAID.sub(lambda match: re.sub(r"\S", " ", match.group()), text)
 
 
+_BOX = r"\[[xX ]\]|[\u2610-\u2612]"
 _UNSAID = re.compile(
-    r"~~(?=\S)[^~\n]{1,500}~~|<(del|s|strike)>[^<]{1,500}</\1>|^[ \t]*(?:[-*+]\s+)?(?:\[ \]|\u2610)[^\n]*",
-    re.IGNORECASE | re.MULTILINE,
+    r"~~(?=\S)[^~\n]{1,500}~~|<((?i:del|strike))>[^<]{1,500}</\1>"
+    # A box of a list or before a name: "[ ] is a list" is prose.
+    rf"|(?:^[ \t]*[-*+][ \t]+\[ \]|\[ \](?=[ \t]+[A-Z0-9])|\u2610)(?:(?!{_BOX})[^\n])*",
+    re.MULTILINE,
 )
 
 

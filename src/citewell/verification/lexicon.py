@@ -152,7 +152,7 @@ OPPOSITES = (
 
 PARTIES = (
     ("landlord lessor", "tenant renter lessee"), ("lender creditor", "borrower debtor"), ("buyer purchaser", "seller vendor"),
-    ("employer", "employee worker"), ("licensor", "licensee"), ("plaintiff", "defendant"), ("insurer", "insured policyholder"),
+    ("employer", "employee worker"), ("licensor", "licensee"), ("plaintiff", "defendant"), ("insurer", "policyholder"),
     ("franchisor", "franchisee"), ("supplier", "customer"), ("parent", "child children"), ("teacher", "student pupil"),
     ("doctor physician", "patient"),
 )  # fmt: skip

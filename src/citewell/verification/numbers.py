@@ -168,20 +168,24 @@ def _bounds_apart(claim: str, claimed: Quantity, text: str, found: Quantity) -> 
         return False
     start = max(text.rfind(mark, 0, found.start) for mark in ".;\n")
     end = min((at for mark in ".;\n" if (at := text.find(mark, found.end)) >= 0), default=len(text))
-    return not any(negations(said) or _FORBIDS.search(said) for said in (claim, text[start + 1 : end]))
+    sentence = text[start + 1 : end]
+    rest = set(content_words(claim)) - _BOUNDS.keys() - set(content_words(sentence))
+    if rest and not (claimed.hedge and found.hedge):
+        return False  # what is due within 30 days may be late after them
+    return not any(negations(said) or _FORBIDS.search(said) for said in (claim, sentence))
 
 
 def _bound(text: str, quantity: Quantity) -> str:
     """over, under, or another hedge; of times also by their preposition: within a week, after 30 days."""
     before = _UNTIL.search(text, 0, quantity.start) if quantity.unit in {"seconds", "months"} else None
-    return quantity.hedge or (_BOUNDS[before[1].lower()] if before else "")
+    return quantity.hedge or (_BOUNDS.get(before[1].lower(), "") if before else "")
 
 
 _BOUNDS = {"within": "under", "after": "over", "beyond": "over"}
 _UNTIL = re.compile(rf"\b({'|'.join(_BOUNDS)})\s+(?:the )?(?:first )?$", re.IGNORECASE)
 _FORBIDS = re.compile(
     r"\b(?:forb\w+|prohib\w+|bann?\w*|refus\w+|reject\w+|except\w*|unless|only|exempt\w*|exclu\w+|free|lapses?|"
-    r"expire\w*|lost|void|too)\b",
+    r"expire\w*|lost|void|too|thereafter|which)\b",
     re.IGNORECASE,
 )
 

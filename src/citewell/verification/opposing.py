@@ -10,6 +10,7 @@ code; knows no model and no threshold.
 from __future__ import annotations
 
 import itertools
+import re
 from decimal import Decimal
 
 from citewell.matching.scales import context_scales
@@ -31,6 +32,11 @@ _OF: dict[Form, frozenset[Form]] = {
 _FEW = 4  # values of one line of which a share is worked out: of more, some share always fits
 _PERIODS = (2, 4, 7, 12, 24, 52, 60, 365)
 _COUNTED = 100  # a text counts instalments and months by no more
+_PARTED = re.compile(
+    r"\b(?:per|each|every|year(?:ly|s)?|annual(?:ly)?|month(?:ly|s)?|week(?:ly|s)?|dai?ly|days?|quarter(?:ly|s)?|"
+    r"instal\w+|equal|parts?|times)\b",
+    re.IGNORECASE,
+)
 SAME = 0.5  # share of the claim's other content words that the line of the denying number must hold
 _MOST = 40  # values of a premise that are tried against each other
 
@@ -65,12 +71,15 @@ def _share_in(claimed: Quantity, line: str) -> bool:
     )
 
 
-def _multiplied(claimed: Quantity, premise: str) -> bool:
-    """A value of the premise, so many times or in so many parts as it counts or as there are in a period."""
+def _multiplied(claimed: Quantity, claim: str, premise: str) -> bool:
+    """A value of the premise, so many times or in so many whole parts as it counts or as there are in a
+    period, where one of the two speaks of parts or periods."""
+    if not _PARTED.search(claim) and not _PARTED.search(premise):
+        return False
     found = [q for q in extract_quantities(in_digits(premise)) if q.form in _AMOUNTS and q.value > 0][:_MOST]
     counts = {q.value for q in found if q.form is Form.NUMBER and 1 < q.value <= _COUNTED}
     return claimed.form in _AMOUNTS and any(
-        q.value * count == claimed.value or abs(q.value / count - claimed.value) <= claimed.step / 2
+        q.value * count == claimed.value or q.value == claimed.value * count
         for q in found
         for count in counts | set(map(Decimal, _PERIODS))
     )
@@ -86,7 +95,7 @@ def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> 
         check.match in {Match.OPEN, Match.ABSENT}
         or check.nearest is None
         or worked_out(check.quantity, premise)
-        or _multiplied(check.quantity, premise)
+        or _multiplied(check.quantity, claim, premise)
     ):
         return False
     around = set(content_words(context))

@@ -85,7 +85,8 @@ _TURNS = re.compile(
     re.IGNORECASE,
 )
 # The sentence behind takes something off it, or the one before makes it a thought.
-_BACK = re.compile(r"\W*(?:this|that|these|those|it|the (?:above|foregoing|statement))\b", re.IGNORECASE)
+_BACK = re.compile(r"\W*(?:this|that|these|those|the (?:above|foregoing|statement))\b", re.IGNORECASE)
+_ASIDE_WORDS = 5  # a longer question or "No ..." with a verb says something of its own
 _TAKES = re.compile(
     r"\W*(?:not|none|no|only|false|true|untrue|wrong|except|unless|otherwise|provided|"
     r"the (?:opposite|contrary|reverse))\b",
@@ -270,8 +271,10 @@ def _taken_back(text: str, first: int, last: int) -> bool:
     behind = next((text[a:b] for a, b in spans if a >= last and "\n" not in text[last:a]), "")
     before = next((text[a:b] for a, b in reversed(spans) if b <= first and "\n\n" not in text[b:first]), "")
     speaks = _BACK.match(behind) and _ENDED.search(behind)
-    asks = behind.rstrip("\"')\u201d").endswith("?")
-    return bool(speaks or _TAKES.match(behind) or asks or _POSES.fullmatch(before))
+    short = len(behind.split()) <= _ASIDE_WORDS
+    asks = short and behind.rstrip("\"')\u201d").endswith("?")
+    takes = _TAKES.match(behind) and (short or not _has_verb(behind))
+    return bool(speaks or takes or asks or _POSES.fullmatch(before))
 
 
 def _lines_above(text: str, line: int) -> Iterator[str]:

@@ -40,7 +40,9 @@ _DENIES = frozenset({Match.OTHER, Match.SIGN, Match.FORM})
 _BY = re.compile(
     r"\b(?:by|(?:differ\w+|gap|rise|fall|(?:in|de)crease|change|sum|total) of)\s+(?:\w+\s+)?$", re.IGNORECASE
 )
-_TOTAL = re.compile(r"\b(?:totals?|altogether|in all|combined|together|overall)\b", re.IGNORECASE)
+_TOTAL = re.compile(
+    r"\b(?:totals?|sum|altogether|in all|combined|together|overall|difference|differs?|gap)\b", re.IGNORECASE
+)
 _THAN = re.compile(r"\s*(?:\w+\s+)?(?:more|less|fewer|higher|lower|greater|smaller)\b", re.IGNORECASE)
 _LARGE = 1000
 _DATES = frozenset({Form.DATE, Form.YEAR})
@@ -143,7 +145,12 @@ def denied_numbers(premise: str, claim: str, context: str = "", title: str = "")
 
 def _worked_out(quantity: Quantity, claim: str, premise: str) -> bool:
     """Said to be a difference or a sum ("by 320"), and one of two numbers of one row or paragraph."""
-    said = _BY.search(claim[: quantity.start]) or _THAN.match(claim, quantity.end) or _TOTAL.search(claim)
+    said = (
+        quantity.direction  # of a rise or a fall
+        or _BY.search(claim[: quantity.start])
+        or _THAN.match(claim, quantity.end)
+        or _TOTAL.search(claim)
+    )
     return bool(said) and any(worked_out(quantity, line) for line in premise.splitlines())
 
 

@@ -51,14 +51,18 @@ def turned_round(claim: str, premise: str) -> tuple[str, str] | None:
 def other_party(claim: str, premise: str) -> tuple[str, str] | None:
     """The claim's party, and the other one of which alone a sentence says all the rest of the claim."""
     ours = words_of(claim)
-    sentences = [words_of(premise[a:b]) for a, b in sentence_spans(premise)]
+    spans = [premise[a:b] for a, b in sentence_spans(premise)]
+    sentences = [words_of(sentence) for sentence in spans]
+    # "The policyholder is covered" says what "the insurer covers" says.
+    passive = bool(_PASSIVE.search(claim))
+    voiced = [words_of(sentence) for sentence in spans if bool(_PASSIVE.search(sentence)) == passive]
     for pair in PARTIES:
         for left, right in (pair, pair[::-1]):
             one, other = _named(left, ours), _named(right, ours)
             if not one or other or not NEGATIONS.isdisjoint(ours):
                 continue
             rest = _told(ours) - {stem(one)}
-            saying = [words for words in sentences if rest <= _told(words)]
+            saying = [words for words in voiced if rest <= _told(words)]
             told = [_named(right, words) for words in saying]
             if (
                 rest
