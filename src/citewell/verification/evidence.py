@@ -132,8 +132,8 @@ def lines_of(text: str) -> tuple[TableLine, ...]:
 
 
 def unsaid(text: str) -> str:
-    """``text``, of the same length, with blanks for what it strikes out, and for what stands behind a box that
-    is not ticked."""
+    """``text``, of the same length, with blanks for what it strikes out and for what stands behind a box
+    that is not ticked."""
     return _UNSAID.sub(lambda match: re.sub(r"\S", " ", match.group()), text)
 
 
