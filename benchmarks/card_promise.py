@@ -25,7 +25,7 @@ from benchmarks.reporting import table, write
 from citewell.confidence.cards import Outcome
 from citewell.config import Verification
 from citewell.evaluation.calibration.promises import Unit, shown_promise
-from citewell.evaluation.calibration.scored import scored_claims, units_of
+from citewell.evaluation.calibration.scored import distinct, scored_claims, units_of
 from citewell.evaluation.labelled import LabelledClaim
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.records import Proof
@@ -132,7 +132,7 @@ def main() -> None:
     found: dict[str, Any] = {}
     for name in SETS:
         pairs = pairs_of(name, arguments.rows)
-        scored, unscored = scored_claims(pairs, entailer, Verification())
+        scored, unscored = scored_claims(distinct(pairs), entailer, Verification())
         units = units_of(scored, Proof.ENTAILED)
         right = sum(any(unit.right) for unit in units)
         found[name] = {

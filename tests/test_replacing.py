@@ -27,3 +27,19 @@ def test_a_file_that_cannot_be_replaced_leaves_nothing_beside_it(tmp_path: Path)
     with pytest.raises(OSError, match="card"):
         replace_file(path, b"new")
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_the_file_is_to_others_stays(tmp_path: Path) -> None:
+    target, link = tmp_path / "target.json", tmp_path / "link.json"
+    target.write_bytes(b"old")
+    target.chmod(0o600)
+    link.symlink_to(target)
+    replace_file(link, b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_device_keeps_its_place() -> None:
+    with pytest.raises(OSError, match="no file"):
+        replace_file(Path("/dev/null"), b"new")

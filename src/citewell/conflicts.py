@@ -20,7 +20,7 @@ from itertools import combinations, takewhile
 
 from citewell.matching.cells import CellAnswer, find_item, text_of
 from citewell.matching.line_items import ITEMS, label_words
-from citewell.matching.naming import usable
+from citewell.matching.naming import names_held, usable
 from citewell.matching.periods import MONTHS, Period, periods_in
 from citewell.matching.questions import STOP, Ask, operands, read_question
 from citewell.matching.scales import context_scales
@@ -36,6 +36,7 @@ SURE = 0.8
 ALIKE = 0.75
 MIN_WORDS = 4
 MAX_CONFLICTS = 10
+MAX_SIDES = 6  # of one conflict: that there are two is what matters
 MAX_NAME = 6
 MIN_FIGURES = 3
 POWERS = (3, 6, 9, 12)
@@ -72,6 +73,8 @@ class _Side(Record, frozen=True, kw_only=True):
     words: frozenset[str] = frozenset()
     date: Period | None = None
 
+    spelled: tuple[str, ...] = ()
+
     @property
     def text(self) -> str:
         return text_of(self.passage, self.start, self.end)
@@ -84,7 +87,13 @@ def find_conflicts(
     and of their sentences with those of what stands ``beside`` them."""
     open_ = usable(passages)
     known = {_place(passage) for passage in open_}
-    all_ = [*open_, *(passage for passage in usable(beside) if _place(passage) not in known)]
+    wanted = [read_question(aspect) for aspect in aspects]
+    others = {
+        _place(passage): passage
+        for passage in usable(beside)
+        if _place(passage) not in known and any(names_held(one, passage.chunk) for one in wanted)
+    }
+    all_ = [*open_, *others.values()]
     found: dict[str, Conflict] = {}
     for aspect in aspects:
         for about, sides in _of_cells(aspect, open_):
@@ -156,7 +165,8 @@ def _of_sentences(
 def _gainsaid(
     sides: Sequence[_Side], known: _Places, differ: Callable[[_Side, _Side], bool]
 ) -> Iterator[list[_Side]]:
-    """Each side of a known place with those of other documents that differ from it, one for each wording."""
+    """Each side of a known place with those of other documents that differ from it: the first of each
+    document and wording, and at most MAX_SIDES in all."""
     told: set[tuple[Place, int]] = set()
     for one in sides:
         if _place(one.passage) not in known or (_place(one.passage), one.start) in told:
@@ -166,7 +176,7 @@ def _gainsaid(
             if _document(other) != _document(one) and differ(one, other):
                 others.setdefault(" ".join(other.text.split()), other)
         if others:
-            found = [one, *others.values()]
+            found = [one, *_one_a_document(others.values())][:MAX_SIDES]
             told |= {(_place(side.passage), side.start) for side in found}
             yield found
 
@@ -245,13 +255,19 @@ def _worded(passage: Passage, asked: set[str]) -> Iterator[_Side]:
     for start, end in sentence_spans(content):
         words = frozenset(content_words(content[start:end]))
         if "\t" not in content[start:end] and 2 * len(asked & words) >= len(asked):
-            yield _Side(passage=passage, start=base + start, end=base + end, words=words)
+            yield _Side(
+                passage=passage,
+                start=base + start,
+                end=base + end,
+                words=words,
+                spelled=tuple(content[start:end].split()),
+            )
 
 
 def _another_name(one: _Side, other: _Side, asked: set[str]) -> bool:
     if len(one.words & other.words) < MIN_WORDS:
         return False
-    a, b = one.text.split(), other.text.split()
+    a, b = one.spelled, other.spelled
     first = _shared(a, b)
     behind = _shared(a[first:][::-1], b[first:][::-1])
     last, end = len(a) - behind, len(b) - behind

@@ -187,3 +187,19 @@ def test_a_verb_in_capitals_is_a_verb() -> None:
 )
 def test_a_title_states_something_where_a_fact_stands_in_it(title: str, stating: bool) -> None:
     assert states(title) is stating
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Penalty: imprisonment",
+        "Owner: the board",
+        "Deadline: never",
+        "Total headcount 15000",
+        "Max dose 500mg",
+        "Output of 20MW",
+        "names and more names " * 40 + "at $5",
+    ],
+)
+def test_a_fact_in_the_form_of_a_title_is_no_heading(title: str) -> None:
+    assert states(title)

@@ -19,7 +19,9 @@ from citewell.evaluation.calibration.promises import (
     units_needed,
     upper_bound,
 )
+from citewell.evaluation.calibration.scored import distinct
 from citewell.evaluation.intervals import clopper_pearson
+from citewell.evaluation.labelled import LabelledClaim
 
 
 def shown(units: list[Unit], **options: object) -> Promise:
@@ -127,3 +129,24 @@ def test_the_grid_is_strictest_first_and_never_under_what_exact_code_denies() ->
     assert list(GRID) == sorted(set(GRID), reverse=True)
     assert GRID[-1] == 0.5
     assert GRID[-1] > DENIED_CEILING
+
+
+def _row(claim: str, *, supported: bool, group: str = "") -> LabelledClaim:
+    return LabelledClaim(claim=claim, sources=("The text.",), supported=supported, group=group)
+
+
+def test_a_false_claim_that_many_answers_share_stays_in_each() -> None:
+    rows = [
+        row
+        for n in range(100)
+        for row in (
+            _row(f"True thing {n}.", supported=True, group=str(n)),
+            _row("The false thing.", supported=False, group=str(n)),
+        )
+    ]
+    assert distinct(rows) == rows
+
+
+def test_only_blanks_make_no_other_claim() -> None:
+    rows = [_row("It takes 5 mW.", supported=True), _row("It takes 5 MW.", supported=False)]
+    assert distinct([*rows, _row("It  takes 5 mW.", supported=True)]) == rows

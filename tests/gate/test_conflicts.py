@@ -263,3 +263,22 @@ def test_a_side_that_was_crowded_out_still_gainsays_one_for_each_value(pages) ->
 def test_names_that_share_words_are_still_two(pages, other: str) -> None:
     sides = [told(pages, CHIEF.format(name), mark) for name, mark in (("Jane van Doe", "a"), (other, "b"))]
     assert len(find_conflicts(("Who is the chief executive of Acme?",), sides)) == 1
+
+
+def test_another_company_gainsays_nothing_of_the_asked_one(pages) -> None:
+    text = "We employed approximately {} people around the world at that time."
+    kept, other = (
+        pages.text(
+            text.format(count), document_id=f"{name}.md", version=f"sha256:{name}", title=f"{name} Inc."
+        )
+        for name, count in (("Acme", "1,200"), ("Beta", "5,800"))
+    )
+    assert find_conflicts(("How many people does Acme employ?",), [kept], [other]) == ()
+    assert len(find_conflicts(("How many people were employed around the world?",), [kept], [other])) == 1
+
+
+def test_a_conflict_shows_a_few_sides_of_many(pages) -> None:
+    text = "Employees submit expense claims within {} days of the journey."
+    sides = [told(pages, text.format(days), f"d{days}") for days in range(20, 60)]
+    (conflict, *_) = find_conflicts(("Within how many days do employees submit claims?",), sides[:1], sides)
+    assert 2 <= len(conflict.sides) <= 6

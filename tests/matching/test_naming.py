@@ -28,6 +28,8 @@ def test_another_name_in_the_same_place_is_another_thing(question: str, text: st
     [
         ("Who is the captain of the Triton?", "The captain of the Triton is Jon Faber."),
         ("Who is the captain of the Triton?", "Its captain is Jon Faber."),
+        ("What is the population of S\u00e3o Paulo?", "The population of Sao Paulo is 12 million."),
+        ("What is the length of the Nile?", "The length of Africa's longest river is 6,650 km."),
         ("Who is the captain of the Triton?", "The captain of the ship is Jon Faber."),
         ("Who is the chief executive of Acme?", "The chief executive of the Company is Jon Faber."),
         ("Who is the captain of the Triton?", "The captain is Jon Faber, once of the Alcyon."),

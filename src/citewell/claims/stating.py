@@ -30,7 +30,15 @@ _SMALL = _DETERMINERS | frozenset(
     "in on at to from by for with of about over under into as per via and or but & vs versus than that which who".split()
 )
 _LONGEST = 500
-"""Characters of a line that are looked at: whatever is longer is no heading."""
+"""Characters of a line: whatever is longer is no heading, and says something."""
+_NAMED_SO = re.compile(r"-|^\d[A-Z]$")  # "30-day plan", "5G"
+_CALLED = re.compile(r"\b[A-Z]{2,}[- ]$")  # "ISO 27001"
+# What opens a title of a part, and no statement: "Overview: Nike".
+_PART = re.compile(
+    r"(?:(?:key|main|final|executive|brief)\s+)?(?:overview|summary|conclusions?|introduction|background|context|analysis|"
+    r"discussion|notes?|points?|takeaways?|findings|details|topics?|agenda|contents)\s*:",
+    re.IGNORECASE,
+)
 _PRONOUNS = frozenset("it he she they we i".split())
 # Plurals that stand before another noun, and the nouns that close such a title ("Interest rates outlook").
 _PLURALS = frozenset(
@@ -73,10 +81,13 @@ _CAUSE = re.compile(r"\b(?:how|why)\b(?! (?:to|much|many|long|often|old|far)\b)"
 def has_amount(text: str) -> bool:
     """A sum, a share or a measure; neither a year, nor a place in a count ("Top 5 risks"), nor what a name has
     ("ISO 27001", "5G", "30-day plan")."""
-    return any(
-        found.form in _MEASURED or ((found.unit or found.scaled) and " " in found.text) or "," in found.text
-        for found in extract_quantities(text[:_LONGEST])
-        if found.form not in _DATED and found.value
+    return len(text) > _LONGEST or any(
+        found.form in _MEASURED
+        or found.unit
+        or found.scaled
+        or (abs(found.value) >= 1_000 and not _CALLED.search(text[: found.start]))
+        for found in extract_quantities(text)
+        if found.form not in _DATED and found.value and not _NAMED_SO.search(found.text)
     )
 
 
@@ -92,16 +103,13 @@ def has_number(text: str) -> bool:
 
 def states(text: str) -> bool:
     """A line without a sentence's shape that says something: a clause, an amount, "Name: value", a full stop."""
-    bare = _LABEL.sub("", text[:_LONGEST].strip(" \t\n*_#`|>"))
+    bare = _LABEL.sub("", text.strip(" \t\n*_#`|>"))
     if has_amount(bare):
         return True
     if _ASKS.match(bare):
         return tells(bare) and any(name.certain for name in names(bare))
     closed = bare.endswith((".", "!")) and len(bare.split()) >= 3
-    if value := _VALUE.match(bare):
-        said = bare[value.end() - 1 :]
-        return closed or has_number(said) or acts(f"It {said}") or acts(bare)
-    return closed or acts(bare)
+    return closed or (bool(_VALUE.match(bare)) and not _PART.match(bare)) or acts(bare)
 
 
 def acts(text: str) -> bool:

@@ -103,7 +103,8 @@ def refuse_unwritable(path: Path | None) -> None:
     if path is None:
         return
     above = next(folder for folder in path.absolute().parents if folder.exists())
-    special = path.exists() and not path.is_file()  # a folder; or a device, whose place a file would take
+    # A folder; or a stream, whose place a file would take.
+    special = (path.exists() and not path.is_file()) or path.absolute().parts[1:2] in (("dev",), ("proc",))
     if special or not above.is_dir() or not os.access(above, os.W_OK):
         raise UsageError(f"{path} cannot be written", hint="name a file, in a folder that you may write to")
 

@@ -320,10 +320,11 @@ def _sets(file: Path | None, data: list[str] | None) -> dict[str, Path]:
 
 def _write(out: Path | None, report: object) -> None:
     from citewell.records import to_json
+    from citewell.replacing import replace_file
 
     if out is not None:
         try:
-            out.write_bytes(to_json(report) + b"\n")
+            replace_file(out, to_json(report) + b"\n")
         except OSError as error:
             raise UsageError(f"{out} cannot be written ({error.strerror})", hint="check the path") from error
 

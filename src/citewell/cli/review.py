@@ -59,7 +59,7 @@ def review(
         return say_json(written)
     say(f"{to}: {written.added} cases added, {written.already} there already")
     if written.changed:
-        say(f"{written.changed} changed: decided anew since")
+        say(f"{written.changed} changed: written as they are decided now")
     if written.removed:
         say(f"{written.removed} taken out: dismissed since, or whoever asked was erased")
     return None

@@ -14,6 +14,7 @@ import msgspec
 from citewell.errors import UsageError
 from citewell.evaluation.results import CaseTiming, Key, Outcome
 from citewell.records import Record
+from citewell.replacing import replace_file
 
 
 class Done(Record, frozen=True, kw_only=True):
@@ -40,8 +41,7 @@ class Keeper:
         self._done = self._read(key)
         lines = [msgspec.json.encode(key), *(msgspec.json.encode(done) for done in self._done.values())]
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._path.write_bytes(b"".join(line + b"\n" for line in lines))
+            replace_file(self._path, b"".join(line + b"\n" for line in lines))
         except OSError as error:
             raise UsageError(
                 f"{self._path} cannot be written ({error.strerror})", hint="check the folder"

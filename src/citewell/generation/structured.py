@@ -47,7 +47,7 @@ SCHEMA: dict[str, Any] = {
 }
 """Servers that hold a model to a schema write its keys in this order: evidence, then the claim."""
 
-_FORM = re.compile(r'\{\s*"claims"\s*:\s*\[\s*\{')
+_FORM = re.compile(r'\{\s*"claims"\s*:\s*\[\s*[{\]]')
 _FENCE = re.compile(r"```\w*\s*$")
 # What the form of the prompt has in the places of words (``writer_schema.txt``).
 PLACEHOLDERS = frozenset(("the statement", "what the sources do not say", "exact words of that source"))

@@ -1,9 +1,10 @@
 """Rows that share a label, told apart by their other cells: "Europe | 2023 | 410", "Europe | 2024 | 455".
 
 In: a question and a row of a passage. Out: the cells of the row that the question names, to be quoted with
-its label, and whether a cell sets the row apart from what is asked. A cell does where a row of the same label
-has what the question names in the same column; or where it is a period, in a column of them, and the question
-asks for another of that sort. Exact match of whole cells; knows nothing about which column holds the value.
+its label, and whether a cell sets the row apart from what is asked. A cell does where no cell of its row is
+named, and a row of the same label has what the question names in the same column; or where it is a period, in
+a column of them, and the question asks for another of that sort, and not when. Whole cells are compared, in
+any case; knows nothing about which column holds the value.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ _SORTS = tuple(
 _OF_TIME = re.compile(
     r"^\W*(?:(?:fiscal|calendar|financial|reporting)\s+)?(?:year|quarter|month|period|fy|qtr)\W*$", re.I
 )
+_WHEN = re.compile(r"\b(?:when|(?:what|which) (?:year|month|quarter|date))\b", re.I)
 _WIDE = re.compile(
     r"\b(?:since|after|before|until|prior|previous|preceding|last|past|years|quarters|months|each|every|which"
     r"|average|mean|change[ds]?|growth|grow|grew|rise|rose|fell|fall|drop(?:ped)?|increased?|decreased?"
@@ -50,14 +52,16 @@ def set_apart(question: str, passage: Passage, row: Row) -> str:
     if _WIDE.search(question):
         return ""
     own = {_fold(_said(passage, cell)) for cell in row.cells}
+    told = any(_asked(question, said) for said in own)  # another cell of it is what the question names
+    asks_when = bool(_WHEN.search(question))
     for cell in row.cells:
         said = _said(passage, cell)
         if not said or _asked(question, said):
             continue
         beside = list(_beside(passage, row, cell))
-        if any(_asked(question, other) and _fold(other) not in own for other in beside) or (
-            (beside or _OF_TIME.match(cell.head)) and _other_period(question, passage, row, said)
-        ):
+        another = not told and any(_asked(question, other) and _fold(other) not in own for other in beside)
+        timed = (beside or _OF_TIME.match(cell.head)) and not asks_when
+        if another or (timed and _other_period(question, passage, row, said)):
             return said
     return ""
 

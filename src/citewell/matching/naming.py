@@ -7,6 +7,7 @@ passage has. Exact checks on names and periods; knows nothing about rank or mode
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
@@ -15,6 +16,7 @@ from citewell.matching.questions import STOP, Wanted, is_no_name, name_occurs
 from citewell.records import Chunk, Passage
 
 _LED = re.compile(r"([^\W\d_][\w-]{2,})\s+((?:(?:of|in|at|for|on|by|from|to)\s+)?)(?:(?:the|an?)\s+)?$", re.I)
+_LEADS = 80  # characters before a name that may lead up to it
 _ARTICLE = re.compile(r"\b(?:the|an?)\s+$", re.I)
 _FOLLOWED = re.compile(r"(?P<owns>['\u2019]s)?\s+(?P<word>[^\W\d_][\w-]{2,})")
 _NAME = r"(?P<other>[A-Z][\w&]*(?:(?:\s+[A-Z]|-\w)[\w&]*){0,5})"
@@ -58,29 +60,42 @@ def of_another(wanted: Wanted, text: str) -> str:
 
     A text that has the asked name, or no name in its place ("the ship", "the Company"), is of no other.
     """
-    for name in wanted.names:
+    question, text = _plain(wanted.question), _plain(text)
+    for name in map(_plain, wanted.names):
         if name_occurs(name, text):
             continue
-        for place in _places(name, wanted.question):
-            for found in re.finditer(place, text):
+        for place in _places(name, question):
+            for found in place.finditer(text):
                 other = found["other"]
                 words = [word for word in re.split(r"[\s-]+", other) if word]
                 told = any(not is_no_name(word) and word.lower() not in _STANDS_FOR for word in words)
-                if told and not name_occurs(other, wanted.question):
+                if told and not name_occurs(other, question):
                     return other
     return ""
 
 
-def _places(name: str, question: str) -> Iterator[str]:
+def _plain(text: str) -> str:
+    """Without accents: Zurich is Z\u00fcrich."""
+    return "".join(ch for ch in unicodedata.normalize("NFKD", text) if not unicodedata.combining(ch))
+
+
+@lru_cache(maxsize=1024)  # asked of each sentence
+def _places(name: str, question: str) -> tuple[re.Pattern[str], ...]:
     """Patterns of the words that stand around ``name`` in ``question``, with any name between them."""
+    return tuple(re.compile(place) for place in _patterns(name, question))
+
+
+def _patterns(name: str, question: str) -> Iterator[str]:
     at = question.find(name)
     if at < 0:
         return
-    led, before = _LED.search(question[:at]), question[:at]
+    before = question[max(0, at - _LEADS) : at]
+    led = _LED.search(before)
     if led and led[1].lower() not in STOP:
         words = (rf"{re.escape(led[1].removesuffix('s'))}s?", *map(re.escape, led[2].split()))
         joint = r"\s+".join(words)
-        yield rf"\b(?i:{joint}\s+(?:(?:the|an?)\s+)?){_NAME}"
+        # "The length of Africa's longest river" is of the river.
+        yield rf"\b(?i:{joint}\s+(?:(?:the|an?)\s+)?){_NAME}(?![\w'\u2019])"
     # "The Birch Plant" is the Birch plant.
     for end in {at + len(name), at + max(name.rfind(" "), 0)} - {at}:
         after = _FOLLOWED.match(question, end)

@@ -246,8 +246,9 @@ def _cell_spans(claim: str, text: str, rows: Sequence[Row], context: str) -> tup
             if line.label != placement.label or (placement.cell, placement.head) not in line.cells:
                 continue
             cell = row.cells[line.cells.index((placement.cell, placement.head))]
-            label_end = row.start + len(row.label) if text.startswith(row.label, row.start) else cell.start
-            label = _trimmed(text, row.start, label_end)
+            at = row.label_start if row.label_start >= 0 else row.start
+            whole = text.startswith(row.label, at)
+            label = _trimmed(text, *((at, at + len(row.label)) if whole else (row.start, cell.start)))
             spans += [span for span in (label, (cell.start, cell.end)) if span[1] > span[0]]
             break
     return tuple(sorted(dict.fromkeys(spans)))

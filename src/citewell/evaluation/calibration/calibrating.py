@@ -31,7 +31,7 @@ from citewell.config import Config
 from citewell.environment import environment
 from citewell.errors import UsageError
 from citewell.evaluation.calibration.promises import GRID, Unit, passed_promise, shown_promise, unit
-from citewell.evaluation.calibration.scored import Scored, distinct, same, scored_claims, units_of
+from citewell.evaluation.calibration.scored import Scored, distinct, scored_claims, units_of
 from citewell.evaluation.calibration.weighing import COMPONENTS, Weighed, weigh
 from citewell.evaluation.judging.relevance import Located, hits
 from citewell.evaluation.judging.rightness import judged_right
@@ -115,7 +115,9 @@ def calibrate(
     asked = _by_question(evidence.cases)
     claims = distinct(evidence.claims)
     notes += _repeats("cases", "one question, asked with the same groups", evidence.cases, asked)
-    notes += _repeats("labelled claims", "one claim, of the same sources", evidence.claims, claims)
+    notes += _repeats(
+        "labelled claims", "one claim or group of claims, of the same sources", evidence.claims, claims
+    )
     steps = 2 * len(asked)
     for cases in asked:
         progress(len(found), steps, cases[0].id)
@@ -165,7 +167,9 @@ def _by_question(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
     """Those that ask the same with the same groups together, in order: they are no evidence of each other."""
     asked: dict[tuple[str, frozenset[str]], list[Case]] = {}
     for case in cases:
-        asked.setdefault((same(case.question), frozenset(case.groups)), []).append(case)
+        asked.setdefault((" ".join(case.question.casefold().split()), frozenset(case.groups)), []).append(
+            case
+        )
     return [tuple(group) for group in asked.values()]
 
 

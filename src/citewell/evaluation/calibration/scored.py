@@ -48,21 +48,34 @@ def units_of(scored: Iterable[Scored], proof: Proof) -> list[Unit]:
 # --- labelled claims -------------------------------------------------------------------------------
 
 
-def same(text: str) -> str:
-    """Equal for texts that differ in their blanks and capitals alone."""
-    return " ".join(text.casefold().split())
-
-
 def distinct(rows: Sequence[LabelledClaim]) -> list[LabelledClaim]:
-    """Each claim of the same sources, asked after in the same words, once and where it stands first. It is
-    supported where every one of its rows says so: labels that differ are an error."""
-    found: dict[tuple[str, ...], LabelledClaim] = {}
-    for row in rows:
-        key = (same(row.claim), same(row.question), *map(same, row.sources))
-        first = found.setdefault(key, row)
+    """The rows of each unit once: a group, or a row without one, whose claims are those of a unit before it
+    is the same unit again. A claim that two units share stays in both. It is supported where every row of it,
+    with the same sources and question, says so in the units that repeat each other: labels that differ are
+    an error."""
+    units: dict[object, dict[tuple[object, ...], LabelledClaim]] = {}
+    for place, row in enumerate(rows):
+        name = (row.file, row.group) if row.group else place
+        _agreed(units.setdefault(name, {}), {_said(row): row})
+    found: dict[frozenset[tuple[object, ...]], dict[tuple[object, ...], LabelledClaim]] = {}
+    for claims in units.values():
+        _agreed(found.setdefault(frozenset(claims), {}), claims)
+    return [row for claims in found.values() for row in claims.values()]
+
+
+def _said(row: LabelledClaim) -> tuple[object, ...]:
+    texts = (row.claim, row.question, *row.sources)
+    return (row.whole, *(" ".join(text.split()) for text in texts))
+
+
+def _agreed(
+    known: dict[tuple[object, ...], LabelledClaim], more: dict[tuple[object, ...], LabelledClaim]
+) -> None:
+    """Adds ``more``; of a claim that is known, only that it is not supported."""
+    for said, row in more.items():
+        first = known.setdefault(said, row)
         if first.supported and not row.supported:
-            found[key] = msgspec.structs.replace(first, supported=False)
-    return list(found.values())
+            known[said] = msgspec.structs.replace(first, supported=False)
 
 
 def scored_claims(

@@ -19,7 +19,10 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _OPPOSITE = {"yes": "no", "no": "yes"}
 # As an answer, before a stop or an end: "no doubt" and "No. 5" answer nothing.
-_ANSWERING = re.compile(r"\b(yes|no)\b(?=\s*(?:$|[,;:!?*)\"'”]|\.(?!\s*\d))|\s+[-–—]\s)", re.I | re.M)
+_ANSWERING = re.compile(
+    r"\b(yes|no)\b(?=\s*(?:$|[,;:!?*)\"'”]|\.(?!\s*\d))|\s+[-–—]\s|\s+(?:because|since|as|it|they|this|he|she|we)\b)",
+    re.I | re.M,
+)
 _NO_VALUE = {Form.DATE, Form.YEAR, Form.ORDINAL}
 
 
