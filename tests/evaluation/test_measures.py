@@ -340,6 +340,8 @@ def test_latency_by_stage_is_a_nearest_rank() -> None:
         ("no", "There is no doubt that it does.", False),
         ("no", "It ranked No. 5 with debt.", False),
         ("yes", "The answer is yes: it has no debt.", True),
+        ("yes", "The answer is yes because revenue rose.", True),
+        ("no", "I would say no since costs fell.", True),
         ("no", "Some say yes; the answer is no.", False),
         ("Yes", "It opened in 1932.", False),
     ],

@@ -81,3 +81,15 @@ def test_a_label_that_reaches_down_is_the_rows_own(pages) -> None:
     assert set_apart("How many inspections did Lyon have in Q2?", table, first) == "Q1"
     assert set_apart("How many inspections did Lyon have in Q2?", table, second) == ""
     assert set_apart("How many inspections did Lyon have in Q3?", table, second) == "Q2"
+
+
+def test_what_is_asked_of_a_named_row_sets_it_not_apart(pages) -> None:
+    table = pages.table([("Pro", ["Import", "No"]), ("Pro", ["Export", "Yes"])], ["Feature", "Included"])
+    question = "Is Pro export available at no cost?"
+    assert set_apart(question, table, row(table, 1)) == ""
+
+
+def test_a_date_that_is_asked_for_sets_nothing_apart(pages) -> None:
+    table = pages.table([("Acme", ["1999", "Bonn"])], ["Year", "Town"])
+    question = "According to the 2024 directory, when was Acme founded?"
+    assert set_apart(question, table, row(table, 0)) == ""
