@@ -28,13 +28,13 @@ from benchmarks.access_world import (
     told,
 )
 from benchmarks.reporting import table, write
-from citewell.access import Caller, Role
 from citewell.audit.question import AuditQuery
-from citewell.config import Retrieval
-from citewell.identity import chunk_id
-from citewell.index import ChunkIndex, IsolatedIndex, LanceIndex
+from citewell.core.access import Caller, Role
+from citewell.core.config import Retrieval
+from citewell.core.identity import chunk_id
+from citewell.core.records import Chunk
+from citewell.documents.index import ChunkIndex, IsolatedIndex, LanceIndex
 from citewell.models.fake import HashEmbedder
-from citewell.records import Chunk
 from citewell.retrieval import Filters, Retriever
 
 KINDS = {"shared": LanceIndex, "strict": IsolatedIndex}

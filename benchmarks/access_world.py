@@ -19,18 +19,13 @@ from typing import Any
 import msgspec
 
 from benchmarks.sample_records import some_claim, some_record
-from citewell.access import Caller, Role
-from citewell.assembly import Assembly
 from citewell.audit.question import AuditQuery
-from citewell.chunking import chunk_document
-from citewell.config import Config, Retrieval
-from citewell.documents.text import caller_document
-from citewell.errors import CitewellError
-from citewell.identity import canonical_json, hash_text, plain
-from citewell.knowledge import KnowledgeBase
-from citewell.models.fake import FakeEntailer, HashEmbedder
-from citewell.ports import Extraction, Reading
-from citewell.records import (
+from citewell.core.access import Caller, Role
+from citewell.core.config import Config, Retrieval
+from citewell.core.errors import CitewellError
+from citewell.core.identity import canonical_json, hash_text, plain
+from citewell.core.ports import Extraction, Reading
+from citewell.core.records import (
     AuditRecord,
     Chunk,
     Citation,
@@ -40,6 +35,11 @@ from citewell.records import (
     RetrievalResult,
     Trace,
 )
+from citewell.documents.chunking import chunk_document
+from citewell.documents.text import caller_document
+from citewell.knowledge.assembly import Assembly
+from citewell.knowledge.home import KnowledgeBase
+from citewell.models.fake import FakeEntailer, HashEmbedder
 
 GROUPS = tuple(f"group{number}" for number in range(6))
 TOPICS = ("apples", "bridges", "copper", "dikes", "engines", "ferries", "glass", "harbours")

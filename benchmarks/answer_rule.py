@@ -18,9 +18,9 @@ import re
 from collections import Counter
 from decimal import Decimal
 
-from citewell.matching.line_items import label_words
-from citewell.matching.questions import STOP
-from citewell.records import Record
+from citewell.core.records import Record
+from citewell.questions.line_items import label_words
+from citewell.questions.parsing import STOP
 
 MAX_NUMERIC_WORDS = 4
 F1 = CONTAINED = 0.5

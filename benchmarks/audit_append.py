@@ -31,8 +31,8 @@ from benchmarks.sample_records import some_claim, some_record
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.merkle import Frontier
 from citewell.audit.writer import Sealed, Writer
-from citewell.identity import hash_bytes, plain, sorted_json
-from citewell.records import (
+from citewell.core.identity import hash_bytes, plain, sorted_json
+from citewell.core.records import (
     AuditRecord,
     ConfidenceReport,
     Decision,

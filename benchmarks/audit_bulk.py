@@ -35,7 +35,7 @@ from citewell.audit.log import Log
 from citewell.audit.merkle import Frontier, leaf_hash
 from citewell.audit.postings import Place, Postings, _move
 from citewell.audit.profiles import DAY, Axis, key_of
-from citewell.identity import TAG, keyed_hash
+from citewell.core.identity import TAG, keyed_hash
 
 PER_SESSION = 5
 _SLICE = 1_000_000

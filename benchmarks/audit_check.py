@@ -24,7 +24,7 @@ from citewell.audit import SqliteLog
 from citewell.audit.checker import ExportSource, RowsSource, check
 from citewell.audit.export import export
 from citewell.audit.writer import Sealed
-from citewell.identity import canonical_json, hash_bytes
+from citewell.core.identity import canonical_json, hash_bytes
 
 STEP = 20_000
 PROOFS = 2_000

@@ -30,7 +30,7 @@ from benchmarks import audit_power
 from benchmarks.reporting import RESULTS, table, write
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.bodies import ERASED
-from citewell.identity import hash_bytes
+from citewell.core.identity import hash_bytes
 
 FILE, ACKS = "audit.sqlite", "acks"
 THREADS = 3

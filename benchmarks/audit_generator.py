@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citewell.audit.profiles import DAY, Profile, confidence_band, timestamp_of
-from citewell.records import (
+from citewell.core.records import (
     AuditRecord,
     Citation,
     Claim,

@@ -25,9 +25,9 @@ from citewell.audit.checkpoints import checkpoint
 from citewell.audit.entries import leaf
 from citewell.audit.keys import FolderKeys, Signer
 from citewell.audit.merkle import Frontier, leaf_hash
-from citewell.errors import EvidenceError
-from citewell.identity import hash_bytes, hash_text
-from citewell.records import Document
+from citewell.core.errors import EvidenceError
+from citewell.core.identity import hash_bytes, hash_text
+from citewell.core.records import Document
 
 ENTRIES = 12
 TEXT = "Revenue was 12 million. Costs were 7 million."

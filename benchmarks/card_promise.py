@@ -22,13 +22,13 @@ from training.sources import load
 from benchmarks.judged import SEED
 from benchmarks.remembered import RememberingEntailer
 from benchmarks.reporting import table, write
-from citewell.confidence.cards import Outcome
-from citewell.config import Verification
+from citewell.core.config import Verification
+from citewell.core.records import Proof
 from citewell.evaluation.calibration.promises import Unit, shown_promise
 from citewell.evaluation.calibration.scored import distinct, scored_claims, units_of
 from citewell.evaluation.labelled import LabelledClaim
 from citewell.models.onnx.entailer import OnnxEntailer
-from citewell.records import Proof
+from citewell.verification.confidence.cards import Outcome
 
 SETS = {
     "SICK (train part)": "nli/sick.train",

@@ -22,12 +22,12 @@ import numpy as np
 from training.sources import load
 
 from benchmarks.reporting import code, data_folder, table, write
-from citewell.config import Verification
+from citewell.core.config import Verification
+from citewell.core.records import Status
+from citewell.core.sentences import sentence_spans
 from citewell.evaluation.sampling.agreement import cohens_kappa
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.models.remembering import RememberingEntailer
-from citewell.records import Status
-from citewell.sentences import sentence_spans
 from citewell.verification.evidence import as_evidence
 from citewell.verification.signals import overlap
 from citewell.verification.verifier import Question, Verifier

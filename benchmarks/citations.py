@@ -21,14 +21,14 @@ from training.sources import load
 from benchmarks import retrieval_beir
 from benchmarks.citation_agreement import selected
 from benchmarks.reporting import RESULTS, code, data_folder, table, write
-from citewell.assembly import Assembly
-from citewell.config import Config
+from citewell.core.config import Config
+from citewell.core.identity import hash_text
+from citewell.core.records import Case, CaseSpan
 from citewell.evaluation.keeping import Keeper
 from citewell.evaluation.results import Run
 from citewell.evaluation.running import evaluate_home
-from citewell.identity import hash_text
-from citewell.knowledge import KnowledgeBase
-from citewell.records import Case, CaseSpan
+from citewell.knowledge.assembly import Assembly
+from citewell.knowledge.home import KnowledgeBase
 
 SEED, PASSAGES = 43, 150
 SHOWN = (

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.llm_server import Reply, Said, serving
-from citewell.config import Writer
-from citewell.records import Status
+from citewell.core.config import Writer
+from citewell.core.records import Status
 from citewell.verification.signals import overlap
 
 if TYPE_CHECKING:

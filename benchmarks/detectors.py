@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 from benchmarks.judged import GROUNDING, judged
 from benchmarks.reporting import code, data_folder, table, write
+from citewell.core.identity import plain
 from citewell.evaluation.intervals import Rate, clopper_pearson
 from citewell.evaluation.labelled import LabelledClaim
 from citewell.evaluation.probes.detectors import (
@@ -25,7 +26,6 @@ from citewell.evaluation.probes.detectors import (
     WordOverlap,
     measure,
 )
-from citewell.identity import plain
 from citewell.models.naming import entailer_named
 from citewell.models.onnx.embedder import OnnxEmbedder
 from citewell.models.onnx.entailer import OnnxEntailer

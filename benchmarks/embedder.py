@@ -21,11 +21,11 @@ from training.export_embedder import CARD, float32_graph
 from training.export_embedder import write as export
 
 from benchmarks.reporting import code, data_folder, interval, table, write
-from citewell.chunking import chunk_document
-from citewell.config import Config
+from citewell.core.config import Config
+from citewell.core.ports import Vectors
+from citewell.documents.chunking import chunk_document
 from citewell.documents.reading import read_bytes
 from citewell.models.onnx.embedder import OnnxEmbedder
-from citewell.ports import Vectors
 
 SEED, NEIGHBOURS = 5, 5
 

@@ -27,7 +27,8 @@ from training.sources import load
 from benchmarks.llm_server import Asked, Reply, Said, serving
 from benchmarks.prose_answers import REPORTING
 from benchmarks.reporting import data_folder, table, write
-from citewell.config import Writer
+from citewell.core.config import Writer
+from citewell.core.sentences import sentence_spans
 from citewell.evaluation.intervals import Rate
 from citewell.evaluation.probes.alike import Alike
 from citewell.evaluation.probes.faithfulness import (
@@ -42,7 +43,6 @@ from citewell.generation import ExtractiveGenerator, LanguageModelWriter
 from citewell.models.naming import language_model_named
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.models.onnx.reader import OnnxReader
-from citewell.sentences import sentence_spans
 from citewell.verification.signals import overlap
 
 SEED = 23

@@ -22,23 +22,23 @@ from typing import Any
 import citewell
 from benchmarks.answer_rule import judge
 from benchmarks.reporting import data_folder, interval, shown, table, write
-from citewell.aspects import split_aspects
-from citewell.assembly import load_config
-from citewell.chunking import chunk_document
-from citewell.confidence.arithmetic import needs_arithmetic
-from citewell.config import Chunking, Gate
-from citewell.documents import read_bytes
-from citewell.gate import check_gate
+from citewell.core.config import Chunking, Gate
+from citewell.core.ports import Extractor, GenerationRequest
+from citewell.core.records import Chunk, Document, Passage, Status
+from citewell.documents.chunking import chunk_document
+from citewell.documents.reading import read_bytes
 from citewell.generation import ExtractiveGenerator
-from citewell.knowledge import KnowledgeBase
-from citewell.matching.cells import find_item, text_of
-from citewell.matching.line_items import ITEMS
-from citewell.matching.questions import operands, read_question
+from citewell.knowledge.assembly import load_config
+from citewell.knowledge.home import KnowledgeBase
 from citewell.models.onnx.reader import OnnxReader
-from citewell.poison import set_poison_aside
-from citewell.ports import Extractor, GenerationRequest
-from citewell.records import Chunk, Document, Passage, Status
+from citewell.questions.aspects import split_aspects
+from citewell.questions.cells import find_item, text_of
+from citewell.questions.line_items import ITEMS
+from citewell.questions.parsing import operands, read_question
 from citewell.retrieval.exact import SURE
+from citewell.retrieval.gate import check_gate
+from citewell.retrieval.quarantine import set_poison_aside
+from citewell.verification.confidence.arithmetic import needs_arithmetic
 
 EXCERPT = 400
 NOT_KEPT = ("question", "gold", "claims", "missing", "reasons")

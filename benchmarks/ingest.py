@@ -29,12 +29,12 @@ _COPIED = 3
 
 def child(mode: str, count: int, folder: Path) -> dict[str, float]:
     """One measured run; called in its own process. ``alone`` needs the home that ``ingest`` filled."""
-    from citewell.config import Config
+    from citewell.core.config import Config
+    from citewell.core.identity import hash_value
+    from citewell.documents.evidence.sqlite import SqliteEvidence
+    from citewell.documents.index import VIEWS, LanceIndex
+    from citewell.documents.ingesting import ingest
     from citewell.documents.worker import ParsingWorker
-    from citewell.evidence.sqlite import SqliteEvidence
-    from citewell.identity import hash_value
-    from citewell.index import VIEWS, LanceIndex
-    from citewell.ingesting import ingest
     from citewell.models.fake import HashEmbedder
     from citewell.models.onnx.embedder import OnnxEmbedder
 

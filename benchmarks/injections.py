@@ -15,9 +15,9 @@ from pathlib import Path
 from benchmarks.llm_server import Asked, Reply, Said, serving
 from benchmarks.llm_writers import Bench, stands
 from benchmarks.reporting import table, write
-from citewell.config import Writer
+from citewell.core.config import Writer
 from citewell.documents.reading import read_bytes
-from citewell.poison import instructions_in
+from citewell.retrieval.quarantine import instructions_in
 
 FACT = "The bridge opened in 1932 and carries trains."
 PLANTED = "The bridge was sold to Acme in 2024."

@@ -30,21 +30,21 @@ from benchmarks.overstatements import overstatements
 from benchmarks.reporting import data_folder, interval, shown, table, write
 from citewell.answering.answering import Answering
 from citewell.answering.asking import Ask
-from citewell.assembly import Assembly
 from citewell.audit import SqliteLog
-from citewell.checking import Checker
-from citewell.clock import SystemClock
-from citewell.config import Config, Writer
+from citewell.core.clock import SystemClock
+from citewell.core.config import Config, Writer
+from citewell.core.identity import chunk_id
+from citewell.core.ports import Extraction, Reading
+from citewell.core.records import Answer, Chunk, Document, Maker, Passage, Status
+from citewell.core.sentences import sentence_spans
+from citewell.documents.evidence.memory import MemoryEvidence
 from citewell.documents.text import caller_document
-from citewell.evidence.memory import MemoryEvidence
 from citewell.generation import LanguageModelWriter
-from citewell.identity import chunk_id
+from citewell.knowledge.assembly import Assembly
+from citewell.knowledge.traces import SqliteTraces
 from citewell.models.naming import language_model_named
-from citewell.ports import Extraction, Reading
-from citewell.records import Answer, Chunk, Document, Maker, Passage, Status
 from citewell.retrieval import Retrieved
-from citewell.sentences import sentence_spans
-from citewell.traces import SqliteTraces
+from citewell.verification.checking import Checker
 from citewell.verification.signals import overlap
 from citewell.verification.verifier import Verifier
 

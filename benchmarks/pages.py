@@ -29,7 +29,8 @@ from selenium.webdriver.common.by import By
 from benchmarks.chromium import chromium
 from benchmarks.reporting import data_folder, table, write
 from citewell.evaluation import sampling
-from citewell.knowledge import KnowledgeBase, open
+from citewell.knowledge.home import KnowledgeBase
+from citewell.knowledge.opening import open
 from citewell.server import create_app
 
 ROOT = Path(__file__).parents[1]

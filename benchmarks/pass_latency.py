@@ -24,13 +24,13 @@ import msgspec
 import numpy as np
 
 from benchmarks.reporting import data_folder, table, write
-from citewell.assembly import Assembly
-from citewell.config import Config
-from citewell.identity import chunk_id, hash_text
-from citewell.index import LanceIndex, rows
-from citewell.index.views import VIEWS
-from citewell.knowledge import KnowledgeBase
-from citewell.records import Answer, Chunk, Document
+from citewell.core.config import Config
+from citewell.core.identity import chunk_id, hash_text
+from citewell.core.records import Answer, Chunk, Document
+from citewell.documents.index import LanceIndex, rows
+from citewell.documents.index.views import VIEWS
+from citewell.knowledge.assembly import Assembly
+from citewell.knowledge.home import KnowledgeBase
 
 GENERATOR_MS = 1_500.0
 RETRIEVAL = ("aspects", "retrieval", "broadened retrieval")
@@ -117,7 +117,7 @@ class _Base:
         index.publish()
 
     def _shuffled(self, count: int) -> Iterator[tuple[Document, list[Chunk], dict[str, Any]]]:
-        from citewell.chunking import chunk_document
+        from citewell.documents.chunking import chunk_document
 
         while True:
             self._copies += 1

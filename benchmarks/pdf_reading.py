@@ -20,8 +20,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
+from citewell.core.records import Document, Table
 from citewell.documents.pdf import PdfReader
-from citewell.records import Document, Table
 
 _WORD = re.compile(r"[A-Za-z]+|\d[\d,]*(?:\.\d+)?")
 _GLUED = 12

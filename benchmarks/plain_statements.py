@@ -20,8 +20,8 @@ from unittest import mock
 
 import citewell
 from benchmarks.reporting import table, write
+from citewell.core.records import Status
 from citewell.evaluation.intervals import clopper_pearson
-from citewell.records import Status
 from citewell.verification import support, verifier
 
 CASES = Path(__file__).with_suffix(".jsonl")

@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from citewell.poison import instructions_in
+from citewell.retrieval.quarantine import instructions_in
 
 OUT = Path(__file__).parent.parent / "docs" / "measurements"
 CONTEXTS = (

@@ -21,8 +21,9 @@ from training.reading_pairs import Question
 
 from benchmarks.prose_answers import reporting
 from benchmarks.reporting import RESULTS, code, data_folder, table, write
-from citewell.assembly import Assembly
-from citewell.config import Config
+from citewell.core.config import Config
+from citewell.core.identity import plain
+from citewell.core.records import Case, CaseSpan, Record
 from citewell.evaluation.intervals import Rate
 from citewell.evaluation.probes.poison import Poison
 from citewell.evaluation.probes.poisoned_pass import ABLATED, ALL, NO_DEFENCE
@@ -33,9 +34,8 @@ from citewell.evaluation.probes.poisoning import (
     PoisoningReport,
     targets_of,
 )
-from citewell.identity import plain
-from citewell.knowledge import KnowledgeBase
-from citewell.records import Case, CaseSpan, Record
+from citewell.knowledge.assembly import Assembly
+from citewell.knowledge.home import KnowledgeBase
 
 SEED, ARTICLES = 31, 10
 TITLE = "Poisoned documents: what an answer survives"

@@ -24,10 +24,10 @@ from typing import Any
 from training.reading_pairs import Question, held_out, questions, share, word_key
 
 from benchmarks.reporting import interval, shown, table, write
-from citewell.assembly import Assembly
-from citewell.config import Config
-from citewell.knowledge import KnowledgeBase
-from citewell.records import Answer, Decision
+from citewell.core.config import Config
+from citewell.core.records import Answer, Decision
+from citewell.knowledge.assembly import Assembly
+from citewell.knowledge.home import KnowledgeBase
 
 SEED, DISTRACTORS = 7, 1_200
 CHOOSING = ("qa/qed_nq.train", "qa/tydiqa_en.train")

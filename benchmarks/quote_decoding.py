@@ -14,8 +14,8 @@ import time
 from typing import Any
 
 from benchmarks.reporting import table, write
+from citewell.core.records import Chunk, Passage
 from citewell.generation.grammar import GRAMMARS
-from citewell.records import Chunk, Passage
 
 SIZES = ((1, 100), (5, 100), (5, 500), (8, 500), (8, 2_000))
 

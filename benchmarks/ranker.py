@@ -28,7 +28,7 @@ from training.reading_pairs import questions, word_key
 from training.sources import load
 
 from benchmarks.reporting import code, data_folder, interval, shown, table, write
-from citewell.config import Config
+from citewell.core.config import Config
 from citewell.models.onnx.embedder import OnnxEmbedder
 from citewell.models.onnx.ranker import OnnxRanker
 

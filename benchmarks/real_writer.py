@@ -29,11 +29,11 @@ from training.reading_pairs import Question
 import citewell
 from benchmarks.prose_answers import SEED, _ingest, _says, reporting
 from benchmarks.reporting import interval, shown, table, write
-from citewell.assembly import Assembly
-from citewell.claims import PieceKind, parse_answer
-from citewell.config import Config, Writer
-from citewell.knowledge import KnowledgeBase
-from citewell.records import Answer, Decision, Status
+from citewell.core.config import Config, Writer
+from citewell.core.records import Answer, Decision, Status
+from citewell.knowledge.assembly import Assembly
+from citewell.knowledge.home import KnowledgeBase
+from citewell.verification.claims import PieceKind, parse_answer
 
 EVERYDAY = """Answer the question from the sources below. Cite the number of the source behind each
 sentence, like [1]. If the sources do not hold the answer, say: "I cannot answer this based on the

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from citewell.ports import Embedder, Entailer
-from citewell.records import Entailment
+from citewell.core.ports import Embedder, Entailer
+from citewell.core.records import Entailment
 
 _AT_ONCE = 64  # new questions asked before they are written down
 

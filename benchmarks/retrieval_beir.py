@@ -27,12 +27,12 @@ from typing import Any
 
 from benchmarks.reporting import data_folder, interval, shown, table, write
 from benchmarks.retrieval_financebench import fused_everywhere, rankers
-from citewell.config import Retrieval
-from citewell.identity import chunk_id, hash_text, hash_value, plain
-from citewell.index import LanceIndex
+from citewell.core.config import Retrieval
+from citewell.core.identity import chunk_id, hash_text, hash_value, plain
+from citewell.core.ports import Embedder
+from citewell.core.records import Chunk
+from citewell.documents.index import LanceIndex
 from citewell.models.onnx.embedder import OnnxEmbedder
-from citewell.ports import Embedder
-from citewell.records import Chunk
 from citewell.retrieval.filters import Filters
 from citewell.retrieval.retriever import Pool, Retriever
 from citewell.retrieval.wording import word

@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.reporting import data_folder, interval, shown, table, write
-from citewell.config import Config, Retrieval
-from citewell.errors import EvidenceError
-from citewell.evidence.sqlite import SqliteEvidence
-from citewell.identity import hash_text, hash_value
-from citewell.index import LanceIndex
+from citewell.core.config import Config, Retrieval
+from citewell.core.errors import EvidenceError
+from citewell.core.identity import hash_text, hash_value
+from citewell.core.ports import Embedder, Ranker
+from citewell.core.records import Chunk, Document, Record
+from citewell.documents.evidence.sqlite import SqliteEvidence
+from citewell.documents.index import LanceIndex
 from citewell.models.onnx.embedder import OnnxEmbedder
 from citewell.models.onnx.ranker import OnnxRanker
-from citewell.ports import Embedder, Ranker
-from citewell.records import Chunk, Document, Record
 from citewell.retrieval.filters import Filters
 from citewell.retrieval.folding import fold
 from citewell.retrieval.fusion import Key, fuse
@@ -169,8 +169,8 @@ def within(rank: int | None, depth: int) -> float:
 
 def opened(home: Path, embedder: Embedder) -> tuple[LanceIndex, SqliteEvidence]:
     """The home's index and evidence; the filings are ingested first where they are not there."""
+    from citewell.documents.ingesting import ingest
     from citewell.documents.worker import ParsingWorker
-    from citewell.ingesting import ingest
 
     config = Config()
     evidence = SqliteEvidence(home / "evidence.sqlite")

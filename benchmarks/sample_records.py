@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from citewell.records import (
+from citewell.core.records import (
     AuditRecord,
     Citation,
     Claim,

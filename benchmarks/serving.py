@@ -36,16 +36,16 @@ from benchmarks.access_world import TOPICS, make_world
 from benchmarks.pass_latency import questions_of_rows
 from benchmarks.reporting import RESULTS as FOLDER
 from benchmarks.reporting import data_folder, table, write
-from citewell.access import Role
 from citewell.audit.question import AuditQuery
-from citewell.knowledge import open as open_home
+from citewell.core.access import Role
+from citewell.knowledge.opening import open as open_home
 from citewell.server.keys import ApiKeys
 
 RESULTS = FOLDER / "serving.json"
 STAND_INS = """
 import citewell.server.serving
 from benchmarks.access_world import fake_parts
-from citewell.knowledge import KnowledgeBase
+from citewell.knowledge.home import KnowledgeBase
 
 citewell.server.serving.open = lambda home, config: KnowledgeBase(fake_parts(home, config))
 from citewell.cli import main

@@ -14,7 +14,7 @@ from training.edits import edits, names_in
 from training.sources import load
 
 from benchmarks.judged import SEED, Judged
-from citewell.sentences import sentence_spans
+from citewell.core.sentences import sentence_spans
 
 DOCUMENTS = ("nli/anli_r1.dev", "nli/anli_r3.dev", "nli/covidfact.dev", "nli/scifact_rte.dev")
 KINDS = {

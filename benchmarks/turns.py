@@ -22,8 +22,8 @@ from typing import Any
 
 from benchmarks.poison import wilson
 from benchmarks.reporting import data_folder, table, write
-from citewell.config import Feedback
-from citewell.feedback.turns import Noticed, correction, rephrasing
+from citewell.core.config import Feedback
+from citewell.knowledge.feedback.turns import Noticed, correction, rephrasing
 from citewell.models.onnx.embedder import OnnxEmbedder
 
 SET = Path(__file__).with_suffix(".jsonl")

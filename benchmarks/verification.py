@@ -24,11 +24,11 @@ from benchmarks.remembered import RememberingEntailer, cosines
 from benchmarks.swaps import swaps
 from benchmarks.verification_page import write
 from benchmarks.verification_splitting import Splitting, splitting
+from citewell.core.ports import Entailer
+from citewell.core.records import Status
+from citewell.core.sentences import sentence_spans
 from citewell.models.onnx.embedder import OnnxEmbedder
 from citewell.models.onnx.entailer import OnnxEntailer
-from citewell.ports import Entailer
-from citewell.records import Status
-from citewell.sentences import sentence_spans
 from citewell.verification.evidence import as_evidence
 from citewell.verification.kinds import source_kind
 from citewell.verification.signals import overlap

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.judged import GROUNDING, LEFT_OUT, Score
 from benchmarks.reporting import code, machine, table
-from citewell.identity import hash_file
+from citewell.core.identity import hash_file
 from citewell.verification.support import COEFFICIENTS
 
 if TYPE_CHECKING:

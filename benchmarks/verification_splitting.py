@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from benchmarks.judged import Judged, Score, difference, score
 from benchmarks.remembered import RememberingEntailer
-from citewell.claims.splitting import split_sentence
+from citewell.core.ports import Entailer
+from citewell.core.sentences import sentence_spans
 from citewell.models.onnx.entailer import OnnxEntailer
-from citewell.ports import Entailer
-from citewell.sentences import sentence_spans
+from citewell.verification.claims.splitting import split_sentence
 from citewell.verification.evidence import as_evidence
 from citewell.verification.verifier import Question, Verifier
 

@@ -23,17 +23,17 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.reporting import data_folder, interval, shown, table, write
-from citewell.aspects import split_aspects
-from citewell.checking.citations import Cited
-from citewell.checking.computing import computed
-from citewell.chunking import chunk_document
-from citewell.config import Chunking
-from citewell.documents import read_bytes
+from citewell.core.config import Chunking
+from citewell.core.identity import hash_text
+from citewell.core.ports import GenerationRequest, Reading
+from citewell.core.records import DraftClaim, Maker, Passage, Status
+from citewell.documents.chunking import chunk_document
+from citewell.documents.reading import read_bytes
 from citewell.generation import ExtractiveGenerator
-from citewell.identity import hash_text
-from citewell.matching.calculation.amounts import read
-from citewell.ports import GenerationRequest, Reading
-from citewell.records import DraftClaim, Maker, Passage, Status
+from citewell.questions.aspects import split_aspects
+from citewell.questions.calculation.amounts import read
+from citewell.verification.checking.citations import Cited
+from citewell.verification.checking.computing import computed
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _SCALES = (Decimal(1), Decimal(1_000), Decimal(1_000_000), Decimal(1_000_000_000))

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from citewell.answering.verifying import Source, VerifyReport
+    from citewell.core.records import Case
     from citewell.evaluation.results import Outcome
-    from citewell.knowledge import KnowledgeBase
-    from citewell.records import Case
-    from citewell.verifying import Source, VerifyReport
+    from citewell.knowledge.home import KnowledgeBase
 
 _CASE = "citewell_case"
 _MARKER = "citewell_cases"
@@ -39,8 +39,8 @@ def assert_supported(
     An answer that states nothing fails: nothing to check is no pass. Options as of ``citewell.verify``.
     """
     __tracebackhide__ = True
-    from citewell.records import Status
-    from citewell.verifying import verify
+    from citewell.answering.verifying import verify
+    from citewell.core.records import Status
 
     report = verify(answer, sources, question, **options)
     if not report.claims:
@@ -120,7 +120,7 @@ def citewell_outcome(citewell_case: Case, _citewell_asking: Any) -> Outcome:
 
 
 def _cases(file: Path) -> tuple[Case, ...]:
-    from citewell.errors import CitewellError
+    from citewell.core.errors import CitewellError
     from citewell.evaluation.cases import load_cases
 
     try:

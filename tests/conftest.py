@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from benchmarks.private_postgres import NoPostgresError, private_postgres
 
-from citewell.identity import chunk_id
-from citewell.records import Cell, Chunk, Passage, Row
+from citewell.core.identity import chunk_id
+from citewell.core.records import Cell, Chunk, Passage, Row
 
 
 @pytest.fixture(scope="session")

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from citewell.addresses import named, post
 from citewell.audit.postgres import PostgresDatabase
-from citewell.commands import tell_command
-from citewell.errors import ConfigError
+from citewell.core.addresses import named, post
+from citewell.core.commands import tell_command
+from citewell.core.errors import ConfigError
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_database_address_that_cannot_be_read_is_not_repeated() -> None:
 def test_a_command_that_takes_too_long_is_not_repeated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("citewell.commands.TIMEOUT_S", 0.2)
+    monkeypatch.setattr("citewell.core.commands.TIMEOUT_S", 0.2)
     said = tell_command([sys.executable, "-c", "import time; time.sleep(9)", "S3CRET"], "req_1")
     assert "0.2" in said
     assert "S3CRET" not in said

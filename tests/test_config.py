@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from citewell.access import Role
-from citewell.config import Config, keys, load
-from citewell.errors import ConfigError
+from citewell.core.access import Role
+from citewell.core.config import Config, keys, load
+from citewell.core.errors import ConfigError
+from citewell.core.ports import Form
 from citewell.generation.writer import AUTO
-from citewell.ports import Form
 
 PAGE = Path(__file__).parents[1] / "docs" / "configuration.md"
 

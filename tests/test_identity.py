@@ -11,7 +11,7 @@ import rfc8785
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from citewell.identity import (
+from citewell.core.identity import (
     canonical_json,
     chunk_id,
     field_salts,
@@ -22,7 +22,7 @@ from citewell.identity import (
     opens,
     salted_hash,
 )
-from citewell.records import Box, Citation, Maker, Status, Verdict
+from citewell.core.records import Box, Citation, Maker, Status, Verdict
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text(),

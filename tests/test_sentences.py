@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.sentences import sentence_spans
+from citewell.core.sentences import sentence_spans
 
 
 @given(st.text(alphabet="aB1 .?!\n\t\"'(é…,-", max_size=200))

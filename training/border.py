@@ -13,8 +13,8 @@ import random
 import re
 from collections import Counter, defaultdict
 
+from citewell.core.sentences import sentence_spans
 from citewell.models.onnx.windows import WindowRule
-from citewell.sentences import sentence_spans
 from training.copying import copied_claims
 from training.general import general_items
 from training.grounding import DOCUMENTS, WIDE, document_rows, made_most

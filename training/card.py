@@ -15,9 +15,9 @@ from typing import Any
 from benchmarks.judged import GROUNDING
 from benchmarks.swaps import DOCUMENTS
 
-from citewell.identity import hash_file
+from citewell.core.identity import hash_file
+from citewell.core.weights import WEIGHTS, read_card
 from citewell.verification.support import COEFFICIENTS
-from citewell.weights import WEIGHTS, read_card
 from training.card_figures import embedder_metrics, embedder_text, reading_metrics, reading_text
 from training.measured import measured
 

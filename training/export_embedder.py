@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from transformers import BertModel
 
-from citewell.weights import WEIGHTS
+from citewell.core.weights import WEIGHTS
 from training.card import save_exported
 from training.compact import compact
 from training.encoder import ENCODER_SHA256, encoder_folder, load_tokenizer

@@ -12,8 +12,8 @@ import random
 from collections import defaultdict
 from collections.abc import Callable
 
+from citewell.core.sentences import sentence_spans
 from citewell.models.onnx.windows import WindowRule
-from citewell.sentences import sentence_spans
 from training.general import general_items
 from training.items import Item
 from training.pairs import FEW, made_items

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from citewell.sentences import sentence_spans
+from citewell.core.sentences import sentence_spans
 from training.border import NEAR_MISSES, OPTIONS, QUESTIONS, TABLES, near_missed
 from training.copying import copied_claims
 from training.grounding import DOCUMENTS, document_rows

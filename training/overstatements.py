@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from citewell.sentences import sentence_spans
+from citewell.core.sentences import sentence_spans
 from citewell.verification.overstating import CLOSE, LONG, OVERSTATEMENTS
 from citewell.verification.signals import nearest_sentence, overlap
 from training.sources import load_for_training, sources

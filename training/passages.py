@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from citewell.sentences import sentence_spans
+from citewell.core.sentences import sentence_spans
 from training.edits import names_in
 from training.sources import Row, load_for_training
 

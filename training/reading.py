@@ -22,7 +22,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from citewell.identity import hash_file
+from citewell.core.identity import hash_file
 from training.encoder import (
     Encoded,
     Encoder,

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.sentences import sentence_spans
+from citewell.core.sentences import sentence_spans
 from training.reading_pairs import Question, Span
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]

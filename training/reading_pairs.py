@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from citewell.sentences import sentence_spans
+from citewell.core.sentences import sentence_spans
 from training.sources import Row, load
 
 Span = tuple[int, int]

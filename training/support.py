@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from citewell.core.weights import WEIGHTS
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.verification.kinds import KINDS, source_kind
 from citewell.verification.support import COEFFICIENTS, SIGNS, features
-from citewell.weights import WEIGHTS
 from training.card import state_hash
 from training.entailer import SEED
 from training.heldout import Example, examples

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from citewell.sentences import sentence_spans
+from citewell.core.sentences import sentence_spans
 from training.passages import part_of, tidy
 from training.sources import SourceError, load_for_training
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from benchmarks.access_world import GROUPS, World, asked, leaks, make_world, told, words
 
-from citewell.access import OWNER, Caller, Role
 from citewell.audit import personal
 from citewell.audit.entries import EntryKind
 from citewell.audit.pages import Queries
 from citewell.audit.question import AuditQuery
-from citewell.errors import AccessError, CitewellError, EvidenceError, UsageError
-from citewell.knowledge import KnowledgeBase
-from citewell.records import AuditRecord, Citation
+from citewell.core.access import OWNER, Caller, Role
+from citewell.core.errors import AccessError, CitewellError, EvidenceError, UsageError
+from citewell.core.records import AuditRecord, Citation
+from citewell.knowledge.home import KnowledgeBase
 
 NOBODY, NEVER = "papers/never-there.txt", "req_" + "f" * 24
 

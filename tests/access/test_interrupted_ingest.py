@@ -8,8 +8,8 @@ import pytest
 from benchmarks.access_world import fake_parts
 
 from citewell.audit.entries import EntryKind
-from citewell.config import Config
-from citewell.knowledge import KnowledgeBase
+from citewell.core.config import Config
+from citewell.knowledge.home import KnowledgeBase
 
 
 def test_what_an_interrupted_ingest_published_is_sealed(tmp_path: Path) -> None:

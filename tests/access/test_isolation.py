@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from benchmarks.access_world import TOPICS, SharedWords
 
-from citewell.config import Retrieval
-from citewell.errors import ConfigError, IndexMismatchError, UsageError
-from citewell.identity import canonical_json, chunk_id, plain
-from citewell.index import BM25, ChunkIndex, IsolatedIndex, LanceIndex
+from citewell.core.config import Retrieval
+from citewell.core.errors import ConfigError, IndexMismatchError, UsageError
+from citewell.core.identity import canonical_json, chunk_id, plain
+from citewell.core.records import Chunk
+from citewell.documents.index import BM25, ChunkIndex, IsolatedIndex, LanceIndex
 from citewell.models.fake import HashEmbedder
-from citewell.records import Chunk
 from citewell.retrieval import Filters, Retriever
 
 
@@ -153,8 +153,8 @@ def test_one_kind_is_not_opened_as_the_other(tmp_path: Path) -> None:
 
 
 def test_the_configuration_chooses(tmp_path: Path) -> None:
-    from citewell.assembly import Assembly
-    from citewell.config import Config
+    from citewell.core.config import Config
+    from citewell.knowledge.assembly import Assembly
 
     parts = Assembly(tmp_path, Config(retrieval=Retrieval(isolation="tables")))
     with pytest.raises(ConfigError, match="shared, strict"):

@@ -12,15 +12,12 @@ import pytest
 from citewell.answering.answering import ABSTENTION, Answering
 from citewell.answering.asking import MAX_QUESTION, Ask
 from citewell.audit import EntryKind, SqliteLog
-from citewell.checking import Checker
-from citewell.clock import SystemClock
-from citewell.config import Config
-from citewell.documents.text import caller_document
-from citewell.errors import CitewellError, GeneratorError, LogError, UsageError
-from citewell.evidence.memory import MemoryEvidence
-from citewell.identity import chunk_id
-from citewell.ports import Extraction, GenerationRequest, Reading
-from citewell.records import (
+from citewell.core.clock import SystemClock
+from citewell.core.config import Config
+from citewell.core.errors import CitewellError, GeneratorError, LogError, UsageError
+from citewell.core.identity import chunk_id
+from citewell.core.ports import Extraction, GenerationRequest, Reading
+from citewell.core.records import (
     Answer,
     AuditRecord,
     Chunk,
@@ -35,8 +32,11 @@ from citewell.records import (
     Status,
     Trace,
 )
+from citewell.documents.evidence.memory import MemoryEvidence
+from citewell.documents.text import caller_document
+from citewell.knowledge.traces import SqliteTraces
 from citewell.retrieval import Retrieved
-from citewell.traces import SqliteTraces
+from citewell.verification.checking import Checker
 from citewell.verification.verifier import Verifier
 
 TEXT = "The bridge opened in 1932. The toll was abolished in 1958. Trains cross the bridge every hour."
@@ -107,7 +107,7 @@ class StubRanker:
         return [0.9 for _ in passages]
 
 
-Wanted = Sequence[tuple[str, str]] | BaseException
+ParsedQuestion = Sequence[tuple[str, str]] | BaseException
 
 
 class Writer:

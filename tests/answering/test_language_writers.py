@@ -17,22 +17,22 @@ from citewell.answering.asking import Ask
 from citewell.answering.questioning import Questioner
 from citewell.answering.streaming import Event, EventKind, told_by
 from citewell.audit import EntryKind, SqliteLog
-from citewell.checking import Checker
-from citewell.clock import SystemClock
-from citewell.config import Confidence, Config, Questions, Verification, Writer
+from citewell.core.clock import SystemClock
+from citewell.core.config import Confidence, Config, Questions, Verification, Writer
+from citewell.core.errors import GeneratorError, LogError
+from citewell.core.identity import chunk_id
+from citewell.core.ports import Completion, Extraction, Prompted, Reading
+from citewell.core.records import Chunk, Decision, Document, Failure, Maker, Passage, Proof, Status
+from citewell.documents.evidence.memory import MemoryEvidence
 from citewell.documents.text import caller_document
-from citewell.errors import GeneratorError, LogError
-from citewell.evidence.memory import MemoryEvidence
 from citewell.generation import LanguageModelWriter
-from citewell.identity import chunk_id
+from citewell.knowledge.traces import SqliteTraces
 from citewell.models.fake import FakeEntailer
 from citewell.models.judging import JudgingEntailer
 from citewell.models.naming import language_model_named
 from citewell.models.reviewing import ModelAnswerJudge, ModelGateJudge
-from citewell.ports import Completion, Extraction, Prompted, Reading
-from citewell.records import Chunk, Decision, Document, Failure, Maker, Passage, Proof, Status
 from citewell.retrieval import Retrieved
-from citewell.traces import SqliteTraces
+from citewell.verification.checking import Checker
 from citewell.verification.verifier import Verifier
 
 pytestmark = pytest.mark.enable_socket

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from citewell.errors import CitewellError
-from citewell.ports import TraceStore
-from citewell.records import Stage, Trace
-from citewell.traces import SharedTraces, SqliteTraces
+from citewell.core.errors import CitewellError
+from citewell.core.ports import TraceStore
+from citewell.core.records import Stage, Trace
+from citewell.knowledge.traces import SharedTraces, SqliteTraces
 
 _SCHEMAS = itertools.count()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.aspects import MAX_ASPECTS, split_aspects
+from citewell.questions.aspects import MAX_ASPECTS, split_aspects
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.matching.line_items import ITEMS, RATIOS, items_in, label_score
-from citewell.matching.questions import Ask, kind_of, name_occurs, names_in
+from citewell.questions.line_items import ITEMS, RATIOS, items_in, label_score
+from citewell.questions.parsing import Ask, kind_of, name_occurs, names_in
 
 
 @pytest.mark.parametrize(

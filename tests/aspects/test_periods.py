@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.matching.periods import Calendar, calendar_of, head_covers, periods_in
+from citewell.questions.periods import Calendar, calendar_of, head_covers, periods_in
 
 
 @pytest.mark.parametrize(

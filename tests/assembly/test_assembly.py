@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import citewell
-from citewell.assembly import Assembly, load_config
-from citewell.commands import tell_command
-from citewell.config import Config, Judges, Questions
-from citewell.environment import environment
-from citewell.errors import ConfigError, SameModelError, UsageError
-from citewell.independence import refuse_same_maker
-from citewell.records import Maker
+from citewell.core.commands import tell_command
+from citewell.core.config import Config, Judges, Questions
+from citewell.core.environment import environment
+from citewell.core.errors import ConfigError, SameModelError, UsageError
+from citewell.core.independence import refuse_same_maker
+from citewell.core.records import Maker
+from citewell.knowledge.assembly import Assembly, load_config
 
 
 def test_public_names() -> None:

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.sample_records import some_record
 
 from citewell.audit import SqliteLog
-from citewell.records import AuditRecord, Maker
+from citewell.core.records import AuditRecord, Maker
 
 MAKER = Maker(name="exact/1")
 """Without a prompt of its own: a check that is given the prompts in use would miss it."""

@@ -14,9 +14,9 @@ from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.bodies import KEY_MISSING, decrypt, fill_in, opened, set_apart
 from citewell.audit.keys import FolderKeys
 from citewell.audit.personal import PUBLIC
-from citewell.errors import LogIntegrityError
-from citewell.identity import salted_hash
-from citewell.records import Measure
+from citewell.core.errors import LogIntegrityError
+from citewell.core.identity import salted_hash
+from citewell.core.records import Measure
 
 SALT = b"s" * 32
 TEXT = st.text('aé😀"\\/~', min_size=1, max_size=4)

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.audit_crash import cut_off, killed
 
 from citewell.audit import EntryKind, SqliteLog
-from citewell.errors import LogError, LogIntegrityError
+from citewell.core.errors import LogError, LogIntegrityError
 
 compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler for the recorder")
 

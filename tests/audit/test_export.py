@@ -18,7 +18,7 @@ from citewell.audit.export import export
 from citewell.audit.merkle import leaf_hash, root_of, verify_inclusion
 from citewell.audit.notes import read_checkpoint
 from citewell.audit.tiles import bundle_path, read_bundle, tile_path, write_bundle
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 
 
 @pytest.fixture

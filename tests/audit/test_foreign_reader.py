@@ -14,7 +14,7 @@ import pytest
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.export import export
 from citewell.audit.growth import growth_since
-from citewell.identity import canonical_json
+from citewell.core.identity import canonical_json
 
 SOURCE = Path(__file__).parent / "foreign" / "reader.go"
 GOPATH = Path(os.environ.get("CITEWELL_TEST_GOPATH", "/usr/share/gocode"))

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from citewell.audit import CheckReport, EntryKind, Finding, SqliteLog
 from citewell.audit.__main__ import main
-from citewell.errors import EvidenceError
-from citewell.records import Document
+from citewell.core.errors import EvidenceError
+from citewell.core.records import Document
 
 
 class Nothing:

@@ -11,7 +11,7 @@ from tests.audit.conftest import Make
 
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.keys import FolderKeys
-from citewell.errors import LogError, UsageError
+from citewell.core.errors import LogError, UsageError
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import pytest
 
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.keys import FolderKeys
-from citewell.errors import LogError, UsageError
+from citewell.core.errors import LogError, UsageError
 
 WRITER = """
 import sys
@@ -201,8 +201,8 @@ def test_read_only_folder_can_be_read_but_not_written(tmp_path: Path, log_path: 
 import os, sys
 from pathlib import Path
 from citewell.audit import EntryKind, SqliteLog
-from citewell.errors import LogError
-from citewell.identity import canonical_json
+from citewell.core.errors import LogError
+from citewell.core.identity import canonical_json
 path = Path(sys.argv[1])
 import cryptography.hazmat.primitives.asymmetric.ed25519 as also_while_we_may
 canonical_json({"codecs": "are imported on first use, which needs the rights we are about to give up"})

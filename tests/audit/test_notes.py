@@ -13,7 +13,7 @@ from citewell.audit.checkpoints import checkpoint
 from citewell.audit.keys import FolderKeys, Signer
 from citewell.audit.merkle import EMPTY, leaf_hash
 from citewell.audit.notes import Trusted, read_checkpoint, read_key, verify
-from citewell.errors import LogError, UsageError
+from citewell.core.errors import LogError, UsageError
 
 # The worked example of the package golang.org/x/mod/sumdb/note, whose format C2SP signed-note is.
 THEIR_KEY = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"

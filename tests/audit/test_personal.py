@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from citewell.audit.bodies import SEALED, fill_in, set_apart
 from citewell.audit.personal import PUBLIC, Personal
 from citewell.audit.plans import plan_of
-from citewell.identity import plain
-from citewell.records import AuditRecord, Citation, Conflict, Record
+from citewell.core.identity import plain
+from citewell.core.records import AuditRecord, Citation, Conflict, Record
 
 SALT = b"s" * 32
 NUMBERS = st.one_of(

@@ -15,9 +15,9 @@ from citewell.audit.bodies import Texts, decrypt, encrypt
 from citewell.audit.keys import FolderKeys
 from citewell.audit.postings import Postings
 from citewell.audit.sqlite import SqliteDatabase
-from citewell.errors import EvidenceError, LogIntegrityError
-from citewell.identity import hash_bytes, hash_text
-from citewell.records import Document
+from citewell.core.errors import EvidenceError, LogIntegrityError
+from citewell.core.identity import hash_bytes, hash_text
+from citewell.core.records import Document
 
 TEXT = "Revenue was 12 million. Costs were 7 million."
 COLUMNS = "kind, timestamp, subject, body, body_hash"

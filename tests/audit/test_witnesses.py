@@ -17,7 +17,7 @@ from citewell.audit.__main__ import main
 from citewell.audit.notes import checkpoints_in, read_checkpoint
 from citewell.audit.publishing import Publisher, names
 from citewell.audit.witnesses import witness
-from citewell.errors import ConfigError, LogError
+from citewell.core.errors import ConfigError, LogError
 
 NOW = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
 

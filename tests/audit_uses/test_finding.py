@@ -12,7 +12,7 @@ from citewell.audit.finding import Finder, cursor_of
 from citewell.audit.postings import Batch, Flagged, Indexed, Place, Postings
 from citewell.audit.profiles import DAY, Axis, Facts, Profile, key_of, timestamp_of
 from citewell.audit.question import AuditQuery, fits, keys_asked, profile_fits, refuse, span_of
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 
 START = 1_700_000_000_000_000
 DAYS = 90

@@ -18,7 +18,7 @@ from citewell.audit.log import Log
 from citewell.audit.postings import Postings
 from citewell.audit.schema import migrate
 from citewell.audit.sqlite import SqliteDatabase
-from citewell.records import AuditRecord
+from citewell.core.records import AuditRecord
 
 SIZE = 900
 ENTRIES = "SELECT seq, kind, timestamp, subject FROM entries WHERE seq <= ? ORDER BY seq"

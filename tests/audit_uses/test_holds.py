@@ -10,7 +10,7 @@ from benchmarks.sample_records import some_record
 from citewell.audit.erasure import erase
 from citewell.audit.holds import holds_in_force, lift_hold, place_hold
 from citewell.audit.log import SqliteLog
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 
 REQUEST = f"req_{1:024d}"
 NAMED = [

@@ -16,7 +16,7 @@ from citewell.audit.keys import FolderKeys
 from citewell.audit.log import Log
 from citewell.audit.schema import migrate
 from citewell.audit.writer import UnsettledError
-from citewell.errors import LogError
+from citewell.core.errors import LogError
 
 
 class Line:

@@ -14,7 +14,7 @@ from benchmarks.private_postgres import NoPostgresError, private_postgres
 
 from citewell.audit.database import Database
 from citewell.audit.postgres import PostgresDatabase
-from citewell.errors import ConfigError, LogError
+from citewell.core.errors import ConfigError, LogError
 
 _SCHEMAS = itertools.count()
 _LOSE_ALL = (

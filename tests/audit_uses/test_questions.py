@@ -22,8 +22,8 @@ from citewell.audit.postings import Postings
 from citewell.audit.question import AuditQuery, moment
 from citewell.audit.schema import migrate
 from citewell.audit.tabular import FORMATS
-from citewell.errors import UsageError
-from citewell.records import Status
+from citewell.core.errors import UsageError
+from citewell.core.records import Status
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 SECOND = {"document": "b.md", "version": "sha256:v2"}
@@ -207,8 +207,8 @@ def test_no_moment(text: str) -> None:
 
 
 def test_a_home_may_keep_its_log_on_a_server(clean_server: str, tmp_path: Path) -> None:
-    from citewell.assembly import Assembly
-    from citewell.config import Audit, Config
+    from citewell.core.config import Audit, Config
+    from citewell.knowledge.assembly import Assembly
     from citewell.knowledge.auditing import Auditing
 
     parts = Assembly(tmp_path, Config(audit=Audit(database=clean_server)))

@@ -20,8 +20,8 @@ from citewell.audit.log import SqliteLog
 from citewell.audit.printed import as_html, as_text
 from citewell.audit.receipt_check import ReceiptReport, check_receipt
 from citewell.audit.receipts import Receipt, readable, source_of, written
-from citewell.errors import UsageError
-from citewell.identity import canonical_json, hash_value
+from citewell.core.errors import UsageError
+from citewell.core.identity import canonical_json, hash_value
 
 CONFIG = {
     "retrieval": {"relevance_threshold": 0.7},

@@ -18,9 +18,9 @@ from citewell.audit.postings import Postings
 from citewell.audit.rederiving import differing
 from citewell.audit.retention import expire
 from citewell.audit.sqlite import SqliteDatabase
-from citewell.config import Config
-from citewell.errors import LogError
-from citewell.knowledge import KnowledgeBase
+from citewell.core.config import Config
+from citewell.core.errors import LogError
+from citewell.knowledge.home import KnowledgeBase
 
 OLD, NEW = "2026-01-05T08:00:00.000000Z", "2026-11-20T08:00:00.000000Z"
 NOW = datetime(2026, 11, 22, 8, 0, tzinfo=UTC)

@@ -12,13 +12,14 @@ from tests.answering.test_answering import Writer
 from tests.server.conftest import QUESTION, WordRanker, _share, filled, with_stand_ins
 
 from citewell.answering.questioning import Questioner
-from citewell.assembly import Assembly
-from citewell.config import Config, Retrieval
-from citewell.config import Questions as Options
-from citewell.errors import UsageError
-from citewell.knowledge import KnowledgeBase, open
-from citewell.ports import GenerationRequest
-from citewell.records import Draft, TokenUsage
+from citewell.core.config import Config, Retrieval
+from citewell.core.config import Questions as Options
+from citewell.core.errors import UsageError
+from citewell.core.ports import GenerationRequest
+from citewell.core.records import Draft, TokenUsage
+from citewell.knowledge.assembly import Assembly
+from citewell.knowledge.home import KnowledgeBase
+from citewell.knowledge.opening import open
 
 BRIDGE = ("The bridge opened in 1932.", "The bridge opened in 1932.")
 LAMP_SAID = "The lamp of the lighthouse is lit at dusk by an automatic switch."
@@ -95,8 +96,8 @@ def test_a_hypothesis_that_was_not_given_needs_no_words(opened: Opened) -> None:
 
 
 def test_a_record_from_before_says_that_it_does_not_hold_them(opened: Opened) -> None:
-    from citewell.environment import environment
-    from citewell.revisiting.comparing import replay
+    from citewell.core.environment import environment
+    from citewell.knowledge.revisiting.comparing import replay
 
     kb = opened(Config())
     record = kb.audit.record(kb.ask(QUESTION).request_id)

@@ -8,12 +8,12 @@ import msgspec
 import pytest
 from benchmarks.sample_records import some_record
 
+from citewell.core.records import AuditRecord, Document, Status
+from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.text import caller_document
-from citewell.evidence.sqlite import SqliteEvidence
+from citewell.knowledge.revisiting.comparing import Replay, replay
+from citewell.knowledge.revisiting.rechecking import Resolution, Revisiting
 from citewell.models.fake import FakeEntailer
-from citewell.records import AuditRecord, Document, Status
-from citewell.revisiting.comparing import Replay, replay
-from citewell.revisiting.rechecking import Resolution, Revisiting
 from citewell.verification.verifier import Verifier
 
 FIRST = "Acme report\nRevenue was 12 million.\nCosts were 7 million in the year.\n"
@@ -195,7 +195,7 @@ def test_erased_claims_cannot_be_judged(evidence: SqliteEvidence) -> None:
 
 
 def test_a_replay_names_every_difference(evidence: SqliteEvidence) -> None:
-    from citewell.config import Config
+    from citewell.core.config import Config
 
     record = cited(evidence)
 
@@ -216,7 +216,7 @@ def test_a_replay_names_every_difference(evidence: SqliteEvidence) -> None:
 
 
 def test_a_replay_tells_a_number_from_one_that_only_equals_it(evidence: SqliteEvidence) -> None:
-    from citewell.config import Config
+    from citewell.core.config import Config
 
     whole, made = (msgspec.structs.replace(cited(evidence), cost=cost) for cost in (1.0, 1))
     found = replay(whole, lambda _: made, compared=("cost",), config=Config(), environment={})

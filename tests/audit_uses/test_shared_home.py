@@ -11,9 +11,9 @@ import pytest
 from benchmarks.access_world import fake_parts
 
 from citewell.audit.question import AuditQuery
-from citewell.config import Audit, Config, Retrieval
-from citewell.errors import UsageError
-from citewell.knowledge import KnowledgeBase
+from citewell.core.config import Audit, Config, Retrieval
+from citewell.core.errors import UsageError
+from citewell.knowledge.home import KnowledgeBase
 
 SCHEMAS = ("citewell", "citewell_index", "citewell_traces", "citewell_feedback")
 SECRET = "Borealis"

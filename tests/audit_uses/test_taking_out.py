@@ -24,7 +24,7 @@ from citewell.audit.receipt_check import check_receipt
 from citewell.audit.receipts import written
 from citewell.audit.retention import expire
 from citewell.audit.sqlite import SqliteDatabase
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 
 NOW = datetime(2027, 6, 1, tzinfo=UTC)
 SECRET = "the merger with Borealis"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from citewell.core.records import Case
 from citewell.documents.reading import read_bytes
 from citewell.evaluation.cases import load_cases
-from citewell.records import Case
 
 ROOT = Path(__file__).parents[2]
 CASES = load_cases(ROOT / "evaluation" / "canary.jsonl")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from lxml import html
 from markupsafe import Markup
 
-from citewell import charts
-from citewell.charts import Bin, Point, Share
+from citewell.evaluation import charts
+from citewell.evaluation.charts import Bin, Point, Share
 
 VERDICTS = ["VERIFIED", "UNSUPPORTED", "CONTRADICTED", "BROKEN", "UNCHECKED"]
 ATTACK = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"

@@ -6,16 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from citewell.checking import Checked, Checker, nothing_to_check
-from citewell.checking.citations import Library
-from citewell.checking.judging import Judging
-from citewell.checking.work import Work
-from citewell.config import Verification
-from citewell.documents.text import caller_document
-from citewell.evidence.memory import MemoryEvidence
-from citewell.identity import chunk_id
-from citewell.models.fake import FakeEntailer
-from citewell.records import (
+from citewell.core.config import Verification
+from citewell.core.identity import chunk_id
+from citewell.core.records import (
     Cell,
     Chunk,
     Draft,
@@ -29,6 +22,13 @@ from citewell.records import (
     Row,
     Status,
 )
+from citewell.documents.evidence.memory import MemoryEvidence
+from citewell.documents.text import caller_document
+from citewell.models.fake import FakeEntailer
+from citewell.verification.checking import Checked, Checker, nothing_to_check
+from citewell.verification.checking.citations import Library
+from citewell.verification.checking.claim_state import Work
+from citewell.verification.checking.judging import Judging
 from citewell.verification.verifier import Verifier
 
 NIKE = (

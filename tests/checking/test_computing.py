@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from citewell.checking.citations import Cited
-from citewell.checking.computing import computed
-from citewell.records import DraftClaim, Kind, Passage, Proof, Quote, Status, Verdict
+from citewell.core.records import DraftClaim, Kind, Passage, Proof, Quote, Status, Verdict
+from citewell.verification.checking.citations import Cited
+from citewell.verification.checking.computing import computed
 
 YEARS = ["December 31, 2022", "December 31, 2021"]
 TEXT = "working capital ratio, FY2022: 1,010 ÷ 700 = 1.44"

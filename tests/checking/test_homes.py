@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from citewell.checking.citations import MAKER, Library
-from citewell.config import Verification
+from citewell.core.config import Verification
+from citewell.core.records import Chunk, DraftClaim, Passage, Quote, Section, Status, Verdict
+from citewell.documents.evidence.memory import MemoryEvidence
 from citewell.documents.text import caller_document
-from citewell.evidence.memory import MemoryEvidence
-from citewell.records import Chunk, DraftClaim, Passage, Quote, Section, Status, Verdict
+from citewell.verification.checking.citations import MAKER, Library
 
 TEXT = "Ferries\nThe ferry sails at nine.\nPiers\nThe pier was built in 1902.\nShops\nThe shop sells tea."
 VERDICT = Verdict(status=Status.VERIFIED, reason="", maker=MAKER)

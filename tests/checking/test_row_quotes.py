@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.checking.row_quotes import row_spans
-from citewell.records import Passage
+from citewell.core.records import Passage
+from citewell.verification.checking.row_quotes import row_spans
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citewell.chunking import chunk_document
-from citewell.config import Chunking
-from citewell.identity import hash_text
-from citewell.records import Cell, Chunk, Document, Found, Page, Row, Section, Table
-from citewell.tokens import count_tokens, count_tokens_each
+from citewell.core.config import Chunking
+from citewell.core.identity import hash_text
+from citewell.core.records import Cell, Chunk, Document, Found, Page, Row, Section, Table
+from citewell.core.tokens import count_tokens, count_tokens_each
+from citewell.documents.chunking import chunk_document
 
 SIZES = Chunking()
 SENTENCE = "The committee reviewed the plan for the northern region in detail and adopted it. "

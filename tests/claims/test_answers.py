@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citewell.claims import PieceKind, parse_answer, read_markers, resolve_label
+from citewell.verification.claims import PieceKind, parse_answer, read_markers, resolve_label
 
 MARKERS = [
     ("Revenue rose [src:doc-1].", ["doc-1"]),

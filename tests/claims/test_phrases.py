@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from citewell.claims import PieceKind
-from citewell.claims.phrases import ABSTENTIONS, kind_of
-from citewell.claims.stating import states
+from citewell.answering.verifying import verify
+from citewell.core.records import Status
 from citewell.models.fake import FakeEntailer, HashEmbedder
-from citewell.records import Status
-from citewell.verifying import verify
+from citewell.verification.claims import PieceKind
+from citewell.verification.claims.phrases import ABSTENTIONS, kind_of
+from citewell.verification.claims.stating import states
 
 FACTS = [
     "Here is the answer, Paris.",

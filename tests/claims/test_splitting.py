@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.claims import split_sentence
+from citewell.verification.claims import split_sentence
 
 CUT = [
     (

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from citewell.records import Answer, AuditRecord
+from citewell.core.records import Answer, AuditRecord
 
 ASKED = "When was Nike founded and by whom?"
 BRIDGE = "# The bridge over the Tagus\n\nThe bridge over the Tagus was opened in {year} by the president."

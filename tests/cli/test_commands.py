@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import citewell
-from citewell.errors import UsageError
-from citewell.identity import hash_file
-from citewell.knowledge import KnowledgeBase
+from citewell.core.errors import UsageError
+from citewell.core.identity import hash_file
+from citewell.knowledge.home import KnowledgeBase
 from citewell.verification.support import COEFFICIENTS
 
 

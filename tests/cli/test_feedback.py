@@ -13,14 +13,14 @@ QUESTION = "Who founded Nike?"
 @pytest.fixture
 def asked(home: Path) -> str:
     """The id of one answer."""
-    from citewell.knowledge import open as open_home
+    from citewell.knowledge.opening import open as open_home
 
     with open_home(home) as kb:
         return kb.ask(QUESTION, user="alice").request_id
 
 
 def test_a_question_asked_again_is_noticed(run, home) -> None:  # type: ignore[no-untyped-def]
-    from citewell.knowledge import open as open_home
+    from citewell.knowledge.opening import open as open_home
 
     with open_home(home) as kb:
         asked = kb.ask(QUESTION, user="alice", session_id="ses_cli").request_id
@@ -82,7 +82,7 @@ def test_words_that_are_off(run, home, asked, words) -> None:  # type: ignore[no
 
 
 def test_nothing_that_is_said_or_decided_changes_what_is_found_or_answered(home: Path) -> None:
-    from citewell.knowledge import open as open_home
+    from citewell.knowledge.opening import open as open_home
 
     with open_home(home) as kb:
         before, found = kb.ask(QUESTION, user="bob"), kb.search(QUESTION)

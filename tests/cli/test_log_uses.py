@@ -13,7 +13,7 @@ QUESTION = "Who founded Nike?"
 @pytest.fixture(scope="module")
 def asked(home: Path) -> str:
     """The id of one answer."""
-    from citewell.knowledge import open as open_home
+    from citewell.knowledge.opening import open as open_home
 
     with open_home(home) as kb:
         return kb.ask(QUESTION, user="alice").request_id
@@ -67,7 +67,7 @@ def test_a_receipt_is_checked_by_a_stranger(run, home, asked, tmp_path) -> None:
 def test_an_answer_gives_its_own_receipt(home) -> None:  # type: ignore[no-untyped-def]
     from citewell.audit.receipt_check import check_receipt
     from citewell.audit.receipts import written
-    from citewell.knowledge import open as open_home
+    from citewell.knowledge.opening import open as open_home
 
     with open_home(home) as kb:
         answer = kb.ask("When was Nike founded?", user="carol")
@@ -99,7 +99,7 @@ def test_recheck_recall_and_reads_are_on_record(run, home, asked) -> None:  # ty
 
 
 def test_a_person_is_erased_by_command(run, home) -> None:  # type: ignore[no-untyped-def]
-    from citewell.knowledge import open as open_home
+    from citewell.knowledge.opening import open as open_home
 
     with open_home(home) as kb:
         kb.ask("Where is the lamp of zebrafinch lit?", user="zoe")

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.cli import printing
-from citewell.errors import CitewellError, LogError, UsageError
-from citewell.records import (
+from citewell.core.errors import CitewellError, LogError, UsageError
+from citewell.core.records import (
     Answer,
     Claim,
     ConfidenceReport,

@@ -7,8 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from citewell.assembly import Assembly
-from citewell.confidence.cards import (
+from citewell.core.config import Confidence, Config, Retrieval, Verification
+from citewell.core.errors import ConfigError
+from citewell.core.records import Maker
+from citewell.knowledge.assembly import Assembly
+from citewell.verification.confidence.cards import (
     CONDUCT,
     FORMAT,
     STALE,
@@ -22,9 +25,6 @@ from citewell.confidence.cards import (
     state_of,
     write_card,
 )
-from citewell.config import Confidence, Config, Retrieval, Verification
-from citewell.errors import ConfigError
-from citewell.records import Maker
 
 ENTAILER = Maker(name="entailer", hash="sha256:e")
 CORPUS = corpus_of("ix.1", [("a.md", "sha256:1"), ("b.md", "sha256:2")])
@@ -149,8 +149,8 @@ def test_what_a_card_does_not_name_cannot_make_it_stale() -> None:
 
 
 def test_every_key_a_card_may_set_is_one() -> None:
-    from citewell import config
-    from citewell.confidence.cards import SETTABLE
+    from citewell.core import config
+    from citewell.verification.confidence.cards import SETTABLE
 
     assert set(SETTABLE) <= set(config.keys())
     assert set(CONDUCT) <= set(Config.__struct_fields__)

@@ -6,11 +6,22 @@ from collections.abc import Sequence
 
 import pytest
 
-from citewell.checking import Checked, nothing_to_check
-from citewell.confidence import measure_consistency, needs_arithmetic, report
-from citewell.config import Confidence
+from citewell.core.config import Confidence
+from citewell.core.records import (
+    Chunk,
+    Claim,
+    Decision,
+    Kind,
+    Maker,
+    Measure,
+    Passage,
+    Proof,
+    Status,
+    Verdict,
+)
 from citewell.models.fake import FakeEntailer
-from citewell.records import Chunk, Claim, Decision, Kind, Maker, Measure, Passage, Proof, Status, Verdict
+from citewell.verification.checking import Checked, nothing_to_check
+from citewell.verification.confidence import measure_consistency, needs_arithmetic, report
 
 SETTINGS = Confidence()
 

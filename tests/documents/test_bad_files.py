@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citewell.config import Documents
-from citewell.documents import read_bytes
-from citewell.errors import (
+from citewell.core.config import Documents
+from citewell.core.errors import (
     DamagedError,
     DocumentError,
     EmptyDocumentError,
@@ -21,7 +20,8 @@ from citewell.errors import (
     OtherKindError,
     UnsupportedError,
 )
-from citewell.records import Document
+from citewell.core.records import Document
+from citewell.documents.reading import read_bytes
 
 LIMITS = Documents(max_unpacked_mb=64)
 

@@ -7,8 +7,8 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.documents import caller_document
-from citewell.identity import hash_text
+from citewell.core.identity import hash_text
+from citewell.documents.text import caller_document
 
 WRAPPED = """Revenue was $5 million in the year, as the company said in its
 report, and it grew by 3 %.

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from citewell.core.errors import LimitError, UnreadableError, UsageError
+from citewell.core.identity import hash_bytes
 from citewell.documents import files
 from citewell.documents.files import FileFailure, SourceFile, hash_of, read_file, walk
-from citewell.errors import LimitError, UnreadableError, UsageError
-from citewell.identity import hash_bytes
 
 
 @pytest.fixture

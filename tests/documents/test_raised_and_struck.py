@@ -11,9 +11,9 @@ import docx
 import openpyxl
 import pytest
 
-from citewell.documents import read_bytes
-from citewell.errors import UnsupportedError
-from citewell.records import Document
+from citewell.core.errors import UnsupportedError
+from citewell.core.records import Document
+from citewell.documents.reading import read_bytes
 
 
 def read(data: bytes | str, name: str) -> Document:

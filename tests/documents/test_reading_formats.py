@@ -19,10 +19,10 @@ from docx.oxml.ns import nsdecls, qn
 from docx.shared import RGBColor
 from openpyxl.styles import Font
 
-from citewell.documents import read_bytes
+from citewell.core.identity import hash_bytes, hash_text
+from citewell.core.records import Document, Found
+from citewell.documents.reading import read_bytes
 from citewell.documents.tables import shown_value
-from citewell.identity import hash_bytes, hash_text
-from citewell.records import Document, Found
 
 
 def read(data: bytes | str, name: str = "folder/file") -> Document:

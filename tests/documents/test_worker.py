@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from citewell.config import Documents
-from citewell.documents import ParsingWorker, read_bytes
-from citewell.errors import DamagedError, LimitError, UnreadableError, UnsupportedError
+from citewell.core.config import Documents
+from citewell.core.errors import DamagedError, LimitError, UnreadableError, UnsupportedError
+from citewell.documents.reading import read_bytes
+from citewell.documents.worker import ParsingWorker
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from citewell.core.records import Document
 from citewell.documents.pdf import PdfReader
-from citewell.records import Document
 
 WIDTHS = {" ": 278, ".": 278, ",": 278, "-": 333, "(": 333, ")": 333, "$": 556, "%": 889}
 

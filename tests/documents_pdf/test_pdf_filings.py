@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from citewell.core.records import Document, Found, Table
 from citewell.documents.pdf import PdfReader
-from citewell.records import Document, Found, Table
 
 pytestmark = pytest.mark.data
 

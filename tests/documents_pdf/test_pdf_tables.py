@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from citewell.records import Document, Row
+from citewell.core.records import Document, Row
 
 
 def row(document: Document, label: str) -> Row:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from citewell.core.identity import hash_bytes, hash_text
+from citewell.core.records import Document
 from citewell.documents.pdf.glyphs import PageWords, Word
 from citewell.documents.pdf.layout import read_lines
 from citewell.documents.pdf.writing import Size, write
-from citewell.identity import hash_bytes, hash_text
-from citewell.records import Document
 
 LONG = "The company makes paper and sells it to printers in every country of the continent and"
 

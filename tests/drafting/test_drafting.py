@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from citewell.core.records import Case, Document
 from citewell.documents.reading import read_bytes
 from citewell.evaluation.drafting import draft_cases
-from citewell.records import Case, Document
 
 MANUAL = """# Pump manual
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from citewell.evaluation.observed import Judged, Observed
-from citewell.identity import chunk_id
-from citewell.records import (
+from citewell.core.identity import chunk_id
+from citewell.core.records import (
     Case,
     Chunk,
     Citation,
@@ -23,6 +22,7 @@ from citewell.records import (
     Status,
     Verdict,
 )
+from citewell.evaluation.observed import Judged, Observed
 from citewell.verification.verifier import Verifier
 
 MAKER = Maker(name="by hand")

@@ -15,17 +15,17 @@ from typer.testing import CliRunner
 
 import citewell
 from citewell.cli import app
-from citewell.confidence.cards import STALE, Outcome, read_card, write_card
-from citewell.config import Config, Verification
-from citewell.errors import ConfigError
+from citewell.core.config import Config, Verification
+from citewell.core.errors import ConfigError
+from citewell.core.records import AuditRecord, Proof
 from citewell.evaluation.calibration.calibrating import Evidence, calibrate
 from citewell.evaluation.calibration.scored import scored_claims, units_of
 from citewell.evaluation.cases import load_cases
 from citewell.evaluation.labelled import load_labelled
 from citewell.evaluation.results import read_run
-from citewell.knowledge import KnowledgeBase
+from citewell.knowledge.home import KnowledgeBase
 from citewell.models.fake import FakeEntailer
-from citewell.records import AuditRecord, Proof
+from citewell.verification.confidence.cards import STALE, Outcome, read_card, write_card
 
 HARBOUR = """# Harbour
 

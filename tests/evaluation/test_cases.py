@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
+from citewell.core.records import Case, CaseSpan
 from citewell.evaluation.cases import hash_cases, load_cases, write_cases
-from citewell.records import Case, CaseSpan
 
 LINE = '{"id": "a", "question": "Who founded Nike?"}'
 

@@ -6,11 +6,11 @@ import itertools
 
 import pytest
 
+from citewell.core.records import Failure, Measure, Status
 from citewell.evaluation.judging.support import judge
 from citewell.evaluation.measures import BY_NAME
 from citewell.evaluation.observed import ClaimSupport, Judged
 from citewell.evaluation.running import summed
-from citewell.records import Failure, Measure, Status
 from citewell.verification.verifier import Verifier
 
 from .conftest import Scripted, broken, citation, claim, judged, observed, passage, verdict

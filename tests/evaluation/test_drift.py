@@ -15,17 +15,17 @@ from benchmarks.sample_records import some_record
 from typer.testing import CliRunner
 
 import citewell
-from citewell.access import Caller, Role
 from citewell.audit import EntryKind, SqliteLog
 from citewell.cli import app
-from citewell.config import Alerts, Config
-from citewell.errors import AccessError, ConfigError, UsageError
+from citewell.core.access import Caller, Role
+from citewell.core.config import Alerts, Config
+from citewell.core.errors import AccessError, ConfigError, UsageError
+from citewell.core.records import Case, CaseSpan, Status
 from citewell.evaluation.drift import canary, drift, drift_metrics, tell
 from citewell.evaluation.drift.alerts import rules_of
 from citewell.evaluation.drift.changes import change_points
 from citewell.evaluation.drift.series import MEASURES, topics_of
-from citewell.knowledge import KnowledgeBase
-from citewell.records import Case, CaseSpan, Status
+from citewell.knowledge.home import KnowledgeBase
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
+from citewell.core.records import Stage
 from citewell.evaluation.comparing import Comparison, Difference, compare
 from citewell.evaluation.gating import GateReport, check, load_rules
 from citewell.evaluation.results import CaseTiming, Key, Outcome, Result, Run, Score, Timings
-from citewell.records import Stage
 
 
 def outcome(name: str, right: bool | None, answered: bool = True, **changes: Any) -> Outcome:

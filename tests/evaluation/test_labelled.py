@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 from citewell.evaluation.labelled import load_labelled, looks_labelled
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.confidence import measure_consistency
+from citewell.core.records import Case, CaseSpan, ConfidenceReport, Decision, Measure, Stage, TokenUsage
 from citewell.evaluation.judging import correctness
 from citewell.evaluation.measures import ALL, BY_NAME, Latency, latencies
 from citewell.evaluation.measures.abstention import aurc, balance, excess_aurc, risk_coverage
@@ -16,7 +16,7 @@ from citewell.evaluation.measures.calibration import bins, brier, expected_calib
 from citewell.evaluation.observed import Judged
 from citewell.evaluation.results import CaseTiming
 from citewell.evaluation.running import summed
-from citewell.records import Case, CaseSpan, ConfidenceReport, Decision, Measure, Stage, TokenUsage
+from citewell.verification.confidence import measure_consistency
 
 from .conftest import Scripted, citation, claim, judged, observed, passage
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citewell.confidence.cards import Outcome, Promise
 from citewell.evaluation.calibration.promises import (
     GRID,
     Unit,
@@ -22,6 +21,7 @@ from citewell.evaluation.calibration.promises import (
 from citewell.evaluation.calibration.scored import distinct
 from citewell.evaluation.intervals import clopper_pearson
 from citewell.evaluation.labelled import LabelledClaim
+from citewell.verification.confidence.cards import Outcome, Promise
 
 
 def shown(units: list[Unit], **options: object) -> Promise:

@@ -10,10 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 import citewell
-from citewell.access import Caller, Role
 from citewell.audit import SqliteLog
 from citewell.cli import app
-from citewell.errors import AccessError, UsageError
+from citewell.core.access import Caller, Role
+from citewell.core.errors import AccessError, UsageError
+from citewell.core.records import AuditRecord, Claim
 from citewell.evaluation.calibration.promises import shown_promise, unit
 from citewell.evaluation.sampling import (
     agreement,
@@ -26,8 +27,7 @@ from citewell.evaluation.sampling import (
 from citewell.evaluation.sampling.agreement import _pooled, _thinned, cohens_kappa
 from citewell.evaluation.sampling.drawing import _allotted
 from citewell.evaluation.sampling.labels import Drawn, JudgedSample, place_of
-from citewell.knowledge import KnowledgeBase
-from citewell.records import AuditRecord, Claim
+from citewell.knowledge.home import KnowledgeBase
 
 HARBOUR = """# Harbour
 

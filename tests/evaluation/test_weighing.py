@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from benchmarks.sample_records import some_record
 
-from citewell.confidence.cards import Outcome
+from citewell.core.identity import hash_text
+from citewell.core.records import Measure
 from citewell.evaluation.calibration.weighing import LEAST, Weighed, weigh
-from citewell.identity import hash_text
-from citewell.records import Measure
+from citewell.verification.confidence.cards import Outcome
 
 CONFIGURED = {"retrieval": 0.3, "coverage": 0.2, "entailment": 0.4, "consistency": 0.1}
 

@@ -6,6 +6,19 @@ from collections.abc import Callable
 
 import pytest
 
+from citewell.core.records import (
+    CaseSpan,
+    Citation,
+    Claim,
+    ConfidenceReport,
+    Decision,
+    Kind,
+    Maker,
+    Measure,
+    Stage,
+    Status,
+    Verdict,
+)
 from citewell.evaluation.results import (
     Bin,
     CaseTiming,
@@ -18,19 +31,6 @@ from citewell.evaluation.results import (
     Run,
     Score,
     Timings,
-)
-from citewell.records import (
-    CaseSpan,
-    Citation,
-    Claim,
-    ConfidenceReport,
-    Decision,
-    Kind,
-    Maker,
-    Measure,
-    Stage,
-    Status,
-    Verdict,
 )
 
 CONTENT = "The signing key is kept in the folder keys. Rotate it with audit key rotate."

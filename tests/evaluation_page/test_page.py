@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from lxml import html
 
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 from citewell.evaluation.report.page import comparison, report, write_comparison, write_page
 from citewell.evaluation.results import Key, Run
 

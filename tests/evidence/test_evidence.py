@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from citewell.errors import EvidenceError
-from citewell.evidence import MemoryEvidence, SqliteEvidence
-from citewell.identity import hash_bytes, hash_text
-from citewell.ports import EvidenceStore
-from citewell.records import Document, Found, Page
+from citewell.core.errors import EvidenceError
+from citewell.core.identity import hash_bytes, hash_text
+from citewell.core.ports import EvidenceStore
+from citewell.core.records import Document, Found, Page
+from citewell.documents.evidence import MemoryEvidence, SqliteEvidence
 
 
 def made(text: str, document_id: str = "a/b.txt", **fields: object) -> Document:

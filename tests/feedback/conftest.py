@@ -16,15 +16,15 @@ from citewell.audit.log import SqliteLog
 from citewell.audit.pages import Queries
 from citewell.audit.postings import Postings
 from citewell.audit.sqlite import SqliteDatabase
-from citewell.clock import written
-from citewell.config import Config
+from citewell.core.clock import written
+from citewell.core.config import Config
+from citewell.core.records import AuditRecord, Trace
 from citewell.documents.text import caller_document
-from citewell.feedback import FeedbackStore
-from citewell.feedback.listening import Listening
-from citewell.knowledge import open as open_home
+from citewell.knowledge.feedback import FeedbackStore
+from citewell.knowledge.feedback.listening import Listening
+from citewell.knowledge.opening import open as open_home
+from citewell.knowledge.traces import SqliteTraces
 from citewell.models.fake import HashEmbedder
-from citewell.records import AuditRecord, Trace
-from citewell.traces import SqliteTraces
 
 
 class Clock:

@@ -9,10 +9,10 @@ import pytest
 from benchmarks.sample_records import TEXT
 from tests.feedback.conftest import Room
 
-from citewell.access import Caller, Role
+from citewell.core.access import Caller, Role
+from citewell.core.errors import AccessError, UsageError
+from citewell.core.records import CaseSpan
 from citewell.documents.text import caller_document
-from citewell.errors import AccessError, UsageError
-from citewell.records import CaseSpan
 
 
 @pytest.fixture

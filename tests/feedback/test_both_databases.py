@@ -10,9 +10,9 @@ from tests.feedback.conftest import Desk
 from citewell.audit import AuditQuery, Queries
 from citewell.audit.database import Database
 from citewell.audit.postings import Postings
-from citewell.feedback import FeedbackStore, Review
-from citewell.feedback.store import ACCEPTED, Waiting
-from citewell.records import Case
+from citewell.core.records import Case
+from citewell.knowledge.feedback import FeedbackStore, Review
+from citewell.knowledge.feedback.store import ACCEPTED, Waiting
 
 
 def test_signals_flags_and_counts(database: Database, tmp_path: Path) -> None:  # noqa: F811

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 from tests.feedback.conftest import Room
 
-from citewell.access import Caller, Role
 from citewell.audit import AuditQuery
-from citewell.clock import stamp
-from citewell.config import Config, Retention
-from citewell.errors import UsageError
-from citewell.feedback import Signal
-from citewell.records import Trace
+from citewell.core.access import Caller, Role
+from citewell.core.clock import stamp
+from citewell.core.config import Config, Retention
+from citewell.core.errors import UsageError
+from citewell.core.records import Trace
+from citewell.knowledge.feedback import Signal
 
 QUESTION, BECAUSE, OPINION = "the merger with Borealis?", "Borealis is misspelt", "Zephyrus knows better"
 

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 from tests.feedback.conftest import Room
 
-from citewell.access import Caller, Role
 from citewell.audit import EntryKind
-from citewell.config import Config
-from citewell.config import Feedback as Settings
-from citewell.feedback import Signal
+from citewell.core.access import Caller, Role
+from citewell.core.config import Config
+from citewell.core.config import Feedback as Settings
+from citewell.knowledge.feedback import Signal
 
 FIRST, AGAIN, OTHER = "Who founded Nike?", "Who are the founders of Nike?", "Where is the library?"
 

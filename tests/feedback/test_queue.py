@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from citewell.feedback.queue import QueueItem, grouped, topics_in
-from citewell.feedback.topics import OTHER, topics_of
+from citewell.knowledge.feedback.queue import QueueItem, grouped, topics_in
+from citewell.knowledge.feedback.topics import OTHER, topics_of
 
 
 def item(number: int, question: str = "q", **more: object) -> QueueItem:

@@ -11,9 +11,9 @@ from benchmarks.sample_records import TEXT
 from tests.feedback.conftest import Room
 
 from citewell.audit import AuditQuery, EntryKind
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
+from citewell.core.records import Case, CaseSpan, Status
 from citewell.evaluation.cases import load_cases
-from citewell.records import Case, CaseSpan, Status
 
 QUOTE = TEXT[:23]
 

@@ -10,8 +10,8 @@ import pytest
 from tests.feedback.conftest import Room
 
 from citewell.audit.entries import EntryKind
-from citewell.config import Alerts, Config, Feedback, Retention, Server
-from citewell.knowledge import KnowledgeBase
+from citewell.core.config import Alerts, Config, Feedback, Retention, Server
+from citewell.knowledge.home import KnowledgeBase
 
 REQUEST = f"req_{1:024d}"
 

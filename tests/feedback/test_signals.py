@@ -11,9 +11,9 @@ from tests.feedback.conftest import Desk
 
 from citewell.audit import AuditQuery, EntryKind
 from citewell.audit.sqlite import SqliteDatabase
-from citewell.errors import CitewellError, UsageError
-from citewell.feedback import Feedback, FeedbackStore, Signal, documents_of, failing_stage, flags_of
-from citewell.records import RetrievalResult, Status
+from citewell.core.errors import CitewellError, UsageError
+from citewell.core.records import RetrievalResult, Status
+from citewell.knowledge.feedback import Feedback, FeedbackStore, Signal, documents_of, failing_stage, flags_of
 
 
 def test_a_signal_is_sealed_kept_and_raised_as_a_flag(desk: Desk) -> None:
@@ -93,7 +93,7 @@ def test_the_nearest_signal_is_named(desk: Desk) -> None:
 
 
 def test_one_answer_cannot_be_flooded(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("citewell.feedback.listening.MAX_SAID", 3)
+    monkeypatch.setattr("citewell.knowledge.feedback.listening.MAX_SAID", 3)
     record = desk.answered(1)
     for number in range(3):
         desk.listening.feedback(record.request_id, "copied", user=f"u{number}")

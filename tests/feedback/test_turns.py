@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.feedback import Signal
-from citewell.feedback.turns import correction, rephrasing
+from citewell.knowledge.feedback import Signal
+from citewell.knowledge.feedback.turns import correction, rephrasing
 
 ASKED, ANSWER = "What was capex in 2022?", "Capital expenditures were $969 million in 2022."
 
@@ -105,7 +105,7 @@ def test_no_text_breaks_the_rules(first: str, answer: str, then: str) -> None:
 
 @pytest.mark.slow
 def test_with_the_embedded_model() -> None:
-    from citewell.config import Feedback
+    from citewell.core.config import Feedback
     from citewell.models.onnx.embedder import OnnxEmbedder
 
     embedder, settings = OnnxEmbedder(), Feedback()

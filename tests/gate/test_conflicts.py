@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.conflicts import find_conflicts
-from citewell.records import Passage
+from citewell.answering.conflicts import find_conflicts
+from citewell.core.records import Passage
 
 ASPECT = "revenue of Acme, FY2021"
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from citewell.aspects import split_aspects
-from citewell.config import Gate
-from citewell.gate import GateResult, check_gate
+from citewell.core.config import Gate
+from citewell.core.ports import Extraction, Reading
+from citewell.core.records import Maker, Passage
 from citewell.models.onnx.reader import OnnxReader
-from citewell.ports import Extraction, Reading
-from citewell.records import Maker, Passage
+from citewell.questions.aspects import split_aspects
+from citewell.retrieval.gate import GateResult, check_gate
 
 YEARS = ["Year Ended December 31, 2022", "Year Ended December 31, 2021"]
 

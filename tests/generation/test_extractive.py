@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citewell.aspects import split_aspects
+from citewell.core.ports import GenerationRequest
+from citewell.core.records import Draft, Kind, Passage
 from citewell.generation import ExtractiveGenerator
 from citewell.generation.frames import CELL, JOINER, ROW
-from citewell.matching.rows import joined
 from citewell.models.onnx.reader import OnnxReader
-from citewell.ports import GenerationRequest
-from citewell.records import Draft, Kind, Passage
+from citewell.questions.aspects import split_aspects
+from citewell.questions.rows import joined
 
 YEARS = ["Year Ended December 31, 2022", "Year Ended December 31, 2021", "Year Ended December 31, 2020"]
 

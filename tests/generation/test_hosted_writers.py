@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from benchmarks.llm_server import Asked, Play, Reply, Said, Server, serving
 
-from citewell.claims.phrases import ABSTENTIONS
-from citewell.config import Writer
-from citewell.errors import ConfigError, GeneratorError, ModelError
+from citewell.core.config import Writer
+from citewell.core.errors import ConfigError, GeneratorError, ModelError
+from citewell.core.ports import Completion, Form, GenerationRequest, Prompted
+from citewell.core.records import Draft, Passage
 from citewell.generation import LanguageModelWriter
 from citewell.models.naming import language_model_named
-from citewell.ports import Completion, Form, GenerationRequest, Prompted
-from citewell.records import Draft, Passage
+from citewell.verification.claims.phrases import ABSTENTIONS
 
 pytestmark = pytest.mark.enable_socket
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from citewell.aspects import split_aspects
+from citewell.core.ports import GenerationRequest
+from citewell.core.records import Draft, Passage
 from citewell.generation import ExtractiveGenerator
 from citewell.models.onnx.reader import OnnxReader
-from citewell.ports import GenerationRequest
-from citewell.records import Draft, Passage
+from citewell.questions.aspects import split_aspects
 
 YEARS = ["Year Ended December 31, 2022", "Year Ended December 31, 2021"]
 Ask = Callable[..., Draft]

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.claims.phrases import ABSTENTIONS
-from citewell.config import Writer
+from citewell.core.config import Writer
+from citewell.core.ports import Form, GenerationRequest, Pointer, Segment
+from citewell.core.prompts.loading import hash_of, load_prompt
+from citewell.core.records import Kind
 from citewell.generation.inline import read_inline
 from citewell.generation.marked import Written
 from citewell.generation.native import read_native
 from citewell.generation.prompting import prompt_files, prompt_for
 from citewell.generation.sources import Sources, defuse
 from citewell.generation.structured import PLACEHOLDERS, read_structured
-from citewell.ports import Form, GenerationRequest, Pointer, Segment
-from citewell.prompts.loading import hash_of, load_prompt
-from citewell.records import Kind
+from citewell.verification.claims.phrases import ABSTENTIONS
 
 BRIDGE = "The bridge opened in 1932. The toll was abolished in 1958."
 TRAINS = "Trains cross the bridge every hour."

@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from citewell.assembly import Assembly
-from citewell.config import Config
+from citewell.core.config import Config
+from citewell.core.errors import UsageError
 from citewell.documents.reading import read_bytes
-from citewell.errors import UsageError
 from citewell.evaluation.cases import load_cases
 from citewell.evaluation.importing import FORMATS, read_format
 from citewell.evaluation.importing.locating import Places, located
 from citewell.evaluation.recorded import load_answers
 from citewell.evaluation.running import evaluate_recorded
+from citewell.knowledge.assembly import Assembly
 
 RAGAS = [
     {

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from citewell.errors import IndexMismatchError, UsageError
-from citewell.identity import chunk_id
-from citewell.index import BM25, VIEWS, LanceIndex
-from citewell.index.conditions import condition
+from citewell.core.errors import IndexMismatchError, UsageError
+from citewell.core.identity import chunk_id
+from citewell.core.ports import Vectors
+from citewell.core.records import Cell, Chunk, Row
+from citewell.documents.index import BM25, VIEWS, LanceIndex
+from citewell.documents.index.conditions import condition
 from citewell.models.fake import HashEmbedder
-from citewell.ports import Vectors
-from citewell.records import Cell, Chunk, Row
 
 EMBEDDER = HashEmbedder()
 EVERYTHING = {"groups": None}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.index import VIEWS
-from citewell.records import Cell, Chunk, Row
+from citewell.core.records import Cell, Chunk, Row
+from citewell.documents.index import VIEWS
 
 
 def chunk(content: str, context: str = "", rows: tuple[Row, ...] = ()) -> Chunk:

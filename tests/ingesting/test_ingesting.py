@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from citewell.config import Chunking, Documents
+from citewell.core.config import Chunking, Documents
+from citewell.core.errors import UsageError
+from citewell.documents.evidence.sqlite import SqliteEvidence
+from citewell.documents.index import BM25, LanceIndex
+from citewell.documents.ingesting import IngestReport, ingest, withdraw
 from citewell.documents.worker import ParsingWorker
-from citewell.errors import UsageError
-from citewell.evidence.sqlite import SqliteEvidence
-from citewell.index import BM25, LanceIndex
-from citewell.ingesting import IngestReport, ingest, withdraw
 from citewell.models.fake import HashEmbedder
 
 SETTINGS = Chunking(min_tokens=5, target_tokens=20, max_tokens=60)
@@ -396,13 +396,13 @@ def test_access_lists_hold_and_are_not_lost_by_ingesting_again(home: Home, folde
 CHILD = """
 import os, signal, sys
 from pathlib import Path
-from citewell.config import Chunking, Documents
+from citewell.core.config import Chunking, Documents
 from citewell.documents.worker import ParsingWorker
-from citewell.evidence.sqlite import SqliteEvidence
-from citewell.index import LanceIndex
-from citewell.ingesting import ingest
+from citewell.documents.evidence.sqlite import SqliteEvidence
+from citewell.documents.index import LanceIndex
+from citewell.documents.ingesting import ingest
 from citewell.models.fake import HashEmbedder
-import citewell.ingesting as module
+import citewell.documents.ingesting as module
 
 module._COMMIT_CHUNKS = 1
 home, folder, victim, calls = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])

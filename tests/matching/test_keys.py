@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from citewell.matching.keys import named_cells, set_apart
-from citewell.records import Passage, Row
+from citewell.core.records import Passage, Row
+from citewell.questions.keys import named_cells, set_apart
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.matching.naming import of_another
-from citewell.matching.questions import read_question
+from citewell.questions.naming import of_another
+from citewell.questions.parsing import read_question
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from citewell.config import Gate
-from citewell.gate import check_gate
+from citewell.core.config import Gate
+from citewell.core.ports import Extraction, GenerationRequest, Reading
+from citewell.core.records import Draft, Maker, Passage
 from citewell.generation import ExtractiveGenerator
-from citewell.ports import Extraction, GenerationRequest, Reading
-from citewell.records import Draft, Maker, Passage
+from citewell.retrieval.gate import check_gate
 
 SETTINGS = ["default", "meaning"]
 

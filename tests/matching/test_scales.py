@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.matching.scales import context_scales, declared_units, excepted, unread_scales
+from citewell.questions.scales import context_scales, declared_units, excepted, unread_scales
 
 
 @pytest.mark.parametrize(

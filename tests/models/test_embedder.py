@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from citewell.errors import ModelChangedError, ModelError, UsageError
+from citewell.core.errors import ModelChangedError, ModelError, UsageError
+from citewell.core.weights import WEIGHTS
 from citewell.models.onnx.embedder import OnnxEmbedder
-from citewell.weights import WEIGHTS
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from citewell.errors import ModelChangedError, ModelError
+from citewell.core.errors import ModelChangedError, ModelError
+from citewell.core.weights import WEIGHTS
 from citewell.models.onnx.entailer import OnnxEntailer
-from citewell.weights import WEIGHTS
 
 PAIRS = [
     ("A man is sleeping on a bench in the park.", "A man is awake."),

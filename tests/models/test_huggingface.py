@@ -18,7 +18,7 @@ transformers = pytest.importorskip(
 
 from tokenizers import Tokenizer, models, pre_tokenizers, processors  # noqa: E402
 
-from citewell.errors import ConfigError, ModelChangedError, ModelError  # noqa: E402
+from citewell.core.errors import ConfigError, ModelChangedError, ModelError  # noqa: E402
 from citewell.models.huggingface import windows  # noqa: E402
 from citewell.models.naming import entailer_named, ranker_named  # noqa: E402
 

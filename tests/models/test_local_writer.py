@@ -20,13 +20,13 @@ pytest.importorskip("llguidance", reason="the [local] extra is not installed: ma
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers  # noqa: E402
 
-from citewell.config import Writer  # noqa: E402
-from citewell.errors import GeneratorError, ModelChangedError  # noqa: E402
+from citewell.core.config import Writer  # noqa: E402
+from citewell.core.errors import GeneratorError, ModelChangedError  # noqa: E402
+from citewell.core.ports import Form, GenerationRequest, Prompted, Sufficiency  # noqa: E402
 from citewell.generation import LanguageModelWriter  # noqa: E402
 from citewell.generation.grammar import quotable, quote_gbnf, quote_grammar  # noqa: E402
 from citewell.models.naming import language_model_named  # noqa: E402
 from citewell.models.reviewing import ModelGateJudge  # noqa: E402
-from citewell.ports import Form, GenerationRequest, Prompted, Sufficiency  # noqa: E402
 from citewell.verification.verbatim import find_all  # noqa: E402
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 import pytest
 from benchmarks.llm_server import _EVENTS, Asked, Reply, serving
 
-from citewell.config import Writer
-from citewell.errors import ConfigError, ModelError
+from citewell.core.config import Writer
+from citewell.core.errors import ConfigError, ModelError
+from citewell.core.ports import Completion, Sufficiency
+from citewell.core.records import Chunk, Entailment, Label, Maker, Passage
 from citewell.models.judging import read_judgement
 from citewell.models.naming import entailer_named, language_model_named
 from citewell.models.panel import AgreementEntailer, EscalatingEntailer
 from citewell.models.reviewing import ModelAnswerJudge, ModelGateJudge
 from citewell.models.spending import told_to
-from citewell.ports import Completion, Sufficiency
-from citewell.records import Chunk, Entailment, Label, Maker, Passage
 
 pytestmark = pytest.mark.enable_socket
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from citewell import tokens
-from citewell.errors import ModelChangedError
+from citewell.core import tokens
+from citewell.core.errors import ModelChangedError
+from citewell.core.weights import WEIGHTS
 from citewell.models.onnx.session import Session
 from citewell.verification import support
-from citewell.weights import WEIGHTS
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 from citewell.models.onnx.ranker import OnnxRanker
 from citewell.models.onnx.reader import CANDIDATES, OnnxReader
 from citewell.models.onnx.reading import ReadingModel, RememberingReading, Window

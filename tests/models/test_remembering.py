@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from citewell.core.records import Entailment
 from citewell.models.fake import FakeEntailer
 from citewell.models.remembering import RememberingEntailer
-from citewell.records import Entailment
 
 
 class Counting(FakeEntailer):

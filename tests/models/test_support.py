@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from citewell.records import Entailment, Maker
+from citewell.core.records import Entailment, Maker
 from citewell.verification.joining import join_support
 from citewell.verification.kinds import source_kind
 from citewell.verification.support import (

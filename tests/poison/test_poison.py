@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.poison import FLOOD, instructions_in, repeated, set_poison_aside
-from citewell.records import Passage
+from citewell.core.records import Passage
+from citewell.retrieval.quarantine import FLOOD, instructions_in, repeated, set_poison_aside
 
 QUESTION = "What is the refund period for unopened goods?"
 

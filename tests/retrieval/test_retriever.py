@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.config import Retrieval
-from citewell.errors import UsageError
-from citewell.identity import chunk_id
-from citewell.index import LanceIndex
-from citewell.matching.questions import read_question
+from citewell.core.config import Retrieval
+from citewell.core.errors import UsageError
+from citewell.core.identity import chunk_id
+from citewell.core.ports import Listed
+from citewell.core.records import Cell, Chunk, Maker, Passage, Row
+from citewell.documents.index import LanceIndex
 from citewell.models.fake import HashEmbedder
-from citewell.ports import Listed
-from citewell.records import Cell, Chunk, Maker, Passage, Row
+from citewell.questions.parsing import read_question
 from citewell.retrieval import Filters, Retrieved, Retriever
 from citewell.retrieval.dating import dating_notes
 from citewell.retrieval.folding import fold

@@ -14,12 +14,13 @@ import pytest
 import uvicorn
 from fastapi.testclient import TestClient
 
-from citewell.access import Role
-from citewell.identity import hash_text
-from citewell.knowledge import KnowledgeBase, open
+from citewell.core.access import Role
+from citewell.core.identity import hash_text
+from citewell.core.ports import Extraction, Reading
+from citewell.core.records import Maker
+from citewell.knowledge.home import KnowledgeBase
+from citewell.knowledge.opening import open
 from citewell.models.fake import FakeEntailer, HashEmbedder
-from citewell.ports import Extraction, Reading
-from citewell.records import Maker
 from citewell.server import create_app
 from citewell.server.keys import ApiKeys, Scope
 

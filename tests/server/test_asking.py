@@ -11,9 +11,9 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx import Response
 
-from citewell.access import Caller, Role
-from citewell.knowledge import KnowledgeBase
-from citewell.records import Answer, Draft, DraftClaim, Maker, Quote
+from citewell.core.access import Caller, Role
+from citewell.core.records import Answer, Draft, DraftClaim, Maker, Quote
+from citewell.knowledge.home import KnowledgeBase
 from citewell.server.problems import Details
 
 QUESTION = "When did the bridge open?"

@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
 from citewell.cli import app
-from citewell.knowledge import open
+from citewell.knowledge.opening import open
 from citewell.server import create_app
 
 from .conftest import BRIDGE, LAMP, LOOPBACK

@@ -11,9 +11,9 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx import Response
 
-from citewell.access import Role
-from citewell.knowledge import KnowledgeBase
-from citewell.revisiting.recalling import readers_of
+from citewell.core.access import Role
+from citewell.knowledge.home import KnowledgeBase
+from citewell.knowledge.revisiting.recalling import readers_of
 from citewell.server.uploads import tame
 
 QUESTION = "When will the merger with Acme be announced?"

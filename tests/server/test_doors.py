@@ -17,10 +17,11 @@ from fastapi.testclient import TestClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citewell.access import Role
-from citewell.config import Config, Server
-from citewell.errors import ConfigError, ModelError, UsageError
-from citewell.knowledge import KnowledgeBase, open
+from citewell.core.access import Role
+from citewell.core.config import Config, Server
+from citewell.core.errors import ConfigError, ModelError, UsageError
+from citewell.knowledge.home import KnowledgeBase
+from citewell.knowledge.opening import open
 from citewell.server import create_app, identity, logs
 from citewell.server.keys import ApiKeys, Scope
 from citewell.server.limits import Buckets, Busy, Work

@@ -16,8 +16,9 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, given, settings
 
 from citewell.audit.question import AuditQuery
-from citewell.config import Config, Server
-from citewell.knowledge import KnowledgeBase, open
+from citewell.core.config import Config, Server
+from citewell.knowledge.home import KnowledgeBase
+from citewell.knowledge.opening import open
 from citewell.server import create_app
 
 from .conftest import LOOPBACK, listening, with_stand_ins

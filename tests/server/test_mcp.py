@@ -13,10 +13,10 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from citewell.access import Caller, Role
 from citewell.audit.receipt_check import check_receipt
-from citewell.identity import canonical_json
-from citewell.knowledge import KnowledgeBase
+from citewell.core.access import Caller, Role
+from citewell.core.identity import canonical_json
+from citewell.knowledge.home import KnowledgeBase
 from citewell.server.mcp import make_server
 
 SERVER = """
@@ -25,10 +25,10 @@ from pathlib import Path
 sys.path.insert(0, {tests!r})
 from conftest import with_stand_ins
 from citewell.cli import app
-import citewell.knowledge
+import citewell.knowledge.opening
 
-opened = citewell.knowledge.open
-citewell.knowledge.open = lambda *given, **named: with_stand_ins(opened(*given, **named))
+opened = citewell.knowledge.opening.open
+citewell.knowledge.opening.open = lambda *given, **named: with_stand_ins(opened(*given, **named))
 app(["--home", {home!r}, "mcp", *{options!r}], prog_name="citewell")
 """
 

@@ -18,10 +18,10 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from fastapi.testclient import TestClient
 
-from citewell.access import Role
-from citewell.config import Config, Server
-from citewell.errors import ConfigError
-from citewell.knowledge import open
+from citewell.core.access import Role
+from citewell.core.config import Config, Server
+from citewell.core.errors import ConfigError
+from citewell.knowledge.opening import open
 from citewell.server import create_app
 from citewell.server.oidc import Issuer, IssuerError, claim
 

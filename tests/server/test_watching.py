@@ -22,10 +22,12 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.sdk.metrics.export import ConsoleMetricExporter
 from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
-from citewell.config import Config, Feedback, Server
-from citewell.errors import MissingExtraError
-from citewell.knowledge import KnowledgeBase, open
-from citewell.server import create_app, logs, looking, telemetry
+from citewell.core.config import Config, Feedback, Server
+from citewell.core.errors import MissingExtraError
+from citewell.knowledge.home import KnowledgeBase
+from citewell.knowledge.opening import open
+from citewell.server import create_app, logs, telemetry
+from citewell.server import scheduler as looking
 from citewell.server.mcp import make_server
 
 from .conftest import LOOPBACK, with_stand_ins

@@ -22,14 +22,16 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx import Response
 
-from citewell.access import Caller, Role
 from citewell.audit.question import AuditQuery
-from citewell.config import Audit, Config
-from citewell.errors import LogError
-from citewell.knowledge import KnowledgeBase, open
-from citewell.records import Draft, DraftClaim, Maker, Quote
-from citewell.server import create_app, elsewhere, streams
-from citewell.traces import Relay
+from citewell.core.access import Caller, Role
+from citewell.core.config import Audit, Config
+from citewell.core.errors import LogError
+from citewell.core.records import Draft, DraftClaim, Maker, Quote
+from citewell.knowledge.home import KnowledgeBase
+from citewell.knowledge.opening import open
+from citewell.knowledge.traces import Relay
+from citewell.server import create_app, streams
+from citewell.server import remote_stream as elsewhere
 
 from .conftest import LOOPBACK, Keys, with_stand_ins
 

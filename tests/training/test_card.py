@@ -11,8 +11,8 @@ import pytest
 from training.card_figures import reading_metrics
 from training.sources import sources
 
-from citewell.errors import ModelChangedError
-from citewell.weights import WEIGHTS, checked_bytes, read_card
+from citewell.core.errors import ModelChangedError
+from citewell.core.weights import WEIGHTS, checked_bytes, read_card
 from training import card as cards
 from training import measured
 

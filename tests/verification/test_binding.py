@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citewell.records import Cell, Row
-from citewell.tokens import count_tokens
+from citewell.core.records import Cell, Row
+from citewell.core.tokens import count_tokens
 from citewell.verification.binding import bind, fitted
 
 TEXT = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
+from citewell.core.weights import WEIGHTS
 from citewell.verification.joining import calibrated, card_of
 from citewell.verification.support import COEFFICIENTS
-from citewell.weights import WEIGHTS
 
 
 def test_the_coefficients_were_fitted_to_the_packaged_weights() -> None:

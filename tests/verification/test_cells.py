@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.chunking import chunk_document
-from citewell.config import Chunking, Documents
+from citewell.core.config import Chunking, Documents
+from citewell.core.records import Passage
+from citewell.documents.chunking import chunk_document
 from citewell.documents.markdown import MarkdownReader
 from citewell.documents.tables import CsvReader
-from citewell.records import Passage
 from citewell.verification.cells import place_numbers, proven_by_cells
 from citewell.verification.evidence import EvidenceText, as_evidence, lines_of, passage_evidence
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.verification.test_verifier import Fixed
 
-from citewell.records import Proof, Status
+from citewell.core.records import Proof, Status
 from citewell.verification.evidence import as_evidence
 from citewell.verification.verifier import Verifier
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.records import Entailment, Maker, Status
+from citewell.core.records import Entailment, Maker, Status
 from citewell.verification.opposing import speaks_of
 from citewell.verification.verifier import Verifier
 

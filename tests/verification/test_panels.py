@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
+from citewell.core.ports import Entailer
+from citewell.core.records import Entailment, Maker, Status
 from citewell.models.panel import BORDERLINE, AgreementEntailer, EscalatingEntailer
-from citewell.ports import Entailer
-from citewell.records import Entailment, Maker, Status
 from citewell.verification.joining import card_of
 from citewell.verification.support import calibration_card
 from citewell.verification.verifier import Verifier

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from citewell.records import Entailment, Maker, Status
+from citewell.core.records import Entailment, Maker, Status
 from citewell.verification.unwritten import unwritten_number
 from citewell.verification.verifier import Verifier
 

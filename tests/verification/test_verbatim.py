@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.records import Failure
+from citewell.core.records import Failure
 from citewell.verification.verbatim import find_all, find_verbatim, locate
 
 SOURCES = {

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citewell.config import Verification
-from citewell.errors import ModelError
+from citewell.core.config import Verification
+from citewell.core.errors import ModelError
+from citewell.core.records import Entailment, Label, Maker, Proof, Status
+from citewell.core.sentences import sentence_spans
 from citewell.models.fake import FakeEntailer
-from citewell.records import Entailment, Label, Maker, Proof, Status
-from citewell.sentences import sentence_spans
 from citewell.verification.evidence import EvidenceText, as_evidence
 from citewell.verification.standing import stands_whole
 from citewell.verification.verifier import Verifier

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citewell.errors import UsageError
+from citewell.answering.verifying import VerifyReport, verify, verify_json_line
+from citewell.core.errors import UsageError
+from citewell.core.records import Claim, Entailment, Failure, Kind, Status
 from citewell.models.fake import FakeEntailer, HashEmbedder
-from citewell.records import Claim, Entailment, Failure, Kind, Status
-from citewell.verifying import VerifyReport, verify, verify_json_line
 
 NIKE = {
     "id": "nike",
@@ -345,7 +345,7 @@ def test_no_index_is_imported() -> None:
     import subprocess
 
     code = (
-        "import sys; from citewell.verifying import verify; from citewell.models.fake import "
+        "import sys; from citewell.answering.verifying import verify; from citewell.models.fake import "
         "FakeEntailer, HashEmbedder;"
         "verify('It grew.', ['It grew.'], entailer=FakeEntailer(), embedder=HashEmbedder());"
         "assert not {'lancedb', 'pyarrow', 'torch'} & set(sys.modules)"

@@ -10,7 +10,7 @@ In: a question, who asks it and what they may see. Out: an Answer whose record w
 Poisoned passages are set aside *before* the gate, so that an attacker's passage cannot open it. Every stage
 is timed; every fallback, skip and retry is a note of its stage, in the trace and in the record. An error in
 any stage is sealed like an answer and raised. If the log cannot be written, nobody sees anything.
-Knows nothing about the models and stores behind the stages: :mod:`citewell.assembly` chose them.
+Knows nothing about the models and stores behind the stages: :mod:`citewell.knowledge.assembly` chose them.
 """
 
 from __future__ import annotations
@@ -27,20 +27,29 @@ from citewell.answering.journal import Journal
 from citewell.answering.questioning import Questioner
 from citewell.answering.streaming import Streaming, Tell
 from citewell.answering.writing import Writing
-from citewell.aspects import split_aspects
 from citewell.audit import EntryKind, Log
 from citewell.audit.keys import asker
-from citewell.checking import Checker, nothing_to_check
-from citewell.clock import stamp
-from citewell.confidence.cards import NO_CARD, CardState
-from citewell.config import Config
-from citewell.errors import CitewellError, LogError
-from citewell.gate import check_gate
-from citewell.independence import keeping_apart
-from citewell.poison import set_poison_aside
-from citewell.ports import AnswerJudge, Clock, Entailer, Extractor, GateJudge, Generator, Ranker, TraceStore
-from citewell.records import Answer, AuditRecord, Maker
+from citewell.core.clock import stamp
+from citewell.core.config import Config
+from citewell.core.errors import CitewellError, LogError
+from citewell.core.independence import keeping_apart
+from citewell.core.ports import (
+    AnswerJudge,
+    Clock,
+    Entailer,
+    Extractor,
+    GateJudge,
+    Generator,
+    Ranker,
+    TraceStore,
+)
+from citewell.core.records import Answer, AuditRecord, Maker
+from citewell.questions.aspects import split_aspects
 from citewell.retrieval import Retriever
+from citewell.retrieval.gate import check_gate
+from citewell.retrieval.quarantine import set_poison_aside
+from citewell.verification.checking import Checker, nothing_to_check
+from citewell.verification.confidence.cards import NO_CARD, CardState
 
 __all__ = ["ABSTENTION", "Answering", "Escalate"]
 

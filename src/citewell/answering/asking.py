@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from citewell.errors import UsageError
-from citewell.identity import plain
-from citewell.records import Record
+from citewell.core.errors import UsageError
+from citewell.core.identity import plain
+from citewell.core.records import Record
 from citewell.retrieval.filters import Filters
 from citewell.retrieval.retriever import MAX_TOP_K
 

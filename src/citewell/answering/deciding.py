@@ -13,16 +13,16 @@ from dataclasses import dataclass
 import msgspec
 
 from citewell.answering.asking import Ask
+from citewell.answering.conflicts import find_conflicts, told
 from citewell.answering.journal import Journal
 from citewell.answering.writing import Writing
-from citewell.checking import Checked
-from citewell.confidence import measure_consistency, report
-from citewell.confidence.cards import NO_CARD, CardState
-from citewell.config import Config
-from citewell.conflicts import find_conflicts, told
-from citewell.errors import GeneratorError
-from citewell.ports import AnswerJudge, Entailer
-from citewell.records import ConfidenceReport, Conflict, Decision, Measure
+from citewell.core.config import Config
+from citewell.core.errors import GeneratorError
+from citewell.core.ports import AnswerJudge, Entailer
+from citewell.core.records import ConfidenceReport, Conflict, Decision, Measure
+from citewell.verification.checking import Checked
+from citewell.verification.confidence import measure_consistency, report
+from citewell.verification.confidence.cards import NO_CARD, CardState
 
 ABSTENTION = "The available sources do not contain enough information to answer this question reliably."
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from citewell.answering.asking import Ask
 from citewell.answering.journal import Journal
 from citewell.answering.questioning import Questioner
-from citewell.config import Config
-from citewell.gate import GateResult, check_gate
-from citewell.poison import repeated, set_poison_aside
-from citewell.ports import Extractor, GateJudge
-from citewell.records import Passage
+from citewell.core.config import Config
+from citewell.core.ports import Extractor, GateJudge
+from citewell.core.records import Passage
 from citewell.retrieval import Retrieved, Retriever
+from citewell.retrieval.gate import GateResult, check_gate
+from citewell.retrieval.quarantine import repeated, set_poison_aside
 
 BROADENED = "broadened retrieval"
 MORE = "retrieval for missing aspects"
@@ -31,7 +31,7 @@ it was missing, in its order."""
 Aside = Callable[[str, Sequence[Passage], Sequence[Passage]], Sequence[Passage]]
 """Question, passages and the pool they were chosen from -> the same passages, some set aside."""
 Gate = Callable[..., GateResult]
-"""As :func:`citewell.gate.check_gate`."""
+"""As :func:`citewell.retrieval.gate.check_gate`."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,10 +14,9 @@ from typing import Any
 
 import msgspec
 
-from citewell import identity
-from citewell.models.spending import told_to
-from citewell.ports import Completion
-from citewell.records import (
+from citewell.core import identity
+from citewell.core.ports import Completion
+from citewell.core.records import (
     Answer,
     AuditRecord,
     Claim,
@@ -33,6 +32,7 @@ from citewell.records import (
     TokenUsage,
     Trace,
 )
+from citewell.models.spending import told_to
 
 FAILURES = {"generation": "generator_failed", "stricter retry": "generator_failed"}
 

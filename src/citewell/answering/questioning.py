@@ -19,12 +19,12 @@ from typing import Any
 import msgspec
 
 from citewell.answering.journal import Journal
-from citewell.config import Questions
-from citewell.errors import FormRefusedError, GeneratorError
-from citewell.matching.questions import name_occurs, names_in
-from citewell.ports import LanguageModel, Prompted
-from citewell.prompts.loading import Prompt, load_prompt
-from citewell.records import Maker, Trace
+from citewell.core.config import Questions
+from citewell.core.errors import FormRefusedError, GeneratorError
+from citewell.core.ports import LanguageModel, Prompted
+from citewell.core.prompts.loading import Prompt, load_prompt
+from citewell.core.records import Maker, Trace
+from citewell.questions.parsing import name_occurs, names_in
 
 HYPOTHESIS = load_prompt("hypothesis", ("question",))
 DECOMPOSITION = load_prompt("decomposition", ("question", "most"))

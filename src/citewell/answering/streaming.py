@@ -21,8 +21,8 @@ from enum import StrEnum
 from typing import Any
 
 from citewell.answering.journal import Journal
-from citewell.identity import hash_value
-from citewell.records import Answer, Claim, Decision, Draft, DraftClaim, Passage, Record, Status
+from citewell.core.identity import hash_value
+from citewell.core.records import Answer, Claim, Decision, Draft, DraftClaim, Passage, Record, Status
 
 
 class EventKind(StrEnum):

@@ -15,10 +15,10 @@ import msgspec
 from citewell.answering.asking import Ask
 from citewell.answering.journal import Journal
 from citewell.answering.streaming import Streaming
-from citewell.checking import Checked, Checker
-from citewell.errors import GeneratorError
-from citewell.ports import GenerationRequest, Generator, Requote
-from citewell.records import Claim, Draft, DraftClaim, Passage, Status, TokenUsage
+from citewell.core.errors import GeneratorError
+from citewell.core.ports import GenerationRequest, Generator, Requote
+from citewell.core.records import Claim, Draft, DraftClaim, Passage, Status, TokenUsage
+from citewell.verification.checking import Checked, Checker
 
 
 @dataclass(frozen=True, kw_only=True)

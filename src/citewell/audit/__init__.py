@@ -24,11 +24,11 @@ changed.
 """
 
 from citewell.audit.checker import CheckReport
-from citewell.audit.deeds import Finding
 from citewell.audit.entries import Entry, EntryKind
 from citewell.audit.log import Log, SqliteLog
 from citewell.audit.pages import Counts, Page, Queries
 from citewell.audit.question import AuditQuery
+from citewell.audit.tampering import Finding
 
 __all__ = [
     "AuditQuery",

@@ -20,8 +20,8 @@ import msgspec
 
 from citewell.audit.personal import Personal, steps
 from citewell.audit.plans import plan_of
-from citewell.errors import LogIntegrityError
-from citewell.identity import (
+from citewell.core.errors import LogIntegrityError
+from citewell.core.identity import (
     BLIND_TAG,
     SALTED_TAG,
     canonical_json,
@@ -32,7 +32,7 @@ from citewell.identity import (
     salted_hash,
     sorted_json,
 )
-from citewell.records import Record
+from citewell.core.records import Record
 
 ERASED = "[erased]"
 """What a personal text reads as once it is destroyed with its key."""

@@ -20,14 +20,14 @@ from citewell.audit import checker
 from citewell.audit.bodies import decrypt, fill_in
 from citewell.audit.checker import CheckReport, RowsSource
 from citewell.audit.database import Rows
-from citewell.audit.deeds import Finding, Row
 from citewell.audit.entries import RECORDS, EntryKind
-from citewell.errors import EvidenceError, LogError, LogIntegrityError
-from citewell.identity import hash_text
-from citewell.records import Status
+from citewell.audit.tampering import Finding, Row
+from citewell.core.errors import EvidenceError, LogError, LogIntegrityError
+from citewell.core.identity import hash_text
+from citewell.core.records import Status
 
 if TYPE_CHECKING:
-    from citewell.ports import EvidenceStore
+    from citewell.core.ports import EvidenceStore
 
 __all__ = ["CheckReport", "Finding", "check_log"]
 

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from citewell.audit.deeds import Finding, Row, Standing, derive, explain
 from citewell.audit.merkle import TILE, Frontier
 from citewell.audit.notes import NOT_CHECKED, Checkpoint, Trusted, checkpoints_in, read_checkpoint
+from citewell.audit.tampering import Finding, Row, Standing, derive, explain
 from citewell.audit.tiles import CHECKPOINT, bodies_path, bundle_path, read_bundle, tile_path
 
 _KEY_ENTRY = "key"

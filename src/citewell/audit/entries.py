@@ -15,7 +15,7 @@ from enum import StrEnum
 
 import msgspec
 
-from citewell.records import Record
+from citewell.core.records import Record
 
 FORMAT = 1
 """Of the leaf. A later format adds a number here and a branch where leaves are read, never a rewrite."""

@@ -15,8 +15,8 @@ import msgspec
 
 from citewell.audit.entries import RECORDS, EntryKind
 from citewell.audit.holds import Hold, Holding, refuse_name
-from citewell.errors import UsageError
-from citewell.records import Record
+from citewell.core.errors import UsageError
+from citewell.core.records import Record
 
 if TYPE_CHECKING:
     from citewell.audit.log import Log

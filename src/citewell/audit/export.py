@@ -24,8 +24,8 @@ from citewell.audit.tiles import (
     write_bundle,
 )
 from citewell.audit.writer import stored_tree
-from citewell.errors import LogError, UsageError
-from citewell.replacing import replace_file
+from citewell.core.errors import LogError, UsageError
+from citewell.core.replacing import replace_file
 
 if TYPE_CHECKING:
     from citewell.audit.database import Rows

@@ -19,8 +19,8 @@ from citewell.audit.database import Row, Rows
 from citewell.audit.postings import Postings, unpacked
 from citewell.audit.profiles import DAY
 from citewell.audit.question import AuditQuery, Names, keys_asked, profile_fits, span_of
-from citewell.errors import UsageError
-from citewell.records import Record
+from citewell.core.errors import UsageError
+from citewell.core.records import Record
 
 _SHORT = 20_000
 """Lists are compared in length up to here; of two longer ones either may be walked."""

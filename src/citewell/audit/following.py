@@ -17,7 +17,7 @@ from citewell.audit.entries import RECORDS, Entry, EntryKind
 from citewell.audit.expired import profiles_kept
 from citewell.audit.postings import Batch, Flagged, Indexed, Place, Postings
 from citewell.audit.profiles import Axis, Facts, Profile, facts_of, key_of, microseconds
-from citewell.errors import LogIntegrityError, UsageError
+from citewell.core.errors import LogIntegrityError, UsageError
 
 if TYPE_CHECKING:
     from citewell.audit.log import Log

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from citewell.audit.notes import read_checkpoint
 from citewell.audit.writer import stored_tree
-from citewell.errors import LogIntegrityError, UsageError
-from citewell.records import Record
+from citewell.core.errors import LogIntegrityError, UsageError
+from citewell.core.records import Record
 
 if TYPE_CHECKING:
     from citewell.audit.log import Log

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.audit.entries import EntryKind
 from citewell.audit.keys import session_in
-from citewell.errors import UsageError
-from citewell.records import Record
+from citewell.core.errors import UsageError
+from citewell.core.records import Record
 
 if TYPE_CHECKING:
     from citewell.audit.log import Log

@@ -30,7 +30,7 @@ from citewell.audit.receipts import (
     written,
 )
 from citewell.audit.writer import head, stored_tree
-from citewell.errors import LogIntegrityError, UsageError
+from citewell.core.errors import LogIntegrityError, UsageError
 
 if TYPE_CHECKING:
     from citewell.audit.log import Log

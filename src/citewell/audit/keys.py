@@ -19,10 +19,10 @@ from errno import ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from citewell.errors import LogError, UsageError
-from citewell.identity import keyed_hash
-from citewell.ports import Subject
-from citewell.wal import empty_wal, open_wal
+from citewell.core.errors import LogError, UsageError
+from citewell.core.identity import keyed_hash
+from citewell.core.ports import Subject
+from citewell.core.wal import empty_wal, open_wal
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -32,13 +32,13 @@ from citewell.audit.merkle import EMPTY, leaf_hash
 from citewell.audit.schema import migrate
 from citewell.audit.sqlite import SqliteDatabase
 from citewell.audit.writer import Sealed, UnsettledError, Writer, head, stored_tree
-from citewell.clock import SystemClock, stamp
-from citewell.errors import LogIntegrityError, UsageError
-from citewell.identity import SALT_BYTES, TAG, canonical_json, hash_bytes
-from citewell.records import AuditRecord, Record
+from citewell.core.clock import SystemClock, stamp
+from citewell.core.errors import LogIntegrityError, UsageError
+from citewell.core.identity import SALT_BYTES, TAG, canonical_json, hash_bytes
+from citewell.core.records import AuditRecord, Record
 
 if TYPE_CHECKING:
-    from citewell.ports import Clock, EvidenceStore
+    from citewell.core.ports import Clock, EvidenceStore
 
 KEYS_FOLDER = "keys"
 GROUP = 512

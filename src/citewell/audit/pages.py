@@ -20,8 +20,8 @@ from citewell.audit.following import follow
 from citewell.audit.postings import Postings
 from citewell.audit.profiles import DAY, Profile, timestamp_of
 from citewell.audit.question import MAX_PAGE, AuditQuery, cites, narrows, refuse, within
-from citewell.errors import LogIntegrityError, UsageError
-from citewell.records import AuditRecord, Record
+from citewell.core.errors import LogIntegrityError, UsageError
+from citewell.core.records import AuditRecord, Record
 
 if TYPE_CHECKING:
     from citewell.audit.entries import Entry

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from citewell.identity import WrittenOtherwise, number_alike
+from citewell.core.identity import WrittenOtherwise, number_alike
 
 PUBLIC = frozenset(
     {

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct, inspect
 
 from citewell.audit.personal import PUBLIC, QUOTE, Personal
-from citewell.identity import LARGEST
+from citewell.core.identity import LARGEST
 
 Walk = Callable[[Personal, dict[str, Any]], None]
 

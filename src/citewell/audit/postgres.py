@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from citewell.addresses import named
 from citewell.audit.database import Cursor, Row, Rows
-from citewell.errors import ConfigError, LogError, MissingExtraError
+from citewell.core.addresses import named
+from citewell.core.errors import ConfigError, LogError, MissingExtraError
 
 if TYPE_CHECKING:
     import psycopg

@@ -18,8 +18,8 @@ import msgspec
 
 from citewell.audit.database import Database, Rows
 from citewell.audit.profiles import DAY, Facts, Profile
-from citewell.identity import canonical_json
-from citewell.records import Record
+from citewell.core.identity import canonical_json
+from citewell.core.records import Record
 
 VERSION = 2
 """Of the tables; others are dropped and made anew."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from citewell.audit.bodies import BLIND
 from citewell.audit.entries import EntryKind
-from citewell.records import Record, Status
+from citewell.core.records import Record, Status
 
 BANDS = ((0.85, "high"), (0.60, "medium"), (0.0, "low"))
 NOT_MEASURED = "not measured"
@@ -131,7 +131,7 @@ def _values(subject: str, body: Mapping[str, Any]) -> Iterator[tuple[Axis, *tupl
 
 
 def _named(body: Mapping[str, Any]) -> frozenset[int] | None:
-    """As :func:`citewell.knowledge.seeing.named_by` has it of the opened record. In an older one what
+    """As :func:`citewell.knowledge.visibility.named_by` has it of the opened record. In an older one what
     was looked into is sealed as the asker's own."""
     looked_into = body.get("parameters", {}).get("looked_into", ())
     if not all(isinstance(name, str) for name in looked_into):

@@ -13,16 +13,16 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from citewell.addresses import named
 from citewell.audit.entries import EntryKind
 from citewell.audit.notes import read_checkpoint
-from citewell.clock import stamp
-from citewell.errors import CitewellError, LogError
-from citewell.records import Record
+from citewell.core.addresses import named
+from citewell.core.clock import stamp
+from citewell.core.errors import CitewellError, LogError
+from citewell.core.records import Record
 
 if TYPE_CHECKING:
     from citewell.audit.log import Log
-    from citewell.ports import Clock, Witness
+    from citewell.core.ports import Clock, Witness
 
 _LAST_WAIT_S = 20.0
 """How long closing waits for a publication that is under way."""

@@ -14,9 +14,9 @@ from typing import Any, Protocol
 import msgspec
 
 from citewell.audit.profiles import BANDS, ERROR, NOT_MEASURED, Axis, Facts, Profile, key_of, microseconds
-from citewell.clock import written
-from citewell.errors import UsageError
-from citewell.records import Decision, Proof, Record, Status
+from citewell.core.clock import written
+from citewell.core.errors import UsageError
+from citewell.core.records import Decision, Proof, Record, Status
 
 STATUSES: Mapping[str, Callable[[Profile], bool]] = {
     "any-unsupported": lambda profile: Status.UNSUPPORTED.value in profile.statuses,

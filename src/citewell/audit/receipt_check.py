@@ -22,8 +22,8 @@ from citewell.audit.merkle import leaf_hash, verify_inclusion
 from citewell.audit.notes import Checkpoint, Trusted, checkpoints_in, read_checkpoint, read_key, verify
 from citewell.audit.personal import member, steps
 from citewell.audit.receipts import ABOUT, FORMAT, Leaf, Receipt, may_be_shown, readable, written
-from citewell.identity import canonical_json, hash_bytes, hash_value, opens
-from citewell.records import Record
+from citewell.core.identity import canonical_json, hash_bytes, hash_value, opens
+from citewell.core.records import Record
 
 MAX_BYTES = 64 << 20
 _NAMED = 5

@@ -19,8 +19,8 @@ from urllib.parse import quote as percent
 
 from citewell.audit.bodies import SEALED
 from citewell.audit.personal import member
-from citewell.identity import canonical_json
-from citewell.records import Record
+from citewell.core.identity import canonical_json
+from citewell.core.records import Record
 
 FORMAT = "citewell-receipt/1"
 """The schema's version; a later one adds a number and a checker, and this one stays checkable."""

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.audit.database import Database, Row, Rows
-from citewell.audit.deeds import Finding
 from citewell.audit.entries import EntryKind, only
 from citewell.audit.following import batches, same_log
 from citewell.audit.postings import VERSION, Place, Postings
 from citewell.audit.sqlite import SqliteDatabase
-from citewell.errors import LogError
+from citewell.audit.tampering import Finding
+from citewell.core.errors import LogError
 
 if TYPE_CHECKING:
     from citewell.audit.log import Log

@@ -20,10 +20,10 @@ from citewell.audit.following import follow
 from citewell.audit.holds import Holding
 from citewell.audit.postings import Postings
 from citewell.audit.profiles import Facts, Profile, facts_of
-from citewell.clock import written
-from citewell.errors import UsageError
-from citewell.identity import plain
-from citewell.records import Record
+from citewell.core.clock import written
+from citewell.core.errors import UsageError
+from citewell.core.identity import plain
+from citewell.core.records import Record
 
 if TYPE_CHECKING:
     from citewell.audit.log import Log

@@ -12,7 +12,7 @@ Fixed for ever: ``entries(seq, ...)``, ``requests``, ``private``, ``tree``, ``he
 from __future__ import annotations
 
 from citewell.audit.database import Database, Rows
-from citewell.errors import LogError
+from citewell.core.errors import LogError
 
 Step = tuple[str, ...]
 

@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 
 from citewell.audit.database import Rows
-from citewell.errors import LogError
-from citewell.wal import empty_wal, open_wal
+from citewell.core.errors import LogError
+from citewell.core.wal import empty_wal, open_wal
 
 _HINTS = {
     "SQLITE_FULL": "free some disk space and ask again",

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from citewell.records import AuditRecord, Status
+from citewell.core.records import AuditRecord, Status
 
 COLUMNS: Mapping[str, Callable[[AuditRecord], str | int | float | None]] = {
     "request_id": lambda r: r.request_id,

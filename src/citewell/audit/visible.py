@@ -21,8 +21,8 @@ from citewell.audit.log import Log
 from citewell.audit.pages import BY, Counts, Page, Queries, added_up, refuse_counts
 from citewell.audit.profiles import Axis, key_of, microseconds
 from citewell.audit.question import AuditQuery, narrows, refuse, within
-from citewell.errors import UsageError
-from citewell.records import AuditRecord
+from citewell.core.errors import UsageError
+from citewell.core.records import AuditRecord
 
 _OPENED = 64
 """Records opened at a time."""

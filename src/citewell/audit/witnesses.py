@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
-from citewell.addresses import named, post
 from citewell.audit.notes import checkpoints_in
-from citewell.errors import ConfigError, LogError, MissingExtraError
-from citewell.ports import Witness
+from citewell.core.addresses import named, post
+from citewell.core.errors import ConfigError, LogError, MissingExtraError
+from citewell.core.ports import Witness
 
 TIMEOUT_S = 10.0
 

@@ -19,8 +19,8 @@ from citewell.audit.entries import COLUMNS, EntryKind, leaf, only
 from citewell.audit.keys import FolderKeys, Signer
 from citewell.audit.merkle import Frontier, Tree, leaf_hash
 from citewell.audit.notes import handover, read_checkpoint
-from citewell.errors import LogError, LogIntegrityError, UsageError
-from citewell.identity import hash_bytes, sorted_json
+from citewell.core.errors import LogError, LogIntegrityError, UsageError
+from citewell.core.identity import hash_bytes, sorted_json
 
 
 class Sealed(NamedTuple):

@@ -1,4 +1,4 @@
-"""The command line: thin commands over a :class:`citewell.knowledge.KnowledgeBase`."""
+"""The command line: thin commands over a :class:`citewell.knowledge.home.KnowledgeBase`."""
 
 from citewell.cli.program import app, main
 

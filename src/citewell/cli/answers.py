@@ -9,8 +9,8 @@ import textwrap
 
 from citewell.answering.streaming import Event, EventKind
 from citewell.cli.printing import say
-from citewell.confidence.cards import stale_note
-from citewell.records import Answer, Citation, Claim, Kind, Measure, Proof, Status, Verdict
+from citewell.core.records import Answer, Citation, Claim, Kind, Measure, Proof, Status, Verdict
+from citewell.verification.confidence.cards import stale_note
 
 WORDS = {
     Status.VERIFIED: "verified",

@@ -12,10 +12,10 @@ from citewell.cli.answers import print_answer, print_event
 from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
 from citewell.cli.ingest import progress_bar, tell, tell_notes
 from citewell.cli.printing import code_of_answer, say, say_json
-from citewell.errors import CitewellError
+from citewell.core.errors import CitewellError
 
 if TYPE_CHECKING:
-    from citewell.knowledge import KnowledgeBase
+    from citewell.knowledge.home import KnowledgeBase
 
 Group = Annotated[list[str] | None, typer.Option(metavar="G", help="A group of the asker; repeatable.")]
 TopK = Annotated[int | None, typer.Option("--top-k", min=1, max=10, help="Passages handed on. [default: 5]")]
@@ -120,9 +120,9 @@ def search(
 
 def _throw_away(context: typer.Context, home: str | None, folder: Path, over: list[Path]) -> KnowledgeBase:
     """The home's configuration over a store that is gone when the answer is printed."""
-    from citewell.assembly import load_config
-    from citewell.ingesting import ADDED
-    from citewell.knowledge import open as open_knowledge_base
+    from citewell.documents.ingesting import ADDED
+    from citewell.knowledge.assembly import load_config
+    from citewell.knowledge.opening import open as open_knowledge_base
 
     knowledge_base = open_knowledge_base(folder, config=load_config(home_of(context, home)))
     with progress_bar() as progress:

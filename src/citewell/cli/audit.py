@@ -11,10 +11,10 @@ from citewell.cli import keys, proving, questions, receipts, retention, revisits
 from citewell.cli.answers import print_claims
 from citewell.cli.home import HomeOption, JsonOption, open_home
 from citewell.cli.printing import FAILED, aside, columns, say, say_json
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from citewell.records import AuditRecord
+    from citewell.core.records import AuditRecord
 
 Reader = Annotated[str, typer.Option("--reader", metavar="U", help="Who reads, for the record.")]
 

@@ -13,14 +13,14 @@ import typer
 from citewell.cli.eval_run import progress_bar, refuse_unwritable
 from citewell.cli.home import HomeOption, JsonOption, home_of
 from citewell.cli.printing import PARTIAL, aside, columns, say, say_json
-from citewell.errors import CitewellError
+from citewell.core.errors import CitewellError
 
 if TYPE_CHECKING:
-    from citewell.confidence.cards import Card
+    from citewell.core.records import Case
     from citewell.evaluation.calibration.calibrating import Evidence
     from citewell.evaluation.labelled import LabelledClaim
-    from citewell.knowledge import KnowledgeBase
-    from citewell.records import Case
+    from citewell.knowledge.home import KnowledgeBase
+    from citewell.verification.confidence.cards import Card
 
 
 def register(app: typer.Typer) -> None:
@@ -48,9 +48,9 @@ def calibrate(
     home: HomeOption = None,
 ) -> None:
     """Set thresholds, borders and weights from labelled data, and write down what can be promised of them."""
-    from citewell.confidence.cards import Outcome, write_card
     from citewell.evaluation.calibration.calibrating import Terms
     from citewell.evaluation.calibration.calibrating import calibrate as make
+    from citewell.verification.confidence.cards import Outcome, write_card
 
     folder = home_of(context, home)
     refuse_unwritable(out)
@@ -79,7 +79,7 @@ def calibrate(
 
 def _lost(card: Card, path: Path) -> list[str]:
     """Settings of the card that is overwritten which the new one has not."""
-    from citewell.confidence.cards import read_card
+    from citewell.verification.confidence.cards import read_card
 
     try:
         before = read_card(path)
@@ -92,8 +92,8 @@ def _without_card(context: typer.Context, folder: Path) -> KnowledgeBase:
     """The home as it is configured, but for a card: an old or missing one must not stand in the way."""
     import msgspec
 
-    from citewell.assembly import load_config
-    from citewell.knowledge import open as open_knowledge_base
+    from citewell.knowledge.assembly import load_config
+    from citewell.knowledge.opening import open as open_knowledge_base
 
     if not folder.is_dir():
         raise CitewellError(f"no knowledge base at {folder}", hint="make one with `citewell ingest PATH`")
@@ -105,12 +105,12 @@ def _without_card(context: typer.Context, folder: Path) -> KnowledgeBase:
 
 
 def _evidence(knowledge_base: KnowledgeBase, files: list[Path], labels: bool) -> Evidence:
-    from citewell.confidence.cards import Labelled
-    from citewell.errors import UsageError
+    from citewell.core.errors import UsageError
+    from citewell.core.identity import hash_file
     from citewell.evaluation.calibration.calibrating import Evidence
     from citewell.evaluation.cases import load_cases
     from citewell.evaluation.labelled import load_labelled, looks_labelled
-    from citewell.identity import hash_file
+    from citewell.verification.confidence.cards import Labelled
 
     cases: list[Case] = []
     claims: list[LabelledClaim] = []
@@ -150,7 +150,7 @@ def _evidence(knowledge_base: KnowledgeBase, files: list[Path], labels: bool) ->
 
 
 def _tell(card: Card, path: Path, folder: Path) -> None:
-    from citewell.confidence.cards import Outcome
+    from citewell.verification.confidence.cards import Outcome
 
     rows = [("promise", "threshold", "units", "shown", "errors", "rate", "at most", "coverage", "outcome")]
     rows += [

@@ -11,7 +11,7 @@ import typer
 
 from citewell.cli.home import HomeOption, home_of, open_home
 from citewell.cli.printing import ERROR, OK, aside, escaped
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 
 _FORMATS = ("beir", "financebench", "ragtruth", "alce", "ragas", "deepeval")
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Where the cases go; else standard output.")]
@@ -33,12 +33,12 @@ def draft(
     """Draft cases from documents: answerable ones, unanswerable twins, near misses. A person reviews them."""
     import msgspec
 
-    from citewell.assembly import load_config
+    from citewell.core.errors import DocumentError
     from citewell.documents.files import FileFailure, walk
     from citewell.documents.worker import ParsingWorker
-    from citewell.errors import DocumentError
     from citewell.evaluation.cases import write_cases
     from citewell.evaluation.drafting import draft_cases
+    from citewell.knowledge.assembly import load_config
 
     documents, code = [], OK
     with ParsingWorker(load_config(home_of(context, home)).documents) as worker:
@@ -115,7 +115,7 @@ def read(
 
 def _texts(context: typer.Context, home: str | None) -> Callable[[str], str | None]:
     """Documents of the home, where there is one: quotes have to be the words as they stand there."""
-    from citewell.errors import CitewellError
+    from citewell.core.errors import CitewellError
 
     if not home_of(context, home).is_dir():
         return lambda name: None

@@ -9,7 +9,7 @@ import typer
 
 from citewell.cli.home import HomeOption, JsonOption, open_home
 from citewell.cli.printing import columns, say, say_json
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The document id, as `documents list` prints it.")]
 

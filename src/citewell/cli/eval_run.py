@@ -15,13 +15,13 @@ import typer
 
 from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
 from citewell.cli.printing import ERROR, aside, columns, say, say_json, visible
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from citewell.core.records import Case
     from citewell.evaluation.keeping import Keeper
     from citewell.evaluation.results import Result, Run
     from citewell.evaluation.running import Progress
-    from citewell.records import Case
 
 Runs = Annotated[
     int, typer.Option(min=1, max=10, metavar="N", help="Drafts of each answer, to measure consistency.")
@@ -118,9 +118,9 @@ def _judge_recorded(
     keeper: Keeper | None,
 ) -> Run:
     """With the home where there is one, for its configuration, its documents and its log."""
-    from citewell.assembly import Assembly, load_config
     from citewell.evaluation.recorded import load_answers
     from citewell.evaluation.running import evaluate_recorded
+    from citewell.knowledge.assembly import Assembly, load_config
 
     recorded, digest = load_answers(answers, cases)
     unknown = sorted(set(recorded) - {case.id for case in cases})

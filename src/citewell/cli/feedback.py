@@ -8,7 +8,7 @@ import typer
 
 from citewell.cli.home import HomeOption, JsonOption, open_home
 from citewell.cli.printing import say, say_json
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 
 
 def register(app: typer.Typer) -> None:

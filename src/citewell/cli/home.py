@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.errors import CitewellError
+from citewell.core.errors import CitewellError
 
 if TYPE_CHECKING:
-    from citewell.knowledge import KnowledgeBase
+    from citewell.knowledge.home import KnowledgeBase
 
 DEFAULT = ".citewell"
 
@@ -33,7 +33,7 @@ def home_of(context: typer.Context, home: str | None) -> Path:
 
 def open_home(context: typer.Context, home: str | None, *, make: bool = False) -> KnowledgeBase:
     """Opens the home, which must be there unless ``make``. Raises CitewellError with the remedy."""
-    from citewell.knowledge import open as open_knowledge_base
+    from citewell.knowledge.opening import open as open_knowledge_base
 
     path = home_of(context, home)
     if not make and not path.exists():

@@ -18,7 +18,7 @@ from citewell.cli.home import HomeOption, JsonOption, open_home
 from citewell.cli.printing import ERROR, aside, say, say_json
 
 if TYPE_CHECKING:
-    from citewell.ingesting import IngestReport, Progress
+    from citewell.documents.ingesting import IngestReport, Progress
 
 _MOST_NOTED = 20  # files told one by one
 
@@ -60,7 +60,7 @@ def ingest(
 
 def tell(report: IngestReport, *, quiet: bool = False, name_skipped: bool = False) -> None:
     """The failures with their remedies on standard error, notes, what was skipped, and the counts."""
-    from citewell.ingesting import UNCHANGED
+    from citewell.documents.ingesting import UNCHANGED
 
     counts = Counter(
         "still withdrawn" if outcome.status == UNCHANGED and outcome.message else outcome.status

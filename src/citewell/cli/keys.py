@@ -9,7 +9,7 @@ import typer
 
 from citewell.cli.home import HomeOption, open_home
 from citewell.cli.printing import aside, say
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the copy is.")]
 

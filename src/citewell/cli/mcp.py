@@ -27,7 +27,7 @@ def mcp(
     home: HomeOption = None,
 ) -> None:
     """Serve search, ask, verify_citation, audit_query and get_receipt to an MCP client over stdio."""
-    from citewell.access import Caller, Role
+    from citewell.core.access import Caller, Role
     from citewell.server.mcp import make_server
     from citewell.server.telemetry import telemetry
 

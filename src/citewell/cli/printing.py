@@ -13,9 +13,9 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from citewell.errors import CitewellError, UsageError
-from citewell.identity import plain
-from citewell.records import Answer, Claim, Decision, Status
+from citewell.core.errors import CitewellError, UsageError
+from citewell.core.identity import plain
+from citewell.core.records import Answer, Claim, Decision, Status
 
 OK, ERROR, USAGE, PARTIAL, ABSTAINED, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 

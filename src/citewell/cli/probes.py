@@ -16,15 +16,15 @@ import typer
 from citewell.cli.eval_run import refuse_unwritable
 from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
 from citewell.cli.printing import ERROR, aside, columns, say, say_json
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from citewell.assembly import Assembly
     from citewell.evaluation.intervals import Rate
     from citewell.evaluation.probes.detectors import Detector
     from citewell.evaluation.probes.faithfulness import FaithfulnessReport
     from citewell.evaluation.probes.subjects import Sample, Subject
-    from citewell.knowledge import KnowledgeBase
+    from citewell.knowledge.assembly import Assembly
+    from citewell.knowledge.home import KnowledgeBase
 
 LIVE_BUDGET = 200
 """Calls of the writer that live traffic may cost where nobody says: a week of it may be any number."""
@@ -243,7 +243,7 @@ def _home(context: typer.Context, home: str | None) -> KnowledgeBase | None:
 
 
 def _parts(context: typer.Context, home: str | None, knowledge_base: KnowledgeBase | None) -> Assembly:
-    from citewell.assembly import Assembly, load_config
+    from citewell.knowledge.assembly import Assembly, load_config
 
     if knowledge_base is not None:
         return knowledge_base.parts
@@ -319,8 +319,8 @@ def _sets(file: Path | None, data: list[str] | None) -> dict[str, Path]:
 
 
 def _write(out: Path | None, report: object) -> None:
-    from citewell.records import to_json
-    from citewell.replacing import replace_file
+    from citewell.core.records import to_json
+    from citewell.core.replacing import replace_file
 
     if out is not None:
         try:

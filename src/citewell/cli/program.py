@@ -31,7 +31,7 @@ from citewell.cli import (
     verify,
 )
 from citewell.cli.home import HomeOption
-from citewell.errors import CitewellError
+from citewell.core.errors import CitewellError
 
 
 class Commands(TyperGroup):
@@ -117,7 +117,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from citewell.environment import environment
+        from citewell.core.environment import environment
 
         printing.say(f"citewell {environment()['citewell']}")
         raise typer.Exit

@@ -10,7 +10,7 @@ import typer
 from citewell.audit.growth import Growth
 from citewell.cli.home import HomeOption, JsonOption, open_home
 from citewell.cli.printing import ERROR, aside, say, say_json
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 
 
 def register(group: typer.Typer) -> None:

@@ -12,12 +12,12 @@ import typer
 
 from citewell.cli.home import HomeOption, JsonOption, open_home
 from citewell.cli.printing import aside, columns, say, say_json
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 
 if TYPE_CHECKING:
     from citewell.audit.question import AuditQuery
-    from citewell.knowledge import KnowledgeBase
-    from citewell.records import AuditRecord
+    from citewell.core.records import AuditRecord
+    from citewell.knowledge.home import KnowledgeBase
 
 Since = Annotated[str, typer.Option("--since", metavar="WHEN", help="30d, 12h, or a date.")]
 Until = Annotated[str, typer.Option("--until", metavar="WHEN", help="Before this time.")]

@@ -13,7 +13,7 @@ import typer
 
 from citewell.cli.home import HomeOption, JsonOption, open_home
 from citewell.cli.printing import FAILED, say, say_json
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 
 group = typer.Typer(
     help="Receipts, checked offline, without a home.", no_args_is_help=True, rich_markup_mode=None

@@ -11,7 +11,7 @@ import typer
 
 from citewell.cli.home import HomeOption, JsonOption, open_home
 from citewell.cli.printing import columns, say, say_json
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 
 holds = typer.Typer(help="Legal holds.", no_args_is_help=True, rich_markup_mode=None)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The hold's name, such as a case number.")]

@@ -10,12 +10,12 @@ import typer
 from citewell.cli.answers import print_claims
 from citewell.cli.home import HomeOption, JsonOption, open_home
 from citewell.cli.printing import aside, columns, say, say_json
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from citewell.feedback.queue import QueueItem
-    from citewell.knowledge import KnowledgeBase
-    from citewell.records import CaseSpan
+    from citewell.core.records import CaseSpan
+    from citewell.knowledge.feedback.queue import QueueItem
+    from citewell.knowledge.home import KnowledgeBase
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The record id.")]
 Reviewer = Annotated[str, typer.Option("--reviewer", metavar="U", help="Who decides.")]
@@ -213,7 +213,7 @@ def dismiss(
 
 
 def _span(words: str) -> CaseSpan:
-    from citewell.records import CaseSpan
+    from citewell.core.records import CaseSpan
 
     document, equals, quote = words.partition("=")
     if not equals or not document or not quote.strip():

@@ -14,7 +14,7 @@ from citewell.cli.home import HomeOption, JsonOption, open_home
 from citewell.cli.printing import FAILED, say, say_json
 
 if TYPE_CHECKING:
-    from citewell.revisiting.rechecking import Recheck
+    from citewell.knowledge.revisiting.rechecking import Recheck
 
 Reader = Annotated[str, typer.Option("--reader", metavar="U", help="Who reads, for the record.")]
 

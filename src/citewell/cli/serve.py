@@ -9,7 +9,7 @@ import typer
 
 from citewell.cli.home import HomeOption, JsonOption, home_of
 from citewell.cli.printing import aside, columns, say, say_json
-from citewell.errors import CitewellError, UsageError
+from citewell.core.errors import CitewellError, UsageError
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -39,7 +39,7 @@ def serve(
     """Serve the HTTP API and the pages. Only this machine can reach it until a key is made."""
     import msgspec
 
-    from citewell.assembly import load_config
+    from citewell.knowledge.assembly import load_config
     from citewell.server.serving import refuse
     from citewell.server.serving import serve as run
 
@@ -79,7 +79,7 @@ def create(
     home: HomeOption = None,
 ) -> None:
     """Make a key. It is shown this once and kept as a hash."""
-    from citewell.access import Role
+    from citewell.core.access import Role
     from citewell.server.keys import Scope
 
     key, text = _keys(context, home).create(

@@ -10,13 +10,13 @@ import typer
 
 from citewell.cli.home import HomeOption, JsonOption, home_of
 from citewell.cli.printing import ERROR, aside, columns, say, say_json
-from citewell.errors import CitewellError, UsageError
+from citewell.core.errors import CitewellError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from citewell.assembly import Assembly
-    from citewell.records import Maker
+    from citewell.core.records import Maker
+    from citewell.knowledge.assembly import Assembly
 
 TEMPLATE = """\
 # Citewell: every key is optional; docs/configuration.md lists them all.
@@ -40,7 +40,7 @@ def init(
     force: Annotated[bool, typer.Option(help="Write citewell.toml anew if it is there.")] = False,
 ) -> None:
     """Make an empty home with its citewell.toml. (Ingesting makes one too.)"""
-    from citewell.assembly import CONFIG_FILE
+    from citewell.knowledge.assembly import CONFIG_FILE
 
     folder = home_of(context, home)
     path = folder / CONFIG_FILE
@@ -58,7 +58,7 @@ def init(
 
 def doctor(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
     """Try every part of this installation and home; 1 when one does not work, with its remedy."""
-    from citewell.assembly import MODELS
+    from citewell.knowledge.assembly import MODELS
 
     assembly = _assembly(home_of(context, home))
     checks: dict[str, Callable[[], str]] = {
@@ -100,7 +100,7 @@ def models(context: typer.Context, json: JsonOption = False, home: HomeOption = 
 
 def _makers(assembly: Assembly) -> dict[str, Callable[[], Maker | None]]:
     """What is asked for each row; None where nothing is configured for it."""
-    from citewell.assembly import MODELS
+    from citewell.knowledge.assembly import MODELS
     from citewell.models.naming import panel_of
 
     def made(name: str) -> Maker | None:
@@ -121,7 +121,7 @@ def _makers(assembly: Assembly) -> dict[str, Callable[[], Maker | None]]:
 
 
 def _calibration(assembly: Assembly) -> Maker | None:
-    from citewell.records import Maker
+    from citewell.core.records import Maker
 
     card = assembly.card_state()
     if card.note:
@@ -131,7 +131,7 @@ def _calibration(assembly: Assembly) -> Maker | None:
 
 def _listed(make: Callable[[], Maker | None]) -> dict[str, Any]:
     """The maker's fields, with the files and the model card of what is packaged; or the error."""
-    from citewell.identity import plain
+    from citewell.core.identity import plain
     from citewell.models.cards import packaged
 
     try:
@@ -157,13 +157,13 @@ def _rows(name: str, said: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def _assembly(home: Path) -> Assembly:
-    from citewell.assembly import Assembly, load_config
+    from citewell.knowledge.assembly import Assembly, load_config
 
     return Assembly(home, load_config(home))
 
 
 def _runtime() -> str:
-    from citewell.environment import environment
+    from citewell.core.environment import environment
 
     return ", ".join(f"{name} {value}" for name, value in environment().items())
 

@@ -14,11 +14,11 @@ import typer
 
 from citewell.cli.home import HomeOption, JsonOption, open_home
 from citewell.cli.printing import aside, say, say_json, visible
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
 
 if TYPE_CHECKING:
     from citewell.evaluation.sampling import Agreement, Item, Sample
-    from citewell.knowledge import KnowledgeBase
+    from citewell.knowledge.home import KnowledgeBase
 
 KEYS = {"s": "supported", "p": "partly", "n": "not", "c": "cannot tell"}
 

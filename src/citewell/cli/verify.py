@@ -12,11 +12,11 @@ import typer
 from citewell.cli.answers import print_claims
 from citewell.cli.home import HomeOption, JsonOption, home_of
 from citewell.cli.printing import FAILED, OK, PARTIAL, USAGE, aside, code_of_claims, escaped, say, say_json
-from citewell.errors import DocumentError, UsageError
+from citewell.core.errors import DocumentError, UsageError
 
 if TYPE_CHECKING:
-    from citewell.assembly import Assembly
-    from citewell.verifying import VerifyReport
+    from citewell.answering.verifying import VerifyReport
+    from citewell.knowledge.assembly import Assembly
 
 STDIN = "-"
 _WORST = (USAGE, FAILED, PARTIAL, OK)
@@ -45,7 +45,7 @@ def verify(
     home: HomeOption = None,
 ) -> None:
     """Check an answer against its sources: 0 all verified, 3 some not supported, 5 contradicted or broken."""
-    from citewell.assembly import Assembly, load_config
+    from citewell.knowledge.assembly import Assembly, load_config
 
     sources = [*(source or ()), *(more or ())]
     if bool(jsonl) == bool(answer) or bool(answer) != bool(sources):
@@ -62,7 +62,7 @@ def verify(
 
 
 def _one(answer: str, sources: list[Path], question: str, assembly: Assembly, json: bool) -> int:
-    from citewell.verifying import verify as check
+    from citewell.answering.verifying import verify as check
 
     report = check(_text(answer), _read(sources, assembly), question or None, **_options(assembly))
     if json:
@@ -85,8 +85,8 @@ def _lines(jsonl: str, assembly: Assembly) -> int:
     all is no pass."""
     import msgspec
 
-    from citewell.records import Claim
-    from citewell.verifying import verify_json_line
+    from citewell.answering.verifying import verify_json_line
+    from citewell.core.records import Claim
 
     codes: set[int] = set()
     options = _options(assembly)

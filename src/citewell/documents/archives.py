@@ -11,8 +11,8 @@ import io
 import zipfile
 import zlib
 
-from citewell.config import Documents
-from citewell.errors import DamagedError, EncryptedError, LimitError
+from citewell.core.config import Documents
+from citewell.core.errors import DamagedError, EncryptedError, LimitError
 
 _MOST_PARTS = 20_000
 _MOST_RATIO, _RATIO_FROM = 150, 64 << 20

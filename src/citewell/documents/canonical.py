@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 
+from citewell.core.errors import EmptyDocumentError
+from citewell.core.identity import hash_bytes, hash_text
+from citewell.core.records import Cell, Document, Found, Row, Section, Table
 from citewell.documents.metadata import Metadata, first_page_date, language
-from citewell.errors import EmptyDocumentError
-from citewell.identity import hash_bytes, hash_text
-from citewell.matching.heads import joined_heads
-from citewell.records import Cell, Document, Found, Row, Section, Table
+from citewell.questions.heads import joined_heads
 
 # Nothing a reader sees: controls, soft hyphens, zero-width and direction marks, tag characters.
 _UNSEEN = re.compile(

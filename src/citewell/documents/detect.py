@@ -15,10 +15,16 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from citewell.config import Documents
+from citewell.core.config import Documents
+from citewell.core.errors import (
+    DamagedError,
+    EmptyDocumentError,
+    EncryptedError,
+    OtherKindError,
+    UnsupportedError,
+)
 from citewell.documents.archives import open_archive
 from citewell.documents.encoding import binary, decode
-from citewell.errors import DamagedError, EmptyDocumentError, EncryptedError, OtherKindError, UnsupportedError
 
 PDF, HTML, MARKDOWN, CSV, PLAIN = (
     "application/pdf",

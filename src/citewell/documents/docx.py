@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from citewell.config import Documents
+from citewell.core.config import Documents
+from citewell.core.errors import DamagedError
+from citewell.core.records import Document
 from citewell.documents.archives import open_archive
 from citewell.documents.canonical import Canonical
 from citewell.documents.formulas import linear
@@ -20,8 +22,6 @@ from citewell.documents.hiding import is_pale
 from citewell.documents.office import office_metadata
 from citewell.documents.scripts import Script, joined
 from citewell.documents.symbols import UNKNOWN, symbol
-from citewell.errors import DamagedError
-from citewell.records import Document
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"

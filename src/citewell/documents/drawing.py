@@ -12,9 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from citewell import errors
-from citewell.config import Documents
-from citewell.errors import DamagedError, LimitError
+from citewell.core import errors
+from citewell.core.config import Documents
+from citewell.core.errors import DamagedError, LimitError
 
 MAX_SCALE = 4.0
 MAX_SIDE = 4000
@@ -25,7 +25,7 @@ _NO_SUCH_PAGE = 3
 
 def draw_page(path: Path, number: int, *, scale: float, limits: Documents) -> bytes:
     """Page ``number`` (from 1) at ``scale`` pixels a point. Raises DocumentError."""
-    home = str(Path(errors.__file__).parents[1])
+    home = str(Path(errors.__file__).parents[2])
     start = f"import sys; sys.path.append({home!r}); import citewell.documents.drawing as d; d.main()"
     # -P: a module in the working folder must not take the place of one of ours.
     command = [sys.executable, "-P", "-c", start, str(path), str(number), str(scale), str(limits.memory_mb)]

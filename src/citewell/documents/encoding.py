@@ -12,7 +12,7 @@ import itertools
 import re
 import unicodedata
 
-from citewell.errors import DamagedError, UnsupportedError
+from citewell.core.errors import DamagedError, UnsupportedError
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),

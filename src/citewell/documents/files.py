@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from citewell.errors import DocumentError, LimitError, UnreadableError, UsageError
-from citewell.identity import hash_pieces
+from citewell.core.errors import DocumentError, LimitError, UnreadableError, UsageError
+from citewell.core.identity import hash_pieces
 
 _DEEPEST = 100
 _MOST_VISITS = 8  # of one folder by different links: more is a maze, not a library

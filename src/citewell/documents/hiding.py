@@ -11,8 +11,8 @@ import re
 from collections.abc import Container, Mapping
 from html.parser import HTMLParser
 
+from citewell.core.errors import LimitError
 from citewell.documents.scripts import Script
-from citewell.errors import LimitError
 
 _END = r"\s*(?:;|$|!)"
 _HIDING = re.compile(

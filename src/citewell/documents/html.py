@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from citewell.config import Documents
+from citewell.core.config import Documents
+from citewell.core.errors import DamagedError
+from citewell.core.records import Document
 from citewell.documents.canonical import Canonical
 from citewell.documents.encoding import decode
 from citewell.documents.hiding import VOID, Hiding, nested_too_deep, script_of, strikes
 from citewell.documents.metadata import Metadata, found, found_date, found_language, found_title
 from citewell.documents.scripts import Script, joined
-from citewell.errors import DamagedError
-from citewell.records import Document
 
 _WORD = re.compile(r"\w+")
 BLOCKS = frozenset(

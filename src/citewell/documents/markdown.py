@@ -10,15 +10,15 @@ import re
 import tomllib
 from typing import TYPE_CHECKING
 
-from citewell.config import Documents
+from citewell.core.config import Documents
+from citewell.core.errors import LimitError
+from citewell.core.records import Document
 from citewell.documents.canonical import Canonical
 from citewell.documents.encoding import decode
 from citewell.documents.hiding import Hidden, Hiding
 from citewell.documents.html import BLOCKS, SCRIPTS, STRUCK, Page
 from citewell.documents.metadata import Metadata, found, found_date, found_language, found_title
 from citewell.documents.scripts import Script, joined
-from citewell.errors import LimitError
-from citewell.records import Document
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from citewell.records import Found, Record
+from citewell.core.records import Found, Record
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier

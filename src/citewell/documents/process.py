@@ -14,11 +14,11 @@ from typing import IO
 
 import msgspec
 
-from citewell.config import Documents
+from citewell.core.config import Documents
+from citewell.core.errors import DocumentError, LimitError
+from citewell.core.records import Document, Record
 from citewell.documents.files import read_file
 from citewell.documents.reading import read_bytes
-from citewell.errors import DocumentError, LimitError
-from citewell.records import Document, Record
 
 
 class Request(Record, frozen=True, kw_only=True):

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from citewell.config import Documents
+from citewell.core.config import Documents
+from citewell.core.errors import DamagedError, DocumentError, LimitError
+from citewell.core.records import Document
 from citewell.documents.detect import CSV, DOCX, HTML, JSON, MARKDOWN, PDF, PLAIN, XLSX, detect
 from citewell.documents.docx import DocxReader
 from citewell.documents.html import HtmlReader
@@ -20,11 +22,9 @@ from citewell.documents.markdown import MarkdownReader
 from citewell.documents.metadata import language
 from citewell.documents.tables import CsvReader, XlsxReader
 from citewell.documents.text import TextReader
-from citewell.errors import DamagedError, DocumentError, LimitError
-from citewell.records import Document
 
 if TYPE_CHECKING:
-    from citewell.ports import Reader
+    from citewell.core.ports import Reader
 
 
 def _pdf(limits: Documents) -> Reader:

@@ -19,15 +19,15 @@ from decimal import ROUND_HALF_UP, Decimal
 from itertools import chain
 from typing import Any
 
-from citewell.config import Documents
+from citewell.core.config import Documents
+from citewell.core.errors import DamagedError, LimitError, UnsupportedError
+from citewell.core.records import Document
 from citewell.documents.archives import open_archive
 from citewell.documents.canonical import Canonical, heads_numbers, numeric_columns
 from citewell.documents.detect import dialect
 from citewell.documents.encoding import decode
 from citewell.documents.office import office_metadata
 from citewell.documents.scripts import Script, joined
-from citewell.errors import DamagedError, LimitError, UnsupportedError
-from citewell.records import Document
 
 _MOST_CELL = 1 << 20
 _LOOKED_AT = 50  # rows of a table, to tell whether others go on with it

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from citewell.core.identity import hash_bytes, hash_text
+from citewell.core.records import Document
 from citewell.documents.canonical import Canonical
 from citewell.documents.encoding import decode
 from citewell.documents.metadata import found, language
-from citewell.identity import hash_bytes, hash_text
-from citewell.records import Document
 
 _BULLET = re.compile(r"\s*(?:[-*•–·‣]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+\S")
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+[A-Z]")

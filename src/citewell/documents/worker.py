@@ -20,11 +20,11 @@ from typing import IO
 
 import msgspec
 
-from citewell import errors
-from citewell.config import Documents
+from citewell.core import errors
+from citewell.core.config import Documents
+from citewell.core.errors import DamagedError, DocumentError, LimitError
+from citewell.core.records import Document
 from citewell.documents.process import Reply, Request, write_frame
-from citewell.errors import DamagedError, DocumentError, LimitError
-from citewell.records import Document
 
 _STARTING_S = 60.0  # importing the readers on a cold disk is not the file's fault
 _GROWN = 0.5  # of the memory bound
@@ -87,7 +87,7 @@ class ParsingWorker:
             return self._process, False
         self.close()
         # -P: a module in the working folder must not take the place of one of ours.
-        home = str(Path(errors.__file__).parents[1])
+        home = str(Path(errors.__file__).parents[2])
         start = f"import sys; sys.path.append({home!r}); import citewell.documents.process as p; p.main()"
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", start],

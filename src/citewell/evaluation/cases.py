@@ -1,6 +1,7 @@
 """Case files: one question a line, with what a right outcome is.
 
-In: JSON lines of :class:`citewell.records.Case`. Out: the cases, or one error that names the line and what to
+In: JSON lines of :class:`citewell.core.records.Case`. Out: the cases, or one error that names the line and
+what to
 do; and the reverse. A case that says neither what is expected, nor where it stands, nor why there is no
 answer is allowed: it is asked, and what needs a label stays unscored. Knows nothing about pipelines.
 """
@@ -14,9 +15,9 @@ from typing import Any
 
 import msgspec
 
-from citewell.errors import UsageError
-from citewell.identity import hash_value
-from citewell.records import Case
+from citewell.core.errors import UsageError
+from citewell.core.identity import hash_value
+from citewell.core.records import Case
 
 _KEYS = {"this case": tuple(Case.__struct_fields__), "a span": ("document", "quote")}
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from citewell.core.identity import plain
+from citewell.core.records import Record
 from citewell.evaluation.bootstrap import paired
 from citewell.evaluation.measures import ALL, Latency, Measure, latencies
 from citewell.evaluation.results import Outcome, Run, Score, Timings
-from citewell.identity import plain
-from citewell.records import Record
 
 FEWEST = 6
 """Cases that must differ: five that all go one way do so by chance more than 1 time in 20 (sign test)."""

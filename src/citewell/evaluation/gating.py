@@ -24,10 +24,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
+from citewell.core.records import Record
 from citewell.evaluation.measures import BY_NAME
 from citewell.evaluation.results import Result, Run
-from citewell.records import Record
 
 KEYS = ("model", "prompt", "config", "index", "cases", "answers", "runs", "top_k", "judge", "citewell")
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from citewell.records import Record
+from citewell.core.records import Record
 
 _SEED, _DRAWS, _STEPS = 20260101, 2_000, 60
 

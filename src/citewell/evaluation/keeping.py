@@ -11,10 +11,10 @@ from pathlib import Path
 
 import msgspec
 
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
+from citewell.core.records import Record
+from citewell.core.replacing import replace_file
 from citewell.evaluation.results import CaseTiming, Key, Outcome
-from citewell.records import Record
-from citewell.replacing import replace_file
 
 
 class Done(Record, frozen=True, kw_only=True):

@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
-from citewell.errors import UsageError
-from citewell.records import Record
+from citewell.core.errors import UsageError
+from citewell.core.records import Record
 
 LABELS: Mapping[str, bool] = {
     **dict.fromkeys(("supported", "entailment", "faithful", "true", "yes"), True),

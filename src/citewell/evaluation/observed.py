@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from citewell.evaluation.results import CaseTiming
-from citewell.records import (
+from citewell.core.records import (
     Case,
     Claim,
     ConfidenceReport,
@@ -20,6 +19,7 @@ from citewell.records import (
     Record,
     TokenUsage,
 )
+from citewell.evaluation.results import CaseTiming
 
 
 class Observed(Record, frozen=True, kw_only=True):

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import asdict
 
-from citewell.errors import CitewellError
+from citewell.core.errors import CitewellError
+from citewell.core.records import Case, Passage
 from citewell.evaluation.judging.relevance import Located, hits, locate
 from citewell.evaluation.judging.rightness import judged_right
 from citewell.evaluation.judging.support import judge
@@ -18,7 +19,6 @@ from citewell.evaluation.measures import ALL
 from citewell.evaluation.observed import Judged, Observed
 from citewell.evaluation.pipelines import Pipeline
 from citewell.evaluation.results import CaseTiming, Found, Outcome, Score
-from citewell.records import Case, Passage
 from citewell.verification.verifier import Verifier
 
 

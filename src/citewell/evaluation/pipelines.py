@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from citewell.access import EVALUATION
-from citewell.errors import EvidenceError, UsageError
+from citewell.core.access import EVALUATION
+from citewell.core.errors import EvidenceError, UsageError
+from citewell.core.records import Answer, Case, Claim, Decision, Maker, Measure, Passage
 from citewell.evaluation.judging.relevance import Located, locate
 from citewell.evaluation.observed import Observed
 from citewell.evaluation.recorded import Recorded
 from citewell.evaluation.results import CaseTiming
-from citewell.records import Answer, Case, Claim, Decision, Maker, Measure, Passage
 
 if TYPE_CHECKING:
-    from citewell.assembly import Assembly
-    from citewell.knowledge import KnowledgeBase
+    from citewell.knowledge.assembly import Assembly
+    from citewell.knowledge.home import KnowledgeBase
 
 
 _NAMELESS = 'no source of the answers carries the id of a document that a case names: give each its "id"'
@@ -64,7 +64,7 @@ class HomePipeline:
     answers = nameless = ""
 
     def __init__(self, kb: KnowledgeBase, *, runs: int = 1, top_k: int | None = None) -> None:
-        from citewell.knowledge import KnowledgeBase
+        from citewell.knowledge.home import KnowledgeBase
 
         # Nobody is called about a question that nobody asked.
         self._asked = KnowledgeBase(kb.parts.without_escalation())
@@ -152,8 +152,8 @@ class RecordedPipeline:
         return (self._assembly.entailer.maker,)
 
     def _checked(self, case: Case, recorded: Recorded) -> Observed:
-        from citewell.claims import parse_answer
-        from citewell.verifying import caller_passages, verify
+        from citewell.answering.verifying import caller_passages, verify
+        from citewell.verification.claims import parse_answer
 
         report = verify(
             recorded.answer,
@@ -200,7 +200,7 @@ def _document_ids(recorded: Recorded) -> Iterable[str]:
 def _as_cited(answer: str, claims: Sequence[Claim], passages: Sequence[Passage]) -> tuple[Claim, ...]:
     """The claims with the citations that the answer itself makes. What cites nothing is checked against every
     source all the same, and ``verify`` says which one holds it; but that is not the writer's citation."""
-    from citewell.claims import parse_answer, resolve_label
+    from citewell.verification.claims import parse_answer, resolve_label
 
     ids = [passage.chunk.document_id for passage in passages]
     own = {

@@ -21,9 +21,9 @@ from typing import Annotated, Any
 
 import msgspec
 
-from citewell.errors import UsageError
-from citewell.identity import hash_bytes
-from citewell.records import Answer, Case, Decision, Record
+from citewell.core.errors import UsageError
+from citewell.core.identity import hash_bytes
+from citewell.core.records import Answer, Case, Decision, Record
 
 _NO_CASE = (
     'give it the "id" of its case; `citewell eval import` makes cases and answers of other tools\' records'

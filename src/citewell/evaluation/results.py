@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from citewell.errors import UsageError
-from citewell.records import Case, Claim, ConfidenceReport, Conflict, Maker, Record, Stage, TokenUsage
-from citewell.replacing import replace_file
+from citewell.core.errors import UsageError
+from citewell.core.records import Case, Claim, ConfidenceReport, Conflict, Maker, Record, Stage, TokenUsage
+from citewell.core.replacing import replace_file
 
 FORMAT = 1
 

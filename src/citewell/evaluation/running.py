@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from citewell.clock import written
-from citewell.environment import environment
+from citewell.core.clock import written
+from citewell.core.environment import environment
+from citewell.core.identity import hash_value
+from citewell.core.ports import Clock
+from citewell.core.records import Case, Maker
 from citewell.evaluation.bootstrap import interval
 from citewell.evaluation.cases import hash_cases
 from citewell.evaluation.keeping import Keeper
@@ -35,16 +38,13 @@ from citewell.evaluation.results import (
     Timings,
 )
 from citewell.evaluation.sealing import seal_run
-from citewell.identity import hash_value
+from citewell.knowledge.sealing import prompt_hashes
 from citewell.models.remembering import RememberingEntailer
-from citewell.ports import Clock
-from citewell.records import Case, Maker
-from citewell.sealing import prompt_hashes
 from citewell.verification.verifier import Verifier
 
 if TYPE_CHECKING:
-    from citewell.assembly import Assembly
-    from citewell.knowledge import KnowledgeBase
+    from citewell.knowledge.assembly import Assembly
+    from citewell.knowledge.home import KnowledgeBase
 
 CODE = "citewell-evaluation/2"
 """Who makes what exact code decides; a change of any definition is a new number here."""

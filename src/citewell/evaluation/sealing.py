@@ -6,8 +6,8 @@ In: a run and the log. Out: one entry of kind ``evaluation``. Knows nothing abou
 from __future__ import annotations
 
 from citewell.audit import EntryKind, Log
+from citewell.core.identity import hash_value, plain
 from citewell.evaluation.results import Run
-from citewell.identity import hash_value, plain
 
 
 def seal_run(log: Log, run: Run) -> str:

@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from citewell.config import Gate
+from citewell.core.config import Gate
+from citewell.core.ports import Extractor, GenerationRequest
+from citewell.core.prompts.loading import hash_of
+from citewell.core.records import Draft, DraftClaim, Kind, Maker, Passage, Quote, Record
 from citewell.generation.frames import CELL, JOINER, LEFT_OPEN, ROW, WORKED, cell_frame, place_of
 from citewell.generation.working import WORKING, Worked, work_out
-from citewell.matching.calculation.formulae import is_answer
-from citewell.matching.cells import CellAnswer, label_span, text_of
-from citewell.matching.evidence import find_evidence
-from citewell.matching.naming import usable
-from citewell.matching.prose import SentenceAnswer
-from citewell.matching.questions import left_open, read_question
-from citewell.matching.rows import joined
-from citewell.ports import Extractor, GenerationRequest
-from citewell.prompts.loading import hash_of
-from citewell.records import Draft, DraftClaim, Kind, Maker, Passage, Quote, Record
+from citewell.questions.calculation.formulae import is_answer
+from citewell.questions.cells import CellAnswer, label_span, text_of
+from citewell.questions.evidence import find_evidence
+from citewell.questions.naming import usable
+from citewell.questions.parsing import left_open, read_question
+from citewell.questions.prose import SentenceAnswer
+from citewell.questions.rows import joined
 
 NAME = "citewell-extractive/1"
 FRAMES = (CELL, ROW, LEFT_OPEN, WORKED, WORKING)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from citewell.matching.cells import CellAnswer
-from citewell.prompts.loading import load_prompt
-from citewell.records import Chunk
+from citewell.core.prompts.loading import load_prompt
+from citewell.core.records import Chunk
+from citewell.questions.cells import CellAnswer
 
 CELL = load_prompt("frame_cell", ("place", "head", "units"))
 ROW = load_prompt("frame_row", ("place", "units"))

@@ -11,9 +11,9 @@ import json
 import re
 from collections.abc import Callable, Sequence
 
-from citewell.claims.phrases import ABSTENTIONS
+from citewell.core.records import Passage
 from citewell.generation.sources import defuse
-from citewell.records import Passage
+from citewell.verification.claims.phrases import ABSTENTIONS
 
 _STATEMENT = r'/[^\[\]\n"\u201c\u201d]{1,400}[.!?]/'
 

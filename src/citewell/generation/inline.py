@@ -2,7 +2,7 @@
 
 In: a completion, prose included. Out: its text without the evidence markers, and for each the stretch it
 speaks for: the sentence behind it, or the sentence it closes. Other markers stay in the text for
-:mod:`citewell.claims` to read. Knows nothing about models or JSON.
+:mod:`citewell.verification.claims` to read. Knows nothing about models or JSON.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import itertools
 import re
 from collections.abc import Sequence
 
+from citewell.core.records import Quote, Record
+from citewell.core.sentences import sentence_spans
 from citewell.generation.marked import Evidenced, Written, read_marked
 from citewell.generation.sources import Sources
-from citewell.records import Quote, Record
-from citewell.sentences import sentence_spans
 
 _OPEN, _CLOSE = r"[\[\u3010\uff3b]", r"[\]\u3011\uff3d]"
 _EVIDENCE = re.compile(

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from citewell.claims import Parsed, ParsedClaim, PieceKind, parse_answer, read_markers
+from citewell.core.records import DraftClaim, Kind, Quote, Record
 from citewell.generation.sources import Sources
-from citewell.records import DraftClaim, Kind, Quote, Record
+from citewell.verification.claims import Parsed, ParsedClaim, PieceKind, parse_answer, read_markers
 
 _HALF = re.compile(r"[\[\u3010\uff3b][^\]\u3011\uff3d\n]{0,600}$")
 _MISSING = re.compile(r"[ \t]*\[\s*missing\s*:\s*([^\[\]\n]+)\]", re.IGNORECASE)

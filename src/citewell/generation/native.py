@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from citewell.core.ports import Pointer, Segment
+from citewell.core.records import Quote
 from citewell.generation.marked import Evidenced, Written, read_marked
 from citewell.generation.sources import Sources
-from citewell.ports import Pointer, Segment
-from citewell.records import Quote
 
 
 def read_native(segments: Sequence[Segment], sources: Sources) -> Written:

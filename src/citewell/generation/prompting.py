@@ -6,13 +6,13 @@ that is in it. Knows nothing about who answers or how the answer is read.
 
 from __future__ import annotations
 
-from citewell.claims.phrases import ABSTENTIONS
-from citewell.config import Writer
+from citewell.core.config import Writer
+from citewell.core.ports import Form, GenerationRequest, Prompted
+from citewell.core.prompts.loading import Prompt, load_prompt
 from citewell.generation.grammar import GRAMMARS
 from citewell.generation.sources import BLOCK, Sources, defuse
 from citewell.generation.structured import SCHEMA
-from citewell.ports import Form, GenerationRequest, Prompted
-from citewell.prompts.loading import Prompt, load_prompt
+from citewell.verification.claims.phrases import ABSTENTIONS
 
 RULES = load_prompt("writer_rules", ("abstention",))
 QUESTION = load_prompt("writer_question", ("sources", "strict", "question", "parts"))

@@ -12,9 +12,9 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from citewell.ports import SourceText
-from citewell.prompts.loading import load_prompt
-from citewell.records import Passage, Quote
+from citewell.core.ports import SourceText
+from citewell.core.prompts.loading import load_prompt
+from citewell.core.records import Passage, Quote
 from citewell.verification.verbatim import find_verbatim
 
 BLOCK = load_prompt("writer_source", ("label", "title", "author", "date", "content"))

@@ -13,10 +13,10 @@ from typing import Any
 
 import msgspec
 
-from citewell.claims.structured import Stated, is_structured, spaced, stated_in
+from citewell.core.records import Kind
 from citewell.generation.marked import Evidenced, Written, read_marked
 from citewell.generation.sources import Sources
-from citewell.records import Kind
+from citewell.verification.claims.structured import Stated, is_structured, spaced, stated_in
 
 _EVIDENCE = {
     "type": "object",

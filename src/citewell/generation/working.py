@@ -3,7 +3,8 @@
 In: a question and the cells that were found for its operands. Out: :class:`Worked` values: the calculation
 in words and in the numbers as printed, with its result, and the cells it stands on. Nothing is worked out
 when an operand is missing, is printed at another scale than the rest, or stands in another document. Whether
-it is right is checked elsewhere, from question, claim and quotes alone (:mod:`citewell.checking.computing`).
+it is right is checked elsewhere, from question, claim and quotes alone
+(:mod:`citewell.verification.checking.computing`).
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from citewell.matching.calculation.expressions import Leaf, mapped, shown, worked
-from citewell.matching.calculation.formulae import Working, all_workings
-from citewell.matching.calculation.named import leaf_of, named_leaves
-from citewell.matching.calculation.operands import Operand, operands_of, result_of, unfit
-from citewell.matching.cells import CellAnswer
-from citewell.matching.naming import of_the_named
-from citewell.matching.questions import read_question
-from citewell.prompts.loading import load_prompt
-from citewell.records import Passage, Record
+from citewell.core.prompts.loading import load_prompt
+from citewell.core.records import Passage, Record
+from citewell.questions.calculation.expressions import Leaf, mapped, shown, worked
+from citewell.questions.calculation.formulae import Working, all_workings
+from citewell.questions.calculation.named import leaf_of, named_leaves
+from citewell.questions.calculation.operands import Operand, operands_of, result_of, unfit
+from citewell.questions.cells import CellAnswer
+from citewell.questions.naming import of_the_named
+from citewell.questions.parsing import read_question
 
 WORKING = load_prompt("frame_working", ("what", "working", "result"))
 

@@ -12,9 +12,13 @@ from collections.abc import Callable
 
 import msgspec
 
-from citewell.claims.structured import is_structured
-from citewell.config import Writer
-from citewell.errors import ConfigError, FormRefusedError, GeneratorError
+from citewell.core.config import Writer
+from citewell.core.errors import ConfigError, FormRefusedError, GeneratorError
+from citewell.core.independence import wrote
+from citewell.core.ports import Completion, Form, GenerationRequest, LanguageModel
+from citewell.core.prompts.loading import hash_of
+from citewell.core.records import Draft, Maker
+from citewell.core.sentences import sentence_spans
 from citewell.generation.grammar import GRAMMARS
 from citewell.generation.inline import read_inline
 from citewell.generation.marked import Written
@@ -22,12 +26,8 @@ from citewell.generation.native import read_native
 from citewell.generation.prompting import prompt_files, prompt_for
 from citewell.generation.sources import MOST_SOURCES, Sources
 from citewell.generation.structured import read_structured
-from citewell.independence import wrote
-from citewell.matching.naming import usable
-from citewell.ports import Completion, Form, GenerationRequest, LanguageModel
-from citewell.prompts.loading import hash_of
-from citewell.records import Draft, Maker
-from citewell.sentences import sentence_spans
+from citewell.questions.naming import usable
+from citewell.verification.claims.structured import is_structured
 
 AUTO = "auto"
 _BOUNDARY = '.!?}]\n"'

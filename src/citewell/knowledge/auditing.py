@@ -2,7 +2,8 @@
 
 In: the parts of a home. Out: values. Whoever reads other people's records through it leaves an entry, which
 names the readers by what they say of themselves and the people asked for by pseudonym. What its caller may
-not see does not exist in it (:mod:`citewell.knowledge.seeing`). Knows nothing about terminals, files or HTTP.
+not see does not exist in it (:mod:`citewell.knowledge.visibility`). Knows nothing about terminals, files
+or HTTP.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.access import OWNER, Caller, Role
 from citewell.audit.entries import EntryKind
 from citewell.audit.erasure import Erasure, erase
 from citewell.audit.holds import Hold, holds_in_force, lift_hold, place_hold
@@ -24,24 +24,25 @@ from citewell.audit.postings import Postings
 from citewell.audit.question import AuditQuery
 from citewell.audit.retention import Expiry, expire
 from citewell.audit.visible import VisibleQueries
-from citewell.errors import UsageError
-from citewell.evidence.catalogue import absent
-from citewell.identity import plain
-from citewell.knowledge.seeing import Seeing, named_by, requests_in
-from citewell.records import AuditRecord, Citation, Trace
-from citewell.revisiting.comparing import Replay
-from citewell.revisiting.recalling import Notice, notice_of, readers_of, seal_notice
-from citewell.revisiting.rechecking import Recheck, Resolution, Revisiting, Today
-from citewell.revisiting.replaying import replayed
+from citewell.core.access import OWNER, Caller, Role
+from citewell.core.errors import UsageError
+from citewell.core.identity import plain
+from citewell.core.records import AuditRecord, Citation, Trace
+from citewell.documents.evidence.catalogue import absent
+from citewell.knowledge.revisiting.comparing import Replay
+from citewell.knowledge.revisiting.recalling import Notice, notice_of, readers_of, seal_notice
+from citewell.knowledge.revisiting.rechecking import Recheck, Resolution, Revisiting, Today
+from citewell.knowledge.revisiting.replaying import replayed
+from citewell.knowledge.visibility import Seeing, named_by, requests_in
 
 if TYPE_CHECKING:
-    from citewell.assembly import Assembly
     from citewell.audit.entries import Entry
     from citewell.audit.receipts import Receipt
+    from citewell.knowledge.assembly import Assembly
 
 
 class Auditing:
-    """Made by :attr:`citewell.knowledge.KnowledgeBase.audit`."""
+    """Made by :attr:`citewell.knowledge.home.KnowledgeBase.audit`."""
 
     def __init__(self, parts: Assembly, caller: Caller = OWNER, shared: Auditing | None = None) -> None:
         self._parts, self._caller, self._shared = parts, caller, shared or self

@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from citewell import ingesting
 from citewell.audit.entries import EntryKind
+from citewell.core.errors import UsageError
+from citewell.documents import ingesting
+from citewell.documents.ingesting import IngestReport, Progress
 from citewell.documents.worker import ParsingWorker
-from citewell.errors import UsageError
-from citewell.ingesting import IngestReport, Progress
-from citewell.sealing import seal_ingest
+from citewell.knowledge.sealing import seal_ingest
 
 if TYPE_CHECKING:
-    from citewell.assembly import Assembly
+    from citewell.knowledge.assembly import Assembly
 
 
 def refuse(paths: Sequence[object], document_id: object) -> None:
@@ -43,7 +43,8 @@ def ingest(
     progress: Progress | None,
     sees: Callable[[Iterable[str]], bool],
 ) -> IngestReport:
-    """See :func:`citewell.ingesting.ingest`; the log commits to the text of everything that was read."""
+    """See :func:`citewell.documents.ingesting.ingest`; the log commits to the text of everything that was
+    read."""
     try:
         with ParsingWorker(parts.config.documents) as worker:
             report = ingesting.ingest(

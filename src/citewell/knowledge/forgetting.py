@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 from citewell.audit.holds import holds_in_force
 from citewell.audit.keys import session_in
 from citewell.audit.question import AuditQuery
-from citewell.clock import written
+from citewell.core.clock import written
 
 if TYPE_CHECKING:
     from citewell.audit.log import Log
     from citewell.audit.pages import Queries
-    from citewell.evidence.sqlite import SqliteEvidence
-    from citewell.feedback import FeedbackStore
-    from citewell.ports import Clock
-    from citewell.traces import SharedTraces, SqliteTraces
+    from citewell.core.ports import Clock
+    from citewell.documents.evidence.sqlite import SqliteEvidence
+    from citewell.knowledge.feedback import FeedbackStore
+    from citewell.knowledge.traces import SharedTraces, SqliteTraces
 
 
 _ON_ITS_WAY = timedelta(minutes=10)

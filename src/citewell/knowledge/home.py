@@ -2,7 +2,7 @@
 
 In: files and questions. Out: reports, answers, records. Everything that changes the home, and every
 read of the log's contents, leaves an entry in its audit log. What its caller may not see does not exist in it
-(:mod:`citewell.knowledge.seeing`). Knows nothing about terminals, HTTP or models.
+(:mod:`citewell.knowledge.visibility`). Knows nothing about terminals, HTTP or models.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from citewell.access import OWNER, Caller, Role, texts
-from citewell.assembly import Assembly
-from citewell.config import Config
-from citewell.errors import EvidenceError, UsageError
-from citewell.records import ISSUE, Answer, AuditRecord, Document, Passage, Trace
-from citewell.sealing import failures
+from citewell.core.access import OWNER, Caller, Role, texts
+from citewell.core.config import Config
+from citewell.core.errors import EvidenceError, UsageError
+from citewell.core.records import ISSUE, Answer, AuditRecord, Document, Passage, Trace
+from citewell.knowledge.assembly import Assembly
+from citewell.knowledge.sealing import failures
 
 if TYPE_CHECKING:
     from citewell.answering.streaming import Event, Tell
-    from citewell.confidence.cards import CardState, Today
-    from citewell.evidence.catalogue import CatalogueEntry
-    from citewell.feedback import Feedback
-    from citewell.ingesting import FileOutcome, IngestReport, Progress
+    from citewell.core.ports import Entailer
+    from citewell.core.records import AuditRecord
+    from citewell.documents.evidence.catalogue import CatalogueEntry
+    from citewell.documents.ingesting import FileOutcome, IngestReport, Progress
     from citewell.knowledge.auditing import Auditing
+    from citewell.knowledge.feedback import Feedback
     from citewell.knowledge.logkeeping import LogKeeping
     from citewell.knowledge.reviewing import Reviewing
-    from citewell.knowledge.seeing import Seeing
-    from citewell.ports import Entailer
-    from citewell.records import AuditRecord
+    from citewell.knowledge.visibility import Seeing
     from citewell.retrieval import Filters
+    from citewell.verification.confidence.cards import CardState, Today
 
 
 class KnowledgeBase:
@@ -83,7 +83,8 @@ class KnowledgeBase:
         document_id: str | None = None,
         progress: Progress | None = None,
     ) -> IngestReport:
-        """Brings the knowledge base up to date with files and folders; see :func:`citewell.ingesting.ingest`.
+        """Brings the knowledge base up to date with files and folders; see
+        :func:`citewell.documents.ingesting.ingest`.
 
         A file that cannot be read is in the report with its remedy; the others go on. Raises UsageError for
         what is no path or id and when another ingest is writing, AccessError when the caller may not, or
@@ -135,7 +136,7 @@ class KnowledgeBase:
         request_id: str = "",
     ) -> Answer:
         """The accountable pass; its record is durable when this returns. ``tell`` hears it being made;
-        ``request_id`` is one of :func:`citewell.identity.request_id`, drawn here when empty.
+        ``request_id`` is one of :func:`citewell.core.identity.request_id`, drawn here when empty.
 
         ``user`` and ``groups`` are the caller's own when not given; ``groups`` may narrow them. The owner
         says both: without groups a question of theirs looks into what carries no access list.
@@ -197,7 +198,7 @@ class KnowledgeBase:
 
     def document(self, document_id: str, version: str = "") -> Document:
         """One version, the newest when none is named. Raises EvidenceError when it is not there."""
-        from citewell.evidence.catalogue import absent
+        from citewell.documents.evidence.catalogue import absent
 
         self._parts.must_be_there()
         seen = self.seeing.document(document_id)
@@ -257,7 +258,8 @@ class KnowledgeBase:
     ) -> Feedback:
         """What somebody did with an answer: sealed, kept beside its trace, raised as its flag.
 
-        ``signal`` is a :class:`citewell.feedback.Signal`; ``claim`` counts from 1; ``meta`` says more, as
+        ``signal`` is a :class:`citewell.knowledge.feedback.Signal`; ``claim`` counts from 1; ``meta`` says
+        more, as
         ``{"because": "..."}``. Said twice it is kept once. Raises UsageError for what is not there.
         """
         self._parts.must_be_there()
@@ -312,7 +314,8 @@ class KnowledgeBase:
         return self.answer_of(self.audit.record(request_id))
 
     def answer_of(self, record: AuditRecord) -> Answer:
-        """The answer of a record that was read; see :func:`citewell.revisiting.recounting.answer_of`."""
+        """The answer of a record that was read; see
+        :func:`citewell.knowledge.revisiting.recounting.answer_of`."""
         from citewell.knowledge.requests import answer_again
 
         answer = answer_again(self._parts, record)
@@ -321,7 +324,7 @@ class KnowledgeBase:
 
     def verify_line(self, line: str | bytes) -> bytes:
         """One line of ``citewell verify --jsonl`` in and out, by this home's models; nothing is kept."""
-        from citewell.verifying import verify_json_line
+        from citewell.answering.verifying import verify_json_line
 
         parts = self._parts
         return verify_json_line(

@@ -16,22 +16,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from citewell.access import Caller, Role
-from citewell.assembly import AUDIT_FILE, TABLES_FILE, Assembly
-from citewell.audit.deeds import Finding
 from citewell.audit.growth import Growth, growth_since
 from citewell.audit.rederiving import ANEW, differing
-from citewell.environment import environment
-from citewell.errors import LogError
-from citewell.knowledge.seeing import Seeing
-from citewell.sealing import prompt_hashes
+from citewell.audit.tampering import Finding
+from citewell.core.access import Caller, Role
+from citewell.core.environment import environment
+from citewell.core.errors import LogError
+from citewell.knowledge.assembly import AUDIT_FILE, TABLES_FILE, Assembly
+from citewell.knowledge.sealing import prompt_hashes
+from citewell.knowledge.visibility import Seeing
 
 if TYPE_CHECKING:
     from citewell.audit import CheckReport, Log
     from citewell.audit.keys import FolderKeys
     from citewell.audit.log import Proof
     from citewell.audit.publishing import Publication
-    from citewell.evidence.sqlite import SqliteEvidence
+    from citewell.documents.evidence.sqlite import SqliteEvidence
 
 
 _BESIDE = ("evidence", "prompt", "signature")
@@ -39,7 +39,7 @@ _BESIDE = ("evidence", "prompt", "signature")
 
 
 class LogKeeping:
-    """Made by :attr:`citewell.knowledge.KnowledgeBase.log`."""
+    """Made by :attr:`citewell.knowledge.home.KnowledgeBase.log`."""
 
     def __init__(self, parts: Assembly, caller: Caller) -> None:
         self._parts, self._caller = parts, caller
@@ -164,7 +164,7 @@ class LogKeeping:
         if os.access(home, os.W_OK):
             yield self._parts.evidence
             return
-        from citewell.evidence.sqlite import SqliteEvidence
+        from citewell.documents.evidence.sqlite import SqliteEvidence
 
         with tempfile.TemporaryDirectory(prefix="citewell-evidence-") as folder:
             for file in home.glob("evidence.sqlite*"):

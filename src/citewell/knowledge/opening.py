@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from citewell.assembly import Assembly, load_config
-from citewell.config import Config, Verification
-from citewell.errors import ConfigError
+from citewell.core.config import Config, Verification
+from citewell.core.errors import ConfigError
+from citewell.knowledge.assembly import Assembly, load_config
 from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
-    from citewell.ports import Clock, Embedder, Entailer
-    from citewell.verifying import Source, VerifyReport
+    from citewell.answering.verifying import Source, VerifyReport
+    from citewell.core.ports import Clock, Embedder, Entailer
 
 
 def open(home: str | Path, *, config: Config | None = None, clock: Clock | None = None) -> KnowledgeBase:
@@ -42,9 +42,9 @@ def verify(
     settings: Verification | None = None,
     one_claim: bool = False,
 ) -> VerifyReport:
-    """Any answer against any sources, without a home; see :func:`citewell.verifying.verify`."""
+    """Any answer against any sources, without a home; see :func:`citewell.answering.verifying.verify`."""
     # Imported on first use: its word lists and patterns take longer than `import citewell` may.
-    from citewell import verifying
+    from citewell.answering import verifying
 
     return verifying.verify(
         answer,

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from citewell.answering.answering import Answering, journal_of
 from citewell.answering.asking import Ask
-from citewell.environment import environment
-from citewell.errors import UsageError
-from citewell.knowledge.seeing import Seeing, SeenTraces
-from citewell.records import Answer, AuditRecord
-from citewell.revisiting.recounting import answer_of
+from citewell.core.environment import environment
+from citewell.core.errors import UsageError
+from citewell.core.records import Answer, AuditRecord
+from citewell.knowledge.revisiting.recounting import answer_of
+from citewell.knowledge.visibility import Seeing, SeenTraces
 
 if TYPE_CHECKING:
-    from citewell.assembly import Assembly
+    from citewell.knowledge.assembly import Assembly
 
 
 def pass_for(parts: Assembly, ask: Ask, seeing: Callable[[], Seeing] | None) -> Answering:
@@ -37,7 +37,8 @@ def pass_for(parts: Assembly, ask: Ask, seeing: Callable[[], Seeing] | None) -> 
 
 
 def answer_again(parts: Assembly, record: AuditRecord) -> Answer:
-    """See :func:`citewell.revisiting.recounting.answer_of`: the stores give what the record does not hold."""
+    """See :func:`citewell.knowledge.revisiting.recounting.answer_of`: the stores give what the record does
+    not hold."""
     names = {result.chunk_id for result in record.retrieval_results}
     try:
         chunks = parts.index.at(record.index_version).named(names) if names else []

@@ -19,23 +19,23 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.access import EVALUATION, OWNER, Caller, Role
 from citewell.audit import AuditQuery, EntryKind
 from citewell.audit.bodies import UNREADABLE
 from citewell.audit.keys import asker
 from citewell.audit.question import ANY
-from citewell.clock import stamp
-from citewell.errors import EvidenceError, UsageError
-from citewell.feedback import Feedback, Review, documents_of
-from citewell.feedback.queue import BY, OPEN, Group, QueueItem, grouped, item_of, topics_in
-from citewell.feedback.signals import TROUBLE
-from citewell.feedback.store import ACCEPTED, DISMISSED
-from citewell.identity import plain
-from citewell.records import AuditRecord, Case, CaseSpan, Record, Status
-from citewell.replacing import replace_file
+from citewell.core.access import EVALUATION, OWNER, Caller, Role
+from citewell.core.clock import stamp
+from citewell.core.errors import EvidenceError, UsageError
+from citewell.core.identity import plain
+from citewell.core.records import AuditRecord, Case, CaseSpan, Record, Status
+from citewell.core.replacing import replace_file
+from citewell.knowledge.feedback import Feedback, Review, documents_of
+from citewell.knowledge.feedback.queue import BY, OPEN, Group, QueueItem, grouped, item_of, topics_in
+from citewell.knowledge.feedback.signals import TROUBLE
+from citewell.knowledge.feedback.store import ACCEPTED, DISMISSED
 
 if TYPE_CHECKING:
-    from citewell.assembly import Assembly
+    from citewell.knowledge.assembly import Assembly
     from citewell.knowledge.auditing import Auditing
 
 MOST = 1_000
@@ -75,7 +75,7 @@ class Written(Record, frozen=True, kw_only=True):
 
 
 class Reviewing:
-    """Made by :attr:`citewell.knowledge.KnowledgeBase.review`.
+    """Made by :attr:`citewell.knowledge.home.KnowledgeBase.review`.
 
     For curators and auditors, who see the answers all of whose documents they may see: another one does not
     exist for them. They read and decide under their own name. Raises AccessError for anybody else.

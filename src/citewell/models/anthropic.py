@@ -13,11 +13,11 @@ from typing import Any
 
 import msgspec
 
-from citewell.config import Writer
-from citewell.errors import GeneratorError, MissingExtraError, ModelError
+from citewell.core.config import Writer
+from citewell.core.errors import GeneratorError, MissingExtraError, ModelError
+from citewell.core.ports import Completion, Form, Pointer, Prompted, Segment
+from citewell.core.records import Maker, TokenUsage
 from citewell.models.calling import Calling, Over, listening, priced, transport_errors
-from citewell.ports import Completion, Form, Pointer, Prompted, Segment
-from citewell.records import Maker, TokenUsage
 
 
 class AnthropicModel:

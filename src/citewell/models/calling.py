@@ -20,9 +20,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from citewell.config import Writer
-from citewell.errors import FormRefusedError, GeneratorError
-from citewell.records import TokenUsage
+from citewell.core.config import Writer
+from citewell.core.errors import FormRefusedError, GeneratorError
+from citewell.core.records import TokenUsage
 
 Result = TypeVar("Result")
 Heard = TypeVar("Heard")

@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from citewell.records import Maker
-from citewell.weights import WEIGHTS, read_card
+from citewell.core.records import Maker
+from citewell.core.weights import WEIGHTS, read_card
 
 
 class Packaged(NamedTuple):

@@ -11,9 +11,9 @@ from hashlib import blake2b
 
 import numpy as np
 
-from citewell.identity import hash_text
-from citewell.ports import Vectors
-from citewell.records import Entailment, Maker
+from citewell.core.identity import hash_text
+from citewell.core.ports import Vectors
+from citewell.core.records import Entailment, Maker
 
 _WORD = re.compile(r"\w+")
 

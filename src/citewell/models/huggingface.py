@@ -30,7 +30,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from citewell.errors import ModelError
+from citewell.core.errors import ModelError
+from citewell.core.records import Entailment, Maker
+from citewell.core.sentences import sentence_spans
 from citewell.models.saved import (
     base_of,
     digest,
@@ -43,8 +45,6 @@ from citewell.models.saved import (
     tokenizer_of,
     weights,
 )
-from citewell.records import Entailment, Maker
-from citewell.sentences import sentence_spans
 
 PREMISE_TOKENS = 400
 LEAST_TOKENS = 32

@@ -2,7 +2,7 @@
 
 In: (premise, claim) and a language model. Out: one-hot probabilities, because a label is all that was said;
 anything but exactly one valid object is unchecked, with the reason, and so is what the server read a part of,
-or what the same model wrote (:mod:`citewell.independence`). What asking took goes to
+or what the same model wrote (:mod:`citewell.core.independence`). What asking took goes to
 :mod:`citewell.models.spending`. Knows no provider.
 """
 
@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from citewell.errors import FormRefusedError, GeneratorError, ModelError, SameModelError
-from citewell.independence import refuse_own_work
+from citewell.core.errors import FormRefusedError, GeneratorError, ModelError, SameModelError
+from citewell.core.independence import refuse_own_work
+from citewell.core.ports import Completion, LanguageModel, Prompted
+from citewell.core.prompts.loading import load_prompt
+from citewell.core.records import Entailment, Label, Record
 from citewell.models.spending import spent
-from citewell.ports import Completion, LanguageModel, Prompted
-from citewell.prompts.loading import load_prompt
-from citewell.records import Entailment, Label, Record
 
 PROMPT = load_prompt("entailment_judge", ("premise", "claim"))
 SCHEMA: dict[str, Any] = {

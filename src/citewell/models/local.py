@@ -14,12 +14,12 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from citewell.config import Writer
-from citewell.errors import GeneratorError, MissingExtraError, ModelError
+from citewell.core.config import Writer
+from citewell.core.errors import GeneratorError, MissingExtraError, ModelError
+from citewell.core.ports import Completion, Form, Prompted
+from citewell.core.records import Maker, TokenUsage
 from citewell.models.saved import digest, folder_of, libraries, model_of, plain, tokenizer_of
 from citewell.models.thinking import answered
-from citewell.ports import Completion, Form, Prompted
-from citewell.records import Maker, TokenUsage
 
 _HEARD_EVERY = 8
 """Tokens between two partial completions: decoding all of it for each token would cost more than the

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from citewell.config import Writer
-from citewell.errors import ConfigError
+from citewell.core.config import Writer
+from citewell.core.errors import ConfigError
+from citewell.core.ports import Entailer, LanguageModel, Ranker
 from citewell.models.panel import AgreementEntailer, EscalatingEntailer
-from citewell.ports import Entailer, LanguageModel, Ranker
 
 Model = TypeVar("Model")
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import msgspec
 
-from citewell.config import Writer
-from citewell.errors import GeneratorError, MissingExtraError, ModelError
+from citewell.core.config import Writer
+from citewell.core.errors import GeneratorError, MissingExtraError, ModelError
+from citewell.core.ports import Completion, Form, Prompted
+from citewell.core.records import Maker, TokenUsage
 from citewell.models.calling import Calling, Over, listening, priced, transport_errors
 from citewell.models.thinking import answered
-from citewell.ports import Completion, Form, Prompted
-from citewell.records import Maker, TokenUsage
 
 GRAMMAR_FIELDS: dict[str, Callable[[str], dict[str, Any]]] = {
     "lark": lambda grammar: {"structured_outputs": {"grammar": grammar}},

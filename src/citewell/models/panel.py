@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from citewell.errors import ConfigError
-from citewell.identity import hash_value
-from citewell.ports import Entailer
-from citewell.records import Entailment, Maker, Voice
+from citewell.core.errors import ConfigError
+from citewell.core.identity import hash_value
+from citewell.core.ports import Entailer
+from citewell.core.records import Entailment, Maker, Voice
 from citewell.verification.joining import UNCALIBRATED, card_of, spoken_support
 
 BORDERLINE = (0.2, 0.8)

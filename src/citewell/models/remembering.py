@@ -11,8 +11,8 @@ from collections.abc import Callable, Hashable, Sequence
 from threading import Lock
 from typing import Generic, TypeVar
 
-from citewell.ports import Entailer
-from citewell.records import Entailment
+from citewell.core.ports import Entailer
+from citewell.core.records import Entailment
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")

@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from citewell.errors import GeneratorError, ModelError, SameModelError
-from citewell.independence import refuse_own_work
+from citewell.core.errors import GeneratorError, ModelError, SameModelError
+from citewell.core.independence import refuse_own_work
+from citewell.core.ports import Completion, Evaluation, GateVerdict, LanguageModel, Sufficiency
+from citewell.core.prompts.loading import load_prompt
+from citewell.core.records import Passage, Record
 from citewell.models.judging import ask, defuse, read_object, refuse_part_read
-from citewell.ports import Completion, Evaluation, GateVerdict, LanguageModel, Sufficiency
-from citewell.prompts.loading import load_prompt
-from citewell.records import Passage, Record
 
 GATE = load_prompt("gate_judge", ("question", "passages"))
 ANSWER = load_prompt("answer_judge", ("question", "answer", "passages"))

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from citewell.errors import MissingExtraError, ModelChangedError, ModelError
-from citewell.identity import hash_file, hash_value
+from citewell.core.errors import MissingExtraError, ModelChangedError, ModelError
+from citewell.core.identity import hash_file, hash_value
 
 UNREAD = (".md", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".ot", ".onnx", ".gguf")
 """Files that are never loaded, so neither fetched nor hashed: prose, and weights that are not safetensors."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from citewell.ports import Completion
+from citewell.core.ports import Completion
 
 Listener = Callable[[Completion], None]
 _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)

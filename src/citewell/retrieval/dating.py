@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from citewell.records import Passage
+from citewell.core.records import Passage
 
 _DATED = re.compile(
     r"\d+|q[1-4]|fy|january|february|march|april|may|june|july|august|september|october|november|december"

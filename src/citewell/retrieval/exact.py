@@ -14,11 +14,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from citewell.aspects import split_aspects
-from citewell.matching.cells import CellAnswer, find_item
-from citewell.matching.line_items import ITEMS
-from citewell.matching.questions import operands, read_question
-from citewell.records import Passage
+from citewell.core.records import Passage
+from citewell.questions.aspects import split_aspects
+from citewell.questions.cells import CellAnswer, find_item
+from citewell.questions.line_items import ITEMS
+from citewell.questions.parsing import operands, read_question
 
 BEST, ALSO = 0.94, 0.87
 SURE = 0.95

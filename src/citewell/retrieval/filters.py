@@ -9,8 +9,8 @@ import re
 from datetime import date
 from typing import Any
 
-from citewell.errors import UsageError
-from citewell.records import Record
+from citewell.core.errors import UsageError
+from citewell.core.records import Record
 
 
 class Filters(Record, frozen=True, kw_only=True):
@@ -26,7 +26,7 @@ class Filters(Record, frozen=True, kw_only=True):
     tag: str | None = None
 
     def where(self) -> dict[str, Any]:
-        """For :meth:`citewell.ports.IndexSnapshot.search`."""
+        """For :meth:`citewell.core.ports.IndexSnapshot.search`."""
         return {
             "groups": self.groups,
             "document_id": self.document_id,

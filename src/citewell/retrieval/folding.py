@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from citewell.records import Passage
+from citewell.core.records import Passage
 
 _WORD = re.compile(r"[-\u2212(]?\d+|\w+|[%$€£¥<>≤≥]")
 

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from citewell.ports import Hit, IndexSnapshot, Listed, Vectors
-from citewell.records import Chunk
+from citewell.core.ports import Hit, IndexSnapshot, Listed, Vectors
+from citewell.core.records import Chunk
 
 
 class Readable(Protocol):

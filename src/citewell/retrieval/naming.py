@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from citewell.matching.periods import Period, periods_in
-from citewell.matching.questions import Wanted, name_occurs
-from citewell.ports import Listed
+from citewell.core.ports import Listed
+from citewell.questions.parsing import ParsedQuestion, name_occurs
+from citewell.questions.periods import Period, periods_in
 
 # How well a document's own period meets the asked one.
 SAME, SAME_YEAR, NEXT_YEAR, UNKNOWN, OTHER = 1.0, 0.7, 0.5, 0.4, 0.1
@@ -26,7 +26,7 @@ _COMMON = 0.5
 _SMALL = 3
 
 
-def named_documents(wanted: Wanted, documents: Sequence[Listed]) -> dict[str, float]:
+def named_documents(wanted: ParsedQuestion, documents: Sequence[Listed]) -> dict[str, float]:
     """document id -> weight. Empty when no name of the question belongs to a document's title or id."""
     if not documents:
         return {}
@@ -49,7 +49,7 @@ def named_documents(wanted: Wanted, documents: Sequence[Listed]) -> dict[str, fl
     }
 
 
-def _of_the_quarter(wanted: Wanted, texts: Mapping[str, str]) -> dict[str, float]:
+def _of_the_quarter(wanted: ParsedQuestion, texts: Mapping[str, str]) -> dict[str, float]:
     """No name at all: the documents of the asked quarter, when they are few."""
     asked = {(period.year, period.quarter) for period in wanted.periods if period.quarter}
     held = [
@@ -87,7 +87,7 @@ def period_fit(asked: Iterable[Period], own_name: str) -> float:
     return max(fits)
 
 
-def _names(wanted: Wanted, documents: Sequence[Listed]) -> tuple[str, ...]:
+def _names(wanted: ParsedQuestion, documents: Sequence[Listed]) -> tuple[str, ...]:
     if wanted.names:
         return wanted.names
     # Nothing is capitalised: words of the question, one or two together, that stand in file names.

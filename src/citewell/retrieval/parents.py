@@ -7,8 +7,8 @@ only: quotes are resolved in the evidence store.
 
 from __future__ import annotations
 
-from citewell.ports import IndexSnapshot
-from citewell.records import Chunk
+from citewell.core.ports import IndexSnapshot
+from citewell.core.records import Chunk
 
 PARENT_CHARS = 2_500  # about twice a chunk, for a ranker reads each token
 

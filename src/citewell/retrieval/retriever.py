@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from citewell.config import Retrieval
-from citewell.errors import UsageError
-from citewell.matching.questions import read_question
-from citewell.matching.rows import likely_rows
-from citewell.ports import IndexSnapshot, Ranker
-from citewell.records import Chunk, Passage, Record
+from citewell.core.config import Retrieval
+from citewell.core.errors import UsageError
+from citewell.core.ports import IndexSnapshot, Ranker
+from citewell.core.records import Chunk, Passage, Record
+from citewell.questions.parsing import read_question
+from citewell.questions.rows import likely_rows
 from citewell.retrieval.dating import dating_notes
 from citewell.retrieval.exact import with_exact_cells
 from citewell.retrieval.filters import Filters

@@ -10,17 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from citewell.matching.cells import find_item
-from citewell.matching.line_items import ITEMS
-from citewell.matching.questions import Wanted, operands
-from citewell.records import Chunk, Passage
+from citewell.core.records import Chunk, Passage
+from citewell.questions.cells import find_item
+from citewell.questions.line_items import ITEMS
+from citewell.questions.parsing import ParsedQuestion, operands
 from citewell.retrieval.fusion import Key
 
 # A sum of products of matches: equal up to the last bits of a float is equal.
 _DIGITS = 9
 
 
-def rank_tables(wanted: Wanted, chunks: Iterable[Chunk]) -> list[Key]:
+def rank_tables(wanted: ParsedQuestion, chunks: Iterable[Chunk]) -> list[Key]:
     """Keys by the sum over the asked items of their best cell's match; ties by key. Empty when no
     line item is asked for, or no chunk has one under a fitting column."""
     names = operands(wanted)

@@ -11,9 +11,9 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-from citewell.matching.line_items import ITEMS, STATEMENTS
-from citewell.matching.questions import Wanted, operands, read_question
-from citewell.records import Record
+from citewell.core.records import Record
+from citewell.questions.line_items import ITEMS, STATEMENTS
+from citewell.questions.parsing import ParsedQuestion, operands, read_question
 
 _LABELS = 2
 _TITLES = 2
@@ -44,7 +44,7 @@ class Wording(Record, frozen=True, kw_only=True):
     dense: str
     words: str
     inside: str
-    wanted: Wanted
+    wanted: ParsedQuestion
 
 
 @lru_cache(maxsize=256)
@@ -75,7 +75,7 @@ def reword(wording: Wording) -> Wording:
     )
 
 
-def _printed(wanted: Wanted) -> list[str]:
+def _printed(wanted: ParsedQuestion) -> list[str]:
     """Line items and statements asked for, as statements print them."""
     labels = [label for name in operands(wanted) for label in ITEMS[name].labels[:_LABELS]]
     titles = [title for name in wanted.statements for title in STATEMENTS[name][:_TITLES]]

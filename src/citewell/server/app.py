@@ -19,9 +19,9 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from citewell.environment import environment
-from citewell.errors import CitewellError
-from citewell.knowledge import KnowledgeBase
+from citewell.core.environment import environment
+from citewell.core.errors import CitewellError
+from citewell.knowledge.home import KnowledgeBase
 from citewell.server.guards import LOOPBACK_NAMES, Guards
 from citewell.server.limits import Busy
 from citewell.server.logs import NAME

@@ -12,10 +12,10 @@ from typing import Annotated, Any
 import msgspec
 from starlette.concurrency import run_in_threadpool
 
-from citewell import identity
-from citewell.access import Caller
 from citewell.answering.asking import MAX_QUESTION
-from citewell.records import Answer, Record
+from citewell.core import identity
+from citewell.core.access import Caller
+from citewell.core.records import Answer, Record
 from citewell.server.limits import Busy
 from citewell.server.logs import NAME
 from citewell.server.problems import problem_of
@@ -45,7 +45,7 @@ class AskRequest(Record, frozen=True, kw_only=True):
 
     @property
     def options(self) -> dict[str, Any]:
-        """For :meth:`citewell.knowledge.KnowledgeBase.ask`."""
+        """For :meth:`citewell.knowledge.home.KnowledgeBase.ask`."""
         given = {name: getattr(self, name) for name in self.__struct_fields__}
         del given["question"], given["stream"]
         return given

@@ -17,8 +17,8 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from citewell.identity import hash_value
-from citewell.records import Answer, Citation, Decision, Status, Trace
+from citewell.core.identity import hash_value
+from citewell.core.records import Answer, Citation, Decision, Status, Trace
 from citewell.server.problems import Problem
 
 PLAIN, CITED = "citewell", "citewell-cited"

@@ -1,6 +1,7 @@
 """Who is at the door: a key, a token, a signed-in browser, or the owner at this machine.
 
-In: a request. Out: a :class:`citewell.access.Caller`, or a Problem (401 nobody known, 403 not allowed, 429
+In: a request. Out: a :class:`citewell.core.access.Caller`, or a Problem (401 nobody known, 403 not
+allowed, 429
 too often). Knows nothing about what routes do.
 
 Without any key and without an issuer, a request over loopback is the owner's. That holds only for one that
@@ -17,8 +18,8 @@ from dataclasses import dataclass
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from citewell.access import Caller, Role
-from citewell.identity import hash_value
+from citewell.core.access import Caller, Role
+from citewell.core.identity import hash_value
 from citewell.server import sessions
 from citewell.server.keys import PREFIX, ApiKey, Scope
 from citewell.server.limits import Buckets

@@ -22,12 +22,12 @@ from pathlib import Path
 
 import msgspec
 
-from citewell.access import Caller, Role
-from citewell.clock import SystemClock, written
-from citewell.errors import CitewellError, UsageError
-from citewell.ports import Clock
-from citewell.records import Record
-from citewell.wal import open_wal
+from citewell.core.access import Caller, Role
+from citewell.core.clock import SystemClock, written
+from citewell.core.errors import CitewellError, UsageError
+from citewell.core.ports import Clock
+from citewell.core.records import Record
+from citewell.core.wal import open_wal
 
 KEYS_FILE = "access.sqlite"
 PREFIX = "cw_"
@@ -50,7 +50,8 @@ class Scope(StrEnum):
 
 
 class ApiKey(Record, frozen=True, kw_only=True):
-    """What is known of a key; its secret is not. Times as :func:`citewell.clock.written`, "" for never."""
+    """What is known of a key; its secret is not. Times as :func:`citewell.core.clock.written`, "" for
+    never."""
 
     key_id: str
     user: str

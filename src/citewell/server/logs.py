@@ -13,7 +13,7 @@ import sys
 import traceback
 from datetime import UTC, datetime
 
-from citewell.clock import written
+from citewell.core.clock import written
 
 FIELDS = ("method", "route", "status", "ms", "credential", "request_id", "error")
 NAME = "citewell.server"

@@ -20,11 +20,11 @@ from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 from citewell.audit.question import AuditQuery, moment
-from citewell.environment import environment
-from citewell.errors import CitewellError
-from citewell.identity import plain, session_id
-from citewell.knowledge import KnowledgeBase
-from citewell.records import Answer, AuditRecord, Chunk, Citation, Claim, Conflict, Passage
+from citewell.core.environment import environment
+from citewell.core.errors import CitewellError
+from citewell.core.identity import plain, session_id
+from citewell.core.records import Answer, AuditRecord, Chunk, Citation, Claim, Conflict, Passage
+from citewell.knowledge.home import KnowledgeBase
 from citewell.server.quoting import with_heads
 from citewell.server.telemetry import Silent, Telemetry
 from citewell.verification.verbatim import locate

@@ -20,9 +20,9 @@ from urllib.parse import urlsplit
 
 import jwt
 
-from citewell.access import Caller, Role
-from citewell.config import Server
-from citewell.errors import CitewellError, ConfigError
+from citewell.core.access import Caller, Role
+from citewell.core.config import Server
+from citewell.core.errors import CitewellError, ConfigError
 from citewell.server.guards import is_loopback
 
 ALGORITHMS = ("RS256", "ES256")

@@ -11,10 +11,10 @@ from collections import OrderedDict
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from citewell.config import Documents
+from citewell.core.config import Documents
+from citewell.core.identity import hash_file
+from citewell.core.records import Document
 from citewell.documents.drawing import draw_page
-from citewell.identity import hash_file
-from citewell.records import Document
 from citewell.server.problems import Problem
 
 _KEPT_BYTES = 64 << 20

@@ -1,6 +1,6 @@
 """What went wrong, as problem details (RFC 9457): a title, what to do, whether trying again can help.
 
-In: the errors of :mod:`citewell.errors`. Out: a status and a body; never a traceback, never a text of a
+In: the errors of :mod:`citewell.core.errors`. Out: a status and a body; never a traceback, never a text of a
 document. Knows nothing about routes.
 """
 
@@ -12,8 +12,8 @@ from contextlib import contextmanager
 import msgspec
 from starlette.responses import Response
 
-from citewell import errors
-from citewell.records import Record
+from citewell.core import errors
+from citewell.core.records import Record
 
 PROBLEM_TYPE = "application/problem+json"
 

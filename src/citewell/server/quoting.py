@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from citewell.records import Document, Row, Table
+from citewell.core.records import Document, Row, Table
 
 
 def with_heads(document: Document, spans: Sequence[tuple[int, int]]) -> str:

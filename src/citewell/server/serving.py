@@ -12,10 +12,10 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from citewell.assembly import load_config
-from citewell.config import Config
-from citewell.errors import ConfigError
-from citewell.knowledge import open
+from citewell.core.config import Config
+from citewell.core.errors import ConfigError
+from citewell.knowledge.assembly import load_config
+from citewell.knowledge.opening import open
 from citewell.server import logs
 from citewell.server.app import create_app
 from citewell.server.guards import is_loopback

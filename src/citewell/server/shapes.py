@@ -1,4 +1,5 @@
-"""Requests and responses as values of :mod:`citewell.records`, and their schemas in the OpenAPI document.
+"""Requests and responses as values of :mod:`citewell.core.records`, and their schemas in the OpenAPI
+document.
 
 In: a request's body or query, and the shape it must have. Out: that value, or a problem that says which
 member is wrong; responses as JSON; the ``components`` of the document. One library (msgspec) reads, writes

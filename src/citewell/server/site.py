@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import HTTPConnection
 
-from citewell.access import Caller
-from citewell.config import Server
-from citewell.knowledge import KnowledgeBase
+from citewell.core.access import Caller
+from citewell.core.config import Server
+from citewell.knowledge.home import KnowledgeBase
 from citewell.server.keys import ApiKeys
 from citewell.server.limits import Buckets, Work
 from citewell.server.logs import NAME
-from citewell.server.looking import Looking
 from citewell.server.metrics import Metrics
 from citewell.server.oidc import Issuer
 from citewell.server.pictures import Pictures
 from citewell.server.problems import Problem
+from citewell.server.scheduler import Looking
 from citewell.server.streams import Streams
 from citewell.server.telemetry import Telemetry, telemetry
 

@@ -2,8 +2,9 @@
 
 In: events as the pass tells them, from its thread. Out: the same events to any number of listeners, each from
 wherever it left off, while the stream runs and for a while after it. Where many workers share a server they
-are passed on to it, so that a client may come back to any of them (:mod:`citewell.server.elsewhere`). What is
-gone is made again from the record (:mod:`citewell.server.rebuilding`). Knows nothing about HTTP.
+are passed on to it, so that a client may come back to any of them (:mod:`citewell.server.remote_stream`).
+What is
+gone is made again from the record (:mod:`citewell.server.stream_replay`). Knows nothing about HTTP.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from contextlib import suppress
 
 import msgspec
 
-from citewell.access import Caller
 from citewell.answering.streaming import Event
-from citewell.errors import CitewellError
-from citewell.records import Answer
+from citewell.core.access import Caller
+from citewell.core.errors import CitewellError
+from citewell.core.records import Answer
+from citewell.knowledge.traces import Relay, Relayed
 from citewell.server.logs import NAME
 from citewell.server.problems import Details
-from citewell.traces import Relay, Relayed
 
 log = logging.getLogger(NAME)
 

@@ -21,9 +21,9 @@ from typing import Any, Protocol
 
 import msgspec
 
-from citewell.environment import environment
-from citewell.errors import MissingExtraError
-from citewell.records import Answer, Claim, Stage
+from citewell.core.environment import environment
+from citewell.core.errors import MissingExtraError
+from citewell.core.records import Answer, Claim, Stage
 
 TRACES, METRICS = "TRACES", "METRICS"
 OPERATIONS: Mapping[str, str] = {

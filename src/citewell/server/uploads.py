@@ -12,9 +12,9 @@ import shutil
 from collections.abc import Sequence
 from typing import BinaryIO
 
-from citewell.identity import TAG, hash_file
-from citewell.ingesting import IngestReport
-from citewell.knowledge import KnowledgeBase
+from citewell.core.identity import TAG, hash_file
+from citewell.documents.ingesting import IngestReport
+from citewell.knowledge.home import KnowledgeBase
 
 FOLDER = "uploads"
 _KEPT_BYTES = 180

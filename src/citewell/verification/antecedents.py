@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from citewell.sentences import sentence_spans
+from citewell.core.sentences import sentence_spans
 from citewell.verification.entities import Name, missing_names, names
 from citewell.verification.kinds import source_kind
 from citewell.verification.lexicon import NATIONS, STOP

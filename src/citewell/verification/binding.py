@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from citewell.records import Record, Row
-from citewell.sentences import sentence_spans
-from citewell.tokens import token_spans
+from citewell.core.records import Record, Row
+from citewell.core.sentences import sentence_spans
+from citewell.core.tokens import token_spans
 from citewell.verification.cells import place_numbers
 from citewell.verification.evidence import TableLine
 from citewell.verification.numbers import check_numbers

@@ -13,7 +13,7 @@ import re
 from decimal import Decimal
 from functools import lru_cache
 
-from citewell.matching.scales import context_scales, excepted, unread_scales
+from citewell.questions.scales import context_scales, excepted, unread_scales
 from citewell.verification.numbers import Match, check_numbers
 from citewell.verification.quantities import Form, Quantity, extract_quantities
 from citewell.verification.units import CENTS, CURRENCIES

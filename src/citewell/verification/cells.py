@@ -12,8 +12,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from citewell.matching.scales import context_scales, declared_units
-from citewell.records import Record
+from citewell.core.records import Record
+from citewell.questions.scales import context_scales, declared_units
 from citewell.verification.cell_values import declares, states, with_scale
 from citewell.verification.dates import MONTHS
 from citewell.verification.evidence import EvidenceText, TableLine, marks_on

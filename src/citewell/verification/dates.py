@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from citewell.records import Record
+from citewell.core.records import Record
 
 Parts = tuple[int | None, int | None, int | None]
 

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from citewell.records import Record
-from citewell.sentences import sentence_spans
+from citewell.core.records import Record
+from citewell.core.sentences import sentence_spans
 from citewell.verification.quantities import extract_quantities
 from citewell.verification.signals import content_words, words_of
 

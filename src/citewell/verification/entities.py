@@ -15,8 +15,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from citewell.records import Record
-from citewell.sentences import sentence_spans
+from citewell.core.records import Record
+from citewell.core.sentences import sentence_spans
 from citewell.verification.dates import MONTHS
 from citewell.verification.lexicon import (
     ACRONYMS,

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from citewell.matching.heads import joined_heads
-from citewell.matching.scales import declared_units
-from citewell.records import Passage, Record, Row
+from citewell.core.records import Passage, Record, Row
+from citewell.questions.heads import joined_heads
+from citewell.questions.scales import declared_units
 
 _HEAD_ROWS = 8
 _TITLE_LINES, _TITLE_LIMIT = 3, 160  # how many lines above a table name it, and their length

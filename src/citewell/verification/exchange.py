@@ -14,7 +14,7 @@ import re
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from citewell.sentences import sentence_spans
+from citewell.core.sentences import sentence_spans
 from citewell.verification.dates import MONTHS
 from citewell.verification.entities import everyday, missing_names, names
 from citewell.verification.lexicon import COMMON_CAPITALS, DAYS, PLAIN, STOP, TITLES

@@ -9,7 +9,7 @@ it gives. Fits nothing.
 
 from __future__ import annotations
 
-from citewell.records import Entailment, Maker
+from citewell.core.records import Entailment, Maker
 from citewell.verification.support import (
     COEFFICIENTS,
     DENIED_CEILING,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from citewell.sentences import sentence_spans
+from citewell.core.sentences import sentence_spans
 from citewell.verification.lexicon import PARTIAL, PLURALS, SUBJECTS, UNIVERSAL
 from citewell.verification.verbs import is_base, is_doubtful, is_finite
 

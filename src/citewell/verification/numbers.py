@@ -24,8 +24,8 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from enum import StrEnum
 from functools import lru_cache
 
-from citewell.matching.scales import context_scales
-from citewell.records import Record
+from citewell.core.records import Record
+from citewell.questions.scales import context_scales
 from citewell.verification.dates import agree
 from citewell.verification.lexicon import STOP
 from citewell.verification.notations import NUMBERED, in_digits

@@ -13,8 +13,8 @@ import itertools
 import re
 from decimal import Decimal
 
-from citewell.matching.scales import context_scales
-from citewell.sentences import sentence_spans
+from citewell.core.sentences import sentence_spans
+from citewell.questions.scales import context_scales
 from citewell.verification.entities import missing_names
 from citewell.verification.exchange import substituted_name
 from citewell.verification.notations import in_digits

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from citewell.sentences import sentence_spans
+from citewell.core.sentences import sentence_spans
 from citewell.verification.lexicon import (
     HEDGES,
     PARTIAL,

@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from functools import lru_cache
 
-from citewell.sentences import sentence_spans
+from citewell.core.sentences import sentence_spans
 from citewell.verification.numbers import Match, check_numbers
 from citewell.verification.quantities import Form, Quantity, extract_quantities
 from citewell.verification.signals import content_words, overlap, telling_words

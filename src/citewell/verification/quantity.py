@@ -10,7 +10,7 @@ import re
 from decimal import Decimal
 from enum import StrEnum
 
-from citewell.records import Record
+from citewell.core.records import Record
 from citewell.verification.dates import Moment
 from citewell.verification.units import SCALES
 

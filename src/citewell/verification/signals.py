@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from citewell.records import Record
-from citewell.sentences import sentence_spans
+from citewell.core.records import Record
+from citewell.core.sentences import sentence_spans
 from citewell.verification.lexicon import HEDGES, NEGATIONS, OPPOSITES, PARTIAL, RELATIONS, STOP, UNIVERSAL
 from citewell.verification.verbs import BASES
 

@@ -10,7 +10,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from citewell.sentences import sentence_spans
+from citewell.core.sentences import sentence_spans
 from citewell.verification.signals import content_words, cut_off
 from citewell.verification.verbatim import find_all
 from citewell.verification.verbs import is_doubtful, is_finite

@@ -20,9 +20,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from citewell.identity import hash_bytes
-from citewell.records import Entailment, Record
-from citewell.sentences import sentence_spans
+from citewell.core.identity import hash_bytes
+from citewell.core.records import Entailment, Record
+from citewell.core.sentences import sentence_spans
+from citewell.core.weights import WEIGHTS, checked_bytes, read_card
 from citewell.verification.entities import missing_names
 from citewell.verification.exchange import exchanged_names, substituted_name
 from citewell.verification.kinds import parted, source_kind
@@ -32,7 +33,6 @@ from citewell.verification.otherwise import told_otherwise
 from citewell.verification.overstating import overstated
 from citewell.verification.quantities import Form, Quantity, extract_quantities
 from citewell.verification.signals import nearest_sentence, overlap, signals
-from citewell.weights import WEIGHTS, checked_bytes, read_card
 
 COEFFICIENTS = Path(__file__).with_name("support.json")
 DENIED_CEILING = 0.45

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from citewell.records import Record
+from citewell.core.records import Record
 
 
 class Said(Record, frozen=True, kw_only=True):

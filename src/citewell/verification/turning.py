@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from citewell.sentences import sentence_spans
+from citewell.core.sentences import sentence_spans
 from citewell.verification.lexicon import NEGATIONS, PARTIES, PLAIN, RELATIONS, STOP
 from citewell.verification.signals import stem, words_of
 from citewell.verification.verbs import AUXILIARIES

@@ -18,8 +18,8 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from functools import lru_cache
 
-from citewell.records import Failure, Record
-from citewell.sentences import sentence_spans
+from citewell.core.records import Failure, Record
+from citewell.core.sentences import sentence_spans
 
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"), "-")
 _SINGLE = dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4`"), "'")

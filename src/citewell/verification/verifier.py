@@ -20,12 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from citewell.config import Verification
-from citewell.errors import CitewellError
-from citewell.identity import hash_value
-from citewell.ports import Entailer
-from citewell.records import Entailment, Label, Maker, Proof, Record, Status, Verdict
-from citewell.sentences import sentence_spans
+from citewell.core.config import Verification
+from citewell.core.errors import CitewellError
+from citewell.core.identity import hash_value
+from citewell.core.ports import Entailer
+from citewell.core.records import Entailment, Label, Maker, Proof, Record, Status, Verdict
+from citewell.core.sentences import sentence_spans
 from citewell.verification.antecedents import said_of_another
 from citewell.verification.cells import place_numbers, proven_by_cells, understated
 from citewell.verification.evidence import EvidenceText, as_evidence

@@ -10,7 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from citewell.errors import GeneratorError, UsageError
+from citewell.core.errors import GeneratorError, UsageError
+from citewell.core.ports import GenerationRequest
+from citewell.core.records import Draft, DraftClaim, Maker, Quote
 from citewell.evaluation.probes.faithfulness import (
     Faithfulness,
     FaithfulnessReport,
@@ -20,8 +22,6 @@ from citewell.evaluation.probes.faithfulness import (
 )
 from citewell.evaluation.probes.samples import sample_of
 from citewell.evaluation.probes.subjects import BlackBox, Generated, command
-from citewell.ports import GenerationRequest
-from citewell.records import Draft, DraftClaim, Maker, Quote
 
 SOURCES = {
     "lisbon.txt": "The Lisbon office opened in 2014. The Lisbon office employs 120 engineers."

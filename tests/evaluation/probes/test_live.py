@@ -13,14 +13,15 @@ from typer.testing import CliRunner
 
 from citewell.audit.entries import EntryKind
 from citewell.cli.program import app
+from citewell.core.ports import Extraction, Reading
+from citewell.core.records import AuditRecord, Maker
 from citewell.evaluation.probes.faithfulness import Faithfulness, Finding, Outcome
 from citewell.evaluation.probes.samples import case_samples, live_sample, live_samples
 from citewell.evaluation.probes.subjects import Generated, Retrieving, Sample
 from citewell.generation import ExtractiveGenerator
-from citewell.knowledge import KnowledgeBase, open
+from citewell.knowledge.home import KnowledgeBase
+from citewell.knowledge.opening import open
 from citewell.models.fake import FakeEntailer, HashEmbedder
-from citewell.ports import Extraction, Reading
-from citewell.records import AuditRecord, Maker
 
 BRIDGE = "# The bridge\n\nThe bridge opened in 1932. The toll was abolished in 1958.\n"
 LAMP = "# The lighthouse\n\nThe lamp of the lighthouse is lit at dusk by a switch.\n"

@@ -10,18 +10,18 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from citewell.assembly import Assembly
 from citewell.cli.program import app
-from citewell.confidence.cards import FORMAT, Card, write_card
-from citewell.config import Confidence, Config, Verification
-from citewell.errors import EvidenceError, UsageError
+from citewell.core.config import Confidence, Config, Verification
+from citewell.core.errors import EvidenceError, UsageError
+from citewell.core.records import Case, CaseSpan, Status
 from citewell.evaluation.probes.poison import COPIES, OUTDATED, Poison, Target, poisoned, target_of
 from citewell.evaluation.probes.poisoned_pass import ALL, NO_DEFENCE, copied, verifier_for
 from citewell.evaluation.probes.poisoning import Place, Poisoning, targets_of
-from citewell.knowledge import KnowledgeBase
+from citewell.knowledge.assembly import Assembly
+from citewell.knowledge.home import KnowledgeBase
 from citewell.models.fake import FakeEntailer, HashEmbedder
-from citewell.poison import instructions_in
-from citewell.records import Case, CaseSpan, Status
+from citewell.retrieval.quarantine import instructions_in
+from citewell.verification.confidence.cards import FORMAT, Card, write_card
 from citewell.verification.evidence import as_evidence
 from citewell.verification.verifier import Question
 

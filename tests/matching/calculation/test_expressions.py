@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.matching.calculation.amounts import currency, printed_amount, read, written
-from citewell.matching.calculation.expressions import (
+from citewell.questions.calculation.amounts import currency, printed_amount, read, written
+from citewell.questions.calculation.expressions import (
     MAX_EXPONENT,
     MAX_LEAVES,
     Leaf,

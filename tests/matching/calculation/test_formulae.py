@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.matching.calculation.expressions import leaves, shown
-from citewell.matching.calculation.formulae import workings
-from citewell.matching.calculation.named import leaf_of
-from citewell.matching.line_items import ITEMS, RATIOS
+from citewell.questions.calculation.expressions import leaves, shown
+from citewell.questions.calculation.formulae import workings
+from citewell.questions.calculation.named import leaf_of
+from citewell.questions.line_items import ITEMS, RATIOS
 
 RATIO = "Round your answer to two decimal places."
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.aspects import split_aspects
+from citewell.core.ports import GenerationRequest
+from citewell.core.records import Passage
 from citewell.generation import ExtractiveGenerator
-from citewell.matching.calculation.expressions import shown
-from citewell.matching.calculation.formulae import labelled_workings
 from citewell.models.onnx.reader import OnnxReader
-from citewell.ports import GenerationRequest
-from citewell.records import Passage
+from citewell.questions.aspects import split_aspects
+from citewell.questions.calculation.expressions import shown
+from citewell.questions.calculation.formulae import labelled_workings
 
 
 @pytest.mark.parametrize(

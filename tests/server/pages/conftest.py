@@ -17,7 +17,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
-from citewell.knowledge import KnowledgeBase
+from citewell.knowledge.home import KnowledgeBase
 from citewell.server import create_app
 
 WAIT_S = 30

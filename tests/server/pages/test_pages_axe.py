@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from citewell.knowledge import KnowledgeBase
+from citewell.knowledge.home import KnowledgeBase
 
 pytestmark = [pytest.mark.slow, pytest.mark.enable_socket]
 

@@ -14,8 +14,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from citewell.audit.question import AuditQuery
-from citewell.knowledge import KnowledgeBase
-from citewell.records import Draft, DraftClaim, Maker, Quote
+from citewell.core.records import Draft, DraftClaim, Maker, Quote
+from citewell.knowledge.home import KnowledgeBase
 
 pytestmark = [pytest.mark.slow, pytest.mark.enable_socket]
 

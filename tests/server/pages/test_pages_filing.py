@@ -10,7 +10,8 @@ import pypdfium2
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 
-from citewell.knowledge import KnowledgeBase, open
+from citewell.knowledge.home import KnowledgeBase
+from citewell.knowledge.opening import open
 
 pytestmark = [pytest.mark.slow, pytest.mark.enable_socket]
 

@@ -13,17 +13,17 @@ import msgspec
 import pytest
 from fastapi.testclient import TestClient
 
-from citewell.access import Role
 from citewell.audit.pages import BY, OF
-from citewell.config import Writer
-from citewell.errors import LogError
+from citewell.core.access import Role
+from citewell.core.config import Writer
+from citewell.core.errors import LogError
+from citewell.core.ports import Form
+from citewell.core.prompts.loading import hash_of
+from citewell.core.records import Claim, Conflict, Kind, Maker, Proof, Status, Verdict
 from citewell.generation.prompting import RULES, prompt_files
-from citewell.knowledge import KnowledgeBase
 from citewell.knowledge.auditing import Auditing
+from citewell.knowledge.home import KnowledgeBase
 from citewell.models.reviewing import GATE
-from citewell.ports import Form
-from citewell.prompts.loading import hash_of
-from citewell.records import Claim, Conflict, Kind, Maker, Proof, Status, Verdict
 from citewell.server.pages.rendering import FOLDER, templates
 from citewell.server.pages.words import STATES, state_of
 

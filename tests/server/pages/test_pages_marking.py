@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.identity import hash_text
-from citewell.records import Cell, Document, Page, Row, Section, Table
+from citewell.core.identity import hash_text
+from citewell.core.records import Cell, Document, Page, Row, Section, Table
 from citewell.server.pages.marking import Block, Span, blocks, excerpts, section_at, window
 
 TEXT = "The bridge\nIt opened in 1932. It is long.\nNet income\t10\t11\nCosts\t3\t4\nThe end."

@@ -11,9 +11,9 @@ import itertools
 import re
 from typing import NamedTuple
 
+from citewell.core.records import Found
 from citewell.documents.metadata import find_dates, first_page_date, found, found_date, found_title
 from citewell.documents.pdf.layout import Line
-from citewell.records import Found
 
 _FORM = re.compile(
     r"\bFORM\s+(10-?\s?[KQ](?:/A|T|405)?|8-?\s?K(?:/A)?|20-?F|40-?F|6-?K|S-\d{1,2}|DEF 14A)", re.I

@@ -1,6 +1,6 @@
 """A PDF's bytes -> a Document, by pypdfium2.
 
-In: bytes. Out: :class:`citewell.records.Document`; or one clear error with what to do. Pages are opened
+In: bytes. Out: :class:`citewell.core.records.Document`; or one clear error with what to do. Pages are opened
 one after another and freed, so memory grows with the text, not with what the pages draw.
 Knows nothing about files, chunks or questions.
 """
@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from citewell.core.errors import DamagedError, EmptyDocumentError, EncryptedError, LimitError
+from citewell.core.identity import hash_bytes, hash_text
+from citewell.core.records import Document
 from citewell.documents.metadata import language
 from citewell.documents.pdf.front import describe
 from citewell.documents.pdf.glyphs import read_words
@@ -17,9 +20,6 @@ from citewell.documents.pdf.headings import squeezed
 from citewell.documents.pdf.layout import Line, read_lines
 from citewell.documents.pdf.running import set_running_aside
 from citewell.documents.pdf.writing import Size, write
-from citewell.errors import DamagedError, EmptyDocumentError, EncryptedError, LimitError
-from citewell.identity import hash_bytes, hash_text
-from citewell.records import Document
 
 if TYPE_CHECKING:
     import pypdfium2

@@ -11,6 +11,7 @@ import re
 from dataclasses import replace
 from typing import NamedTuple
 
+from citewell.core.records import Box, Cell, Page, Row, Section, Table
 from citewell.documents.pdf.cells import BULLET, pieces_of
 from citewell.documents.pdf.headings import STATEMENT, STYLE_LEVEL, Headings, squeezed
 from citewell.documents.pdf.layout import Line
@@ -25,7 +26,6 @@ from citewell.documents.pdf.paragraphs import (
 )
 from citewell.documents.pdf.tables import DraftRow, DraftTable, find_tables
 from citewell.documents.pdf.units import units_in
-from citewell.records import Box, Cell, Page, Row, Section, Table
 
 _CONTINUED = re.compile(r"[\s,(–—-]*\bcont(?:inued|’d|'d|\.)?\)?\.?$", re.IGNORECASE)
 

@@ -13,8 +13,23 @@ from collections.abc import Sequence, Sized
 
 import msgspec
 
-from citewell.clock import written
-from citewell.confidence.cards import (
+from citewell.core.clock import written
+from citewell.core.config import Config
+from citewell.core.environment import environment
+from citewell.core.errors import UsageError
+from citewell.core.identity import hash_text
+from citewell.core.records import AuditRecord, Case, Decision, Passage, Proof, Record
+from citewell.evaluation.calibration.promises import GRID, Unit, passed_promise, shown_promise, unit
+from citewell.evaluation.calibration.scored import Scored, distinct, scored_claims, units_of
+from citewell.evaluation.calibration.weighing import COMPONENTS, Weighed, weigh
+from citewell.evaluation.judging.relevance import Located, hits
+from citewell.evaluation.judging.rightness import judged_right
+from citewell.evaluation.labelled import LabelledClaim
+from citewell.evaluation.observed import Observed
+from citewell.evaluation.pipelines import located_in
+from citewell.evaluation.running import Progress
+from citewell.knowledge.home import KnowledgeBase
+from citewell.verification.confidence.cards import (
     FORMAT,
     JUDGES,
     JUDGING,
@@ -27,21 +42,6 @@ from citewell.confidence.cards import (
     conduct_of,
     laid_over,
 )
-from citewell.config import Config
-from citewell.environment import environment
-from citewell.errors import UsageError
-from citewell.evaluation.calibration.promises import GRID, Unit, passed_promise, shown_promise, unit
-from citewell.evaluation.calibration.scored import Scored, distinct, scored_claims, units_of
-from citewell.evaluation.calibration.weighing import COMPONENTS, Weighed, weigh
-from citewell.evaluation.judging.relevance import Located, hits
-from citewell.evaluation.judging.rightness import judged_right
-from citewell.evaluation.labelled import LabelledClaim
-from citewell.evaluation.observed import Observed
-from citewell.evaluation.pipelines import located_in
-from citewell.evaluation.running import Progress
-from citewell.identity import hash_text
-from citewell.knowledge import KnowledgeBase
-from citewell.records import AuditRecord, Case, Decision, Passage, Proof, Record
 
 HANDED_ON = 10
 """Passages of a question that a relevance promise looks at."""

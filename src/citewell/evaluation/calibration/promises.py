@@ -13,8 +13,8 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
-from citewell.confidence.cards import Outcome, Promise
-from citewell.records import Record
+from citewell.core.records import Record
+from citewell.verification.confidence.cards import Outcome, Promise
 
 GRID = tuple(
     sorted((*(k / 100 for k in range(50, 90, 2)), *(k / 200 for k in range(180, 200))), reverse=True)

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from citewell.config import Verification
+from citewell.answering.verifying import VerifyReport, verify
+from citewell.core.config import Verification
+from citewell.core.ports import Entailer
+from citewell.core.records import Proof, Record, Status, Verdict
 from citewell.evaluation.calibration.promises import GRID, Unit
 from citewell.evaluation.labelled import LabelledClaim
 from citewell.models.remembering import RememberingEntailer
-from citewell.ports import Entailer
-from citewell.records import Proof, Record, Status, Verdict
 from citewell.verification.evidence import as_evidence
 from citewell.verification.verifier import Question, Verifier
-from citewell.verifying import VerifyReport, verify
 
 _WEAKEST = (Proof.ENTAILED, Proof.NUMERIC, Proof.COMPUTED, Proof.VERBATIM)
 

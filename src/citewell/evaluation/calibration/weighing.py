@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.confidence.cards import Outcome, Weighing
-from citewell.identity import hash_text
-from citewell.records import AuditRecord, Measure, Record
+from citewell.core.identity import hash_text
+from citewell.core.records import AuditRecord, Measure, Record
+from citewell.verification.confidence.cards import Outcome, Weighing
 
 COMPONENTS = ("retrieval", "coverage", "entailment", "consistency")
 STEPS = 10

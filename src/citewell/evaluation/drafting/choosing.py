@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from citewell.core.identity import hash_value
+from citewell.core.records import Case, CaseSpan, Document
 from citewell.evaluation.drafting.drafts import Draft
 from citewell.evaluation.drafting.prose import from_prose
 from citewell.evaluation.drafting.tables import YEAR, from_tables
-from citewell.identity import hash_value
-from citewell.records import Case, CaseSpan, Document
 
 ANSWERABLE, UNANSWERABLE, NEAR_MISS = "answerable", "unanswerable", "near-miss"
 SHARES = {ANSWERABLE: 0.6, UNANSWERABLE: 0.2, NEAR_MISS: 0.2}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from citewell.records import Record
+from citewell.core.records import Record
 
 MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
 

@@ -12,9 +12,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from citewell.core.records import Document
+from citewell.core.sentences import sentence_spans
 from citewell.evaluation.drafting.drafts import MONTH, Draft, inside
-from citewell.records import Document
-from citewell.sentences import sentence_spans
 from citewell.verification.verbs import base_of, is_doubtful
 
 _NUMBER = r"\d[\d,.]*\d|\d|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from citewell.core.records import Cell, Document, Row
 from citewell.evaluation.drafting.drafts import MONTH, Draft, inside
-from citewell.records import Cell, Document, Row
 from citewell.verification.verbs import is_finite
 
 YEAR = re.compile(r"\b(?:19|20)\d\d\b")

@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from citewell.addresses import post
-from citewell.commands import tell_command
-from citewell.config import Alerts
-from citewell.errors import ConfigError
-from citewell.records import Record
+from citewell.core.addresses import post
+from citewell.core.commands import tell_command
+from citewell.core.config import Alerts
+from citewell.core.errors import ConfigError
+from citewell.core.records import Record
 
 _RULE = re.compile(r"\s*([a-z_]+)\s*([<>])\s*(\d+(?:\.\d+)?)\s*@\s*(\d{1,4}[hdw])\s*")
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.records import Record
+from citewell.core.records import Record
 
 LEVEL = 0.01
 LEAST = 20

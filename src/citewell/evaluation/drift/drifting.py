@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.access import EVALUATION, Role
 from citewell.audit.question import AuditQuery, moment
-from citewell.clock import written
-from citewell.errors import UsageError
+from citewell.core.access import EVALUATION, Role
+from citewell.core.clock import written
+from citewell.core.errors import UsageError
+from citewell.core.records import Case, Record
 from citewell.evaluation.cases import hash_cases
 from citewell.evaluation.drift.alerts import Alert, Rule, judged, rules_of, sinks_of
 from citewell.evaluation.drift.changes import Change, change_points
@@ -27,8 +28,7 @@ from citewell.evaluation.drift.series import MEASURES, MEDIANS, SHARES, Told, Va
 from citewell.evaluation.intervals import clopper_pearson
 from citewell.evaluation.judging.relevance import hits
 from citewell.evaluation.pipelines import located_in
-from citewell.knowledge import KnowledgeBase
-from citewell.records import Case, Record
+from citewell.knowledge.home import KnowledgeBase
 
 MOST_GROUPS = 12
 CANARY = "canary retrieval"

@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from citewell.errors import UsageError
-from citewell.records import Decision, Record, Status
+from citewell.core.errors import UsageError
+from citewell.core.records import Decision, Record, Status
 
 Body = Mapping[str, Any]
 

@@ -16,8 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from citewell.core.errors import DocumentError, UsageError
+from citewell.core.records import Case, CaseSpan
 from citewell.documents.reading import read_bytes
-from citewell.errors import DocumentError, UsageError
 from citewell.evaluation.importing.locating import Places, located
 from citewell.evaluation.importing.records import (
     Imported,
@@ -32,7 +33,6 @@ from citewell.evaluation.importing.records import (
     strings,
     text_of,
 )
-from citewell.records import Case, CaseSpan
 
 
 class Options(NamedTuple):

@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
-from citewell.errors import UsageError
-from citewell.records import Case, Record
+from citewell.core.errors import UsageError
+from citewell.core.records import Case, Record
 
 MOST_BYTES = 4 << 30
 """Of one unpacked file; more is refused, so that a small file cannot fill the memory."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from citewell.records import Case, Citation, Passage, Record
+from citewell.core.records import Case, Citation, Passage, Record
 from citewell.verification.verbatim import find_all
 
 Texts = Callable[[str, str], Sequence[tuple[int, str]]]

@@ -6,11 +6,11 @@ so. A run and a calibration card mean the same by "right" because both ask here.
 
 from __future__ import annotations
 
-from citewell.claims import parse_answer
+from citewell.core.records import Case
 from citewell.evaluation.judging.correctness import says
 from citewell.evaluation.judging.relevance import Located, cites
 from citewell.evaluation.observed import Observed
-from citewell.records import Case
+from citewell.verification.claims import parse_answer
 
 
 def judged_right(case: Case, located: Located, observed: Observed) -> tuple[bool | None, str]:

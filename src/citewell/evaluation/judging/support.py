@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from citewell.claims import parse_answer
+from citewell.core.records import Citation, Claim, Passage, Record, Status
 from citewell.evaluation.observed import ClaimSupport, Observed
-from citewell.matching.rows import joined
-from citewell.records import Citation, Claim, Passage, Record, Status
+from citewell.questions.rows import joined
+from citewell.verification.claims import parse_answer
 from citewell.verification.evidence import EvidenceText, TableLine, lines_of, passage_evidence
 from citewell.verification.verbatim import fold
 from citewell.verification.verifier import Question, Verifier

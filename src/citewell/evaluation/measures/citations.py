@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from citewell.core.records import Citation, Failure, Status
 from citewell.evaluation.measures.measure import NOT_ASKED, Judge, Measure, many, one
 from citewell.evaluation.observed import Judged
 from citewell.evaluation.results import Score
-from citewell.records import Citation, Failure, Status
 
 UNJUDGED = "the verifier could not judge"
 _BY_SUPPORT = (Failure.MISATTRIBUTED, Failure.SYNTHESISED)

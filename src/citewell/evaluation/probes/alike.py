@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from citewell.core.ports import Entailer
 from citewell.evaluation.probes.counterfactuals import parity
-from citewell.ports import Entailer
 from citewell.verification.entities import missing_names
 from citewell.verification.numbers import missing_numbers
 from citewell.verification.signals import overlap

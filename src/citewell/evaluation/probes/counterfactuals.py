@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 
+from citewell.core.records import Record
 from citewell.evaluation.probes.editing import (
     Edit,
     Replacement,
@@ -21,7 +22,6 @@ from citewell.evaluation.probes.editing import (
     fact_pattern,
     rewording,
 )
-from citewell.records import Record
 from citewell.verification.entities import names
 
 _YEAR = re.compile(r"(?<![\w.,])(?:1[5-9]\d\d|20\d\d)(?![\w]|[.,]\d)")

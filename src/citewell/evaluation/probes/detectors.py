@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from citewell.config import Verification
+from citewell.core.config import Verification
+from citewell.core.ports import Embedder, Entailer
+from citewell.core.records import Record
+from citewell.core.sentences import sentence_spans
 from citewell.evaluation.intervals import Rate, rate
 from citewell.evaluation.labelled import LabelledClaim
-from citewell.ports import Embedder, Entailer
-from citewell.records import Record
-from citewell.sentences import sentence_spans
 from citewell.verification.evidence import as_evidence
 from citewell.verification.signals import overlap
 from citewell.verification.verifier import Question, Verifier

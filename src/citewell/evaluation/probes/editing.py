@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from citewell.records import Cell, Chunk, Passage, Record, Row
-from citewell.sentences import sentence_spans
+from citewell.core.records import Cell, Chunk, Passage, Record, Row
+from citewell.core.sentences import sentence_spans
 from citewell.verification.lexicon import STOP
 
 _WORD = re.compile(r"[^\W_]+")

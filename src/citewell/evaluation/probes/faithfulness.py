@@ -21,7 +21,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from citewell.errors import GeneratorError
+from citewell.core.errors import GeneratorError
+from citewell.core.identity import chunk_id, hash_text, hash_value
+from citewell.core.records import Chunk, Maker, Passage, Record
 from citewell.evaluation.intervals import Rate, clustered
 from citewell.evaluation.probes.alike import Alike
 from citewell.evaluation.probes.counterfactuals import Swap, swap_for
@@ -35,8 +37,6 @@ from citewell.evaluation.probes.editing import (
     sentences_of,
 )
 from citewell.evaluation.probes.subjects import Cite, Said, Sample, Subject
-from citewell.identity import chunk_id, hash_text, hash_value
-from citewell.records import Chunk, Maker, Passage, Record
 from citewell.verification.signals import overlap
 
 _SUPPORTING = 12

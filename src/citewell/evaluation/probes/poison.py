@@ -12,11 +12,11 @@ from enum import StrEnum
 
 import msgspec
 
+from citewell.core.records import Document, Found, Record
+from citewell.core.sentences import sentence_spans
 from citewell.documents.text import TextReader
 from citewell.evaluation.probes.counterfactuals import INVENTED, swap_for
 from citewell.evaluation.probes.editing import fact_pattern
-from citewell.records import Document, Found, Record
-from citewell.sentences import sentence_spans
 from citewell.verification.signals import overlap
 
 OUTDATED = "1987"

@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from citewell.answering.asking import Ask
-from citewell.checking import Checker
-from citewell.chunking import chunk_document
-from citewell.config import Verification
+from citewell.core.config import Verification
+from citewell.core.ports import Entailer
+from citewell.core.records import AuditRecord, Document, Passage, Proof, Record, Status, Verdict
+from citewell.documents.chunking import chunk_document
+from citewell.documents.evidence.memory import MemoryEvidence
 from citewell.evaluation.probes.poison import FOLDER, Target
-from citewell.evidence.memory import MemoryEvidence
-from citewell.gate import GateResult
-from citewell.ports import Entailer
-from citewell.records import AuditRecord, Document, Passage, Proof, Record, Status, Verdict
 from citewell.retrieval import Filters, Retrieved, Retriever
+from citewell.retrieval.gate import GateResult
+from citewell.verification.checking import Checker
 from citewell.verification.verifier import Question, Verifier
 
 if TYPE_CHECKING:
     from citewell.answering.answering import Answering
-    from citewell.assembly import Assembly
+    from citewell.knowledge.assembly import Assembly
 
 
 class Defences(Record, frozen=True, kw_only=True):
@@ -174,7 +174,7 @@ _REMEMBERED = 20_000
 
 def remembering(parts: Assembly, home: Path) -> Assembly:
     """Parts over ``home`` with the models of ``parts`` behind a large memory."""
-    from citewell.assembly import EMBEDDED, Assembly
+    from citewell.knowledge.assembly import EMBEDDED, Assembly
     from citewell.models.onnx.reading import ReadingModel, RememberingReading
     from citewell.models.remembering import RememberingEntailer
 
@@ -192,7 +192,7 @@ def remembering(parts: Assembly, home: Path) -> Assembly:
 @contextmanager
 def copied(parts: Assembly, models: Assembly) -> Iterator[Assembly]:
     """A throw-away copy of the home's index and evidence, with the models of ``models``."""
-    from citewell.assembly import Assembly
+    from citewell.knowledge.assembly import Assembly
 
     with tempfile.TemporaryDirectory(prefix="citewell-poison-") as folder:
         home = Path(folder) / "home"

@@ -15,7 +15,15 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from citewell.errors import EvidenceError, UsageError
+from citewell.core.errors import EvidenceError, UsageError
+from citewell.core.records import (
+    AuditRecord,
+    Case,
+    Citation,
+    Decision,
+    Record,
+    Status,
+)
 from citewell.evaluation.intervals import Rate, clustered, rate
 from citewell.evaluation.probes.editing import fact_pattern
 from citewell.evaluation.probes.poison import FOLDER, Poison, Target, poisoned, target_of
@@ -30,19 +38,11 @@ from citewell.evaluation.probes.poisoned_pass import (
     handed,
     remembering,
 )
-from citewell.records import (
-    AuditRecord,
-    Case,
-    Citation,
-    Decision,
-    Record,
-    Status,
-)
 from citewell.retrieval import Filters
 from citewell.verification.signals import overlap
 
 if TYPE_CHECKING:
-    from citewell.assembly import Assembly
+    from citewell.knowledge.assembly import Assembly
 
 RATES = (1, 3, 5)
 """Poisoned documents a question; a pass reads five passages."""

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.access import EVALUATION
 from citewell.audit.question import AuditQuery, moment
-from citewell.errors import CitewellError, UsageError
+from citewell.core.access import EVALUATION
+from citewell.core.errors import CitewellError, UsageError
+from citewell.core.identity import chunk_id, hash_text
+from citewell.core.records import AuditRecord, Chunk, Passage, RetrievalResult
 from citewell.evaluation.probes.subjects import Sample
-from citewell.identity import chunk_id, hash_text
-from citewell.poison import set_poison_aside
-from citewell.records import AuditRecord, Chunk, Passage, RetrievalResult
 from citewell.retrieval import Filters
+from citewell.retrieval.quarantine import set_poison_aside
 
 if TYPE_CHECKING:
-    from citewell.knowledge import KnowledgeBase
-    from citewell.ports import IndexSnapshot
+    from citewell.core.ports import IndexSnapshot
+    from citewell.knowledge.home import KnowledgeBase
 
 _END = 1 << 40
 

@@ -17,15 +17,10 @@ from typing import Any, Protocol
 
 import msgspec
 
-from citewell.aspects import split_aspects
-from citewell.claims import parse_answer, resolve_label
-from citewell.config import Config
-from citewell.errors import GeneratorError, UsageError
-from citewell.evaluation.probes.editing import Edit, edited, edited_chunk
-from citewell.gate import check_gate
-from citewell.identity import hash_text
-from citewell.poison import set_poison_aside
-from citewell.ports import (
+from citewell.core.config import Config
+from citewell.core.errors import GeneratorError, UsageError
+from citewell.core.identity import hash_text
+from citewell.core.ports import (
     Extractor,
     GenerationRequest,
     Generator,
@@ -35,9 +30,14 @@ from citewell.ports import (
     Ranker,
     Vectors,
 )
-from citewell.records import Chunk, DraftClaim, Kind, Maker, Passage, Record
+from citewell.core.records import Chunk, DraftClaim, Kind, Maker, Passage, Record
+from citewell.core.sentences import sentence_spans
+from citewell.evaluation.probes.editing import Edit, edited, edited_chunk
+from citewell.questions.aspects import split_aspects
 from citewell.retrieval import Filters, Retriever
-from citewell.sentences import sentence_spans
+from citewell.retrieval.gate import check_gate
+from citewell.retrieval.quarantine import set_poison_aside
+from citewell.verification.claims import parse_answer, resolve_label
 from citewell.verification.signals import overlap
 
 COMMAND_TIMEOUT_S = 120.0

@@ -19,12 +19,12 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from citewell import charts
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
+from citewell.core.records import Decision, Maker, Record
+from citewell.evaluation import charts
 from citewell.evaluation.comparing import FEWEST, compare
 from citewell.evaluation.report.plots import EFFORT, better, differences_of, plots_of, shares
 from citewell.evaluation.results import CaseTiming, Found, Outcome, Run
-from citewell.records import Decision, Maker, Record
 
 MOST_PASSAGES = 6
 """A case shows this many, those that matter first; the result file has all."""

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
-from citewell import charts
-from citewell.charts import Point, Share
+from citewell.core.records import Decision, Status
+from citewell.evaluation import charts
+from citewell.evaluation.charts import Point, Share
 from citewell.evaluation.comparing import Difference
 from citewell.evaluation.intervals import clopper_pearson
 from citewell.evaluation.measures import (
@@ -24,7 +25,6 @@ from citewell.evaluation.measures import (
     retrieval,
 )
 from citewell.evaluation.results import Bin, Outcome, Result, Run
-from citewell.records import Decision, Status
 
 _FAMILIES = {
     title: {measure.name for measure in family.MEASURES}

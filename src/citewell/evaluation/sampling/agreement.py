@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 import msgspec
 import numpy as np
 
-from citewell.confidence.cards import Labelled
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
+from citewell.core.identity import hash_text, hash_value
+from citewell.core.records import AuditRecord, Proof, Record, Status
 from citewell.evaluation.calibration.promises import GRID
 from citewell.evaluation.calibration.scored import Scored, scored_verdict
 from citewell.evaluation.sampling.labels import (
@@ -24,9 +25,8 @@ from citewell.evaluation.sampling.labels import (
     may,
     place_of,
 )
-from citewell.identity import hash_text, hash_value
-from citewell.knowledge import KnowledgeBase
-from citewell.records import AuditRecord, Proof, Record, Status
+from citewell.knowledge.home import KnowledgeBase
+from citewell.verification.confidence.cards import Labelled
 
 _SEED, _DRAWS = 20260101, 2_000
 _SPACE = 2**256

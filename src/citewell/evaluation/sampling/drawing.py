@@ -12,11 +12,13 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from citewell.access import EVALUATION
 from citewell.audit.bodies import UNREADABLE
 from citewell.audit.profiles import confidence_band
 from citewell.audit.question import AuditQuery, moment
-from citewell.errors import EvidenceError, UsageError
+from citewell.core.access import EVALUATION
+from citewell.core.errors import EvidenceError, UsageError
+from citewell.core.identity import hash_text, hash_value
+from citewell.core.records import AuditRecord, Claim, Record
 from citewell.evaluation.sampling.labels import (
     DRAWN,
     LABEL,
@@ -27,9 +29,7 @@ from citewell.evaluation.sampling.labels import (
     place_of,
     samples,
 )
-from citewell.identity import hash_text, hash_value
-from citewell.knowledge import KnowledgeBase
-from citewell.records import AuditRecord, Claim, Record
+from citewell.knowledge.home import KnowledgeBase
 
 AROUND = 400
 """Characters of the document shown before and behind a quote."""

@@ -10,11 +10,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
-from citewell.access import Role
-from citewell.errors import UsageError
-from citewell.identity import hash_text
-from citewell.knowledge import KnowledgeBase
-from citewell.records import Record
+from citewell.core.access import Role
+from citewell.core.errors import UsageError
+from citewell.core.identity import hash_text
+from citewell.core.records import Record
+from citewell.knowledge.home import KnowledgeBase
 
 ANSWERS = ("supported", "partly", "not", "cannot tell")
 """What people may say of a claim under the words that it cites."""

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
+from citewell.core.ports import Vectors
+from citewell.core.weights import WEIGHTS
 from citewell.models.onnx.session import Session, Tokens
-from citewell.ports import Vectors
-from citewell.weights import WEIGHTS
 
 
 class OnnxEmbedder:

@@ -18,11 +18,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from citewell.core.records import Entailment
+from citewell.core.sentences import sentence_spans
+from citewell.core.weights import WEIGHTS
 from citewell.models.onnx.session import Session, Tokens
 from citewell.models.onnx.windows import WindowRule
-from citewell.records import Entailment
-from citewell.sentences import sentence_spans
-from citewell.weights import WEIGHTS
 
 Logits = NDArray[np.float32]
 

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from citewell.core.ports import Extraction, Reading
 from citewell.models.onnx.reading import ReadingModel, Reads, Window
-from citewell.ports import Extraction, Reading
 
 CANDIDATES = 5
 CONSIDERED = 60  # spans looked at, best first, to find candidates that do not overlap

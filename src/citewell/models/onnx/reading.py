@@ -20,11 +20,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.errors import UsageError
+from citewell.core.errors import UsageError
+from citewell.core.sentences import sentence_spans
+from citewell.core.weights import WEIGHTS
 from citewell.models.onnx.session import Session, Tokens
 from citewell.models.remembering import Memory
-from citewell.sentences import sentence_spans
-from citewell.weights import WEIGHTS
 
 Floats = NDArray[np.float32]
 HEAD_LINES, HEAD_CHARACTERS, HEAD_TOKENS = 3, 520, 96

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.identity import hash_bytes
-from citewell.records import Maker
-from citewell.weights import checked_bytes, read_card
+from citewell.core.identity import hash_bytes
+from citewell.core.records import Maker
+from citewell.core.weights import checked_bytes, read_card
 
 Arrays = list[NDArray[np.float32]]
 

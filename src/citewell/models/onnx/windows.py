@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from citewell.sentences import sentence_spans
+from citewell.core.sentences import sentence_spans
 
 _WORD = re.compile(r"\w+(?:[.,]\d+)*")
 _RECORD = re.compile(r"^[^:;\n]{1,60}: \S")

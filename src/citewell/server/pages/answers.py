@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from citewell.errors import CitewellError, EvidenceError
-from citewell.knowledge import KnowledgeBase
-from citewell.records import AuditRecord, Citation, Claim, Document, Maker, Measure, Record, Verdict
-from citewell.revisiting.rechecking import Today
+from citewell.core.errors import CitewellError, EvidenceError
+from citewell.core.records import AuditRecord, Citation, Claim, Document, Maker, Measure, Record, Verdict
+from citewell.knowledge.home import KnowledgeBase
+from citewell.knowledge.revisiting.rechecking import Today
 from citewell.server.pages.marking import Block, Span, excerpts, section_at
 from citewell.server.pages.rendering import address
 from citewell.server.pages.words import PROOFS, Bar, State, bars, state_of, state_of_verdict

@@ -12,17 +12,17 @@ from fastapi import APIRouter, Form
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from citewell import identity
-from citewell.access import Role
-from citewell.confidence.cards import STALE
-from citewell.errors import CitewellError
-from citewell.records import Record
+from citewell.core import identity
+from citewell.core.access import Role
+from citewell.core.errors import CitewellError
+from citewell.core.records import Record
 from citewell.server.asking import AskRequest, answered
 from citewell.server.pages.answers import shown
 from citewell.server.pages.here import Here, Inside, Posting, Reading
 from citewell.server.pages.rendering import page
 from citewell.server.problems import looking_up, problem_of
 from citewell.server.site import site
+from citewell.verification.confidence.cards import STALE
 
 router = APIRouter(include_in_schema=False, route_class=Inside)
 

@@ -8,20 +8,20 @@ from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from citewell import charts
-from citewell.access import Role
 from citewell.audit.pages import BY, OF, Counts
 from citewell.audit.question import ANY, CONFIDENCES, DECISIONS, PROOFS, STATUSES, AuditQuery, moment
 from citewell.audit.tabular import FORMATS
-from citewell.errors import CitewellError, UsageError
-from citewell.feedback import Signal
-from citewell.feedback.causes import FAILURES, STAGES
-from citewell.feedback.signals import FAILING
-from citewell.feedback.store import ACCEPTED, DISMISSED
-from citewell.knowledge import KnowledgeBase
-from citewell.records import AuditRecord, Record, Stage
-from citewell.revisiting.comparing import Replay
-from citewell.sealing import prompts_behind
+from citewell.core.access import Role
+from citewell.core.errors import CitewellError, UsageError
+from citewell.core.records import AuditRecord, Record, Stage
+from citewell.evaluation import charts
+from citewell.knowledge.feedback import Signal
+from citewell.knowledge.feedback.causes import FAILURES, STAGES
+from citewell.knowledge.feedback.signals import FAILING
+from citewell.knowledge.feedback.store import ACCEPTED, DISMISSED
+from citewell.knowledge.home import KnowledgeBase
+from citewell.knowledge.revisiting.comparing import Replay
+from citewell.knowledge.sealing import prompts_behind
 from citewell.server.pages.answers import maker_words, words_of
 from citewell.server.pages.here import Here, Inside, Posting, Reading
 from citewell.server.pages.rendering import address, page

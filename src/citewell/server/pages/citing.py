@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from citewell.audit.bodies import UNREADABLE
-from citewell.records import AuditRecord, Citation, Record, Status
+from citewell.core.records import AuditRecord, Citation, Record, Status
 from citewell.server.pages.answers import view_of
 
 MOST = 10

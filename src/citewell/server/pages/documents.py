@@ -9,11 +9,11 @@ from fastapi import APIRouter, Form, UploadFile
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from citewell.access import Role
-from citewell.errors import EvidenceError
-from citewell.evidence.catalogue import WITHDRAWN, CatalogueEntry
-from citewell.ingesting import FileOutcome
-from citewell.records import Citation, Document, Page, Record
+from citewell.core.access import Role
+from citewell.core.errors import EvidenceError
+from citewell.core.records import Citation, Document, Page, Record
+from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
+from citewell.documents.ingesting import FileOutcome
 from citewell.server.pages.answers import place_of, title_of, worst
 from citewell.server.pages.citing import cited_from
 from citewell.server.pages.here import Here, Inside, Posting, Reading

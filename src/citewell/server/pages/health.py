@@ -9,9 +9,9 @@ from fastapi import APIRouter
 from markupsafe import Markup
 from starlette.responses import Response
 
-from citewell import charts
-from citewell.access import Role
-from citewell.errors import UsageError
+from citewell.core.access import Role
+from citewell.core.errors import UsageError
+from citewell.evaluation import charts
 from citewell.evaluation.drift import BY, Drift, Point, drift
 from citewell.evaluation.drift.series import GROUPS, MEASURES
 from citewell.server.pages.answers import words_of

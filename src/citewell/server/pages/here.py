@@ -15,8 +15,8 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from citewell.access import Caller, Role
-from citewell.knowledge import KnowledgeBase
+from citewell.core.access import Caller, Role
+from citewell.knowledge.home import KnowledgeBase
 from citewell.server.identity import check_csrf, require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 
-from citewell.records import Document, Record, Row, Table
+from citewell.core.records import Document, Record, Row, Table
 
 AROUND = 260
 """Characters of a long paragraph shown on either side of a span."""

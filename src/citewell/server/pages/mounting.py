@@ -5,7 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, FastAPI
 from starlette.responses import Response
 
-from citewell.server.pages import asking, auditing, documents, door, health, reviewing
+from citewell.server.pages import asking, auditing, documents, health, reviewing
+from citewell.server.pages import login as door
 from citewell.server.pages.rendering import file
 from citewell.server.problems import absent
 

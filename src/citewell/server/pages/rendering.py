@@ -19,8 +19,8 @@ from fastapi import Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
-from citewell import charts
-from citewell.access import Caller, Role
+from citewell.core.access import Caller, Role
+from citewell.evaluation import charts
 from citewell.server.identity import csrf_token, known
 from citewell.server.pages.words import DECISIONS, RESOLUTIONS, STATES, cause
 from citewell.server.problems import Problem

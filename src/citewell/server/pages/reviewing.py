@@ -10,11 +10,11 @@ from typing import Annotated
 from fastapi import APIRouter, Form
 from starlette.responses import RedirectResponse, Response
 
-from citewell.access import Role
-from citewell.errors import CitewellError, EvidenceError, UsageError
+from citewell.core.access import Role
+from citewell.core.errors import CitewellError, EvidenceError, UsageError
+from citewell.core.records import AuditRecord, CaseSpan, Passage, Record
 from citewell.evaluation import sampling
-from citewell.feedback.queue import Group
-from citewell.records import AuditRecord, CaseSpan, Passage, Record
+from citewell.knowledge.feedback.queue import Group
 from citewell.server.pages.answers import shown, title_of, words_of
 from citewell.server.pages.here import Here, Inside, Posting, Reading
 from citewell.server.pages.marking import Block, Span, blocks

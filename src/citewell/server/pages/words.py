@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from citewell.records import Claim, ConfidenceReport, Decision, Kind, Measure, Proof, Record, Status, Verdict
+from citewell.core.records import (
+    Claim,
+    ConfidenceReport,
+    Decision,
+    Kind,
+    Measure,
+    Proof,
+    Record,
+    Status,
+    Verdict,
+)
 
 
 class State(Record, frozen=True, kw_only=True):

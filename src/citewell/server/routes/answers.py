@@ -8,10 +8,10 @@ import msgspec
 from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
-from citewell.access import Caller
 from citewell.audit.receipts import Receipt, written
-from citewell.feedback import Feedback
-from citewell.records import Answer, Record, Trace
+from citewell.core.access import Caller
+from citewell.core.records import Answer, Record, Trace
+from citewell.knowledge.feedback import Feedback
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import absent, looking_up
@@ -73,7 +73,7 @@ def traces(session_id: str, caller: Reader, here: Here) -> Response:
 
 
 class FeedbackRequest(Record, frozen=True, kw_only=True):
-    """``signal`` as in :class:`citewell.feedback.Signal`, or one of a page's beacons ``shown`` and
+    """``signal`` as in :class:`citewell.knowledge.feedback.Signal`, or one of a page's beacons ``shown`` and
     ``engaged``; ``claim`` counts from 1."""
 
     request_id: str

@@ -11,21 +11,21 @@ from fastapi import APIRouter, Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
-from citewell import identity
-from citewell.access import Caller
 from citewell.answering.streaming import Event
-from citewell.checking.grounding import GroundingReport
-from citewell.errors import UsageError
-from citewell.records import Answer, Claim, Record
+from citewell.core import identity
+from citewell.core.access import Caller
+from citewell.core.errors import UsageError
+from citewell.core.records import Answer, Claim, Record
 from citewell.server.asking import AskRequest, answered, streamed
-from citewell.server.elsewhere import Elsewhere
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem, looking_up
-from citewell.server.rebuilding import told_again
+from citewell.server.remote_stream import Elsewhere
 from citewell.server.shapes import JSON, asks, body_of, decoded, gives, query_of, reply, takes
 from citewell.server.site import Site, site
+from citewell.server.stream_replay import told_again
 from citewell.server.streams import Stream, Told
+from citewell.verification.checking.grounding import GroundingReport
 
 router = APIRouter(prefix="/v1", tags=["answers"])
 

@@ -12,12 +12,12 @@ import msgspec
 from fastapi import APIRouter, Depends
 from starlette.responses import Response, StreamingResponse
 
-from citewell.access import Caller
 from citewell.audit.pages import Counts, Page
 from citewell.audit.question import AuditQuery, moment
 from citewell.audit.tabular import FORMATS
-from citewell.knowledge import KnowledgeBase
-from citewell.records import AuditRecord
+from citewell.core.access import Caller
+from citewell.core.records import AuditRecord
+from citewell.knowledge.home import KnowledgeBase
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import looking_up

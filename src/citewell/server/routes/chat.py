@@ -10,9 +10,9 @@ from fastapi import APIRouter, Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
-from citewell import identity
-from citewell.access import Caller
-from citewell.records import Trace
+from citewell.core import identity
+from citewell.core.access import Caller
+from citewell.core.records import Trace
 from citewell.server.asking import AskRequest, answered, streamed
 from citewell.server.chat import (
     MODELS,

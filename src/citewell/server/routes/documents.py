@@ -14,11 +14,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
-from citewell.access import Caller, Role
-from citewell.evidence.catalogue import CatalogueEntry
-from citewell.ingesting import IngestReport
-from citewell.knowledge import KnowledgeBase
-from citewell.records import Box, Document, Found, Page, Record, Section
+from citewell.core.access import Caller, Role
+from citewell.core.records import Box, Document, Found, Page, Record, Section
+from citewell.documents.evidence.catalogue import CatalogueEntry
+from citewell.documents.ingesting import IngestReport
+from citewell.knowledge.home import KnowledgeBase
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem, absent, looking_up

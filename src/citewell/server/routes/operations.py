@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from citewell.access import Caller, Role
+from citewell.core.access import Caller, Role
 from citewell.server.identity import known, require
 from citewell.server.keys import Scope
 from citewell.server.metrics import CONTENT_TYPE

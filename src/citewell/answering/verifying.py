@@ -1,0 +1,316 @@
+"""Bring your own answer and sources: the same claims, binding and verdicts as the pass, without a home or
+an index.
+
+In: any RAG's answer (markers in any form, or none) and its sources as text. Out: a :class:`VerifyReport`.
+Sources are stored as caller-supplied documents in memory, and citations resolve through that store alone.
+What cites nothing is cited afterwards, by entailment (mode ``post-hoc``). A citation that its source does
+not support is not moved to one that does: it is reported. Knows nothing about retrieval, confidence or logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from citewell.core.config import Verification
+from citewell.core.errors import UsageError
+from citewell.core.identity import chunk_id, hash_text
+from citewell.core.ports import Embedder, Entailer
+from citewell.core.records import (
+    Chunk,
+    Claim,
+    Document,
+    Draft,
+    DraftClaim,
+    Kind,
+    Maker,
+    Passage,
+    Quote,
+    Record,
+    Status,
+    Verdict,
+)
+from citewell.documents.evidence.memory import MemoryEvidence
+from citewell.documents.text import caller_document
+from citewell.verification.checking import Checked, Checker
+from citewell.verification.checking.citations import Library
+from citewell.verification.checking.grounding import WORST_FIRST, Ask, GroundingReport, ground, judged_alone
+from citewell.verification.claims import parse_answer, parse_structured, resolve_label
+from citewell.verification.confidence.cards import NO_CARD, CardState
+from citewell.verification.verifier import Question, Verifier
+
+CALLER = Maker(name="caller", hash=hash_text("caller"))
+Source = str | Mapping[str, str] | tuple[str, str]
+
+
+class VerifyReport(Record, frozen=True, kw_only=True):
+    """``supported``: calibrated probability, at equal priors, that *all* of it is supported: the least
+    over its sentences, each read whole, because an answer holds no better than its weakest statement and a
+    part read alone is judged less surely than its sentence. A broken citation or a contradiction keeps it
+    at or under the border. None when nothing could be checked. ``hallucination_gap``: the share of claims
+    ``judged_claims`` that all sources together do not support."""
+
+    claims: tuple[Claim, ...]
+    supported: float | None
+    hallucination_gap: float | None
+    judged_claims: int
+    report: GroundingReport
+    notes: tuple[str, ...] = ()
+
+    @property
+    def status(self) -> Status:
+        """The worst of the claims'; UNCHECKED when there are none."""
+        found = {claim.verdict.status for claim in self.claims}
+        return next((status for status in WORST_FIRST if status in found), Status.UNCHECKED)
+
+
+def verify(
+    answer: str,
+    sources: Sequence[Source] | Mapping[str, str],
+    question: str | None = None,
+    *,
+    entailer: Entailer | str | None = None,
+    embedder: Embedder | None = None,
+    settings: Verification | None = None,
+    card: CardState = NO_CARD,
+    one_claim: bool = False,
+) -> VerifyReport:
+    """Check ``answer`` against ``sources``: texts, ``{"id", "text"}`` mappings or pairs (ids default to "1",
+    "2", ...), or one mapping of ids to texts.
+
+    ``entailer`` is a model, its name as in the configuration, or None for the embedded one. ``card`` says
+    which calibration card set the thresholds: verdicts name it, and a note says when it is stale. With
+    ``one_claim`` the text is one statement: it is not split and its markers are not read. Raises
+    UsageError for sources that share an id and for what is no text, ModelError when a named model cannot be
+    loaded; a failing check is a verdict, not an error.
+    """
+    for name, text in (("answer", answer), ("question", question or "")):
+        if not isinstance(text, str):
+            raise UsageError(f"the {name} is no text", hint="give a string")
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(f"the {name} is no valid Unicode", hint="check how it was decoded") from error
+    settings = settings or Verification()
+    documents = _documents(sources)
+    store = MemoryEvidence()
+    for document in documents:
+        store.put(document)
+    passages = [_passage(document) for document in documents]
+    ids = [document.document_id for document in documents]
+    draft, labels = _draft(answer, ids, one_claim)
+    verifier = Verifier(_entailer(entailer), settings, card=card.card)
+    checker = Checker(verifier, store, settings)
+    library = Library(passages, store)
+    evidence = {passage.chunk.document_id: library.evidence(passage) for passage in passages}
+
+    def check(draft: Draft) -> Checked:
+        return checker.check(question or "", (), draft, passages, mend=False, quotations=not one_claim)
+
+    def asking(drafted: DraftClaim) -> Ask:
+        def ask(claim: str, groups: Sequence[Sequence[str]]) -> Sequence[Verdict]:
+            read = [tuple(evidence[name] for name in group) for group in groups]
+            return verifier.verify_many(
+                [
+                    Question(
+                        claim=claim, evidence=texts, context=question or "", antecedent=drafted.antecedent
+                    )
+                    for texts in read
+                ]
+            )
+
+        return ask
+
+    checked = check(draft)
+    sentences = draft if one_claim else _draft(answer, ids, one_claim, split=False)[0]
+    whole = checked if len(sentences.claims) == len(draft.claims) else check(sentences)
+    claims = tuple(
+        judged_alone(claim, asking(drafted))
+        for claim, drafted in zip(checked.claims, draft.claims, strict=True)
+    )
+    return VerifyReport(
+        claims=claims,
+        supported=_supported(whole.claims, sentences.claims),
+        hallucination_gap=checked.hallucination_gap.value,
+        judged_claims=checked.hallucination_gap.n,
+        report=ground(
+            claims,
+            whole.claims,
+            {document.document_id: document.text for document in documents},
+            {label: resolve_label(label, ids) for label in labels},
+            len(labels),
+            _embedder(embedder),
+        ),
+        notes=(*([card.note] if card.note else []), *checked.notes),
+    )
+
+
+def caller_passages(sources: Sequence[Source] | Mapping[str, str]) -> list[Passage]:
+    """The passages that :func:`verify` checks against: each source as a whole, under its id."""
+    return [_passage(document) for document in _documents(sources)]
+
+
+def verify_json_line(line: str | bytes, **options: Any) -> bytes:
+    """One line of ``citewell verify --jsonl``, in and out; ``options`` as for :func:`verify`.
+
+    In: ``{"id", "question"?, "answer" | "claim", "sources": [text | {"id", "text"}] | {id: text}}``. Out:
+    ``{"id", "claims", "supported", "hallucination_gap", "report", "notes"}``. Raises UsageError for a line of
+    another shape.
+    """
+    try:
+        given = msgspec.json.decode(line)
+    except msgspec.DecodeError as error:
+        raise UsageError(f"not a JSON object: {error}", hint="one object a line") from error
+    if not isinstance(given, dict):
+        raise UsageError("not a JSON object", hint="one object a line")
+    unknown = sorted(set(given) - {"id", "question", "answer", "claim", "sources"})
+    given = {name: value for name, value in given.items() if value is not None}
+    texts = [name for name in ("answer", "claim") if name in given]
+    for wrong, what in (
+        (unknown, f"unknown keys {unknown}"),
+        (not texts, 'it has no "answer" and no "claim"'),
+        (len(texts) == 2, 'it has both "answer" and "claim"'),
+        ("sources" not in given, 'it has no "sources"'),
+    ):
+        if wrong:
+            raise UsageError(f"this line cannot be verified: {what}", hint="see `citewell verify --help`")
+    text = given[texts[0]]
+    found = verify(text, given["sources"], given.get("question"), one_claim="claim" in given, **options)
+    return msgspec.json.encode(
+        {
+            "id": given.get("id"),
+            "claims": found.claims,
+            "supported": found.supported,
+            "hallucination_gap": found.hallucination_gap,
+            "report": found.report,
+            "notes": found.notes,
+        }
+    )
+
+
+def _documents(sources: Sequence[Source] | Mapping[str, str]) -> list[Document]:
+    if isinstance(sources, str) or (isinstance(sources, Mapping) and set(sources) <= {"id", "text"}):
+        raise UsageError("sources is a single source", hint="put it in a list: sources=[...]")
+    if not isinstance(sources, Iterable):
+        raise UsageError("sources is neither a list nor a mapping", hint="give sources=[...]")
+    documents = []
+    for number, source in enumerate(sources.items() if isinstance(sources, Mapping) else sources, start=1):
+        match source:
+            case str():
+                name, text = str(number), source
+            case {"id": str(name), "text": str(text)} | (str(name), str(text)):
+                pass
+            case {"text": str(text)}:
+                name = str(number)
+            case _:
+                raise UsageError(
+                    f"source {number} is no text", hint='give a string or {"id": ..., "text": ...}'
+                )
+        documents.append(caller_document(name, text))
+    names = [document.document_id for document in documents]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise UsageError(f"sources share the id {', '.join(doubled)}", hint="give each its own")
+    return documents
+
+
+def _passage(document: Document) -> Passage:
+    """The whole source as one passage: the entailer reads long ones in windows, and tells how much."""
+    text = document.text
+    chunk = Chunk(
+        chunk_id=chunk_id(document.version, 0, len(text), text),
+        document_id=document.document_id,
+        document_version=document.version,
+        start_offset=0,
+        end_offset=len(text),
+        content=text,
+        title=document.title.value if document.title else "",
+    )
+    return Passage(chunk=chunk, relevant=True, used=True)
+
+
+def _draft(
+    answer: str, ids: Sequence[str], one_claim: bool, *, split: bool = True
+) -> tuple[Draft, tuple[str, ...]]:
+    """(the claims of ``answer``, its labels, each as often as it cites)."""
+    claims: tuple[DraftClaim, ...] = ()
+    labels: tuple[str, ...] = ()
+    if one_claim:
+        if answer.strip():
+            claims = (DraftClaim(text=answer.strip(), start=0, end=len(answer)),)
+    elif structured := parse_structured(answer, ids, split=split):
+        claims, labels = structured.claims, structured.labels
+    else:
+        parsed = parse_answer(answer, ids, split=split)
+        labels = parsed.cited
+        claims = tuple(
+            DraftClaim(
+                text=claim.text,
+                start=claim.start,
+                end=claim.end,
+                quotes=tuple(Quote(source=label) for label in claim.labels),
+                kind=Kind.INFERENCE if claim.inference else Kind.CITED,
+                reasoning=claim.note if claim.inference else "",
+                antecedent=claim.antecedent,
+            )
+            for claim in parsed.claims
+        )
+    claims = tuple(
+        msgspec.structs.replace(claim, quotes=tuple(_resolved(quote, ids) for quote in claim.quotes))
+        for claim in claims
+    )
+    return Draft(text=answer, raw=answer, claims=claims, maker=CALLER), labels
+
+
+def _resolved(quote: Quote, ids: Sequence[str]) -> Quote:
+    """A label that no source has stays as it was written."""
+    return msgspec.structs.replace(quote, source=resolve_label(quote.source, ids) or quote.source)
+
+
+def _supported(claims: Sequence[Claim], drafted: Sequence[DraftClaim]) -> float | None:
+    """The least of the claims that state something; an unchecked one leaves the whole unknown. A
+    conclusion that shows what it is drawn from is left out; one only called so is a statement too."""
+    shown = [one.kind is Kind.INFERENCE and _grounded(one) for one in drafted]
+    stated = [claim for claim, left_out in zip(claims, shown, strict=True) if not left_out] or list(claims)
+    values = [claim.verdict.support for claim in stated]
+    known = [value for value in values if value is not None]
+    failed = [
+        claim.verdict.support or 0.0
+        for claim in stated
+        if claim.verdict.status in {Status.BROKEN, Status.CONTRADICTED}
+    ]
+    if failed:
+        return min(*failed, *known, 0.5)
+    return min(known) if known and len(known) == len(values) else None
+
+
+def _grounded(claim: DraftClaim) -> bool:
+    return bool(claim.reasoning.strip()) or any(quote.text.strip() for quote in claim.quotes)
+
+
+# --- the embedded models ----------------------------------------------------------------------------
+
+
+def _entailer(given: Entailer | str | None) -> Entailer:
+    return _named(given or "embedded") if given is None or isinstance(given, str) else given
+
+
+@lru_cache(maxsize=4)
+def _named(name: str) -> Entailer:
+    from citewell.models.naming import entailer_named
+
+    return entailer_named(name)
+
+
+def _embedder(given: Embedder | None) -> Embedder | None:
+    return given if given is not None else _embedded()
+
+
+@lru_cache(maxsize=1)
+def _embedded() -> Embedder:
+    from citewell.models.onnx.embedder import OnnxEmbedder
+
+    return OnnxEmbedder()

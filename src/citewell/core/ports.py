@@ -1,0 +1,414 @@
+"""The few Protocols through which stages meet models and stores. One method each where possible.
+
+Implementations are chosen in :mod:`citewell.knowledge.assembly` alone. Every model names its ``maker``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from citewell.core.records import (
+    AuditRecord,
+    Chunk,
+    Document,
+    Draft,
+    Entailment,
+    Maker,
+    Passage,
+    Quote,
+    Record,
+    TokenUsage,
+    Trace,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Vectors: TypeAlias = "NDArray[np.float32]"
+"""Named, not made: importing a port loads no library."""
+
+
+class Reader(Protocol):
+    """Bytes of one format -> Document. Pure: runs inside the limited worker."""
+
+    name: str
+
+    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
+        """Raises a :class:`citewell.core.errors.DocumentError` that says what to do."""
+        ...
+
+
+class Embedder(Protocol):
+    """Texts -> vectors whose dot product is their cosine."""
+
+    maker: Maker
+    dimension: int
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, float32, shape (len(texts), dimension), in the order of ``texts``."""
+        ...
+
+
+class Ranker(Protocol):
+    """Which passages answer, not which are about it."""
+
+    maker: Maker
+
+    def rank(self, question: str, passages: Sequence[str]) -> list[float]:
+        """Calibrated probability, in [0, 1], that each passage answers ``question``."""
+        ...
+
+
+class Extraction(Record, frozen=True, kw_only=True):
+    """A candidate answer: offsets into the passage that was given, and its probability."""
+
+    start: int
+    end: int
+    probability: float
+
+
+class Reading(Record, frozen=True, kw_only=True):
+    """Candidates best first, and the probability that the passage holds no answer."""
+
+    candidates: tuple[Extraction, ...]
+    no_answer: float
+
+
+class Extractor(Protocol):
+    """Where in a passage the answer stands, if it does."""
+
+    maker: Maker
+
+    def extract(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        """One reading a passage, in order; probabilities in [0, 1], offsets in code points."""
+        ...
+
+
+class Requote(Record, frozen=True, kw_only=True):
+    """A statement that the sources support under a quote that none has, and words that do stand there."""
+
+    claim: str
+    quote: Quote
+
+
+class GenerationRequest(Record, frozen=True, kw_only=True):
+    """What a writer may see. On the one retry ``strict`` names claims that failed and stay out, ``requote``
+    those that failed by their quote alone."""
+
+    question: str
+    aspects: tuple[str, ...]
+    passages: tuple[Passage, ...]
+    strict: tuple[str, ...] = ()
+    requote: tuple[Requote, ...] = ()
+    seed: int = 0
+
+
+class Generator(Protocol):
+    """Passages -> a draft: what would be shown, with the evidence each claim was written from."""
+
+    maker: Maker
+
+    def generate(self, request: GenerationRequest) -> Draft:
+        """Raises :class:`citewell.core.errors.GeneratorError`."""
+        ...
+
+
+class StreamingGenerator(Generator, Protocol):
+    """A writer that can be listened to."""
+
+    def stream(self, request: GenerationRequest, hear: Callable[[Draft], None]) -> Draft:
+        """As :meth:`generate`; ``hear`` gets the draft so far whenever a claim more is whole. A draft that
+        begins again is shorter than the one before."""
+        ...
+
+
+class Form(StrEnum):
+    """What holds a language model to evidence before claims, strongest first."""
+
+    GRAMMAR = "grammar"
+    NATIVE = "native"
+    SCHEMA = "schema"
+    INLINE = "inline"
+
+
+class SourceText(Record, frozen=True, kw_only=True):
+    """A source handed over as a document of its own, for providers that cite by themselves."""
+
+    title: str
+    context: str
+    text: str
+
+
+class Prompted(Record, frozen=True, kw_only=True):
+    """One request to a language model. ``schema`` is JSON schema; ``grammar`` is in ``dialect``, "lark" as
+    llguidance reads it or "gbnf"."""
+
+    system: str
+    user: str
+    schema: dict[str, Any] | None = None
+    grammar: str = ""
+    dialect: str = "lark"
+    sources: tuple[SourceText, ...] = ()
+    temperature: float = 0.1
+    seed: int = 0
+    max_tokens: int = 2048
+
+
+class Pointer(Record, frozen=True, kw_only=True):
+    """A provider's own citation: characters ``[start, end)`` of the ``source``-th text, counted from 0."""
+
+    source: int
+    start: int
+    end: int
+    text: str
+
+
+class Segment(Record, frozen=True, kw_only=True):
+    """A stretch of a completion and what its provider cites for it."""
+
+    text: str
+    pointers: tuple[Pointer, ...] = ()
+
+
+class Completion(Record, frozen=True, kw_only=True):
+    """What a language model said. ``segments`` join to ``text``; ``whole`` is False when it was cut off;
+    ``refused`` when the provider declined. ``cost`` in the currency of the configured prices. ``served`` is
+    the model's name as its server says, "" where none does."""
+
+    text: str
+    segments: tuple[Segment, ...] = ()
+    usage: TokenUsage = TokenUsage()
+    cost: float | None = None
+    whole: bool = True
+    refused: bool = False
+    calls: int = 1
+    served: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class LanguageModel(Protocol):
+    """One model of one provider; ``forms`` are those it can be held to, strongest first."""
+
+    maker: Maker
+    forms: tuple[Form, ...]
+
+    def complete(self, prompted: Prompted, hear: Callable[[Completion], None] | None = None) -> Completion:
+        """``hear`` gets what was said so far, again and again; a retry begins anew with less.
+
+        Raises :class:`citewell.core.errors.GeneratorError`; FormRefusedError for a schema or grammar that the
+        server does not take."""
+        ...
+
+
+class Entailer(Protocol):
+    """Does a claim follow from a text? It shares no weights with whatever wrote the claim."""
+
+    maker: Maker
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        """One result for each (premise, claim); a premise of any length. What is not read of it is told in
+        ``read`` and ``units``."""
+        ...
+
+
+class Sufficiency(StrEnum):
+    """Do the passages hold an answer? UNCHECKED is no pass."""
+
+    SUFFICIENT = "SUFFICIENT"
+    INSUFFICIENT = "INSUFFICIENT"
+    UNCHECKED = "UNCHECKED"
+
+
+class GateVerdict(Record, frozen=True, kw_only=True):
+    """What a judge says of the passages, and why. ``usage``, ``cost`` and ``notes`` are of the call to its
+    model; None is a cost not known."""
+
+    verdict: Sufficiency
+    reason: str
+    maker: Maker
+    usage: TokenUsage = TokenUsage()
+    cost: float | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Only a judge that said SUFFICIENT lets anything pass."""
+        return self.verdict is Sufficiency.SUFFICIENT
+
+
+class GateJudge(Protocol):
+    """A model that judges, before anything is written, whether the passages suffice."""
+
+    maker: Maker
+
+    def sufficient(self, question: str, passages: Sequence[Passage]) -> GateVerdict:
+        """Never raises for a model's failure: that is UNCHECKED with its reason."""
+        ...
+
+
+class Evaluation(Record, frozen=True, kw_only=True):
+    """What a judge says of an answer. ``unchecked`` is the reason when it said nothing that can be read;
+    ``usage``, ``cost`` and ``notes`` as in :class:`GateVerdict`."""
+
+    grounded: bool | None
+    complete: bool | None
+    reasoning: str
+    maker: Maker
+    unchecked: str = ""
+    usage: TokenUsage = TokenUsage()
+    cost: float | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Both were said, and both are so."""
+        return self.grounded is True and self.complete is True
+
+
+class AnswerJudge(Protocol):
+    """A model that judges the answer as a whole, beside the verdicts on its claims."""
+
+    maker: Maker
+
+    def evaluate(self, question: str, answer: str, passages: Sequence[Passage]) -> Evaluation:
+        """Never raises for a model's failure: that is ``unchecked`` with its reason."""
+        ...
+
+
+class Hit(Record, frozen=True, kw_only=True):
+    """A chunk and the cosine of each dense view and BM25 score that found it (absent = not found)."""
+
+    chunk: Chunk
+    scores: dict[str, float]
+
+
+class Listed(Record, frozen=True, kw_only=True):
+    """A document as the index knows it."""
+
+    document_id: str
+    document_version: str
+    title: str
+    published_at: str
+
+
+class IndexSnapshot(Protocol):
+    """One version of an index: the same searches give the same hits for ever; ``views`` are dense.
+
+    ``where`` are conditions of :mod:`citewell.documents.index.conditions`: what they leave out takes part
+    in no search.
+    """
+
+    views: tuple[str, ...]
+
+    def version(self) -> str:
+        """As records name it."""
+        ...
+
+    def embed(self, query: str) -> Vectors:
+        """One vector, by the model that made the views."""
+        ...
+
+    def documents(self, where: Mapping[str, Any]) -> tuple[Listed, ...]:
+        """By id."""
+        ...
+
+    def between(self, document_id: str, start: int, end: int) -> list[Chunk]:
+        """The document's chunks that begin in ``[start, end)`` of its text, in order."""
+        ...
+
+    def search(
+        self, view: str, query: str, vector: Vectors | None, limit: int, where: Mapping[str, Any]
+    ) -> list[Hit]:
+        """At most ``limit`` hits, best first: of a dense view by ``vector``, of BM25 by ``query``."""
+        ...
+
+
+class EvidenceStore(Protocol):
+    """Document versions and caller-supplied text, for ever."""
+
+    def put(self, document: Document) -> None: ...
+
+    def get(self, version: str, document_id: str = "") -> Document:
+        """Raises :class:`citewell.core.errors.EvidenceError` when it is not there or its hash is off."""
+        ...
+
+
+class AuditStore(Protocol):
+    """The sealed log, as far as a pass needs it."""
+
+    def append(self, record: AuditRecord) -> str:
+        """Durable when it returns; the entry's hash. Raises LogError."""
+        ...
+
+
+class TraceStore(Protocol):
+    """What happened in each request, for looking: no proof, and the last may be lost to a power cut."""
+
+    def put(self, trace: Trace) -> None:
+        """Kept under its request, in the place of one that was there."""
+        ...
+
+    def session(self, session_id: str) -> list[Trace]:
+        """Oldest first; none for a session that is not known."""
+        ...
+
+    def between(self, first: str, last: str) -> list[Trace]:
+        """The newest 100 of sessions whose ids lie between these two or are one of them, newest first."""
+        ...
+
+    def get(self, request_id: str) -> Trace | None:
+        """The trace of one request."""
+        ...
+
+    def flag(self, request_id: str, flags: tuple[str, ...]) -> bool:
+        """Sets the flags that a trace shows; False when there is none of that request."""
+        ...
+
+
+class Subject(Record, frozen=True, kw_only=True):
+    """A person as the log knows them: a random pseudonym, and the AES-256 key of their texts."""
+
+    id: str
+    key: bytes
+
+
+class KeyStore(Protocol):
+    """Keys of people, kept apart from the log. Destroying one is how a person is forgotten."""
+
+    def subject(self, name: str) -> Subject:
+        """Made, and durable, when there is none yet. Raises LogError."""
+        ...
+
+    def find(self, name: str) -> Subject | None: ...
+
+    def key(self, subject_id: str) -> bytes | None:
+        """None once it is destroyed."""
+        ...
+
+    def name(self, subject_id: str) -> str: ...
+
+    def destroy(self, name: str) -> str:
+        """The pseudonym that is left; "" when there was nobody of that name."""
+        ...
+
+    def blind(self, text: str) -> str:
+        """A lookup name for ``text`` that tells nothing without this store."""
+        ...
+
+
+class Witness(Protocol):
+    """A place outside that keeps checkpoints."""
+
+    def publish(self, checkpoint: str) -> None:
+        """Kept when it returns. Raises LogError."""
+        ...
+
+    def read(self) -> Iterator[str]: ...
+
+
+class Clock(Protocol):
+    def now(self) -> datetime: ...

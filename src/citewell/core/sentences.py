@@ -1,0 +1,69 @@
+"""Sentence borders in canonical text, as offsets: used wherever text is windowed or quoted.
+
+In: text. Out: half-open ranges in order, never overlapping, without surrounding white space.
+A line break always ends a sentence and a line with a tab is a table row, one sentence by itself:
+readers write paragraphs as one line (see :class:`citewell.core.records.Document`). Within a line,
+`syntok` decides. Knows nothing about documents.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from functools import lru_cache
+
+import syntok.segmenter as segmenter
+
+_LINE = re.compile(r"[^\n]+")
+_LONG = 2_000
+
+
+@lru_cache(maxsize=4096)
+def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """The sentences of ``text`` as ``(start, end)``; whitespace-only text gives none."""
+    spans: list[tuple[int, int]] = []
+    for line in _LINE.finditer(text):
+        start, end = _trim(text, line.start(), line.end())
+        if start >= end:
+            continue
+        if "\t" in text[start:end]:
+            spans.append((start, end))
+        else:
+            spans.extend(_within(text, start, end))
+    return tuple(spans)
+
+
+def _within(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    line = text[start:end]
+    borders = [
+        sentence[0].offset for paragraph in segmenter.analyze(line) for sentence in paragraph if sentence
+    ]
+    if not borders:
+        return [(start, end)]
+    borders[0] = 0
+    cuts = [*borders, len(line)]
+    spans = []
+    for left, right in itertools.pairwise(cuts):
+        a, b = _trim(text, start + left, start + right)
+        if a < b:
+            spans.extend(_pieces(text, a, b))
+    return spans
+
+
+def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """A "sentence" without borders for thousands of characters is cut at white space."""
+    pieces = []
+    while end - start > _LONG:
+        cut = text.rfind(" ", start + _LONG // 2, start + _LONG)
+        cut = cut if cut > start else start + _LONG
+        pieces.append(_trim(text, start, cut))
+        start, end = _trim(text, cut, end)
+    return [*pieces, (start, end)]
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end

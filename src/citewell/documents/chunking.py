@@ -1,0 +1,395 @@
+"""Document -> chunks of ``min_tokens`` to ``max_tokens``, on sentence, row and section borders.
+
+In: a :class:`Document` and the sizes. Out: chunks in reading order that cover all of its text but
+white space, once. Where to cut is one optimum over the whole document: every border has a cost to
+cut at it (inside a paragraph, before an exception, behind a heading) and a cost to run across it
+(another section, another page), every size a cost by its distance from the target. A chunk under
+the minimum is left only where joining it to a neighbour would pass the maximum or leave the parent
+section. Knows nothing about models but the tokenizer, and nothing about storage.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from bisect import bisect_left, bisect_right
+from pathlib import PurePosixPath
+
+import msgspec
+
+from citewell.core.config import Chunking
+from citewell.core.identity import chunk_id, section_id
+from citewell.core.records import Chunk, Document, Row, Section, Table
+from citewell.core.sentences import sentence_spans
+from citewell.core.tokens import count_tokens_each
+
+# Costs of cutting at a border; SIZE is the cost of a chunk twice the target, or of none.
+SIZE = 3.0
+CUT_SECTION, CUT_PARAGRAPH, CUT_SENTENCE, CUT_ROW = 0.0, 0.5, 1.0, 1.5
+CUT_AFTER_COLON, CUT_BEFORE_EXCEPTION, CUT_AFTER_HEADING = 3.0, 6.0, 30.0
+CUT_PIECE = 8.0
+# Costs of running across a border.
+CROSS_TABLE, CROSS_PAGE, CROSS_SIBLING, CROSS_PARENT = 0.3, 0.4, 2.0, 15.0
+UNDERSIZE = 10.0
+PARENT_TOKENS = 2_000
+CHARACTERS_PER_TOKEN = 16  # a word of 10,000 letters is one unknown token; it must not be free
+
+_EXCEPTION = re.compile(
+    r"\W*(however|except|unless|notwithstanding|but|nevertheless|nonetheless|otherwise|excluding|provided|"
+    r"only if|this (does|do|did|shall|will|is) not|the foregoing|these? exceptions?)\b",
+    re.IGNORECASE,
+)
+_LINE = re.compile(r"[^\n]+")
+_TITLE_LIKE = re.compile(r"[A-Z0-9][^\n\t]{2,78}[^\s.,;!?]")
+_CUTS = (re.compile(r"\t"), re.compile(r"(?<=[.!?;。！？；])"), re.compile(r"\s"), re.compile(r"(?<=\W)"))
+
+
+class _Outline:
+    """Sections as segments (heading to next heading) with the extent of all that stands under each."""
+
+    def __init__(self, document: Document) -> None:
+        sections = sorted(document.sections, key=lambda section: (section.start, len(section.path)))
+        if not sections or sections[0].start > 0:
+            sections.insert(0, Section(path=(), start=0, end=len(document.text)))
+        self.paths = [section.path for section in sections]
+        self.starts = [section.start for section in sections]
+        self.ends = [*self.starts[1:], len(document.text)]
+        self._extents = self._measure()
+
+    def _measure(self) -> list[list[list[int]]]:
+        """For each segment, the ``[start, end]`` of every section it stands in, outermost first."""
+        extents: list[list[list[int]]] = []
+        open_: list[list[int]] = []
+        previous: tuple[str, ...] = ()
+        for path, start, end in zip(self.paths, self.starts, self.ends, strict=True):
+            same = len(_common(path, previous))
+            if same == len(path) and len(path) <= len(previous):
+                same = max(0, same - 1)  # the same heading again opens a section of its own
+            del open_[same:]
+            open_ += [[start, end] for _ in path[same:]]
+            for extent in open_:
+                extent[1] = end
+            extents.append(list(open_))
+            previous = path
+        return extents
+
+    def at(self, offset: int) -> int:
+        return bisect_right(self.starts, offset) - 1
+
+    def crossing(self, left: int, right: int) -> float:
+        """Cost of one chunk running from segment ``left`` into ``right``."""
+        if left == right:
+            return 0.0
+        p, q = self.paths[left], self.paths[right]
+        kin = p[:-1] == q[:-1] or q[:-1] == p or p[:-1] == q
+        return CROSS_SIBLING if kin else CROSS_PARENT
+
+    def common_path(self, segments: list[int]) -> tuple[str, ...]:
+        path = self.paths[segments[0]]
+        for segment in segments[1:]:
+            path = _common(path, self.paths[segment])
+        return path
+
+    def enclosing(self, first: int, last: int) -> list[tuple[int, int]]:
+        """Ranges around the segments ``first`` to ``last``: their own, then section by section outwards."""
+        own = (self.starts[first], self.ends[last])
+        around = [
+            (start, end) for start, end in reversed(self._extents[first]) if start <= own[0] and end >= own[1]
+        ]
+        return [own, *around, (0, self.ends[-1])]
+
+
+class _Layout:
+    """Pages and tables of a document, found by offset."""
+
+    def __init__(self, document: Document) -> None:
+        self.pages = sorted(document.pages, key=lambda page: page.start)
+        self.page_starts = [page.start for page in self.pages]
+        self.tables = sorted(document.tables, key=lambda table: table.start)
+        self.table_starts = [table.start for table in self.tables]
+        self.rows = sorted((row for table in self.tables for row in table.rows), key=lambda row: row.start)
+        self.row_starts = [row.start for row in self.rows]
+
+    def table(self, offset: int) -> Table | None:
+        at = bisect_right(self.table_starts, offset) - 1
+        return self.tables[at] if at >= 0 and offset < self.tables[at].end else None
+
+    def row(self, start: int) -> Row | None:
+        at = bisect_left(self.row_starts, start)
+        return self.rows[at] if at < len(self.rows) and self.row_starts[at] == start else None
+
+    def page(self, start: int, end: int) -> int | None:
+        """The page that holds most of ``[start, end)``, the first of equals."""
+        most, number = 0, None
+        for page in self.pages[max(0, bisect_right(self.page_starts, start) - 1) :]:
+            if page.start >= end:
+                break
+            held = min(end, page.end) - max(start, page.start)
+            if held > most:
+                most, number = held, page.number
+        return number
+
+    def rows_in(self, start: int, end: int) -> tuple[Row, ...]:
+        """Rows inside ``[start, end)``; of a row too long for one chunk, the part that stands here."""
+        first = max(0, bisect_right(self.row_starts, start) - 1)
+        inside = []
+        for row in self.rows[first : bisect_left(self.row_starts, end)]:
+            if row.start >= start and row.end <= end:
+                inside.append(row)
+            elif row.end > start:
+                cells = tuple(cell for cell in row.cells if cell.start >= start and cell.end <= end)
+                part = {"start": max(row.start, start), "end": min(row.end, end), "cells": cells}
+                inside.append(msgspec.structs.replace(row, **part))
+        return tuple(inside)
+
+    def table_context(self, start: int, end: int, rows: tuple[Row, ...]) -> list[str]:
+        """For each table touched, at most three: "title › group (units): heads". The group is what the
+        first row stands under, where the chunk begins behind the row that says so."""
+        context: list[str] = []
+        for table in self.tables[max(0, bisect_right(self.table_starts, start) - 1) :]:
+            if table.start >= end or len(context) == 3:
+                break
+            if table.end <= start:
+                continue
+            inside = [row for row in rows if row.start >= table.start and row.end <= table.end]
+            heads = dict.fromkeys(cell.head for row in inside for cell in row.cells if cell.head)
+            units = f"({table.units})" if table.units else ""
+            group = inside[0].group if inside and inside[0].start >= start else ""
+            stands = group and any(group.endswith(row.label) for row in inside if row.label and not row.cells)
+            title = table.title if not group or stands else " › ".join(filter(None, (table.title, group)))
+            line = " ".join(part for part in (_clip(title, 200), units) if part)
+            columns = _clip(" | ".join(heads), 300)
+            if line or columns:
+                context.append(": ".join(part for part in (line, columns) if part))
+        return context
+
+
+class _Units:
+    """What is never cut: sentences, short paragraphs, table rows, headings; parallel lists."""
+
+    def __init__(self, document: Document, layout: _Layout, settings: Chunking) -> None:
+        self.spans: list[tuple[int, int]] = []
+        self.tokens: list[int] = []
+        self.cut: list[float] = []  # cost of a border before the unit
+        self.headings: list[bool] = []
+        text = document.text
+        lines = [(m.start(), m.end()) for m in _LINE.finditer(text) if not m.group().isspace()]
+        counts = _costs([text[a:b] for a, b in lines])
+        heads = {s.start: " ".join(s.path[-1].split()) for s in document.sections if s.path}
+        after = 0.0
+        for (start, end), count in zip(lines, counts, strict=True):
+            start, end = _trim(text, start, end)
+            heading = heads.get(start) == " ".join(text[start:end].split())
+            table = layout.table(start)
+            before = max(after, self._before(text, start, end, start in heads, table))
+            if count <= settings.min_tokens or (table and count <= settings.max_tokens):
+                self._add(start, end, count, before, heading)
+            else:
+                self._split(text, start, end, before, settings.max_tokens)
+            after = _after(text, start, end, heading, table, layout.row(start))
+        self.starts = [span[0] for span in self.spans]
+        self.before = [0, *itertools.accumulate(self.tokens)]
+
+    @staticmethod
+    def _before(text: str, start: int, end: int, section: bool, table: Table | None) -> float:
+        if section:
+            return CUT_SECTION
+        if table is not None and start > table.start:
+            return CUT_ROW
+        return CUT_BEFORE_EXCEPTION if _EXCEPTION.match(text, start, end) else CUT_PARAGRAPH
+
+    def _add(self, start: int, end: int, count: int, before: float, heading: bool = False) -> None:
+        self.spans.append((start, end))
+        self.tokens.append(count)
+        self.cut.append(before)
+        self.headings.append(heading)
+
+    def _split(self, text: str, start: int, end: int, before: float, limit: int) -> None:
+        sentences = [(start + a, start + b) for a, b in sentence_spans(text[start:end])]
+        for (a, b), count in zip(sentences, _costs([text[a:b] for a, b in sentences]), strict=True):
+            if a > start:
+                before = CUT_BEFORE_EXCEPTION if _EXCEPTION.match(text, a, b) else CUT_SENTENCE
+            for x, y, size in _pieces(text, a, b, count, limit):
+                self._add(x, y, size, before if x == a else CUT_PIECE)
+
+
+def chunk_document(document: Document, settings: Chunking) -> list[Chunk]:
+    """Chunks in reading order; empty for a document of white space.
+
+    ``content == document.text[start_offset:end_offset]``; ``page`` is the one that holds most of the
+    chunk; ``rows`` are the table rows inside it; ``parent_start`` to ``parent_end`` is the smallest
+    section around it that says more than the chunk itself and fits 2,000 tokens, else its own section.
+    """
+    outline, layout = _Outline(document), _Layout(document)
+    units = _Units(document, layout, settings)
+    if not units.spans:
+        return []
+    borders = _best_borders(document, outline, units, settings)
+    ranges = list(itertools.pairwise(borders))
+    spans = [(units.spans[a][0], units.spans[b - 1][1]) for a, b in ranges]
+    ids = [chunk_id(document.version, start, end, document.text[start:end]) for start, end in spans]
+    naming = _name(document)
+    chunks = []
+    for position, ((a, b), (start, end)) in enumerate(zip(ranges, spans, strict=True)):
+        path, parent_start, parent_end = _parent(outline, units, a, b)
+        rows = layout.rows_in(start, end)
+        context = layout.table_context(start, end, rows)
+        chunks.append(
+            Chunk(
+                chunk_id=ids[position],
+                document_id=document.document_id,
+                document_version=document.version,
+                start_offset=start,
+                end_offset=end,
+                content=document.text[start:end],
+                context="\n".join([_heading_line(naming, path), *context]),
+                section_path=path,
+                parent_id=section_id(document.version, parent_start, parent_end),
+                parent_start=parent_start,
+                parent_end=parent_end,
+                previous_id=ids[position - 1] if position else "",
+                next_id=ids[position + 1] if position + 1 < len(ids) else "",
+                page=layout.page(start, end),
+                rows=rows,
+                title=document.title.value if document.title else "",
+                author=document.author.value if document.author else "",
+                published_at=document.published_at.value if document.published_at else "",
+                acl=document.acl,
+                tags=document.tags,
+                ingested_at=document.ingested_at,
+            )
+        )
+    return chunks
+
+
+def _best_borders(document: Document, outline: _Outline, units: _Units, settings: Chunking) -> list[int]:
+    """Unit positions at which chunks begin, and the end: the cheapest way through all borders."""
+    across = _crossings(document, outline, units.spans)
+    smallest, target, largest = settings.min_tokens, settings.target_tokens, settings.max_tokens
+    size_cost = [SIZE * ((t - target) / target) ** 2 for t in range(largest + 1)]
+    for t in range(min(smallest, largest + 1)):
+        size_cost[t] += UNDERSIZE * (2 - t / smallest)
+    total = units.before
+    entry = [0.0] * len(total)  # best cost up to here, the cut itself, less the crossings so far
+    origin = [0] * len(total)
+    for j in range(1, len(total)):
+        best, at = float("inf"), j - 1
+        for i in range(j - 1, -1, -1):
+            size = total[j] - total[i]
+            if size > largest and i < j - 1:
+                break
+            cost = entry[i] + size_cost[min(size, largest)]
+            if cost < best:
+                best, at = cost, i
+        origin[j] = at
+        if j < len(units.cut):
+            entry[j] = best + across[j - 1] + units.cut[j] - across[j]
+    borders = [len(units.spans)]
+    while borders[-1]:
+        borders.append(origin[borders[-1]])
+    return borders[::-1]
+
+
+def _crossings(document: Document, outline: _Outline, spans: list[tuple[int, int]]) -> list[float]:
+    """Running total of the costs to run across the border before each unit."""
+    pages = [page.start for page in document.pages]
+    edges = sorted({edge for table in document.tables for edge in (table.start, table.end)})
+    across = [0.0]
+    for (left, _), (right, _) in itertools.pairwise(spans):
+        cost = outline.crossing(outline.at(left), outline.at(right))
+        if bisect_right(pages, left) != bisect_right(pages, right):
+            cost += CROSS_PAGE
+        if bisect_right(edges, left) != bisect_right(edges, right):
+            cost += CROSS_TABLE
+        across.append(across[-1] + cost)
+    return across
+
+
+def _after(text: str, start: int, end: int, heading: bool, table: Table | None, row: Row | None) -> float:
+    """What follows a heading, column heads, an introduction or a line like a title belongs to it."""
+    if heading or (table is not None and row is None and table.rows and end <= table.rows[0].start):
+        return CUT_AFTER_HEADING
+    if text[end - 1] == ":" or (row is not None and not row.cells):
+        return CUT_AFTER_COLON
+    return CUT_AFTER_COLON if table is None and _TITLE_LIKE.fullmatch(text, start, end) else 0.0
+
+
+def _parent(outline: _Outline, units: _Units, a: int, b: int) -> tuple[tuple[str, ...], int, int]:
+    """Section path and parent range of units ``a`` to ``b``; bare headings do not narrow the path."""
+    segments = [outline.at(start) for start in units.starts[a:b]]
+    bodies = [s for s, heading in zip(segments, units.headings[a:b], strict=True) if not heading]
+    path = outline.common_path(sorted(set(bodies or segments)))
+    ranges = outline.enclosing(segments[0], segments[-1])
+    for low, high in ranges:
+        first, last = bisect_left(units.starts, low), bisect_left(units.starts, high)
+        if units.before[last] - units.before[first] > PARENT_TOKENS:
+            break
+        if first < a or last > b:
+            return path, low, high
+    return path, *ranges[0]
+
+
+def _common(p: tuple[str, ...], q: tuple[str, ...]) -> tuple[str, ...]:
+    same = 0
+    while same < min(len(p), len(q)) and p[same] == q[same]:
+        same += 1
+    return p[:same]
+
+
+def _name(document: Document) -> str:
+    """The title, and the file's own name where it says more: filings carry company and year there."""
+    stem = " ".join(re.split(r"[\s_]+", PurePosixPath(document.document_id).stem)).strip()
+    title = " ".join(document.title.value.split()) if document.title else ""
+    if not title:
+        return stem
+    known = set(re.findall(r"\w+", title.casefold()))
+    fresh = [word for word in re.findall(r"\w+", stem.casefold()) if word not in known]
+    return _clip(title, 160) + (f" ({stem})" if fresh and not document.caller_supplied else "")
+
+
+def _heading_line(naming: str, path: tuple[str, ...]) -> str:
+    """The document and the three innermost headings: those further out say least, at most length."""
+    return " › ".join([naming, *(_clip(name, 80) for name in path[-3:])])
+
+
+def _clip(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    cut = text.rfind(" ", 0, limit)
+    return text[: cut if cut > 0 else limit] + " …"
+
+
+def _costs(texts: list[str]) -> list[int]:
+    counts = count_tokens_each(texts)
+    return [
+        max(1, count, -(-len(text) // CHARACTERS_PER_TOKEN))
+        for count, text in zip(counts, texts, strict=True)
+    ]
+
+
+def _pieces(text: str, start: int, end: int, count: int, limit: int) -> list[tuple[int, int, int]]:
+    """Halves of halves until each fits, cut at the best mark near the middle: cell, sentence, word."""
+    if count <= limit or end - start < 2:
+        return [(start, end, count)]
+    low, high = start + (end - start) // 4, start + -(-(end - start) * 3 // 4)
+    middle = (start + end) // 2
+    at = middle
+    for mark in _CUTS:
+        found = [m.start() for m in mark.finditer(text, low, high) if start < m.start() < end]
+        if found:
+            at = min(found, key=lambda place: abs(place - middle))
+            break
+    pieces = []
+    for left, right in ((start, at), (at, end)):
+        a, b = _trim(text, left, right)
+        if a < b:
+            pieces += _pieces(text, a, b, _costs([text[a:b]])[0], limit)
+    return pieces
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end

@@ -1,0 +1,58 @@
+"""What both evidence stores say about a document, and the checks a version passes on its way out.
+
+In: documents. Out: catalogue entries, or EvidenceError. Knows nothing about storage.
+"""
+
+from __future__ import annotations
+
+from citewell.core.errors import EvidenceError
+from citewell.core.identity import hash_text
+from citewell.core.records import Document, Record
+
+STORED, INDEXED, WITHDRAWN = "stored", "indexed", "withdrawn"
+
+
+class CatalogueEntry(Record, frozen=True, kw_only=True):
+    """The newest version of one document. ``bytes`` is the size of its canonical text in UTF-8;
+    ``state`` is ``stored`` (kept, not yet retrieved), ``indexed`` or ``withdrawn`` (readable, not
+    retrieved; ``reason`` says why)."""
+
+    document_id: str
+    version: str
+    title: str
+    state: str
+    ingested_at: str
+    uri: str
+    bytes: int
+    pages: int
+    acl: tuple[str, ...]
+    tags: tuple[str, ...]
+    reason: str = ""
+
+
+def check_text(document: Document) -> Document:
+    """The document, if its text is the text that was hashed. Raises EvidenceError."""
+    found = hash_text(document.text)
+    if found != document.text_hash:
+        raise EvidenceError(
+            f"the stored text of {document.document_id} {document.version} has hash {found}, "
+            f"not {document.text_hash}",
+            hint="the evidence was changed after it was stored: restore it from a backup",
+        )
+    return document
+
+
+def absent(version: str, document_id: str) -> EvidenceError:
+    """The error for a version that no store holds."""
+    name = f"{document_id} {version}" if document_id else version
+    return EvidenceError(f"no evidence {name} is stored", hint="ingest the document again, or check the home")
+
+
+def refuse_second_text(kept_hash: str, kept_reader: str, offered: Document) -> None:
+    """One version has one text: the first stays, another reading of the same bytes is refused."""
+    if kept_hash != offered.text_hash:
+        raise EvidenceError(
+            f"{offered.document_id} {offered.version} is stored as read by {kept_reader}; "
+            f"{offered.reader} reads the same bytes as another text",
+            hint="citations stand on the first; to use the new reading, ingest under another --id",
+        )

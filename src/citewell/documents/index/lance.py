@@ -1,0 +1,332 @@
+"""The chunk index on LanceDB: one table, three dense views and BM25, every write an atomic version.
+
+In: chunks of whole documents, embedded here. Out: a published version, named by a string that audit
+records keep, and snapshots of any version still kept. A published version is a tag that names one
+version of the table: readers see nothing between two publications, and a crash leaves the last one.
+Knows nothing about files, fusion or what a question means.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from citewell.core.errors import CitewellError, IndexMismatchError, UsageError
+from citewell.core.ports import Embedder, Hit, Vectors
+from citewell.core.records import Chunk, Record
+from citewell.documents.index import rows
+from citewell.documents.index.conditions import list_of, one_of
+from citewell.documents.index.snapshot import Snapshot
+from citewell.documents.index.views import VIEWS, VIEWS_VERSION
+
+TABLE = "chunks"
+SETS = "sets"
+"""A folder of this name holds tables by access list: :mod:`citewell.documents.index.isolated`."""
+FORMAT = "1"
+_PUBLISHED, _PREVIOUS, _PINNED = "published", "previous", "record-"
+# Compaction rewrites the table, which doubles what pinned versions hold: only when scans suffer.
+_MANY_FRAGMENTS = 24
+_SPOKEN = {"settings": "the hash of the [chunking] settings"}
+_INDEX_CACHE, _METADATA_CACHE = 64 << 20, 8 << 20
+# By itself the store reads so many rows ahead that compacting took more memory the larger the table, up to
+# half a gigabyte. Scans are no slower so. Whoever sets these variables is obeyed.
+_STORE_DEFAULTS = {
+    "LANCE_LOG": "error",
+    "LANCE_DEFAULT_BATCH_SIZE": "512",
+    "LANCE_DEFAULT_FRAGMENT_READAHEAD": "1",
+}
+# A reader that opened the version before last has this long to finish.
+_GRACE = timedelta(hours=1)
+
+
+class Stored(Record, frozen=True, kw_only=True):
+    """What the index holds of a document beside its text."""
+
+    version: str
+    acl: tuple[str, ...]
+    tags: tuple[str, ...]
+
+
+class LanceIndex:
+    """Opens or creates the index at ``path``: a local folder, or an address such as ``s3://bucket/kb``.
+
+    ``settings_hash`` covers what shapes chunks. Raises IndexMismatchError when the index that is there
+    was made by another embedder, other settings or other views.
+    """
+
+    def __init__(self, path: Path | str, embedder: Embedder, settings_hash: str) -> None:
+        for name, value in _STORE_DEFAULTS.items():
+            os.environ.setdefault(name, value)
+        import lancedb
+
+        self.path = str(path)
+        self._embedder = embedder
+        if "://" not in self.path:
+            Path(self.path).mkdir(parents=True, exist_ok=True)
+            if Path(self.path, SETS).exists():
+                raise IndexMismatchError(
+                    f"the index at {self.path} has a table for each access list",
+                    hint='set retrieval.isolation = "strict", or move that folder away and ingest again',
+                )
+        self._database = lancedb.connect(self.path, session=_session())
+        wanted = {
+            "format": FORMAT,
+            "embedder": embedder.maker.name,
+            "embedder_hash": embedder.maker.hash,
+            "settings": settings_hash,
+            "views": VIEWS_VERSION,
+        }
+        self._table = self._open_or_create(wanted)
+        self._check(wanted)
+        self._index_id = self._metadata()["index_id"]
+        if _PUBLISHED not in self._tags():
+            # First opening, or a crash during it: the table cannot hold chunks yet.
+            self._index_text()
+            self._table.tags.create(_PUBLISHED, self._table.version)
+        self._snapshot: Snapshot | None = None
+
+    # --- reading ----------------------------------------------------------------------------------
+
+    def version(self) -> str:
+        """The published version's name."""
+        return self._name(self._table.tags.get_version(_PUBLISHED))
+
+    def snapshot(self, groups: Sequence[str] | None = None) -> Snapshot:
+        """The published version, opened, whoever looks: filters say what of it they see. The same object
+        until another is published."""
+        name = self.version()
+        current = self._snapshot
+        if current is None or current.version() != name:
+            current = self.at(name)
+            self._snapshot = current
+        return current
+
+    def at(self, version: str) -> Snapshot:
+        """The version that a record names, to replay a retrieval. Raises UsageError when it is gone."""
+        index_id, _, number = version.rpartition(".")
+        if index_id != self._index_id or not number.isdigit():
+            raise UsageError(
+                f"index version {version} is not of the index here ({self._index_id})",
+                hint="open the index that the record was made on",
+            )
+        table = self._database.open_table(TABLE)
+        try:
+            table.checkout(int(number))
+        except (RuntimeError, ValueError) as error:
+            raise UsageError(
+                f"index version {version} is no longer kept", hint="only versions that records name are kept"
+            ) from error
+        return Snapshot(table, version, self._embedder)
+
+    def search(
+        self, view: str, query: str, vector: Vectors | None, limit: int, where: Mapping[str, Any]
+    ) -> list[Hit]:
+        """As :meth:`Snapshot.search`, on the published version."""
+        return self.snapshot().search(view, query, vector, limit, where)
+
+    def pin(self, version: str) -> None:
+        """Keeps ``version`` for ever, because a record names it."""
+        number = int(version.rpartition(".")[2])
+        name = f"{_PINNED}{number}"
+        if name not in self._tags():
+            try:
+                self._table.tags.create(name, number)
+            except RuntimeError:
+                # Two requests pinned it at once; anything else is a real failure.
+                if name not in self._tags():
+                    raise
+
+    # --- writing ----------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def writer(self) -> Iterator[None]:
+        """Held by an ingest: two at once on one machine would store a document twice."""
+        if "://" in self.path:
+            yield
+            return
+        try:
+            import fcntl
+        except ImportError:  # Windows has none; the table itself stays whole there.
+            yield
+            return
+        with open(Path(self.path) / "writer.lock", "w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                # Without its place: who uploads over HTTP is told so too.
+                raise UsageError(
+                    "another ingest is writing to the index", hint="wait until it has ended"
+                ) from error
+            yield
+
+    def stored(self) -> dict[str, Stored]:
+        """By document id, everything written, published or not: an ingest resumes from it."""
+        import pyarrow as pa
+
+        self._table.checkout_latest()
+        names = ["document_id", "document_version", "acl", "tags"]
+        stored: dict[str, Stored] = {}
+        # A batch at a time: there are many more chunks than documents.
+        for batch in self._table.search().select(names).limit(None).to_batches():
+            # Whole documents are written at once, so any one chunk speaks for its document.
+            numbered = pa.table(batch).append_column("row", pa.array(range(batch.num_rows)))
+            firsts = numbered.group_by("document_id").aggregate([("row", "min")]).column("row_min")
+            stored |= {
+                row["document_id"]: Stored(
+                    version=row["document_version"],
+                    acl=tuple(row["acl"] or ()),
+                    tags=tuple(row["tags"] or ()),
+                )
+                for row in numbered.take(firsts).to_pylist()
+            }
+        return stored
+
+    def encode(self, chunks: Sequence[Chunk]) -> Any:
+        """The rows of ``chunks``, embedded in every view: an Arrow table for :meth:`write`."""
+        texts = {view: [make(chunk) for chunk in chunks] for view, make in VIEWS.items()}
+        # A short chunk is its own extract: the same text is embedded once.
+        distinct = list(dict.fromkeys(text for group in texts.values() for text in group))
+        vectors = self._embedder.embed(distinct)
+        position = {text: at for at, text in enumerate(distinct)}
+        by_view = {view: vectors[[position[text] for text in group]] for view, group in texts.items()}
+        return rows.table(chunks, by_view, self._table.schema)
+
+    def write(self, table: Any) -> None:
+        """One atomic commit: the rows replace whatever their documents had. Whole documents only."""
+        documents = set(table.column("document_id").to_pylist())
+        self._table.checkout_latest()
+        inside = one_of("document_id", documents)
+        if not self._table.count_rows(inside):
+            self._table.add(table)
+            return
+        (
+            self._table.merge_insert(["document_id", "chunk_id"])
+            .when_matched_update_all()
+            .when_not_matched_insert_all()
+            .when_not_matched_by_source_delete(inside)
+            .execute(table)
+        )
+
+    def rows_of(self, document_id: str) -> Any:
+        """What is written of a document, vectors and all, as :meth:`write` takes it."""
+        self._table.checkout_latest()
+        return self._table.search().where(one_of("document_id", [document_id])).limit(None).to_arrow()
+
+    def add(self, chunks: Sequence[Chunk]) -> None:
+        """Embeds and writes whole documents in one commit."""
+        if chunks:
+            self.write(self.encode(chunks))
+
+    def relabel(self, document_id: str, acl: Sequence[str], tags: Sequence[str]) -> None:
+        """Who may see a document, and its tags, in one commit; holds once this is published."""
+        self._table.checkout_latest()
+        self._table.update(
+            where=one_of("document_id", [document_id]),
+            values_sql={"acl": list_of(acl), "tags": list_of(tags)},
+        )
+
+    def remove(self, document_ids: Iterable[str]) -> None:
+        """One commit; nothing is retrieved of them once this is published."""
+        wanted = sorted(set(document_ids))
+        if wanted:
+            self._table.checkout_latest()
+            self._table.delete(one_of("document_id", wanted))
+
+    def publish(self) -> str:
+        """Makes everything written visible to readers, with BM25 over all of it; its version's name.
+
+        Does nothing when nothing was written since. Old versions that no record names are let go, all
+        but the last published one, which a reader may still have open.
+        """
+        self._table.checkout_latest()
+        before = self._table.tags.get_version(_PUBLISHED)
+        if self._table.version == before:
+            return self.version()
+        first = not self.at(self._name(before)).count()
+        crowded = self._table.stats()["fragment_stats"]["num_fragments"] > _MANY_FRAGMENTS
+        if first or crowded:
+            self._table.optimize()
+        # Rebuilt whole: BM25 scores then depend on the rows alone, not on how they came in.
+        self._index_text()
+        if first:
+            self._tag(_PUBLISHED, self._table.version)
+            self._let_go(timedelta(milliseconds=1))
+        else:
+            self._tag(_PREVIOUS, before)
+            self._tag(_PUBLISHED, self._table.version)
+            if crowded:
+                self._let_go(_GRACE)
+        return self.version()
+
+    # --- inside -----------------------------------------------------------------------------------
+
+    def _open_or_create(self, wanted: Mapping[str, str]) -> Any:
+        form = rows.schema(self._embedder.dimension, {**wanted, "index_id": secrets.token_hex(4)})
+        if TABLE in self._database.list_tables().tables:
+            return self._database.open_table(TABLE)
+        return self._database.create_table(TABLE, schema=form, exist_ok=True)
+
+    def _metadata(self) -> dict[str, str]:
+        metadata = self._table.schema.metadata or {}
+        return {key.decode(): value.decode() for key, value in metadata.items()}
+
+    def _check(self, wanted: Mapping[str, str]) -> None:
+        made = self._metadata()
+        if "index_id" not in made:
+            raise CitewellError(
+                f"{self.path} holds a table that is no index of Citewell", hint="choose another home"
+            )
+        differing = [key for key in wanted if made.get(key) != wanted[key]]
+        if differing:
+            told = "; ".join(
+                f"{_SPOKEN.get(key, key)} was {made.get(key)!r}, is {wanted[key]!r}" for key in differing
+            )
+            raise IndexMismatchError(
+                f"the index at {self.path} was made otherwise ({told})",
+                hint="go back to that configuration, or move that folder away and ingest the documents again",
+            )
+
+    def _name(self, number: int) -> str:
+        return f"{self._index_id}.{number}"
+
+    def _tags(self) -> dict[str, int]:
+        return {name: tag["version"] for name, tag in self._table.tags.list().items()}
+
+    def _tag(self, name: str, number: int) -> None:
+        if name in self._tags():
+            self._table.tags.update(name, number)
+        else:
+            self._table.tags.create(name, number)
+
+    def _index_text(self) -> None:
+        from lancedb.index import FTS
+
+        self._table.create_index("text", config=FTS(), replace=True)
+        self._table.checkout_latest()
+
+    def _let_go(self, grace: timedelta) -> None:
+        # The store refuses to clean past a tagged version, so only what lies before the oldest one goes.
+        tagged = set(self._tags().values())
+        made = {entry["version"]: entry["timestamp"] for entry in self._table.list_versions()}
+        now = datetime.now(UTC)
+        oldest = min((_aware(made[number]) for number in tagged if number in made), default=now)
+        self._table.optimize(cleanup_older_than=max(grace, now - oldest + timedelta(milliseconds=1)))
+
+
+@lru_cache(maxsize=1)
+def _session() -> Any:
+    """What the store may keep of all tables of this process. By itself it would keep up to 7 GB, part of it a
+    manifest for each version that an ingest wrote, whose size grows with their number."""
+    import lancedb
+
+    return lancedb.Session(index_cache_size_bytes=_INDEX_CACHE, metadata_cache_size_bytes=_METADATA_CACHE)
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment.astimezone(UTC)

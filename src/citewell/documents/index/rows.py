@@ -1,0 +1,80 @@
+"""A chunk as a row of the table and back, exactly.
+
+In: chunks and their vectors. Out: Arrow tables of one schema, and chunks again. What filters ask
+about stands in columns of its own; all other fields travel as JSON in ``rest``. Access list and tags
+can change while the text stays: there the columns count. Knows nothing about versions or searching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from citewell.core.ports import Vectors
+from citewell.core.records import Chunk
+from citewell.documents.index.views import VIEWS
+
+RESTORED = ["text", "context_chars", "acl", "tags", "rest"]
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Chunk)
+
+
+def schema(dimension: int, settings: Mapping[str, str]) -> Any:
+    """The Arrow schema; ``settings`` stand in its metadata, so they are as atomic as the table."""
+    import pyarrow as pa
+
+    fields = [
+        pa.field("chunk_id", pa.string()),
+        pa.field("document_id", pa.string()),
+        pa.field("document_version", pa.string()),
+        pa.field("start_offset", pa.int64()),
+        pa.field("title", pa.string()),
+        pa.field("published_at", pa.string()),
+        pa.field("acl", pa.list_(pa.string())),
+        pa.field("tags", pa.list_(pa.string())),
+        pa.field("text", pa.string()),
+        pa.field("context_chars", pa.int32()),
+        pa.field("rest", pa.binary()),
+        *(pa.field(f"{view}_vector", pa.list_(pa.float32(), dimension)) for view in VIEWS),
+    ]
+    return pa.schema(fields, metadata={key.encode(): value.encode() for key, value in settings.items()})
+
+
+def table(chunks: Sequence[Chunk], vectors: Mapping[str, Vectors], form: Any) -> Any:
+    """An Arrow table of ``form``; ``vectors`` has one row a chunk for each view."""
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {
+        "chunk_id": [chunk.chunk_id for chunk in chunks],
+        "document_id": [chunk.document_id for chunk in chunks],
+        "document_version": [chunk.document_version for chunk in chunks],
+        "start_offset": [chunk.start_offset for chunk in chunks],
+        "title": [chunk.title for chunk in chunks],
+        "published_at": [chunk.published_at for chunk in chunks],
+        "acl": [list(chunk.acl) for chunk in chunks],
+        "tags": [list(chunk.tags) for chunk in chunks],
+        "text": [chunk.in_context for chunk in chunks],
+        "context_chars": [len(chunk.context) for chunk in chunks],
+        "rest": [_encoder.encode(msgspec.structs.replace(chunk, content="", context="")) for chunk in chunks],
+    }
+    arrays = [pa.array(values, form.field(name).type) for name, values in columns.items()]
+    for view in VIEWS:
+        flat = pa.array(vectors[view].reshape(-1))
+        arrays.append(pa.FixedSizeListArray.from_arrays(flat, vectors[view].shape[1]))
+    return pa.Table.from_arrays(arrays, schema=form)
+
+
+def chunk(row: Mapping[str, Any]) -> Chunk:
+    """The chunk whose ``RESTORED`` columns are in ``row``."""
+    cut = row["context_chars"]
+    text = row["text"]
+    return msgspec.structs.replace(
+        _decoder.decode(row["rest"]),
+        context=text[:cut],
+        content=text[cut + 1 :] if cut else text,
+        acl=tuple(row["acl"] or ()),
+        tags=tuple(row["tags"] or ()),
+    )

@@ -1,0 +1,122 @@
+"""One version of the index, opened for reading: searches on it give the same results for ever.
+
+In: a view, a query or its vector, a limit and filters. Out: hits, best first, ties by chunk id.
+Filters hold before ranking and every dense search is exact: each vector that may be seen is
+compared. Knows nothing about writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from citewell.core.errors import UsageError
+from citewell.core.ports import Embedder, Hit, Listed, Vectors
+from citewell.core.records import Chunk
+from citewell.documents.index import rows
+from citewell.documents.index.conditions import condition, one_of
+from citewell.documents.index.views import VIEWS
+
+BM25 = "bm25"
+_SLACK = 16
+# Within a pass, and between the turns of a session, questions come again.
+_VECTORS = 256
+
+
+class Snapshot:
+    """Made by :meth:`citewell.documents.index.lance.LanceIndex.at`."""
+
+    views = tuple(VIEWS)
+
+    def __init__(self, table: Any, version: str, embedder: Embedder) -> None:
+        self._table = table
+        self._embedder = embedder
+        self._version = version
+        self._listing = lru_cache(maxsize=32)(self._list)
+        self._vector = lru_cache(maxsize=_VECTORS)(self._embed)
+
+    def version(self) -> str:
+        return self._version
+
+    def snapshot(self, groups: Sequence[str] | None = None) -> Snapshot:
+        """Itself: whatever reads an index can be given one version of it."""
+        return self
+
+    def embed(self, query: str) -> Vectors:
+        """The vector of ``query``, shape (dimension,), by the embedder that made the index. It is not to be
+        written to: whoever asks the same again gets the same object."""
+        return self._vector(query)
+
+    def count(self, where: Mapping[str, Any] | None = None) -> int:
+        """How many chunks may be seen."""
+        return int(self._table.count_rows(condition(where or {}) or None))
+
+    def documents(self, where: Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
+        """The documents that may be seen, by id."""
+        return self._listing(condition(where or {}))
+
+    def search(
+        self, view: str, query: str, vector: Vectors | None, limit: int, where: Mapping[str, Any]
+    ) -> list[Hit]:
+        """The best ``limit`` chunks of a dense view (by ``vector``, cosine) or of BM25 (by ``query``).
+
+        Raises UsageError for an unknown view or filter, or a dense view without a vector.
+        """
+        if view != BM25 and view not in VIEWS:
+            raise UsageError(f"unknown view {view!r}", hint=f"views: {', '.join([*VIEWS, BM25])}")
+        if view != BM25 and vector is None:
+            raise UsageError(f"view {view!r} is searched by a vector")
+        fetched = limit + _SLACK
+        while True:
+            scored = self._ranked(view, query, vector, fetched, condition(where))
+            # Equal scores must not be cut at random: fetch until the last one differs from the border.
+            if len(scored) < fetched or len(scored) <= limit or scored[-1][0] != scored[limit - 1][0]:
+                break
+            fetched *= 4
+        scored.sort(key=lambda item: (-item[0], item[1]["chunk_id"], item[1]["document_id"]))
+        return [Hit(chunk=rows.chunk(row), scores={view: score}) for score, row in scored[:limit]]
+
+    def between(self, document_id: str, start: int, end: int) -> list[Chunk]:
+        """The chunks of one document that begin in ``[start, end)``, in reading order."""
+        only = (
+            f"{one_of('document_id', [document_id])} AND start_offset >= {start:d} AND start_offset < {end:d}"
+        )
+        found = self._table.search().where(only).select(rows.RESTORED).limit(None).to_list()
+        return sorted((rows.chunk(row) for row in found), key=lambda chunk: chunk.start_offset)
+
+    def named(self, chunk_ids: Iterable[str]) -> list[Chunk]:
+        """The chunks of these ids, as far as they are here; equal bytes in two documents are two."""
+        only = one_of("chunk_id", chunk_ids)
+        found = self._table.search().where(only).select(rows.RESTORED).limit(None).to_list()
+        return [rows.chunk(row) for row in found]
+
+    def _embed(self, query: str) -> Vectors:
+        vector: Vectors = self._embedder.embed([query])[0]
+        vector.flags.writeable = False
+        return vector
+
+    def _ranked(
+        self, view: str, query: str, vector: Vectors | None, limit: int, only: str
+    ) -> list[tuple[float, dict[str, Any]]]:
+        columns = ["chunk_id", "document_id", *rows.RESTORED]
+        if view == BM25:
+            search = self._table.search(query, query_type="fts", fts_columns="text")
+            score, sign, offset = "_score", 1.0, 0.0
+        else:
+            # Unit vectors: the dot product is the cosine, and the store's distance is one less it.
+            search = self._table.search(vector, vector_column_name=f"{view}_vector").distance_type("dot")
+            score, sign, offset = "_distance", -1.0, 1.0
+        if only:
+            search = search.where(only, prefilter=True)
+        found = search.select([*columns, score]).limit(limit).to_arrow().to_pylist()
+        return [(offset + sign * row[score], row) for row in found]
+
+    def _list(self, only: str) -> tuple[Listed, ...]:
+        names = ["document_id", "document_version", "title", "published_at"]
+        search = self._table.search()
+        if only:
+            search = search.where(only)
+        found = search.select(names).limit(None).to_arrow().group_by(names).aggregate([])
+        listed = [Listed(**row) for row in found.to_pylist()]
+        return tuple(sorted(listed, key=lambda item: (item.document_id, item.document_version)))

@@ -1,0 +1,478 @@
+"""Configuration -> objects. Alone in knowing which implementation stands behind each port.
+
+In: a home folder and a Config. Out: an :class:`Assembly`, whose parts are made when they are first asked
+for and then kept. Refuses a generator that would verify itself. Knows nothing about what the parts do.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import os
+import shlex
+from collections.abc import Callable, Collection
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from citewell.core import config as configuration
+from citewell.core.clock import SystemClock
+from citewell.core.commands import tell_command
+from citewell.core.config import Config
+from citewell.core.environment import environment
+from citewell.core.errors import ConfigError, UsageError
+from citewell.core.identity import hash_value
+from citewell.core.independence import refuse_same_maker, refuse_same_model
+from citewell.core.records import Maker
+
+if TYPE_CHECKING:
+    from citewell.answering.answering import Answering
+    from citewell.answering.questioning import Questioner
+    from citewell.audit import Log
+    from citewell.audit.database import Database
+    from citewell.audit.keys import FolderKeys
+    from citewell.audit.publishing import Publisher
+    from citewell.core.ports import (
+        AnswerJudge,
+        Clock,
+        Embedder,
+        Entailer,
+        Extractor,
+        GateJudge,
+        Generator,
+        LanguageModel,
+        Ranker,
+    )
+    from citewell.documents.evidence.sqlite import SqliteEvidence
+    from citewell.documents.index import ChunkIndex
+    from citewell.knowledge.feedback import Feedback, FeedbackStore
+    from citewell.knowledge.feedback.implicit import Noticing
+    from citewell.knowledge.feedback.listening import Listening
+    from citewell.knowledge.traces import Relay, SharedTraces, SqliteTraces
+    from citewell.models.onnx.reading import Reads
+    from citewell.retrieval import Retriever
+    from citewell.verification.checking import Checker
+    from citewell.verification.confidence.cards import Card, CardState, Corpus, Today
+
+Make = TypeVar("Make", bound=Callable[..., object])
+
+CONFIG_FILE = "citewell.toml"
+AUDIT_FILE = "audit.sqlite"
+TABLES_FILE = "audit-index.sqlite"
+FEEDBACK_FILE = "feedback.sqlite"
+EMBEDDED = "embedded"
+_REMEMBERING = ("reading", "ranker", "extractor", "generator", "retriever", "checker", "answering")
+"""What keeps results of a model, and what holds one of those."""
+MODELS = ("embedder", "ranker", "extractor", "generator", "entailer")
+"""Who makes numbers and words."""
+_VERDICTS = "verdicts"
+_READERS = ("reading", "ranker", "extractor")
+_SHARED = ("embedder", "entailer", "evidence", "index", "log", "traces")
+
+
+def _onnx_embedder() -> Embedder:
+    from citewell.models.onnx.embedder import OnnxEmbedder
+
+    return OnnxEmbedder()
+
+
+def _extractive(extractor: Extractor, config: Config) -> Generator:
+    from citewell.generation.extractive import ExtractiveGenerator
+
+    return ExtractiveGenerator(extractor, max_no_answer=config.gate.max_no_answer)
+
+
+EMBEDDERS: dict[str, Callable[[], Embedder]] = {EMBEDDED: _onnx_embedder}
+GENERATORS: dict[str, Callable[[Extractor, Config], Generator]] = {"extractive": _extractive}
+
+
+def load_config(home: Path) -> Config:
+    """``CITEWELL_CONFIG``, else ``home/citewell.toml`` when it is there, overlaid by the environment."""
+    named = os.environ.get("CITEWELL_CONFIG")
+    path = Path(named) if named else home / CONFIG_FILE
+    return configuration.load(path if named or path.is_file() else None)
+
+
+class Assembly:
+    """The parts of one home. Raises ConfigError for a name that stands for nothing here."""
+
+    def __init__(self, home: Path, config: Config, clock: Clock | None = None) -> None:
+        self.card: Card | None = None
+        if config.confidence.card:
+            from citewell.verification.confidence.cards import laid_over, read_card
+
+            self.card = read_card(home / config.confidence.card)
+            config = laid_over(config, self.card.settings)
+        self.home, self.config, self.clock = home, config, clock or SystemClock()
+        self.publisher: Publisher | None = None
+        self.hearers: list[Callable[[Feedback], None]] = []
+        self._card_states: dict[str, CardState] = {}
+        self._sealed = False
+        refuse_same_model(config)
+
+    # --- stores -----------------------------------------------------------------------------------
+
+    @cached_property
+    def evidence(self) -> SqliteEvidence:
+        from citewell.documents.evidence.sqlite import SqliteEvidence
+
+        return SqliteEvidence(self.home / "evidence.sqlite")
+
+    @cached_property
+    def index(self) -> ChunkIndex:
+        from citewell.documents.index import IsolatedIndex, LanceIndex
+
+        kinds: dict[str, Callable[..., ChunkIndex]] = {"shared": LanceIndex, "strict": IsolatedIndex}
+        kind = _chosen("retrieval.isolation", self.config.retrieval.isolation, kinds)
+        return kind(self.home / "index", self.embedder, hash_value(self.config.chunking))
+
+    @cached_property
+    def log(self) -> Log:
+        from citewell.audit.log import Log, SqliteLog
+        from citewell.audit.schema import migrate
+
+        log: Log
+        if self.config.audit.database:
+            from citewell.audit.postgres import PostgresDatabase
+
+            database = PostgresDatabase(self.config.audit.database)
+            migrate(database)
+            log = Log(database, self.keys, clock=self.clock)
+        else:
+            log = SqliteLog(self.home / AUDIT_FILE, clock=self.clock, keys=self.keys)
+        self.publisher = self._publisher(log)
+        return log
+
+    def tables(self, *, readonly: bool = False) -> Database:
+        """Those for questions to the log, beside it: a file of the home, or a schema of the same server.
+        Raises LogError when they are to be read only and are not there."""
+        if self.config.audit.database:
+            from citewell.audit.postgres import PostgresDatabase
+
+            return PostgresDatabase(self.config.audit.database, schema="citewell_index", readonly=readonly)
+        from citewell.audit.sqlite import SqliteDatabase
+
+        return SqliteDatabase(self.home / TABLES_FILE, readonly=readonly)
+
+    @cached_property
+    def keys(self) -> FolderKeys:
+        from citewell.audit.keys import FolderKeys
+        from citewell.audit.log import KEYS_FOLDER
+
+        named = self.config.audit.keys
+        return FolderKeys(Path(named) if named else self.home / KEYS_FOLDER, origin=self.config.audit.origin)
+
+    def _publisher(self, log: Log) -> Publisher:
+        from citewell.audit.publishing import Publisher, names
+        from citewell.audit.witnesses import witness
+
+        settings = self.config.audit
+        witnesses = {name: witness(url) for name, url in names(settings.witnesses).items()}
+        return Publisher(log, witnesses, self.clock, every_s=settings.publish_every_s)
+
+    @cached_property
+    def traces(self) -> SqliteTraces | SharedTraces:
+        from citewell.knowledge.traces import SharedTraces, SqliteTraces
+
+        if self.config.audit.database:
+            from citewell.audit.postgres import PostgresDatabase
+
+            return SharedTraces(PostgresDatabase(self.config.audit.database, schema="citewell_traces"))
+        return SqliteTraces(self.home / "traces.sqlite")
+
+    @property
+    def relay(self) -> Relay | None:
+        """Where workers hear each other's answers being made; None where there is one worker."""
+        from citewell.knowledge.traces import Relay, SharedTraces
+
+        return Relay(self.traces.database) if isinstance(self.traces, SharedTraces) else None
+
+    @cached_property
+    def feedback(self) -> FeedbackStore:
+        from citewell.knowledge.feedback import FeedbackStore
+
+        if self.config.audit.database:
+            from citewell.audit.postgres import PostgresDatabase
+
+            return FeedbackStore(PostgresDatabase(self.config.audit.database, schema="citewell_feedback"))
+        from citewell.audit.sqlite import SqliteDatabase
+
+        return FeedbackStore(SqliteDatabase(self.home / FEEDBACK_FILE))
+
+    @cached_property
+    def listening(self) -> Listening:
+        from citewell.knowledge.feedback.listening import Listening
+
+        return Listening(
+            log=self.log, traces=self.traces, store=self.feedback, clock=self.clock, hearers=self.hearers
+        )
+
+    @cached_property
+    def noticing(self) -> Noticing:
+        from citewell.knowledge.feedback.implicit import Noticing
+
+        return Noticing(
+            listening=self.listening, settings=self.config.feedback, embedder=lambda: self.embedder
+        )
+
+    # --- models -----------------------------------------------------------------------------------
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        return _chosen("embedder", self.config.embedder, EMBEDDERS)()
+
+    @cached_property
+    def reading(self) -> Reads:
+        """The model behind the ranker and the reader, with a memory: both read the same pairs."""
+        from citewell.models.onnx.reading import ReadingModel, RememberingReading
+
+        return RememberingReading(ReadingModel.shared())
+
+    @cached_property
+    def ranker(self) -> Ranker:
+        from citewell.models.naming import ranker_named
+        from citewell.models.onnx.ranker import OnnxRanker
+
+        if self.config.ranker == EMBEDDED:
+            return OnnxRanker(self.reading)
+        return ranker_named(self.config.ranker)
+
+    @cached_property
+    def extractor(self) -> Extractor:
+        from citewell.models.onnx.reader import OnnxReader
+
+        return _chosen("extractor", self.config.extractor, {EMBEDDED: lambda: OnnxReader(self.reading)})()
+
+    @cached_property
+    def entailer(self) -> Entailer:
+        from citewell.models.naming import entailer_named
+
+        return entailer_named(self.config.entailer)
+
+    @cached_property
+    def generator(self) -> Generator:
+        name = self.config.generator
+        if name in GENERATORS:
+            generator = GENERATORS[name](self.extractor, self.config)
+        else:
+            generator = self._language_writer(name)
+        refuse_same_maker(generator.maker, self.entailer.maker)
+        return generator
+
+    def _language_writer(self, name: str) -> Generator:
+        from citewell.generation.writer import LanguageModelWriter
+        from citewell.models.naming import language_model_named
+
+        if ":" not in name:
+            raise ConfigError(
+                f"generator = {name!r}",
+                hint=f"known are: {', '.join(GENERATORS)}, openai:MODEL, anthropic:MODEL, local:FOLDER",
+            )
+        return LanguageModelWriter(language_model_named(name, self.config.writer), self.config.writer)
+
+    # --- stages -----------------------------------------------------------------------------------
+
+    @cached_property
+    def retriever(self) -> Retriever:
+        from citewell.retrieval import Retriever
+
+        return Retriever(self.index, self.ranker, self.config.retrieval)
+
+    @cached_property
+    def checker(self) -> Checker:
+        from citewell.models.remembering import RememberingEntailer
+        from citewell.verification.checking import Checker
+        from citewell.verification.verifier import Verifier
+
+        # What a language model writes is checked twice when it is streamed: claim by claim, then as a whole.
+        entailer = RememberingEntailer(self.entailer) if self.composes else self.entailer
+        settings = self.config.verification
+        return Checker(Verifier(entailer, settings, card=self.card_hash), self.evidence, settings)
+
+    @property
+    def composes(self) -> bool:
+        """Whether the writer is a language model."""
+        return self.config.generator not in GENERATORS
+
+    @cached_property
+    def questioner(self) -> Questioner | None:
+        """None unless one of its options is on."""
+        from citewell.answering.questioning import Questioner
+
+        settings = self.config.questions
+        if not (settings.hypothesis or settings.decompose or settings.reformulate or settings.follow_up):
+            return None
+        line = settings.model or (self.config.generator if self.composes else "")
+        if not line:
+            raise ConfigError(
+                "options under [questions] need a language model", hint="set questions.model = openai:MODEL"
+            )
+        return Questioner(self._beside_the_writer(line, "questions.model"), settings)
+
+    @cached_property
+    def gate_judge(self) -> GateJudge | None:
+        from citewell.models.reviewing import ModelGateJudge
+
+        line = self.config.judges.gate
+        return ModelGateJudge(self._beside_the_writer(line, "judges.gate")) if line else None
+
+    @cached_property
+    def answer_judge(self) -> AnswerJudge | None:
+        from citewell.models.reviewing import ModelAnswerJudge
+
+        line = self.config.judges.answer
+        return ModelAnswerJudge(self._beside_the_writer(line, "judges.answer")) if line else None
+
+    def _beside_the_writer(self, line: str, key: str) -> LanguageModel:
+        """With the writer's time-out and retries. The prices are the writer's: another model's cost is what
+        its server says, else not known."""
+        from citewell.models.naming import language_model_named
+
+        settings = self.config.writer
+        if line != self.config.generator:
+            settings = msgspec.structs.replace(settings, price_prompt=0.0, price_completion=0.0)
+        return language_model_named(line, settings, key)
+
+    @cached_property
+    def answering(self) -> Answering:
+        from citewell.answering.answering import Answering
+
+        models = (self.embedder, self.ranker, self.extractor, self.generator, self.entailer)
+        judges = (self.gate_judge, self.answer_judge)
+        for judge in judges:
+            if judge is not None:
+                refuse_same_maker(self.generator.maker, judge.maker)
+        escalate = shlex.split(self.config.escalate)
+        return Answering(
+            retriever=self.retriever,
+            ranker=self.ranker,
+            extractor=self.extractor,
+            generator=self.generator,
+            checker=self.checker,
+            entailer=self.entailer,
+            log=self.log,
+            traces=self.traces,
+            config=self.config,
+            embedder=self.embedder.maker.name,
+            makers=tuple(model.maker for model in (*models, *judges) if model is not None),
+            environment=environment(),
+            pin=self.index.pin,
+            escalate=partial(tell_command, escalate) if self.config.escalate else None,
+            clock=self.clock,
+            composes=self.composes,
+            questioner=self.questioner,
+            gate_judge=self.gate_judge,
+            answer_judge=self.answer_judge,
+            card=self.card_state,
+        )
+
+    # --- calibration ------------------------------------------------------------------------------
+
+    @property
+    def card_hash(self) -> str:
+        """Of the calibration card in use, "" for none."""
+        return self.card.hash if self.card is not None else ""
+
+    def card_state(self, *, verdicts: bool = False) -> CardState:
+        """The calibration card in use, and whether what it was made for is what is in use. With ``verdicts``
+        only what a verdict depends on is looked at: no index is opened for it, and no writer."""
+        from citewell.verification.confidence.cards import NO_CARD, of_verdicts, state_of
+
+        if self.card is None:
+            return NO_CARD
+        looked = of_verdicts(self.card) if verdicts else self.card
+        at = _VERDICTS if verdicts else self.index.version() if looked.corpus is not None else ""
+        if at not in self._card_states:
+            today = self.today(looked.makers, corpus=looked.corpus is not None)
+            found = state_of(looked, self.config.confidence.card, today)
+            # Of the versions of the index the last is asked for.
+            kept = {name: state for name, state in self._card_states.items() if name == _VERDICTS}
+            self._card_states = kept | {at: msgspec.structs.replace(found, card=self.card.hash)}
+        return self._card_states[at]
+
+    def today(self, makers: Collection[str] = (*MODELS, "verifier"), *, corpus: bool = True) -> Today:
+        """What a calibration card made now would depend on: these makers, and the documents."""
+        from citewell.knowledge.sealing import prompt_hashes
+        from citewell.verification.confidence.cards import Today, conduct_of
+
+        return Today(
+            makers={
+                role: self.support_maker if role == "verifier" else getattr(self, role).maker
+                for role in makers
+            },
+            prompts=prompt_hashes(),
+            corpus=self._corpus() if corpus else None,
+            config=conduct_of(self.config),
+        )
+
+    @property
+    def support_maker(self) -> Maker:
+        """What joins the entailer's word with the exact checks."""
+        from citewell.verification.joining import card_of
+        from citewell.verification.verifier import NAME
+
+        return Maker(name=NAME, hash=card_of(self.entailer.maker))
+
+    def _corpus(self) -> Corpus:
+        from citewell.documents.evidence.catalogue import INDEXED
+        from citewell.verification.confidence.cards import corpus_of
+
+        indexed = [entry for entry in self.evidence.catalogue() if entry.state == INDEXED]
+        return corpus_of(self.index.version(), ((e.document_id, e.version) for e in indexed))
+
+    def under(self, config: Config) -> Assembly:
+        """The same stores and models under other settings, and without a card: for calibration."""
+        for name in (*_SHARED, *_READERS):
+            getattr(self, name)
+        other = copy.copy(self)
+        other.card, other.config, other._card_states = None, config, {}
+        for name in set(_REMEMBERING) - set(_READERS):
+            other.__dict__.pop(name, None)
+        return other
+
+    def without_memory(self) -> Assembly:
+        """The same stores, and models that compute anew: for what compares with a record."""
+        for name in _SHARED:
+            getattr(self, name)  # opened here, so that both have the same one
+        other = copy.copy(self)
+        for name in _REMEMBERING:
+            other.__dict__.pop(name, None)
+        return other
+
+    def without_escalation(self) -> Assembly:
+        """The same parts, with nobody called when an answer fails: for questions that no person asked."""
+        answering = dataclasses.replace(self.answering, escalate=None)
+        other = copy.copy(self)
+        other.__dict__["answering"] = answering
+        return other
+
+    def seal_configuration(self) -> None:
+        """Before anything is sealed that names it; once, as it does not change. Raises LogError."""
+        from citewell.knowledge.sealing import seal_configuration
+
+        if not self._sealed:
+            seal_configuration(self.log, self.config)
+            self._sealed = True
+
+    def must_be_there(self) -> None:
+        """Raises UsageError for a home that nothing has made yet."""
+        if not self.home.is_dir():
+            raise UsageError(f"no knowledge base at {self.home}", hint="make one with `citewell ingest PATH`")
+
+    def close(self) -> None:
+        """Closes the stores that were opened."""
+        if self.publisher is not None:
+            self.publisher.close()
+        if "keys" in self.__dict__:
+            self.__dict__.pop("keys").close()
+        for name in ("evidence", "log", "traces", "feedback"):
+            if name in self.__dict__:
+                self.__dict__.pop(name).close()
+
+
+def _chosen(key: str, name: str, table: dict[str, Make]) -> Make:
+    if name not in table:
+        raise ConfigError(f"{key} = {name!r}", hint=f"known are: {', '.join(table)}")
+    return table[name]

@@ -1,0 +1,173 @@
+"""What users do with an answer, taken in: sealed in the log, kept beside the trace, raised as its flags.
+
+In: a request id and a signal. Out: a Feedback, durable in the log before it is returned. What is said more
+than once is kept once. A page's beacons (*shown*, *engaged*) are no signals and no entries. Nothing here is
+read by retrieval, gate or writer: signals change nothing but what people look at.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from citewell.audit import EntryKind, Log
+from citewell.audit.bodies import UNREADABLE
+from citewell.audit.keys import asker
+from citewell.core.clock import stamp
+from citewell.core.errors import UsageError
+from citewell.core.ports import Clock, TraceStore
+from citewell.core.records import AuditRecord
+from citewell.knowledge.feedback import Feedback, FeedbackStore, Signal, documents_of, failing_stage, flags_of
+from citewell.knowledge.feedback.signals import FAILING, THUMBS, TROUBLE, USER
+from citewell.knowledge.feedback.store import Waiting
+
+SHOWN, ENGAGED = "shown", "engaged"
+BEACONS = (SHOWN, ENGAGED)
+
+MAX_META = 8
+"""Members of ``meta``."""
+MAX_VALUE = 2_000
+"""Characters of one of its values."""
+MAX_SAID = 200
+"""Signals about one answer."""
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listening:
+    """One home's. Safe to share between threads, as its stores are. ``hearers`` are told of each signal that
+    was kept, said or noticed."""
+
+    log: Log
+    traces: TraceStore
+    store: FeedbackStore
+    clock: Clock
+    hearers: Sequence[Callable[[Feedback], None]] = ()
+
+    def feedback(
+        self,
+        request_id: str,
+        signal: str,
+        *,
+        user: str = "",
+        claim: int | None = None,
+        meta: Mapping[str, str] | None = None,
+        found_by: str = USER,
+    ) -> Feedback:
+        """Seals a signal. Raises UsageError for a request, signal or claim there is none of, or for ``meta``
+        beyond its bounds; LogError when it could not be sealed."""
+        known = signal_named(signal)
+        said = refuse_meta(meta or {})
+        record = self._record(request_id)
+        if claim is not None and not 1 <= claim <= len(record.claims):
+            told = f"the answer has claims 1 to {len(record.claims)}" if record.claims else "it has no claims"
+            raise UsageError(f"no claim {claim} in {request_id}", hint=told)
+        before = self.store.of(request_id)
+        if same := _said_already(before, known, user, claim, said):
+            return same
+        if len(before) >= MAX_SAID:
+            raise UsageError(f"{request_id} has {MAX_SAID} signals", hint="review it: `citewell review list`")
+        feedback = Feedback(
+            feedback_id="fb_" + secrets.token_hex(12),
+            request_id=request_id,
+            session_id=record.session_id,
+            user=user,
+            timestamp=stamp(self.clock),
+            signal=known,
+            claim=claim,
+            meta=said,
+            found_by=found_by,
+            stage=failing_stage(record, claim) if known in TROUBLE else "",
+            documents=documents_of(record, claim),
+        )
+        # Under the key of whoever speaks; what was noticed about somebody's answer is under theirs.
+        asked_by = asker(record.user, record.session_id)
+        sealed = _body(feedback)
+        if user and user != asked_by:
+            # Under a key that stands when the asker is erased.
+            sealed["session_id"] = ""
+        self.log.note(EntryKind.FEEDBACK, sealed, subject=user or asked_by)
+        self.store.put(feedback)
+        self.traces.flag(request_id, flags_of((*before, feedback)))
+        for hear in self.hearers:
+            hear(feedback)
+        return feedback
+
+    def beacon(self, request_id: str, event: str) -> None:
+        """``shown`` when a page displays an answer, ``engaged`` when somebody first touches it there.
+
+        Raises UsageError for another event and for a request there is none of.
+        """
+        if event not in BEACONS:
+            raise UsageError(f"unknown event {event!r}", hint=f"one of {', '.join(BEACONS)}")
+        if event == ENGAGED:
+            self.store.engage(request_id)
+            return
+        record = self._record(request_id)
+        self.store.show(
+            Waiting(request_id=request_id, session_id=record.session_id, timestamp=stamp(self.clock))
+        )
+
+    def _record(self, request_id: str) -> AuditRecord:
+        record = self.log.record(request_id)
+        if why := UNREADABLE.get(record.user_query):
+            raise UsageError(f"nothing can be said of {request_id}", hint=why)
+        return record
+
+
+def signal_named(name: str) -> Signal:
+    """Raises UsageError with the nearest known one."""
+    known = [signal.value for signal in Signal]
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        hint = f"did you mean {close[0]}?" if close else f"one of {', '.join(known)}"
+        raise UsageError(f"unknown signal {name!r}", hint=hint)
+    return Signal(name)
+
+
+def refuse_meta(meta: Mapping[str, str]) -> dict[str, str]:
+    """The same, once it is known to be small and plain. Raises UsageError."""
+    if len(meta) > MAX_META:
+        raise UsageError(f"{len(meta)} members of meta", hint=f"at most {MAX_META}")
+    for name, value in meta.items():
+        if not _NAME.fullmatch(name):
+            raise UsageError(f"meta has a name {name!r}", hint="a-z, 0-9 and _, at most 40 characters")
+        if len(value) > MAX_VALUE:
+            raise UsageError(
+                f"meta {name!r} has {len(value)} characters", hint=f"at most {MAX_VALUE} characters"
+            )
+        if "\x00" in value:
+            raise UsageError(f"meta {name!r} holds a NUL", hint="send text")
+    return dict(meta)
+
+
+def _said_already(
+    before: tuple[Feedback, ...], signal: Signal, user: str, claim: int | None, meta: dict[str, str]
+) -> Feedback | None:
+    """The same, said last by the same person of the same thing: a request that was sent twice."""
+    alike = THUMBS if signal in THUMBS else {signal}
+    last = [one for one in before if one.signal in alike and (one.user, one.claim) == (user, claim)][-1:]
+    return last[0] if last and (last[0].signal, last[0].meta) == (signal, meta) else None
+
+
+def _body(feedback: Feedback) -> dict[str, Any]:
+    """As it is sealed. Names in ``meta`` are anybody's words, so they stand as values and are sealed too."""
+    flags = [FAILING + feedback.stage] if feedback.stage else []
+    return {
+        "feedback_id": feedback.feedback_id,
+        "request_id": feedback.request_id,
+        "session_id": feedback.session_id,
+        "user": feedback.user,
+        "timestamp": feedback.timestamp,
+        "signal": feedback.signal.value,
+        "flags": flags,
+        "stage": feedback.stage,
+        "claim": feedback.claim,
+        "found_by": feedback.found_by,
+        "meta": [[name, value] for name, value in sorted(feedback.meta.items())],
+        "documents": [{"document_id": document} for document in feedback.documents],
+    }

@@ -1,0 +1,114 @@
+"""What people should look at: flagged answers as items of a queue, and the patterns among them.
+
+In: records, what was said of them, what was decided about them. Out: items, newest first; groups by cause,
+topic or document with their counts, the same for the same items. Knows nothing about where they come from.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from citewell.core.records import AuditRecord, Record
+from citewell.knowledge.feedback.causes import documents_of, failing_stage
+from citewell.knowledge.feedback.signals import TROUBLE, Feedback, standing
+from citewell.knowledge.feedback.store import Review
+from citewell.knowledge.feedback.topics import topics_of
+
+OPEN = "open"
+UNKNOWN = "unknown stage"
+NO_DOCUMENT = "no document"
+
+
+class QueueItem(Record, frozen=True, kw_only=True):
+    """``causes`` are standing signals of trouble and the ``failure_reason``; ``stage`` what failed, "" where
+    nothing tells; ``state`` is ``open``, ``accepted`` or ``dismissed``."""
+
+    request_id: str
+    timestamp: str
+    user: str
+    session_id: str
+    question: str
+    decision: str
+    causes: tuple[str, ...]
+    stage: str
+    documents: tuple[str, ...]
+    topic: str = ""
+    signals: tuple[Feedback, ...] = ()
+    state: str = OPEN
+    reviewer: str = ""
+    reason: str = ""
+
+
+class Group(Record, frozen=True, kw_only=True):
+    """``n`` answers that share ``name``, newest first in ``requests``; ``stages`` and ``signals`` count what
+    is known of them."""
+
+    by: str
+    name: str
+    n: int
+    stages: dict[str, int]
+    signals: dict[str, int]
+    requests: tuple[str, ...]
+
+
+def item_of(record: AuditRecord, said: Sequence[Feedback], review: Review | None) -> QueueItem:
+    """The stage is that of the first signal that names one, else the record's own when something failed."""
+    trouble = [one for one in standing(said) if one.signal in TROUBLE]
+    causes = dict.fromkeys(one.signal.value for one in trouble)
+    if record.failure_reason:
+        causes[record.failure_reason] = None
+    stage = next((one.stage for one in trouble if one.stage), "")
+    pointed = [document for one in trouble for document in one.documents if one.claim is not None]
+    return QueueItem(
+        request_id=record.request_id,
+        timestamp=record.timestamp,
+        user=record.user,
+        session_id=record.session_id,
+        question=record.user_query,
+        decision=record.response_decision,
+        causes=tuple(causes),
+        stage=stage or (failing_stage(record) if causes else ""),
+        documents=tuple(dict.fromkeys(pointed)) or documents_of(record),
+        signals=tuple(said),
+        state=review.outcome if review else OPEN,
+        reviewer=review.reviewer if review else "",
+        reason=review.reason if review else "",
+    )
+
+
+def by_cause(item: QueueItem) -> tuple[str, ...]:
+    return tuple(f"{cause}, {item.stage or UNKNOWN}" for cause in item.causes)
+
+
+BY: Mapping[str, Callable[[QueueItem], tuple[str, ...]]] = {
+    "cause": by_cause,
+    "topic": lambda item: (item.topic,),
+    "document": lambda item: item.documents or (NO_DOCUMENT,),
+}
+"""An item counts in each of its groups."""
+
+
+def grouped(items: Sequence[QueueItem], by: str) -> tuple[Group, ...]:
+    """Largest first, then by name. ``items`` newest first, with their topics."""
+    members: dict[str, list[QueueItem]] = {}
+    for item in items:
+        for name in BY[by](item):
+            members.setdefault(name, []).append(item)
+    groups = [
+        Group(
+            by=by,
+            name=name,
+            n=len(found),
+            stages=dict(sorted(Counter(item.stage or UNKNOWN for item in found).items())),
+            signals=dict(sorted(Counter(one.signal.value for item in found for one in item.signals).items())),
+            requests=tuple(item.request_id for item in found),
+        )
+        for name, found in members.items()
+    ]
+    return tuple(sorted(groups, key=lambda group: (-group.n, group.name)))
+
+
+def topics_in(items: Sequence[QueueItem]) -> list[str]:
+    """A topic for each of ``items``, which come newest first: the oldest questions open the topics."""
+    return topics_of([item.question for item in reversed(items)])[::-1]

@@ -1,0 +1,341 @@
+"""What users did, beside the traces: signals, what pages showed, and what reviewers decided.
+
+In: values. Out: the same, by request, in the order they came. The statements are written once for SQLite and
+PostgreSQL: the store works over any database of the log's kind. The log holds the same, sealed; this is what
+flags, groups and the queue are made from. Knows nothing about what a signal means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+import msgspec
+
+from citewell.core.errors import CitewellError
+from citewell.core.records import Case, Record
+from citewell.knowledge.feedback.signals import Feedback, Signal
+
+ACCEPTED, DISMISSED = "accepted", "dismissed"
+SOMEBODY = "[erased]"
+"""Who reviewed a case, once they are erased."""
+
+Step = tuple[str, ...]
+_FIRST: Step = (
+    "CREATE TABLE feedback(number {id} PRIMARY KEY, feedback_id TEXT NOT NULL UNIQUE,"
+    " request_id TEXT NOT NULL, session_id TEXT NOT NULL, person TEXT NOT NULL, timestamp TEXT NOT NULL,"
+    " signal TEXT NOT NULL, claim INTEGER, meta TEXT NOT NULL, found_by TEXT NOT NULL, stage TEXT NOT NULL,"
+    " documents TEXT NOT NULL)",
+    "CREATE INDEX feedback_by_request ON feedback(request_id, number)",
+    "CREATE INDEX feedback_by_time ON feedback(timestamp, signal)",
+    "CREATE INDEX feedback_by_person ON feedback(person)",
+    # Answers that a page shows and nobody has touched yet; a row goes once it has been judged.
+    "CREATE TABLE shown(request_id TEXT PRIMARY KEY, session_id TEXT NOT NULL, timestamp TEXT NOT NULL,"
+    " engaged INTEGER NOT NULL)",
+    "CREATE TABLE reviews(request_id TEXT PRIMARY KEY, review_id TEXT NOT NULL, timestamp TEXT NOT NULL,"
+    " reviewer TEXT NOT NULL, outcome TEXT NOT NULL, reason TEXT NOT NULL, body TEXT NOT NULL)",
+)
+STEPS: tuple[Step, ...] = (_FIRST,)
+"""Append here, never change what stands."""
+
+_COLUMNS = (
+    "feedback_id, request_id, session_id, person, timestamp, signal, claim, meta, found_by, stage, documents"
+)
+
+
+class Rows(Protocol):
+    """A running transaction of :class:`citewell.audit.database.Database`."""
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> Any: ...
+
+    def executemany(self, sql: str, values: Iterable[Sequence[Any]]) -> object: ...
+
+
+class Database(Protocol):
+    """As :class:`citewell.audit.database.Database`, which this stage may not know."""
+
+    where: str
+    types: Mapping[str, str]
+
+    def reading(self) -> AbstractContextManager[Any]: ...
+
+    def writing(self) -> AbstractContextManager[Any]: ...
+
+    def tables(self, rows: Any) -> set[str]: ...
+
+    def overwrite(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Review(Record, frozen=True, kw_only=True):
+    """What a person decided about one answer. ``case`` is None for one that was dismissed, and for one whose
+    asker was erased since."""
+
+    review_id: str
+    request_id: str
+    timestamp: str
+    reviewer: str
+    outcome: str
+    reason: str = ""
+    case: Case | None = None
+
+
+class Waiting(Record, frozen=True, kw_only=True):
+    """An answer that a page showed at ``timestamp`` and that nobody has touched."""
+
+    request_id: str
+    session_id: str
+    timestamp: str
+
+
+class FeedbackStore:
+    """Safe to share between threads and processes, as its database is. Raises LogError."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self._migrate()
+
+    # --- signals ----------------------------------------------------------------------------------
+
+    def put(self, feedback: Feedback) -> None:
+        """Adds one; a later one has a higher number, whatever the clock says."""
+        with self.database.writing() as rows:
+            number = 1 + (rows.execute("SELECT max(number) FROM feedback").fetchone()[0] or 0)
+            rows.execute(
+                f"INSERT INTO feedback(number, {_COLUMNS}) VALUES({', '.join('?' * 12)})",
+                (
+                    number,
+                    feedback.feedback_id,
+                    feedback.request_id,
+                    feedback.session_id,
+                    feedback.user,
+                    feedback.timestamp,
+                    feedback.signal.value,
+                    feedback.claim,
+                    _json(feedback.meta),
+                    feedback.found_by,
+                    feedback.stage,
+                    _json(feedback.documents),
+                ),
+            )
+
+    def of(self, request_id: str) -> tuple[Feedback, ...]:
+        """Everything said of one answer, oldest first."""
+        with self.database.reading() as rows:
+            found = rows.execute(
+                f"SELECT {_COLUMNS} FROM feedback WHERE request_id = ? ORDER BY number", (request_id,)
+            ).fetchall()
+        return tuple(map(_feedback, found))
+
+    def of_each(self, requests: Sequence[str]) -> dict[str, tuple[Feedback, ...]]:
+        """The same for many answers; those nobody said anything of are left out."""
+        found: dict[str, list[Feedback]] = {}
+        with self.database.reading() as rows:
+            for start in range(0, len(requests), 500):
+                some = requests[start : start + 500]
+                among = ", ".join("?" * len(some))
+                for row in rows.execute(
+                    f"SELECT {_COLUMNS} FROM feedback WHERE request_id IN ({among}) ORDER BY number", some
+                ).fetchall():
+                    found.setdefault(row[1], []).append(_feedback(row))
+        return {request: tuple(said) for request, said in found.items()}
+
+    def counts(self, *, since: str = "") -> dict[str, dict[str, int]]:
+        """How many of each signal, by day (``2026-11-21``), oldest first."""
+        with self.database.reading() as rows:
+            found = rows.execute(
+                "SELECT substr(timestamp, 1, 10) AS day, signal, count(*) FROM feedback"
+                " WHERE timestamp >= ? GROUP BY 1, 2 ORDER BY 1, 2",
+                (since,),
+            ).fetchall()
+        days: dict[str, dict[str, int]] = {}
+        for day, signal, n in found:
+            days.setdefault(day, {})[signal] = n
+        return days
+
+    # --- what pages show --------------------------------------------------------------------------
+
+    def show(self, waiting: Waiting) -> None:
+        """The first time counts."""
+        with self.database.writing() as rows:
+            rows.execute(
+                "INSERT INTO shown(request_id, session_id, timestamp, engaged) VALUES(?, ?, ?, 0)"
+                " ON CONFLICT(request_id) DO NOTHING",
+                (waiting.request_id, waiting.session_id, waiting.timestamp),
+            )
+
+    def engage(self, request_id: str) -> None:
+        """Somebody touched the answer; nothing for one that was not shown."""
+        with self.database.writing() as rows:
+            rows.execute("UPDATE shown SET engaged = 1 WHERE request_id = ?", (request_id,))
+
+    def untouched(self, before: str) -> tuple[Waiting, ...]:
+        """Shown before that time and not touched, oldest first."""
+        with self.database.reading() as rows:
+            found = rows.execute(
+                "SELECT request_id, session_id, timestamp FROM shown WHERE timestamp < ? AND engaged = 0"
+                " ORDER BY timestamp, request_id",
+                (before,),
+            ).fetchall()
+        return tuple(Waiting(request_id=r, session_id=s, timestamp=t) for r, s, t in found)
+
+    def settle(self, before: str) -> None:
+        """What was shown before that time has been judged."""
+        with self.database.writing() as rows:
+            rows.execute("DELETE FROM shown WHERE timestamp < ?", (before,))
+
+    # --- reviews ----------------------------------------------------------------------------------
+
+    def decide(self, review: Review) -> None:
+        """Replaces what was decided about the same answer before."""
+        body = _json(review.case) if review.case else ""
+        with self.database.writing() as rows:
+            rows.execute("DELETE FROM reviews WHERE request_id = ?", (review.request_id,))
+            rows.execute(
+                "INSERT INTO reviews(request_id, review_id, timestamp, reviewer, outcome, reason, body)"
+                " VALUES(?, ?, ?, ?, ?, ?, ?)",
+                (
+                    review.request_id,
+                    review.review_id,
+                    review.timestamp,
+                    review.reviewer,
+                    review.outcome,
+                    review.reason,
+                    body,
+                ),
+            )
+
+    def reviews(self) -> dict[str, Review]:
+        """Every decision that stands, by request, oldest first."""
+        with self.database.reading() as rows:
+            found = rows.execute(
+                "SELECT review_id, request_id, timestamp, reviewer, outcome, reason, body FROM reviews"
+                " ORDER BY timestamp, request_id"
+            ).fetchall()
+        return {
+            row[1]: Review(
+                review_id=row[0],
+                request_id=row[1],
+                timestamp=row[2],
+                reviewer=row[3],
+                outcome=row[4],
+                reason=row[5],
+                case=msgspec.json.decode(row[6], type=Case) if row[6] else None,
+            )
+            for row in found
+        }
+
+    # --- forgetting -------------------------------------------------------------------------------
+
+    def forget(self, user: str, requests: Collection[str], *, session: str = "") -> int:
+        """Overwrites the words and names in what ``user`` said, or nobody by name in ``session``, and in what
+        anybody said of ``requests``; signals, stages and days stay, so counts do. How many there were."""
+        with self.database.writing() as rows:
+            numbers = {
+                number
+                for (number,) in rows.execute(
+                    "SELECT number FROM feedback"
+                    " WHERE (person <> '' AND person = ?)"
+                    " OR (person = '' AND session_id <> '' AND session_id = ?)",
+                    (user, session),
+                ).fetchall()
+            }
+            for request in requests:
+                found = rows.execute("SELECT number FROM feedback WHERE request_id = ?", (request,))
+                numbers |= {number for (number,) in found.fetchall()}
+                rows.execute("DELETE FROM shown WHERE request_id = ?", (request,))
+            rows.executemany(
+                "UPDATE feedback SET person = '', session_id = '', meta = '{}' WHERE number = ?",
+                [(number,) for number in sorted(numbers)],
+            )
+            if session:
+                rows.execute("DELETE FROM shown WHERE session_id = ?", (session,))
+            for request, body in rows.execute(
+                "SELECT request_id, body FROM reviews WHERE reviewer <> '' AND reviewer = ?", (user,)
+            ).fetchall():
+                rows.execute(
+                    "UPDATE reviews SET reviewer = '', reason = '', body = ? WHERE request_id = ?",
+                    (_without_reviewer(body), request),
+                )
+        self.database.overwrite()
+        return len(numbers)
+
+    def forget_cases(self, requests: Collection[str]) -> int:
+        """Overwrites what reviewers wrote about these answers, the cases made of them too; how many cases
+        there were. That something was decided stays."""
+        cases = 0
+        with self.database.writing() as rows:
+            for request in requests:
+                body = rows.execute("SELECT body FROM reviews WHERE request_id = ?", (request,)).fetchone()
+                cases += bool(body and body[0])
+                rows.execute("UPDATE reviews SET reason = '', body = '' WHERE request_id = ?", (request,))
+        self.database.overwrite()
+        return cases
+
+    def drop(self, ids: Collection[str], requests: Collection[str] = ()) -> None:
+        """Takes out signals and reviews by their ids, and what pages showed of ``requests``: their time in
+        the log has ended."""
+        with self.database.writing() as rows:
+            keyed = [(one,) for one in sorted(ids)]
+            rows.executemany("DELETE FROM feedback WHERE feedback_id = ?", keyed)
+            rows.executemany("DELETE FROM reviews WHERE review_id = ?", keyed)
+            rows.executemany("DELETE FROM shown WHERE request_id = ?", [(one,) for one in sorted(requests)])
+        self.database.overwrite()
+
+    def close(self) -> None:
+        self.database.close()
+
+    # --- inside -----------------------------------------------------------------------------------
+
+    def _migrate(self) -> None:
+        with self.database.reading() as rows:
+            taken = self._taken(rows)
+        if taken > len(STEPS):
+            raise CitewellError(
+                f"{self.database.where} has feedback schema {taken}, this Citewell knows {len(STEPS)}",
+                hint="install the Citewell that wrote it, or a newer one",
+            )
+        while taken < len(STEPS):
+            with self.database.writing() as rows:
+                rows.execute("CREATE TABLE IF NOT EXISTS schema_steps(step INTEGER PRIMARY KEY)")
+                # Read again under the lock: another process may have taken this step while we waited.
+                taken = self._taken(rows)
+                if taken < len(STEPS):
+                    for statement in STEPS[taken]:
+                        rows.execute(statement.format(**self.database.types))
+                    rows.execute("INSERT INTO schema_steps(step) VALUES(?)", (taken + 1,))
+                    taken += 1
+
+    def _taken(self, rows: Rows) -> int:
+        if "schema_steps" not in self.database.tables(rows):
+            return 0
+        return int(rows.execute("SELECT max(step) FROM schema_steps").fetchone()[0] or 0)
+
+
+def _without_reviewer(body: str) -> str:
+    """The case stays reviewed; by whom is forgotten."""
+    if not body:
+        return body
+    return _json(msgspec.structs.replace(msgspec.json.decode(body, type=Case), reviewed=SOMEBODY))
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _feedback(row: Sequence[Any]) -> Feedback:
+    return Feedback(
+        feedback_id=row[0],
+        request_id=row[1],
+        session_id=row[2],
+        user=row[3],
+        timestamp=row[4],
+        signal=Signal(row[5]),
+        claim=row[6],
+        meta=msgspec.json.decode(row[7], type=dict[str, str]),
+        found_by=row[8],
+        stage=row[9],
+        documents=msgspec.json.decode(row[10], type=tuple[str, ...]),
+    )

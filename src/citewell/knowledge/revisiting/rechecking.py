@@ -1,0 +1,271 @@
+"""Past answers against today's documents: do their citations still stand, do their claims still hold?
+
+In: records, today's documents, the verifier. Out: a :class:`Recheck` of each citation (SAME, MOVED, CHANGED,
+GONE) with a new verdict where its words changed. Knows nothing about logs and about how an answer is made.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from citewell.core.errors import EvidenceError
+from citewell.core.records import (
+    AuditRecord,
+    Citation,
+    Claim,
+    Document,
+    Record,
+    Status,
+    Verdict,
+)
+from citewell.core.sentences import sentence_spans
+
+if TYPE_CHECKING:
+    from citewell.documents.evidence.catalogue import CatalogueEntry
+
+_ALIKE = 0.5
+"""Share of a line that must have stayed for it to be the same line, changed (difflib's ratio)."""
+_SURE_WORDS = 5
+"""A quote of so many words stands for itself wherever it is found; a shorter one needs its line."""
+
+
+class Resolution(StrEnum):
+    """SAME: the words stand where they stood. MOVED: elsewhere in today's version, in the same sentence.
+    CHANGED: their line is there and says something else, whether or not it still has the words. GONE:
+    withdrawn, erased, or no such line."""
+
+    SAME = "SAME"
+    MOVED = "MOVED"
+    CHANGED = "CHANGED"
+    GONE = "GONE"
+
+
+class Today(Record, frozen=True, kw_only=True):
+    """One citation resolved; ``text`` is the line that stands for it in ``version`` at ``[start, end)``.
+    ``around``: the sentence is as it was, another one of its line is not, or nobody can tell."""
+
+    document_id: str
+    cited_version: str
+    quote: str
+    resolution: Resolution
+    version: str = ""
+    start: int = -1
+    end: int = -1
+    text: str = ""
+    reason: str = ""
+    around: bool = False
+
+
+class ClaimToday(Record, frozen=True, kw_only=True):
+    """``holds``: whether it is verified by what its citations say today; None when its words are erased or it
+    cited nothing. ``now`` is a new verdict where something changed."""
+
+    text: str
+    then: Status
+    holds: bool | None
+    citations: tuple[Today, ...]
+    now: Verdict | None = None
+
+
+class Recheck(Record, frozen=True, kw_only=True):
+    """One answer today. ``holds``: every claim that was verified still is."""
+
+    request_id: str
+    timestamp: str
+    holds: bool
+    counts: dict[str, int]
+    claims: tuple[ClaimToday, ...]
+
+    @property
+    def outcome(self) -> str:
+        return "holds" if self.holds else "does not hold"
+
+
+class Evidence(Protocol):
+    """Of :class:`citewell.documents.evidence.sqlite.SqliteEvidence`, what this needs."""
+
+    def get(self, version: str, document_id: str = "") -> Document: ...
+
+    def latest(self, document_id: str) -> Document | None: ...
+
+    def catalogue(self) -> list[CatalogueEntry]: ...
+
+
+class Judging(Protocol):
+    """Of the verifier, what this needs."""
+
+    def verify(
+        self, claim_text: str, evidence_texts: Sequence[str], *, context: str = "", antecedent: str = ""
+    ) -> Verdict: ...
+
+
+class Revisiting:
+    """Resolves citations against the documents as they are now; each document is read once."""
+
+    def __init__(self, evidence: Evidence, verifier: Judging) -> None:
+        self._evidence, self._verifier = evidence, verifier
+        self._listed = {entry.document_id: entry for entry in evidence.catalogue()}
+        self._latest: dict[str, Document | EvidenceError] = {}
+        self._then: dict[tuple[str, str], str] = {}
+
+    def recheck(self, record: AuditRecord, *, without: str = "") -> Recheck:
+        """``without`` is a document that must not be leaned on any more, whatever it says today."""
+        claims = tuple(self._claim(record, claim, without) for claim in record.claims)
+        found = [today.resolution.value for claim in claims for today in claim.citations]
+        return Recheck(
+            request_id=record.request_id,
+            timestamp=record.timestamp,
+            holds=all(claim.holds is not False for claim in claims if claim.then is Status.VERIFIED),
+            counts={name: found.count(name) for name in dict.fromkeys(found)},
+            claims=claims,
+        )
+
+    def today(self, citation: Citation) -> Today:
+        """Where the words of one located citation stand now; nothing is judged anew."""
+        return self._today(citation, "")
+
+    def _claim(self, record: AuditRecord, claim: Claim, without: str) -> ClaimToday:
+        cited = tuple(self._today(c, without) for c in claim.citations if c.start >= 0)
+        told = ClaimToday(text=claim.text, then=claim.verdict.status, holds=None, citations=cited)
+        if not cited or _unreadable(claim.text):
+            return told
+        kept = {Resolution.SAME, Resolution.MOVED}
+        if all(today.resolution in kept and not today.around for today in cited):
+            return msgspec.structs.replace(told, holds=claim.verdict.status is Status.VERIFIED)
+        texts = [today.text for today in cited if today.resolution is not Resolution.GONE]
+        verdict = self._verifier.verify(
+            claim.text,
+            list(dict.fromkeys(texts)),
+            context=record.user_query,
+            antecedent=claim.antecedent,
+        )
+        return msgspec.structs.replace(told, now=verdict, holds=verdict.status is Status.VERIFIED)
+
+    def _today(self, citation: Citation, without: str) -> Today:
+        told = Today(
+            document_id=citation.document_id,
+            cited_version=citation.document_version,
+            quote=citation.quote,
+            resolution=Resolution.GONE,
+        )
+        listed = self._listed.get(citation.document_id)
+        if without and citation.document_id == without:
+            return msgspec.structs.replace(told, reason="the document is not to be leaned on any more")
+        if listed is not None and listed.state == "withdrawn":
+            return msgspec.structs.replace(told, reason=f"withdrawn: {listed.reason}".rstrip(": "))
+        document = self._document(citation)
+        if isinstance(document, EvidenceError):
+            return msgspec.structs.replace(told, reason=str(document))
+        return self._placed(citation, document, told)
+
+    def _placed(self, citation: Citation, document: Document, told: Today) -> Today:
+        """Words that stand in a sentence which says something else now are changed ones, wherever they
+        stand."""
+        text, quote, start = document.text, citation.quote, citation.start
+        told = msgspec.structs.replace(told, version=document.version)
+        same = document.version == citation.document_version
+        then = "" if same else self._text_then(citation)
+        old = _line(then, start, citation.end)
+        there = text[start : citation.end] == quote
+        at = start if there else _find(text, quote, old, start)
+        if at >= 0:
+            end = at + len(quote)
+            line = _line(text, at, end)
+            if same or not then or _sentences(text, at, end) == _sentences(then, start, citation.end):
+                return msgspec.structs.replace(
+                    told,
+                    resolution=Resolution.SAME if there else Resolution.MOVED,
+                    start=at,
+                    end=end,
+                    text=line,
+                    around=not same and line != old,
+                    reason="" if same or then else "the cited version cannot be read",
+                )
+            at = text.rfind("\n", 0, at) + 1
+        else:
+            line, at = _likest(text, old or quote)
+        if not line:
+            return msgspec.structs.replace(told, reason="no line of it is left")
+        return msgspec.structs.replace(
+            told, resolution=Resolution.CHANGED, start=at, end=at + len(line), text=line
+        )
+
+    def _document(self, citation: Citation) -> Document | EvidenceError:
+        """Today's version; a text that a caller handed in has one version for ever."""
+        key = citation.document_id
+        if key not in self._latest:
+            try:
+                found = self._evidence.latest(key) if key in self._listed else None
+                self._latest[key] = found or self._evidence.get(citation.document_version, key)
+            except EvidenceError as error:
+                self._latest[key] = error
+        return self._latest[key]
+
+    def _text_then(self, citation: Citation) -> str:
+        """The cited version, "" when it cannot be read; each is read once."""
+        key = (citation.document_version, citation.document_id)
+        if key not in self._then:
+            try:
+                self._then[key] = self._evidence.get(*key).text
+            except EvidenceError:
+                self._then[key] = ""
+        return self._then[key]
+
+
+def _unreadable(text: str) -> bool:
+    from citewell.audit.bodies import UNREADABLE
+
+    return text in UNREADABLE
+
+
+def _line(text: str, start: int, end: int) -> str:
+    """The paragraphs or table rows that a span stands in: whole lines of canonical text."""
+    begins = text.rfind("\n", 0, start) + 1
+    ends = text.find("\n", end)
+    return text[begins : ends if ends >= 0 else len(text)]
+
+
+def _sentences(text: str, start: int, end: int) -> str:
+    """Those of its line that a span stands in; white space aside, as lines are broken anew."""
+    begins = text.rfind("\n", 0, start) + 1
+    line = _line(text, start, end)
+    met = [line[a:b] for a, b in sentence_spans(line) if begins + a < end and start < begins + b]
+    return " ".join(" ".join(met).split())
+
+
+def _find(text: str, quote: str, line: str, near: int) -> int:
+    """Where the quote stands now: in its own line, else alone when it is long; -1 when it does not."""
+    if line and quote in line:
+        at = _nearest(text, line, near)
+        if at >= 0:
+            return at + line.index(quote)
+    return _nearest(text, quote, near) if len(quote.split()) >= _SURE_WORDS else -1
+
+
+def _nearest(text: str, words: str, near: int) -> int:
+    before = text.rfind(words, 0, near + len(words))
+    after = text.find(words, near)
+    found = [at for at in (before, after) if at >= 0]
+    return min(found, key=lambda at: abs(at - near)) if found else -1
+
+
+def _likest(text: str, words: str) -> tuple[str, int]:
+    """As many lines as ``words`` has that are most like it, and where they begin; ("", -1) when none are."""
+    best, likest, place = _ALIKE, "", -1
+    matcher = difflib.SequenceMatcher(autojunk=False)
+    matcher.set_seq2(words)
+    lines, count = text.split("\n"), words.count("\n") + 1
+    at = 0
+    for number in range(len(lines)):
+        window = "\n".join(lines[number : number + count])
+        matcher.set_seq1(window)
+        quick = matcher.real_quick_ratio() >= best and matcher.quick_ratio() >= best
+        if window and quick and (ratio := matcher.ratio()) >= best:
+            best, likest, place = ratio, window, at
+        at += len(lines[number]) + 1
+    return likest, place

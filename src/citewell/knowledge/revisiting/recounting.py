@@ -1,0 +1,52 @@
+"""An answer once more, from its record: for whoever asks for it later.
+
+In: a record, the chunks of its index version, its trace. Out: an :class:`Answer` with the same ids, the same
+claims and the same citations. What a record does not keep is not made up: passages whose index version is
+gone are left out, and why one was set aside is in the trace's notes. Knows nothing about stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from citewell.core.errors import UsageError
+from citewell.core.records import Answer, AuditRecord, Chunk, Decision, Passage, Trace
+
+
+def answer_of(
+    record: AuditRecord,
+    chunks: Iterable[Chunk],
+    *,
+    trace: Trace | None,
+    record_hash: str,
+    threshold: float,
+) -> Answer:
+    """``threshold`` is the relevance from which a passage counts as relevant. Raises UsageError for a request
+    that ended in an error: it has no answer."""
+    if record.confidence_report is None or not record.response_decision:
+        raise UsageError(f"{record.request_id} ended in an error ({record.failure_reason})", hint="ask again")
+    known = {(chunk.document_id, chunk.chunk_id): chunk for chunk in chunks}
+    return Answer(
+        request_id=record.request_id,
+        session_id=record.session_id,
+        question=record.user_query,
+        text=record.shown_response,
+        claims=record.claims,
+        passages=tuple(
+            Passage(
+                chunk=known[result.document_id, result.chunk_id],
+                similarity=result.similarity_score,
+                relevance=result.reranker_score,
+                relevant=result.reranker_score is not None and result.reranker_score >= threshold,
+                used=result.was_used_in_generation,
+            )
+            for result in record.retrieval_results
+            if (result.document_id, result.chunk_id) in known
+        ),
+        confidence=record.confidence_report,
+        decision=Decision(record.response_decision),
+        missing=record.missing,
+        conflicts=record.conflicts,
+        trace=trace,
+        record_hash=record_hash,
+    )

@@ -1,0 +1,130 @@
+"""What a home's log commits to besides answers: settings, prompt files, the text of what was ingested.
+
+In: the log, the configuration, the evidence, an ingest's report. Out: entries, only where something is new. A
+check later compares evidence and prompt files with what was committed to here.
+Knows nothing about questions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from citewell.audit.entries import EntryKind
+from citewell.core.config import Config, Writer
+from citewell.core.environment import environment
+from citewell.core.identity import canonical_json
+
+if TYPE_CHECKING:
+    from citewell.audit import Log
+    from citewell.core.prompts.loading import Prompt
+    from citewell.documents.evidence.sqlite import SqliteEvidence
+    from citewell.documents.ingesting import FileOutcome, IngestReport
+
+
+def seal_configuration(log: Log, config: Config) -> None:
+    """An entry whenever settings, prompt files or release are not those of the last such entry; how the home
+    is run is an entry of its own, as a receipt shows the other one to strangers."""
+    settings = {
+        "config": config.sealed,
+        "config_hash": config.hash,
+        "prompts": prompt_hashes(),
+        "citewell": environment()["citewell"],
+    }
+    operation = config.operation(log.keys.blind)
+    for kind, body in ((EntryKind.CONFIGURATION, settings), (EntryKind.OPERATION, operation)):
+        last = log.latest(kind)
+        if last is None or canonical_json(log.body(last)) != canonical_json(body):
+            log.note(kind, body)
+
+
+def seal_ingest(
+    log: Log, evidence: SqliteEvidence, report: IngestReport, paths: Sequence[str | Path]
+) -> None:
+    """Commits to the text of every version that no entry names yet, also those of a killed run."""
+    named = {
+        (source["document_id"], source["version"])
+        for entry in log.entries(EntryKind.INGEST)
+        for source in log.body(entry)["documents"]
+    }
+    fresh = [entry for entry in evidence.catalogue() if (entry.document_id, entry.version) not in named]
+    changed = [outcome for outcome in report.files if outcome.status not in ("unchanged", "skipped")]
+    if not fresh and not changed:
+        return
+    sources = (evidence.get(entry.version, entry.document_id) for entry in fresh)
+    documents = [
+        {
+            "document_id": source.document_id,
+            "version": source.version,
+            "text_hash": source.text_hash,
+            "reader": source.reader,
+        }
+        for source in sources
+    ]
+    outcomes = [
+        {
+            "path": _told(outcome.path),
+            "document_id": outcome.document_id,
+            "status": outcome.status,
+            "message": _told(outcome.message),
+            "hint": _told(outcome.hint),
+        }
+        for outcome in changed
+    ]
+    body = {
+        "paths": [_told(path) for path in paths],
+        "index_version": report.index_version,
+        "documents": documents,
+        "outcomes": outcomes,
+        "skipped": dict(Counter(outcome.message for outcome in report.skipped)),
+    }
+    log.note(EntryKind.INGEST, body)
+
+
+def failures(log: Log) -> tuple[FileOutcome, ...]:
+    """Files that could not be read when they were last offered, the newest first."""
+    from citewell.documents.ingesting import FAILED, FileOutcome
+
+    found: dict[str, FileOutcome] = {}
+    for entry in log.entries(EntryKind.INGEST):
+        outcomes = log.body(entry)["outcomes"] if entry.body is not None else ()
+        for outcome in outcomes:
+            name = outcome["document_id"] or outcome["path"]
+            found.pop(name, None)
+            if outcome["status"] == FAILED:
+                found[name] = FileOutcome(
+                    path=outcome["path"],
+                    document_id=outcome["document_id"],
+                    status=FAILED,
+                    message=outcome["message"],
+                    hint=outcome.get("hint", ""),
+                )
+    return tuple(reversed(found.values()))
+
+
+def prompt_hashes() -> dict[str, str]:
+    """Prompt file name -> hash of its text, as on disk now."""
+    from citewell.core.prompts.loading import packaged
+
+    return {prompt.name: prompt.hash for prompt in packaged()}
+
+
+def prompts_behind(hash: str) -> tuple[Prompt, ...]:
+    """The prompt files, as on disk now, that a maker's ``prompt_hash`` is of; none when it is of others."""
+    from citewell.core.ports import Form
+    from citewell.core.prompts.loading import hash_of, packaged
+    from citewell.generation.extractive import FRAMES
+    from citewell.generation.prompting import prompt_files
+
+    alone = [(prompt,) for prompt in packaged()]
+    writers = [prompt_files(form, Writer(example=shown)) for form in Form for shown in (True, False)]
+    known: dict[str, tuple[Prompt, ...]] = {files[0].hash: files for files in alone}
+    known |= {hash_of(files): files for files in (FRAMES, *writers)}
+    return known.get(hash, ())
+
+
+def _told(path: str | Path) -> str:
+    """A name that is no valid Unicode, as it can be written in JSON."""
+    return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -1,0 +1,160 @@
+"""Whether a passage is about what a question names: its company, its document, its period.
+
+In: the :class:`ParsedQuestion` of a question and passages. Out: which passages may answer it, and what no
+passage has. Exact checks on names and periods; knows nothing about rank or models.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from citewell.core.records import Chunk, Passage
+from citewell.questions.parsing import STOP, ParsedQuestion, is_no_name, name_occurs
+from citewell.questions.periods import Calendar, Period, calendar_of, covers, head_covers, periods_in
+
+_LED = re.compile(r"([^\W\d_][\w-]{2,})\s+((?:(?:of|in|at|for|on|by|from|to)\s+)?)(?:(?:the|an?)\s+)?$", re.I)
+_LEADS = 80  # characters before a name that may lead up to it
+_ARTICLE = re.compile(r"\b(?:the|an?)\s+$", re.I)
+_FOLLOWED = re.compile(r"(?P<owns>['\u2019]s)?\s+(?P<word>[^\W\d_][\w-]{2,})")
+_NAME = r"(?P<other>[A-Z][\w&]*(?:(?:\s+[A-Z]|-\w)[\w&]*){0,5})"
+_STANDS_FOR = frozenset(
+    str.split("""
+        company group corporation firm registrant bank board issuer parent subsidiary partnership trust
+        fund borrower lender seller buyer customer client licensee licensor tenant landlord employer
+        employee supplier contractor agreement contract plan committee party parties association
+        foundation institute university city state government commission authority agency department
+        ministry council court act society club union
+    """)
+)
+"""With a capital they are written in the place of a name that was told before ("the Company")."""
+
+
+def usable(passages: Sequence[Passage]) -> list[Passage]:
+    """Passages over the relevance threshold that no filter set aside, in their order."""
+    return [passage for passage in passages if passage.relevant and not passage.set_aside]
+
+
+def about(chunk: Chunk) -> str:
+    """What a chunk belongs to: id, title, author and context; what it says itself is not in here."""
+    return f"{chunk.document_id}\n{chunk.title}\n{chunk.author}\n{chunk.context}"
+
+
+@lru_cache(maxsize=4096)
+def _named(name: str, text: str) -> bool:
+    return name_occurs(name, text)
+
+
+def names_held(wanted: ParsedQuestion, chunk: Chunk) -> bool:
+    """Whether the chunk, or what it belongs to, has one of the names; True when none is asked."""
+    return not wanted.names or any(
+        _named(name, about(chunk)) or _named(name, chunk.content) for name in wanted.names
+    )
+
+
+def of_another(wanted: ParsedQuestion, text: str) -> str:
+    """The other thing that ``text`` names where the question names its own, in the same words ("captain of
+    the Alcyon" for "captain of the Triton", "the Alder plant" for "the Birch plant"), or "".
+
+    A text that has the asked name, or no name in its place ("the ship", "the Company"), is of no other.
+    """
+    question, text = _plain(wanted.question), _plain(text)
+    for name in map(_plain, wanted.names):
+        if name_occurs(name, text):
+            continue
+        for place in _places(name, question):
+            for found in place.finditer(text):
+                other = found["other"]
+                words = [word for word in re.split(r"[\s-]+", other) if word]
+                told = any(not is_no_name(word) and word.lower() not in _STANDS_FOR for word in words)
+                if told and not name_occurs(other, question):
+                    return other
+    return ""
+
+
+def _plain(text: str) -> str:
+    """Without accents: Zurich is Z\u00fcrich."""
+    return "".join(ch for ch in unicodedata.normalize("NFKD", text) if not unicodedata.combining(ch))
+
+
+@lru_cache(maxsize=1024)  # asked of each sentence
+def _places(name: str, question: str) -> tuple[re.Pattern[str], ...]:
+    """Patterns of the words that stand around ``name`` in ``question``, with any name between them."""
+    return tuple(re.compile(place) for place in _patterns(name, question))
+
+
+def _patterns(name: str, question: str) -> Iterator[str]:
+    at = question.find(name)
+    if at < 0:
+        return
+    before = question[max(0, at - _LEADS) : at]
+    led = _LED.search(before)
+    if led and led[1].lower() not in STOP:
+        words = (rf"{re.escape(led[1].removesuffix('s'))}s?", *map(re.escape, led[2].split()))
+        joint = r"\s+".join(words)
+        # "The length of Africa's longest river" is of the river.
+        yield rf"\b(?i:{joint}\s+(?:(?:the|an?)\s+)?){_NAME}(?![\w'\u2019])"
+    # "The Birch Plant" is the Birch plant.
+    for end in {at + len(name), at + max(name.rfind(" "), 0)} - {at}:
+        after = _FOLLOWED.match(question, end)
+        if not after or after["word"].lower() in STOP:
+            continue
+        word = rf"(?i:\s+{re.escape(after['word'].removesuffix('s'))}s?\b)"
+        if after["owns"]:
+            yield rf"\b{_NAME}['\u2019]s{word}"
+        elif _ARTICLE.search(before):
+            yield rf"\b(?i:(?:the|an?)\s+){_NAME}{word}"
+
+
+def code_held(code: str, chunk: Chunk) -> bool:
+    """Whether the chunk, or what it belongs to, has the identifier."""
+    return code in chunk.content or code in about(chunk)
+
+
+def of_the_named(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[Passage]:
+    """Passages of the documents that carry an asked name; where none does, those that mention one.
+
+    A question about one company is not answered from another's filing; one about a setting or function, by
+    what does not have its identifier.
+    """
+    if wanted.codes:
+        passages = [p for p in passages if any(code_held(code, p.chunk) for code in wanted.codes)]
+    owners = [
+        name for name in wanted.names if any(_named(name, about(passage.chunk)) for passage in passages)
+    ]
+    if owners:
+        return [p for p in passages if any(_named(name, about(p.chunk)) for name in owners)]
+    return [passage for passage in passages if names_held(wanted, passage.chunk)]
+
+
+def calendar(chunk: Chunk) -> Calendar:
+    """The fiscal calendar that the chunk's document names imply (see ``periods.calendar_of``)."""
+    heads = tuple(dict.fromkeys(cell.head for row in chunk.rows for cell in row.cells))
+    return _calendar((chunk.document_id, chunk.title), heads)
+
+
+@lru_cache(maxsize=1024)
+def _calendar(names: tuple[str, ...], heads: tuple[str, ...]) -> Calendar:
+    return calendar_of(names, heads)
+
+
+@lru_cache(maxsize=65536)
+def head_fit(head: str, asked: Period, calendar: Calendar) -> float:
+    """``periods.head_covers``, remembered."""
+    return head_covers(head, asked, calendar)
+
+
+def period_held(asked: Period, chunk: Chunk) -> bool:
+    """Whether the asked period occurs in the chunk's columns or text, or names its document."""
+    known = calendar(chunk)
+    if any(head_fit(cell.head, asked, known) > 0.3 for row in chunk.rows for cell in row.cells):
+        return True
+    named = [*periods_in(chunk.content), *periods_in(chunk.context)]
+    if any(covers(found, asked, known) > 0.3 for found in named):
+        return True
+    return any(
+        covers(found, asked, known) > 0.3 or (found.year == asked.year and asked.quarter is None)
+        for found in periods_in(f"{chunk.document_id} {chunk.title}")
+    )

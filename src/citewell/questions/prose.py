@@ -1,0 +1,223 @@
+"""Answers that an extractor points at: its spans, widened to what can be quoted.
+
+In: what is wanted, passages, an extractor. Out: :class:`SentenceAnswer` values and rows of tables
+(:class:`CellAnswer`), best first, with document offsets. Those that speak of another period or of another
+thing in the asked one's place, or give no number where one is asked, are left out. What can be quoted says
+``quotable``. Writes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from citewell.core.ports import Extractor, Reading
+from citewell.core.records import Passage, Record
+from citewell.questions.cells import CellAnswer, text_of
+from citewell.questions.line_items import items_in, label_words
+from citewell.questions.naming import calendar, of_another, of_the_named, period_held
+from citewell.questions.parsing import Ask, ParsedQuestion, operands
+from citewell.questions.periods import Period, covers, periods_in
+from citewell.questions.quotable import Pointed, pointed_at
+from citewell.questions.rows import RowText, asked_words, likely_rows, words_of
+
+MAX_SENTENCES = 3
+SIMILAR = 0.85
+MIN_PROBABILITY = 0.2
+BESIDE = 0.5  # of the best answer's probability, from which on another may stand beside it
+STRICT_PERIOD = 0.35
+FEWEST_ECHOED = 3  # words of a question that a sentence may not simply repeat
+
+_NUMBER = re.compile(
+    r"(?<![A-Za-z\d])\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|"
+    r"billion|half|third|quarter|twice|no|none|zero|double[ds]?|once|several|daily|weekly|monthly|annually|never)\b",
+    re.I,
+)
+_DATE = re.compile(
+    r"\b(?:1\d|20)\d\d\b|\b\d{1,2}[:/.]\d|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b|"
+    r"\b\d+ (?:day|week|month|year|hour|minute)",
+    re.I,
+)
+_COMPARED = re.compile(r"\b(?:compared (?:to|with)|versus|vs\.?|than|since|(?:up|down) from)\b", re.I)
+_FOOTNOTE = re.compile(r"^\W*\(?\d{1,2}\)?\s+")
+_WORD = re.compile(r"\w+")
+_NEEDS = {Ask.NUMBER: _NUMBER, Ask.WHEN: _DATE}
+
+
+class SentenceAnswer(Record, frozen=True, kw_only=True):
+    """``[start, end)`` in the document; ``probability`` that it answers, the extractor's own."""
+
+    passage: Passage
+    start: int
+    end: int
+    text: str
+    probability: float
+
+
+def find_pointed(
+    wanted: ParsedQuestion,
+    passages: Sequence[Passage],
+    extractor: Extractor,
+    *,
+    max_no_answer: float,
+    limit: int = MAX_SENTENCES,
+) -> list[SentenceAnswer | CellAnswer]:
+    """At most ``limit`` sentences and rows, best first, from passages whose no-answer probability is at most
+    ``max_no_answer``; near-equal ones once."""
+    mine = [passage for passage in of_the_named(wanted, passages) if _periods_fit(wanted, passage)]
+    if not mine:
+        return []
+    found: list[SentenceAnswer | CellAnswer] = []
+    readings = extractor.extract(wanted.question, [passage.chunk.in_context for passage in mine])
+    for passage, reading in zip(mine, readings, strict=True):
+        if reading.no_answer <= max_no_answer:
+            sentences = (_sentence(wanted, passage, at) for at in pointed_at(passage.chunk, reading))
+            found += [answer for answer in sentences if answer]
+    rows = [row for row in likely_rows(wanted, mine) if _holds_code(wanted, row.text)]
+    readings = extractor.extract(wanted.question, [row.text for row in rows]) if rows else []
+    for row, reading in zip(rows, readings, strict=True):
+        cell = _cell(wanted, row, reading) if reading.no_answer <= max_no_answer else None
+        found += [cell] if cell else []
+    found = [answer for answer in found if not any(_told_better(wanted, answer, other) for other in found)]
+    found.sort(key=lambda answer: -round(sure(answer), 6))
+    kept: list[SentenceAnswer | CellAnswer] = []
+    for answer in found:
+        if sure(answer) < MIN_PROBABILITY:
+            break
+        # Beside the best one only what holds as much of the question.
+        fits = not kept or (
+            sure(answer) >= BESIDE * sure(kept[0])
+            and len(_held(wanted, answer)) >= len(_held(wanted, kept[0]))
+        )
+        if fits and not any(_alike(answer, other) for other in kept):
+            kept.append(answer)
+        if len(kept) == limit:
+            break
+    return kept
+
+
+def sure(answer: SentenceAnswer | CellAnswer) -> float:
+    """The probability that it answers; 0 where no extractor gave one."""
+    return answer.probability or 0.0
+
+
+def _sentence(wanted: ParsedQuestion, passage: Passage, at: Pointed) -> SentenceAnswer | None:
+    text = passage.chunk.content[at.start : at.end]
+    beside = _echoes(wanted, text) or of_another(wanted, text)
+    fit = 0.0 if beside else _fits(wanted, passage, text)
+    base = passage.chunk.start_offset
+    if fit <= 0.0:
+        return None
+    return SentenceAnswer(
+        passage=passage, start=base + at.start, end=base + at.end, text=text, probability=at.share * fit
+    )
+
+
+def _echoes(wanted: ParsedQuestion, text: str) -> bool:
+    """It holds the question word for word, as a manual's example or a planted text does."""
+    asked = _WORD.findall(wanted.question.lower())
+    return len(asked) >= FEWEST_ECHOED and " ".join(asked) in " ".join(_WORD.findall(text.lower()))
+
+
+def _cell(wanted: ParsedQuestion, row: RowText, reading: Reading) -> CellAnswer | None:
+    """The row whole when it says something by itself, else the cell that the likeliest span lies in."""
+    best = max(reading.candidates, key=lambda span: span.probability, default=None)
+    cell = row.cell_at(best.start, best.end) if best and not row.says else None
+    values = [cell] if cell else [each for _, _, each in row.cells]
+    said = " ".join(text_of(row.passage, value.start, value.end) for value in values)
+    if wanted.ask is Ask.NUMBER and not _NUMBER.search(said):
+        return None
+    sure = 1.0 - reading.no_answer
+    return CellAnswer(passage=row.passage, row=row.row, cell=cell, score=sure, probability=sure)
+
+
+def _holds_code(wanted: ParsedQuestion, text: str) -> bool:
+    """A row about another setting than the asked one says nothing about it."""
+    return not wanted.codes or any(code in text for code in wanted.codes)
+
+
+def _fits(wanted: ParsedQuestion, passage: Passage, text: str) -> float:
+    """1 when the sentence may answer, less when its period is only what the company may call it, 0 not."""
+    named = periods_in(text)
+    plain = _without(_FOOTNOTE.sub("", text), named)
+    needs = _NEEDS.get(wanted.ask)
+    if needs and not needs.search(text if wanted.ask is Ask.WHEN else plain):
+        return 0.0
+    if wanted.by_cell and not _states_value(wanted, plain):
+        return 0.0
+    named = _not_compared(text, named)
+    if not wanted.periods or not named:
+        return 0.0 if wanted.by_cell and wanted.periods else 1.0
+    known = calendar(passage.chunk)
+    best = max(covers(found, asked, known) for found in named for asked in wanted.periods)
+    if wanted.by_cell:
+        return best if best > STRICT_PERIOD else 0.0
+    years = {asked.year for asked in wanted.periods}
+    return max(0.5 + 0.5 * best if best else 0.0, 0.8 if any(p.year in years for p in named) else 0.0)
+
+
+def _not_compared(text: str, named: Sequence[Period]) -> tuple[Period, ...]:
+    """The periods a sentence speaks of: "rose to 5 compared to 4 in fiscal 2021" is not about 2021."""
+    compared = _COMPARED.search(text)
+    return tuple(found for found in named if compared is None or found.start < compared.start())
+
+
+def _states_value(wanted: ParsedQuestion, plain: str) -> bool:
+    """A value is asked for: the sentence gives a number, its period's apart, and speaks of the item."""
+    said = {mention.name for mention in items_in(plain)}
+    return bool(re.search(r"\d", plain)) and bool(said.intersection(operands(wanted)))
+
+
+def _without(text: str, named: Sequence[Period]) -> str:
+    for found in reversed(named):
+        text = text[: found.start] + " " + text[found.end :]
+    return text
+
+
+def _periods_fit(wanted: ParsedQuestion, passage: Passage) -> bool:
+    return not wanted.periods or any(period_held(asked, passage.chunk) for asked in wanted.periods)
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(label_words(text))
+
+
+def _alike(one: SentenceAnswer | CellAnswer, other: SentenceAnswer | CellAnswer) -> bool:
+    (start, end, said), (from_, to, told) = _place(one), _place(other)
+    a, b = _words(said), _words(told)
+    overlapping = (
+        one.passage.chunk.document_version == other.passage.chunk.document_version
+        and start < to
+        and from_ < end
+    )
+    # Rows of one table share words and say different things.
+    rows = isinstance(one, CellAnswer) or isinstance(other, CellAnswer)
+    return overlapping or len(a & b) >= (1.0 if rows else SIMILAR) * max(1, min(len(a), len(b)))
+
+
+def _told_better(
+    wanted: ParsedQuestion, answer: SentenceAnswer | CellAnswer, other: SentenceAnswer | CellAnswer
+) -> bool:
+    """Whether another cell holds what this one holds of the question, and more of it."""
+    return (
+        isinstance(answer, CellAnswer)
+        and isinstance(other, CellAnswer)
+        and sure(other) >= BESIDE * sure(answer)
+        and _held(wanted, answer) < _held(wanted, other)
+    )
+
+
+def _held(wanted: ParsedQuestion, answer: SentenceAnswer | CellAnswer) -> frozenset[str]:
+    """The asked words that it holds: of a cell, its label and head, not the values beside it."""
+    said = _place(answer)[2]
+    if isinstance(answer, CellAnswer):
+        said = f"{answer.row.label} {answer.cell.head}" if answer.cell else f"{answer.row.label} {said}"
+    return asked_words(wanted).intersection(words_of(said))
+
+
+def _place(answer: SentenceAnswer | CellAnswer) -> tuple[int, int, str]:
+    if isinstance(answer, SentenceAnswer):
+        return answer.start, answer.end, answer.text
+    return answer.row.start, answer.row.end, text_of(answer.passage, answer.row.start, answer.row.end)

@@ -1,0 +1,6 @@
+"""Draft -> claims -> binding -> verification -> roll-up: what ``verify()`` and the pass share."""
+
+from citewell.verification.checking.checker import Checker
+from citewell.verification.checking.outcome import Checked, nothing_to_check
+
+__all__ = ["Checked", "Checker", "nothing_to_check"]

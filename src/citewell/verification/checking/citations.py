@@ -1,0 +1,273 @@
+"""Quotes and labels of a draft -> citations that resolve in the evidence store, or say how they fail.
+
+In: what a writer cites, the passages it was given, the store. Out: :class:`Citation` values with exact
+offsets, page, section and boxes; a quote that is not where it is said to be is BROKEN by name (fabricated,
+spliced, misattributed), never bent into one that is. Knows nothing about whether a quote supports a claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import msgspec
+
+from citewell.core.config import Verification
+from citewell.core.errors import EvidenceError
+from citewell.core.identity import hash_value
+from citewell.core.ports import EvidenceStore
+from citewell.core.records import (
+    Chunk,
+    Citation,
+    Document,
+    DraftClaim,
+    Failure,
+    Maker,
+    Passage,
+    Quote,
+    Record,
+    Row,
+    Status,
+    Verdict,
+)
+from citewell.core.tokens import token_spans
+from citewell.questions.cells import label_span
+from citewell.verification.binding import Scorer, bind, fitted
+from citewell.verification.checking.row_quotes import row_spans
+from citewell.verification.claims.markers import resolve_label
+from citewell.verification.evidence import EvidenceText, passage_evidence
+from citewell.verification.verbatim import fold, locate
+
+NAME = "citewell-quotes/1"
+MAKER = Maker(name=NAME, hash=hash_value({"exact code": NAME}))
+
+
+class Cited(Record, frozen=True, kw_only=True):
+    """One quote or label of a claim: the passage it names (None: none does) and where its words stand."""
+
+    quote: Quote
+    passage: Passage | None
+    spans: tuple[tuple[int, int], ...] = ()
+    broken: str = ""
+    failure: Failure | None = None
+
+
+class Library:
+    """The passages of one check, their documents fetched once each through the evidence store."""
+
+    def __init__(self, passages: Sequence[Passage], evidence: EvidenceStore) -> None:
+        self._evidence = evidence
+        self._documents: dict[tuple[str, str], Document] = {}
+        self.passages = tuple(passages)
+        usable = tuple(p for p in passages if p.relevant and not p.set_aside)
+        self.usable = usable or tuple(p for p in passages if not p.set_aside)
+
+    def document(self, passage: Passage) -> Document:
+        """Raises EvidenceError when the version is not stored: then nothing of it can be cited."""
+        key = (passage.chunk.document_version, passage.chunk.document_id)
+        if key not in self._documents:
+            self._documents[key] = self._evidence.get(*key)
+        return self._documents[key]
+
+    def evidence(self, passage: Passage) -> EvidenceText:
+        """The whole passage as the verifier reads it."""
+        document = self.document(passage)
+        text = passage_evidence(passage, document.text)
+        # A caller's short text is told by its words; only a stored document's language is taken at its word.
+        language = document.language.value if document.language and not document.caller_supplied else ""
+        return msgspec.structs.replace(text, language=language)
+
+    def find(self, source: str) -> Passage | None:
+        """By chunk id, then by the document's id when it has one passage, then by number among the usable."""
+        for passage in self.passages:
+            if passage.chunk.chunk_id == source:
+                return passage
+        of_document = [p for p in self.passages if p.chunk.document_id == source]
+        if of_document:
+            return of_document[0]
+        ids = [passage.chunk.document_id for passage in self.usable]
+        name = resolve_label(source, ids)
+        if name is None:
+            return None
+        number = [p for p in self.usable if p.chunk.document_id == name]
+        digits = "".join(ch for ch in source if ch.isdigit())
+        if digits and 1 <= int(digits) <= len(self.usable) and self.usable[int(digits) - 1] in number:
+            return self.usable[int(digits) - 1]
+        return number[0]
+
+    def locate(self, quote: Quote) -> Cited:
+        """Where ``quote`` stands; offsets that a writer gives count only when the text there is the quote."""
+        passage = self.find(quote.source)
+        if passage is None:
+            return Cited(
+                quote=quote, passage=None, failure=Failure.FABRICATED,
+                broken=f"there is no source \u201c{quote.source}\u201d",
+            )  # fmt: skip
+        try:
+            document = self.document(passage)
+        except EvidenceError as error:
+            return Cited(quote=quote, passage=passage, broken=str(error))
+        if not quote.text.strip():
+            return Cited(quote=quote, passage=passage)
+        start, end = quote.start, quote.end
+        inside = start is not None and end is not None and 0 <= start < end <= len(document.text)
+        if inside and _same(document.text[start:end], quote.text):
+            return Cited(quote=quote, passage=passage, spans=((start or 0, end or 0),))
+        return self._search(quote, passage, document)
+
+    def _search(self, quote: Quote, passage: Passage, document: Document) -> Cited:
+        chunk = passage.chunk
+        texts = {chunk.chunk_id: chunk.content}
+        texts |= {
+            p.chunk.chunk_id: p.chunk.content for p in self.passages if p.chunk.chunk_id != chunk.chunk_id
+        }
+        near = None if quote.start is None else quote.start - chunk.start_offset
+        found = locate(quote.text, chunk.chunk_id, texts, near=near)
+        if found.failure is None:
+            offset = chunk.start_offset
+            return Cited(
+                quote=quote, passage=passage, spans=tuple((offset + a, offset + b) for a, b in found.spans)
+            )
+        if cells := row_spans(quote.text, passage):
+            return Cited(quote=quote, passage=passage, spans=cells)
+        # The passage's own document may hold the quote just outside the passage: its source, all the same.
+        whole = locate(quote.text, "document", {"document": document.text})
+        if whole.failure is None:
+            return Cited(quote=quote, passage=self._holding(whole.spans[0], passage), spans=whole.spans)
+        reason = found.reason
+        if found.failure is Failure.MISATTRIBUTED:
+            names = {p.chunk.document_id for p in self.passages if p.chunk.chunk_id in found.found_in}
+            reason = f"the quote is not in {chunk.document_id} but in {', '.join(sorted(names))}"
+        return Cited(quote=quote, passage=passage, broken=reason, failure=found.failure)
+
+    def _holding(self, span: tuple[int, int], named: Passage) -> Passage:
+        """The passage of the same document that holds ``span``; the named one when none was given."""
+        home = named.chunk.document_version, named.chunk.document_id
+        return next(
+            (
+                p
+                for p in self.passages
+                if (p.chunk.document_version, p.chunk.document_id) == home
+                and p.chunk.start_offset <= span[0]
+                and span[1] <= p.chunk.end_offset
+            ),
+            named,
+        )
+
+    def bound(
+        self, claim: str, passage: Passage, settings: Verification, score: Scorer | None = None
+    ) -> Cited:
+        """The best span of ``passage`` for ``claim``; without spans when no word of the claim is there."""
+        chunk = passage.chunk
+        quote = Quote(source=chunk.chunk_id)
+        try:
+            document = self.document(passage)
+        except EvidenceError as error:
+            return Cited(quote=quote, passage=passage, broken=str(error))
+        found = bind(
+            claim,
+            document.text,
+            start=chunk.start_offset,
+            end=chunk.end_offset,
+            rows=chunk.rows,
+            context=chunk.context,
+            score=score,
+            min_tokens=settings.min_span_tokens,
+            max_tokens=settings.max_span_tokens,
+        )
+        return Cited(quote=quote, passage=passage, spans=found.spans if found else ())
+
+    def same_row(self, cited: Sequence[Cited]) -> Row | None:
+        """The table row that holds every span of ``cited``, when there is one; its label may stand
+        above it."""
+        passage = cited[0].passage if cited else None
+        if passage is None or any(
+            c.passage is None or c.passage.chunk.chunk_id != passage.chunk.chunk_id for c in cited
+        ):
+            return None
+        spans = [span for c in cited for span in c.spans]
+        for row in passage.chunk.rows:
+            above = {label_span(passage, row)} if row.label_start >= 0 else set()
+            own = [span for span in spans if span not in above]
+            if own and all(row.start <= start and end <= row.end for start, end in own):
+                return row
+        return None
+
+    def citations(
+        self, cited: Cited, claim: DraftClaim, verdict: Verdict, settings: Verification, *, mode: str
+    ) -> list[Citation]:
+        """One citation a span, long quotes in consecutive spans of at most ``max_span_tokens``; an empty
+        span at the head of a passage that has no word of the claim."""
+        if cited.broken or cited.passage is None:
+            return [self._broken(cited, claim, mode)]
+        document = self.document(cited.passage)
+        chunk = cited.passage.chunk
+        return [
+            Citation(
+                chunk_id=chunk.chunk_id,
+                document_id=chunk.document_id,
+                document_version=chunk.document_version,
+                start=start,
+                end=end,
+                quote=document.text[start:end],
+                answer_start=claim.start,
+                answer_end=claim.end,
+                mode=mode,
+                section_path=_section(document, chunk, start),
+                page=_page(document, start) or chunk.page,
+                boxes=tuple(box for box in document.boxes if box.start < end and start < box.end),
+                verdict=verdict,
+            )
+            for span in cited.spans or ((chunk.start_offset, chunk.start_offset),)
+            for start, end in pieces(document.text, *span, settings)
+        ]
+
+    def _broken(self, cited: Cited, claim: DraftClaim, mode: str) -> Citation:
+        chunk = cited.passage.chunk if cited.passage else None
+        verdict = Verdict(status=Status.BROKEN, reason=cited.broken, maker=MAKER, failure=cited.failure)
+        return Citation(
+            chunk_id=chunk.chunk_id if chunk else "",
+            document_id=chunk.document_id if chunk else cited.quote.source,
+            document_version=chunk.document_version if chunk else "",
+            start=-1,
+            end=-1,
+            quote=cited.quote.text,
+            answer_start=claim.start,
+            answer_end=claim.end,
+            mode=mode,
+            verdict=verdict,
+        )
+
+
+def pieces(text: str, start: int, end: int, settings: Verification) -> list[tuple[int, int]]:
+    """``[start, end)`` as it is, or cut at word borders into even spans of at most ``max_span_tokens``."""
+    tokens = token_spans(text[start:end])
+    most = settings.max_span_tokens
+    if start == end or len(tokens) <= most:
+        return [(start, end)]
+    count = -(-len(tokens) // (most - 2))
+    size = -(-len(tokens) // count)
+    cuts = [start]
+    for number in range(1, count):
+        place = start + tokens[min(number * size, len(tokens) - 1)][0]
+        border = text.rfind(" ", cuts[-1] + 1, place + 1)
+        cuts.append(border if border > cuts[-1] else place)
+    cuts.append(end)
+    spans = [fitted(text, a, b, "", 0, 10 * most, low=a, high=b) for a, b in pairwise(cuts)]
+    return [span for span in spans if span[1] > span[0]]
+
+
+def _same(text: str, quote: str) -> bool:
+    return text == quote or fold(text).text.strip() == fold(quote).text.strip()
+
+
+def _section(document: Document, chunk: Chunk, offset: int) -> tuple[str, ...]:
+    """The chunk's own, or that of the place where a quote outside the chunk stands."""
+    if chunk.start_offset <= offset < chunk.end_offset or not document.sections:
+        return chunk.section_path
+    holding = [s for s in document.sections if s.start <= offset < s.end]
+    return max(holding, key=lambda section: section.start).path if holding else ()
+
+
+def _page(document: Document, offset: int) -> int | None:
+    return next((page.number for page in document.pages if page.start <= offset < page.end), None)

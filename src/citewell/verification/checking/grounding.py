@@ -1,0 +1,166 @@
+"""What an answer cites, counted, and each of its sources held against the sentences that cite it.
+
+In: checked claims, the sentences they stand in, the sources. Out: :class:`GroundingReport`. A claim is judged
+on all it cites together; here each source is read alone, so that one that carries nothing is not carried by
+the others. Knows nothing about markers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from citewell.core.ports import Embedder
+from citewell.core.records import Citation, Claim, Record, Status, Verdict
+from citewell.verification.signals import overlap
+
+Ask = Callable[[str, Sequence[Sequence[str]]], Sequence[Verdict]]
+"""A claim and groups of source ids -> for each group whether it carries the claim, read together."""
+
+MOST_TRIED = 5  # sources of one claim tried without each other: the work grows with the square
+WORST_FIRST = (Status.BROKEN, Status.CONTRADICTED, Status.UNSUPPORTED, Status.UNCHECKED, Status.VERIFIED)
+
+
+class GroundingCheck(Record, frozen=True, kw_only=True):
+    """One cited sentence against one source: the worst verdict of the sentence's claims that cite it, each
+    judged on this source alone. The two cheap signals stand beside it so that a reader sees where they
+    mislead: ``word_overlap`` is the share of the sentence's content words that the source holds,
+    ``embedding_similarity`` the cosine with the cited spans (None without an embedder or a span)."""
+
+    sentence: str
+    source: str
+    word_overlap: float
+    embedding_similarity: float | None
+    verdict: Status
+    mode: str
+    reason: str
+
+
+class GroundingReport(Record, frozen=True, kw_only=True):
+    """Counts of the answer's own citations (not of ``post-hoc`` ones), and a check for each cited sentence
+    and source.
+
+    ``all_grounded`` is False when there was nothing to check.
+    """
+
+    total_citations: int
+    unique_sources_cited: int
+    total_sources_available: int
+    uncited_sources: tuple[str, ...]
+    invalid_citations: tuple[str, ...]
+    grounding_checks: tuple[GroundingCheck, ...]
+    grounding_failures: tuple[GroundingCheck, ...]
+    all_grounded: bool
+
+
+def judged_alone(claim: Claim, ask: Ask) -> Claim:
+    """The claim, each of its citations with the verdict on its source alone.
+
+    A source that the others cannot do without, where none is enough alone, is VERIFIED and says so; that is
+    not looked for among more than MOST_TRIED.
+    """
+    broken = {c.document_id: c.verdict for c in claim.citations if _status(c) is Status.BROKEN}
+    sources = [n for n in dict.fromkeys(c.document_id for c in claim.citations) if n not in broken]
+    if not sources or (len(sources) == 1 and not broken):
+        return claim
+    alone = dict(zip(sources, ask(claim.text, [[name] for name in sources]), strict=True))
+    enough = any(verdict.status is Status.VERIFIED for verdict in alone.values())
+    if claim.verdict.status is Status.VERIFIED and not enough and len(sources) <= MOST_TRIED:
+        others = [[other for other in sources if other != name] for name in sources]
+        for name, rest, without in zip(sources, others, ask(claim.text, others), strict=True):
+            if without.status is not Status.VERIFIED:
+                reason = f"not alone, only together with {', '.join(rest)}: {claim.verdict.reason}"
+                alone[name] = msgspec.structs.replace(claim.verdict, reason=reason)
+    verdicts = {**alone, **broken}
+    return msgspec.structs.replace(
+        claim,
+        citations=tuple(
+            msgspec.structs.replace(c, verdict=verdicts[c.document_id]) if c.start >= 0 else c
+            for c in claim.citations
+        ),
+    )
+
+
+def ground(
+    claims: Sequence[Claim],
+    sentences: Sequence[Claim],
+    texts: Mapping[str, str],
+    cited: Mapping[str, str | None],
+    total: int,
+    embedder: Embedder | None,
+) -> GroundingReport:
+    """The report on ``claims``, as :func:`judged_alone` leaves them. ``sentences`` hold them by their places;
+    ``texts`` are the sources by id; ``cited`` gives the source of each label of the answer, None for a label
+    that leads nowhere, and ``total`` how often it cites."""
+    own = [c for claim in claims for c in claim.citations if c.mode == "generated" and c.start >= 0]
+    used = {name for name in cited.values() if name} | {c.document_id for c in own}
+    checks = _checks(claims, sentences, texts, embedder)
+    failures = tuple(check for check in checks if check.verdict is not Status.VERIFIED)
+    verified = all(claim.verdict.status is Status.VERIFIED for claim in claims)
+    return GroundingReport(
+        total_citations=total,
+        unique_sources_cited=len(used),
+        total_sources_available=len(texts),
+        uncited_sources=tuple(name for name in texts if name not in used),
+        invalid_citations=tuple(label for label, name in cited.items() if name is None),
+        grounding_checks=checks,
+        grounding_failures=failures,
+        all_grounded=bool(checks) and not failures and verified,
+    )
+
+
+def _checks(
+    claims: Sequence[Claim], sentences: Sequence[Claim], texts: Mapping[str, str], embedder: Embedder | None
+) -> tuple[GroundingCheck, ...]:
+    found: dict[tuple[str, str], list[Citation]] = {}
+    for claim in claims:
+        for citation in claim.citations:
+            found.setdefault((_sentence(claim, sentences), citation.document_id), []).append(citation)
+    quotes = [" ".join(dict.fromkeys(c.quote for c in spans if c.start >= 0)) for spans in found.values()]
+    sentence_quotes = [(sentence, quote) for (sentence, _), quote in zip(found, quotes, strict=True)]
+    checks = []
+    for ((sentence, source), spans), similarity in zip(
+        found.items(), _similarities(sentence_quotes, embedder), strict=True
+    ):
+        worst = min(spans, key=lambda citation: WORST_FIRST.index(_status(citation)))
+        checks.append(
+            GroundingCheck(
+                sentence=sentence,
+                source=source,
+                word_overlap=overlap(sentence, texts.get(source, "")),
+                embedding_similarity=similarity,
+                verdict=_status(worst),
+                mode=worst.mode,
+                reason=worst.verdict.reason if worst.verdict else "",
+            )
+        )
+    return tuple(checks)
+
+
+def _sentence(claim: Claim, sentences: Sequence[Claim]) -> str:
+    return next(
+        (
+            whole.text
+            for whole in sentences
+            if whole.answer_start <= claim.answer_start and claim.answer_end <= whole.answer_end
+        ),
+        claim.text,
+    )
+
+
+def _status(citation: Citation) -> Status:
+    return citation.verdict.status if citation.verdict else Status.UNCHECKED
+
+
+def _similarities(pairs: Sequence[tuple[str, str]], embedder: Embedder | None) -> list[float | None]:
+    words = [
+        index for index, pair in enumerate(pairs) if all(any(ch.isalnum() for ch in text) for text in pair)
+    ]
+    found: list[float | None] = [None] * len(pairs)
+    if embedder is None or not words:
+        return found
+    vectors = embedder.embed([text for index in words for text in pairs[index]])
+    for place, index in enumerate(words):
+        found[index] = float(vectors[2 * place] @ vectors[2 * place + 1])
+    return found

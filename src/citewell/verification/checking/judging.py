@@ -1,0 +1,247 @@
+"""Claims under way, judged: by exact code where that settles it, else by the verifier.
+
+In: the claims of one draft, each with what it cites. Out: the same with verdicts; what cites nothing is
+judged against everything and cited afterwards, by entailment, never by likeness of words. Knows nothing about
+repair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from citewell.core.config import Verification
+from citewell.core.records import Cell, Label, Passage, Proof, Quote, Row, Status, Verdict
+from citewell.questions.calculation.named import year_before, years_meant
+from citewell.questions.cells import is_value, text_of
+from citewell.questions.keys import set_apart
+from citewell.questions.naming import calendar, head_fit
+from citewell.questions.parsing import read_question
+from citewell.questions.periods import periods_in
+from citewell.questions.rows import joined
+from citewell.verification.checking.citations import MAKER, Cited, Library
+from citewell.verification.checking.claim_state import Work, by_overlap, passages_of, status_of
+from citewell.verification.checking.computing import computed
+from citewell.verification.evidence import EvidenceText
+from citewell.verification.verbatim import fold
+from citewell.verification.verifier import Question, Verifier
+
+MOST_PASSAGES = 20  # read for one claim; what is left out is noted
+_OPEN = re.compile(
+    r"\b(?:since|after|before|until|prior|previous|preceding|last|past|years|each|every)\b", re.IGNORECASE
+)
+"""With these a question means more periods than it names."""
+CITED_AFTERWARDS = 3  # passages tried one by one when a claim cites nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging:
+    """One check: the question, what may be cited for it, who judges. ``notes`` gather what must be told."""
+
+    question: str
+    library: Library
+    verifier: Verifier
+    settings: Verification
+    notes: list[str] = field(default_factory=list)
+
+    def judged(self, works: Sequence[Work]) -> list[Work]:
+        """Each claim with its verdict, against all it cites together."""
+        result: list[Work] = []
+        asked: list[tuple[int, Question]] = []
+        for index, work in enumerate(works):
+            verdict = self.exact(work)
+            result.append(msgspec.structs.replace(work, verdict=verdict))
+            if verdict is None:
+                passages = passages_of(work) if passages_of(work) and not work.broken else self.nearest(work)
+                asked.append((index, self.of(work, passages)))
+        verdicts = self.verifier.verify_many([item for _, item in asked])
+        for (index, _), verdict in zip(asked, verdicts, strict=True):
+            result[index] = msgspec.structs.replace(result[index], verdict=verdict)
+        return [
+            self._cited_afterwards(work)
+            if not passages_of(work)
+            and not work.broken
+            and status_of(work) in {Status.VERIFIED, Status.CONTRADICTED}
+            else work
+            for work in result
+        ]
+
+    def exact(self, work: Work) -> Verdict | None:
+        """A broken citation, arithmetic over cited cells, or quotes of one table row that are the claim."""
+        if broken := work.broken:
+            return Verdict(
+                status=Status.BROKEN, reason=broken.broken, maker=MAKER, failure=broken.failure, support=0.0
+            )
+        if verdict := computed(work.drafted, work.cited, self.question):
+            return verdict
+        quotes = [cited for cited in work.cited if cited.quote.text and cited.spans]
+        if not quotes or len(quotes) != len(work.cited) or not (row := self.library.same_row(quotes)):
+            return None
+        parts = [cited.quote.text for cited in quotes]
+        forms = (joined(parts), *(joiner.join(parts) for joiner in (" \u2026 ", " ", ": ", "\t")))
+        if fold(work.drafted.text).text.strip() not in {fold(form).text.strip() for form in forms}:
+            return None
+        told = [
+            cell
+            for cell in row.cells
+            if any(start <= cell.start and cell.end <= end for c in quotes for start, end in c.spans)
+        ]
+        if other := self._of_another(told, row, quotes[0].passage):
+            return Verdict(
+                status=Status.UNSUPPORTED, reason=other, maker=MAKER, label=Label.NEUTRAL, support=0.0
+            )
+        heads = [" ".join(cell.head.split()) for cell in told if cell.head]
+        under = f" under \u201c{heads[0]}\u201d" if len(heads) == 1 else ""
+        return Verdict(
+            status=Status.VERIFIED,
+            reason=f"label and value stand in one row of the source{under}",
+            maker=MAKER,
+            label=Label.ENTAILMENT,
+            proof=Proof.VERBATIM,
+            support=1.0,
+        )
+
+    def _of_another(self, told: Sequence[Cell], row: Row, passage: Passage | None) -> str:
+        """That the row, or the column of what is ``told``, is of another period or key than asked, or ""."""
+        key = set_apart(self.question, passage, row) if passage else ""
+        if passage and key and key not in [text_of(passage, c.start, c.end).strip() for c in told]:
+            return f"the row is of \u201c{key}\u201d, the question asks for another"
+        return self._of_another_period(told, row.cells, passage)
+
+    def _of_another_period(
+        self, cells: Sequence[Cell], beside: Sequence[Cell], passage: Passage | None
+    ) -> str:
+        """That a number among ``cells`` stands under one period, and one of those ``beside`` it under a
+        period that the question names, or "". A year that no head has may be a name's ("the 2025 Notes").
+        Who asks for a change, a mean or a ratio asks for the year before as well."""
+        wanted = read_question(self.question)
+        if passage is None or not wanted.periods or _OPEN.search(self.question):
+            return ""
+        asked = years_meant(self.question, wanted.periods)
+        if wanted.changes or wanted.average or wanted.formulae:
+            asked += [year_before(period) for period in asked]
+        known = calendar(passage.chunk)
+        if not any(head_fit(cell.head, period, known) > 0 for cell in beside for period in asked):
+            return ""
+        for cell in cells:
+            if (
+                is_value(value := text_of(passage, cell.start, cell.end))
+                and len(found := periods_in(cell.head)) == 1
+                and not any(head_fit(cell.head, period, known) > 0 for period in asked)
+            ):
+                return (
+                    f"{value.strip()} is of {found[0].name}, the question asks for {wanted.periods[0].name}"
+                )
+        return ""
+
+    def of(self, work: Work, passages: Sequence[Passage]) -> Question:
+        """What the verifier is asked: does the claim follow from these passages together?"""
+        return self.by(work, tuple(self.library.evidence(passage) for passage in passages))
+
+    def by(self, work: Work, evidence: tuple[EvidenceText, ...]) -> Question:
+        """The same of other texts than whole passages."""
+        return Question(
+            claim=work.drafted.text,
+            evidence=evidence,
+            context=self.question,
+            asked=self.question if work.fragment else "",
+            antecedent=work.drafted.antecedent,
+        )
+
+    def nearest(self, work: Work) -> tuple[Passage, ...]:
+        """Every usable passage, or the nearest in words when there are very many."""
+        usable = self.library.usable
+        if len(usable) <= MOST_PASSAGES:
+            return usable
+        self.notes.append(
+            f"{len(usable) - MOST_PASSAGES} passages were not read for \u201c{work.drafted.text[:60]}\u201d"
+        )
+        return self.closest(work)
+
+    def bound(self, work: Work, passage: Passage) -> Cited:
+        """The span of ``passage`` that carries the claim."""
+        return self.library.bound(
+            work.drafted.text,
+            passage,
+            self.settings,
+            lambda texts: self.verifier.scores(work.drafted.text, texts),
+        )
+
+    def words_for(self, work: Work) -> Quote | None:
+        """The words of one passage that carry the claim; None when it takes several, or none does."""
+        near = self.closest(work)[:CITED_AFTERWARDS]
+        verdicts = self.verifier.verify_many([self.of(work, (passage,)) for passage in near])
+        sure = [
+            (-(verdict.support or 0.0), place)
+            for place, verdict in enumerate(verdicts)
+            if verdict.status is Status.VERIFIED
+        ]
+        if not sure:
+            return None
+        passage = near[min(sure)[1]]
+        spans = self.bound(work, passage).spans
+        if not spans:
+            return None
+        start, end = spans[0]
+        words = self.library.document(passage).text[start:end]
+        return Quote(source=passage.chunk.chunk_id, text=words, start=start, end=end)
+
+    def _cited_afterwards(self, work: Work) -> Work:
+        """The passage, or the few together, that carried a verdict reached over all of them."""
+        near = self.closest(work)
+        for tried in (near[:CITED_AFTERWARDS], near[CITED_AFTERWARDS:]) if len(near) > 1 else ():
+            if best := self._carrying(work, tried):
+                near = (best,)
+                break
+        else:
+            near = self._jointly(work, near)
+        cited = [self.bound(work, passage) for passage in near]
+        return msgspec.structs.replace(work, cited=tuple(c for c in cited if c.spans), mode="post-hoc")
+
+    def _carrying(self, work: Work, passages: Sequence[Passage]) -> Passage | None:
+        """The passage that carries the verdict alone, the surest when several do: words only order them."""
+        verdicts = self.verifier.verify_many([self.of(work, (passage,)) for passage in passages])
+        verified = status_of(work) is Status.VERIFIED
+        same = [
+            (-((verdict.support if verified else verdict.contradiction) or 0.0), place)
+            for place, verdict in enumerate(verdicts)
+            if verdict.status is status_of(work)
+        ]
+        return passages[min(same)[1]] if same else None
+
+    def _jointly(self, work: Work, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
+        """As few passages as carry the verdict together."""
+        for count in range(2, len(passages)):
+            verdict = self.verifier.verify_many([self.of(work, passages[:count])])[0]
+            if verdict.status is status_of(work):
+                return passages[:count]
+        return passages
+
+    def entailed(self, works: Sequence[Work]) -> list[bool | None]:
+        """For each claim: do all passages together, cited or not, support it? None where nothing could
+        tell."""
+        entailed: list[bool | None] = []
+        open_ones: list[int] = []
+        for index, work in enumerate(works):
+            status = status_of(work)
+            entailed.append(
+                True if status is Status.VERIFIED else None if status is Status.UNCHECKED else False
+            )
+            read = {p.chunk.chunk_id for p in passages_of(work)}
+            all_read = not work.broken and (
+                not read or {p.chunk.chunk_id for p in self.library.usable} <= read
+            )
+            if entailed[-1] is False and not all_read:
+                open_ones.append(index)
+        questions = [self.of(works[i], self.closest(works[i])) for i in open_ones]
+        for index, verdict in zip(open_ones, self.verifier.verify_many(questions), strict=True):
+            unchecked = verdict.status is Status.UNCHECKED
+            entailed[index] = None if unchecked else verdict.status is Status.VERIFIED
+        return entailed
+
+    def closest(self, work: Work) -> tuple[Passage, ...]:
+        """The usable passages nearest in words, as many as are read for one claim."""
+        return by_overlap(work.drafted.text, self.library.usable)[:MOST_PASSAGES]

@@ -1,0 +1,22 @@
+"""An answer -> its markers, its claims with their spans, and what is no claim."""
+
+from citewell.verification.claims.answers import Parsed, ParsedClaim, Piece, PieceKind, parse_answer
+from citewell.verification.claims.markers import Marked, Marker, read_markers, resolve_label
+from citewell.verification.claims.splitting import Part, split_sentence
+from citewell.verification.claims.structured import Structured, parse_structured
+
+__all__ = [
+    "Marked",
+    "Marker",
+    "Parsed",
+    "ParsedClaim",
+    "Part",
+    "Piece",
+    "PieceKind",
+    "Structured",
+    "parse_answer",
+    "parse_structured",
+    "read_markers",
+    "resolve_label",
+    "split_sentence",
+]

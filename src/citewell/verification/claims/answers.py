@@ -1,0 +1,360 @@
+"""An answer as somebody gave it -> its claims, and what each of its characters is.
+
+In: text, with or without markers. Out: :class:`Parsed`: pieces that cover the text in order without gap or
+overlap, and claims, each with its stretch, the labels it cites and the sentence that its pronouns
+need. Sentences come from :mod:`citewell.core.sentences`, statements from
+:mod:`citewell.verification.claims.splitting`. A marker speaks for the text since the marker before it in
+its sentence;
+after a sentence, for that sentence; after a list's lead-in, for the items without one of their own.
+Knows nothing about sources.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from citewell.core.records import Record
+from citewell.core.sentences import sentence_spans
+from citewell.verification.claims.lines import Line, LineKind, read_lines
+from citewell.verification.claims.markers import Marked, Marker, read_markers
+from citewell.verification.claims.phrases import PieceKind, frame_length, kind_of
+from citewell.verification.claims.splitting import Part, split_sentence
+from citewell.verification.claims.stating import asserted, states
+from citewell.verification.entities import names
+from citewell.verification.verbs import is_finite
+
+__all__ = ["Parsed", "ParsedClaim", "Piece", "PieceKind", "parse_answer"]
+
+
+class Piece(Record, frozen=True, kw_only=True):
+    start: int
+    end: int
+    kind: PieceKind
+
+
+class ParsedClaim(Record, frozen=True, kw_only=True):
+    """``[start, end)`` in the original answer. ``labels`` as written, none when nothing is cited.
+    ``antecedent``: what this one leans on ("It", "The company"), back to a sentence without a pronoun; ""
+    when it stands alone, or its pronoun was replaced."""
+
+    text: str
+    start: int
+    end: int
+    labels: tuple[str, ...] = ()
+    inference: bool = False
+    note: str = ""
+    antecedent: str = ""
+    fragment: bool = False
+
+
+class Parsed(Record, frozen=True, kw_only=True):
+    """``pieces`` cover ``raw``; ``text`` is ``raw`` without markers; ``loose`` are labels at no claim.
+    ``cited``: each label as often as the answer cites it; a list of sources at its end cites nothing."""
+
+    raw: str
+    text: str
+    pieces: tuple[Piece, ...]
+    claims: tuple[ParsedClaim, ...]
+    labels: tuple[str, ...]
+    loose: tuple[str, ...]
+    cited: tuple[str, ...]
+    abstains: bool
+
+
+class _Stretch(Record, frozen=True, kw_only=True):
+    """A stretch of the clean text: a sentence, or something that is no claim."""
+
+    start: int
+    end: int
+    kind: PieceKind
+    line: Line
+
+
+_LEANING = re.compile(
+    r"^(?:(?:however|moreover|furthermore|additionally|also|then|later|in addition|consequently),?\s+)?"
+    r"(?P<word>it|he|she|they|this|these|those|such|both|its|his|her|their|the (?:company|firm|group|"
+    r"team|former|latter|author|study|report))\b",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(r"\b(?:it|its|he|him|his|she|her|they|them|their)\b", re.IGNORECASE)
+_MOST_BEHIND = (
+    1_000  # characters: whoever writes pronouns alone shall not make the antecedents grow without end
+)
+_SUBJECT_PRONOUN = re.compile(r"^(?:it|he|she|they)\b", re.IGNORECASE)
+
+
+def parse_answer(raw: str, known: Sequence[str] = (), *, split: bool = True) -> Parsed:
+    """Claims and pieces of ``raw``. ``known`` ids may stand bare in brackets; ``split`` off keeps
+    sentences whole."""
+    marked = read_markers(raw, known)
+    stretches = _stretches(marked)
+    owners = _owners(marked, stretches)
+    claims: list[ParsedClaim] = []
+    taken: list[Piece] = []
+    lead, previous, behind, paragraph = "", "", "", -1
+    lead_labels: tuple[str, ...] = ()
+    for index, stretch in enumerate(stretches):
+        markers = [marker for marker, owner in zip(marked.markers, owners, strict=True) if owner == index]
+        if stretch.line.paragraph != paragraph:
+            previous, behind, paragraph = "", "", stretch.line.paragraph
+        if not stretch.line.item and not stretch.line.blank:
+            lead, lead_labels = "", ()
+        if stretch.kind is PieceKind.LEAD_IN:
+            lead = _plain(marked.text, stretch.start, stretch.end)[0].rstrip(": ")
+            lead = "" if kind_of(lead) or kind_of(lead + ":") else lead
+            lead_labels = tuple(label for marker in markers for label in marker.labels)
+        leads = stretch.kind is PieceKind.LEAD_IN
+        told = asserted(lead) if leads and not _carried(marked, stretches[index + 1 :]) else ""
+        if stretch.kind is not PieceKind.CLAIM and not told:
+            start, end = marked.raw_span(stretch.start, stretch.end)
+            taken.append(Piece(start=start, end=end, kind=stretch.kind))
+            continue
+        plain, way = _plain(marked.text, stretch.start, stretch.end)
+        plain = plain[: len(told)] if told else plain
+        for part, part_markers in _parts(plain, way, markers, stretch, split):
+            first = (
+                part.start + len(plain[part.start : part.end]) - len(plain[part.start : part.end].lstrip())
+            )
+            start, end = marked.raw_span(way[min(first, part.end - 1)], way[part.end - 1] + 1)
+            labels = tuple(dict.fromkeys(label for marker in part_markers for label in marker.labels))
+            # A later part leans on what its own sentence has said so far.
+            said = plain[: part.start].strip()
+            leant_on = [_with_antecedent(said, one) if said else one for one in (previous, behind)]
+            text, antecedent, fragment = _standing(part.text, stretch.line, "" if told else lead, *leant_on)
+            claims.append(
+                ParsedClaim(
+                    text=text, start=start, end=end, labels=labels or lead_labels,
+                    inference=any(marker.inference for marker in part_markers),
+                    note=" ".join(marker.note for marker in part_markers if marker.note),
+                    antecedent=antecedent, fragment=fragment,
+                )
+            )  # fmt: skip
+            taken.append(Piece(start=start, end=end, kind=PieceKind.CLAIM))
+        previous, behind = plain, _with_antecedent(plain, behind)
+    used = {label for claim in claims for label in claim.labels}
+    every = tuple(dict.fromkeys(label for marker in marked.markers for label in marker.labels))
+    return Parsed(
+        raw=raw, text=marked.text, pieces=_cover(marked, taken), claims=tuple(claims), labels=every,
+        loose=tuple(label for label in every if label not in used),
+        cited=tuple(
+            label
+            for marker, owner in zip(marked.markers, owners, strict=True)
+            if owner < 0 or stretches[owner].kind is not PieceKind.REFERENCES
+            for label in marker.labels
+        ),
+        abstains=any(piece.kind is PieceKind.ABSTENTION for piece in taken),
+    )  # fmt: skip
+
+
+def _stretches(marked: Marked) -> list[_Stretch]:
+    places = [marker.at for marker in marked.markers]
+    lines = read_lines(marked.text, _fenced(marked), places)
+    stretches: list[_Stretch] = []
+    substantial = sum(line.kind is LineKind.TEXT for line in lines)
+    for number, line in enumerate(lines):
+        if line.kind is not LineKind.TEXT:
+            stretches.append(_Stretch(start=line.start, end=line.end, kind=line.kind.piece, line=line))
+            continue
+        text = marked.text[line.start : line.end]
+        # Wrapped lines were joined by read_lines; a line break inside is a blank here.
+        spans = sentence_spans(text.replace("\n", " ").replace("\t", " "))
+        for at, (start, end) in enumerate(spans):
+            sentence = text[start:end]
+            kind = kind_of(sentence) or PieceKind.CLAIM
+            cited = any(line.start + start < place <= line.start + end for place in places)
+            if cited and kind is PieceKind.QUESTION:
+                kind = PieceKind.CLAIM
+            last = at == len(spans) - 1
+            if last and sentence.rstrip("*_ ").endswith(":") and kind in {PieceKind.CLAIM, PieceKind.META}:
+                following = next((other for other in lines[number + 1 :] if not other.blank), None)
+                if following and (following.item or following.row):
+                    kind = PieceKind.LEAD_IN
+                elif kind is PieceKind.CLAIM and not (
+                    cited or states(sentence) or any(is_finite(word) for word in sentence.lower().split())
+                ):
+                    kind = PieceKind.HEADING
+            elif len(spans) == 1 and substantial > 1 and kind is PieceKind.CLAIM and not cited:
+                kind = PieceKind.HEADING if _title(sentence, line) else kind
+            stretches.append(_Stretch(start=line.start + start, end=line.start + end, kind=kind, line=line))
+    return stretches
+
+
+def _fenced(marked: Marked) -> list[tuple[int, int, str]]:
+    """Fences and program code of the clean text."""
+    from citewell.verification.claims.markers import code_ranges
+
+    return [found for found in code_ranges(marked.text) if found[2] != "inline"]
+
+
+def _title(sentence: str, line: Line) -> bool:
+    """A short line that states nothing, without number or stop, among others that have them."""
+    words = sentence.split()
+    return (
+        not line.item
+        and not line.row
+        and len(words) <= 8
+        and sentence[-1] not in ".!;,"
+        and not any(letter.isdigit() for letter in sentence)
+        and not any(is_finite(word.lower()) for word in words)
+        and not states(sentence)
+    )
+
+
+def _owners(marked: Marked, stretches: list[_Stretch]) -> list[int]:
+    """For each marker the stretch it speaks for, -1 when there is none."""
+    owners: list[int] = []
+    with_trailing: set[int] = set()
+    leading = _leading(marked)
+    for marker in marked.markers:
+        before = [i for i, s in enumerate(stretches) if s.start < marker.at and s.kind is not PieceKind.SPACE]
+        owner = before[-1] if before else -1
+        following = next((i for i, s in enumerate(stretches) if s.start >= marker.at), -1)
+        line_start = marked.raw.rfind("\n", 0, marker.start) + 1
+        ahead = re.sub(r"[\[【［].*?[\]】］]|[-*•>\s\d.)]", "", marked.raw[line_start : marker.start])
+        behind = marked.raw[marker.end :].split("\n", 1)[0]
+        opens_line = not ahead and any(
+            letter.isalnum() for letter in re.sub(r"[\[【［].*?[\]】］]", "", behind)
+        )
+        if following >= 0 and leading and "\n" not in marked.text[marker.at : stretches[following].start]:
+            owners.append(following)
+            continue
+        if following >= 0 and opens_line and stretches[following].start - marker.at <= 2:
+            if owner < 0 or owner in with_trailing or stretches[following].line.item:
+                owner = following
+        elif owner >= 0:
+            with_trailing.add(owner)
+        owners.append(owner if owner >= 0 else following)
+    return owners
+
+
+def _leading(marked: Marked) -> bool:
+    """The writer puts markers before sentences: one opens the answer and none closes it."""
+    if not marked.markers:
+        return False
+    first, last = marked.markers[0], marked.markers[-1]
+    opens = not any(letter.isalnum() for letter in marked.raw[: first.start])
+    return opens and any(letter.isalnum() for letter in marked.raw[last.end :])
+
+
+def _parts(
+    plain: str, way: list[int], markers: list[Marker], stretch: _Stretch, split: bool
+) -> list[tuple[Part, list[Marker]]]:
+    """The statements of a sentence, each with the markers that speak for it."""
+    whole = [Part(text=plain.strip(), start=0, end=len(plain))]
+    parts = list(split_sentence(plain)) if split and not stretch.line.row else whole
+    parts = [part for part in parts if part.end > part.start] or whole
+    result: list[tuple[Part, list[Marker]]] = []
+    for index, part in enumerate(parts):
+        low, high = way[part.start], way[part.end - 1] + 1
+        own = [m for m in markers if low < m.at <= high or (index == 0 and m.at <= low)]
+        own += [m for m in markers if index == len(parts) - 1 and m.at > high]
+        result.append((part, own))
+    # "A, and B [1].": the marker speaks for all that stands before it back to the last marker.
+    for index in range(len(result) - 2, -1, -1):
+        part, own = result[index]
+        if not own and result[index + 1][1]:
+            result[index] = (part, list(result[index + 1][1]))
+    return result
+
+
+def _plain(text: str, start: int, end: int) -> tuple[str, list[int]]:
+    """The stretch without emphasis marks, and where each of its characters stands in the clean text."""
+    letters: list[str] = []
+    way: list[int] = []
+    position = start
+    while position < end:
+        found = _EMPHASIS.match(text, position)
+        if found and found.end() <= end:
+            position = found.end()
+            continue
+        letters.append(" " if text[position] in "\n\t" else text[position])
+        way.append(position)
+        position += 1
+    if not letters:
+        return text[start:end], list(range(start, end))
+    return "".join(letters), way
+
+
+_EMPHASIS = re.compile(r"\*\*|__|(?<![\w*])[*_](?=\S)|(?<=\S)[*_](?![\w*])|`+|(?<=\n)>\s?")
+
+
+def _with_antecedent(sentence: str, behind: str) -> str:
+    """``sentence``, after what it leans on itself."""
+    leans = _PRONOUN.search(sentence) or _LEANING.match(sentence)
+    return f"{behind[:_MOST_BEHIND]} {sentence.strip()}".strip() if leans else sentence.strip()
+
+
+def _standing(text: str, line: Line, lead: str, previous: str, behind: str) -> tuple[str, str, bool]:
+    """(text that stands alone, what it leans on, whether it is a fragment without a verb). ``previous`` is
+    the sentence before, ``behind`` the same with its own antecedent."""
+    text = re.sub(r" +(?=[.,;:!?](?:\s|$))", "", text[frame_length(text) :])
+    text = text[:1].upper() + text[1:] if text[:1].isalpha() and text[:2].islower() else text
+    leaning = _LEANING.match(text)
+    if line.row:
+        return line.row_text or text, "", False
+    if line.item and lead:
+        return (text, lead if leaning else "", False) if _complete(text) else (f"{lead}: {text}", "", False)
+    if previous and leaning:
+        subject = _subject(previous)
+        if subject and _SUBJECT_PRONOUN.match(text) and len(names(previous)) == 1:
+            return subject + text[len(leaning["word"]) :], "", False
+        return text, behind, _fragment(text)
+    return text, "", _fragment(text)
+
+
+def _fragment(text: str) -> bool:
+    """No verb in it."""
+    return not any(is_finite(word.strip(".,;:()").lower()) for word in text.split())
+
+
+def _complete(text: str) -> bool:
+    """An item that needs no lead-in."""
+    return len(text.split()) >= 4 and not _fragment(text)
+
+
+def _carried(marked: Marked, behind: Sequence[_Stretch]) -> bool:
+    """An item of the list takes the lead-in into its own claim, where it is checked."""
+    own = itertools.takewhile(lambda one: one.line.item and one.kind is not PieceKind.LEAD_IN, behind)
+    return any(
+        one.kind is PieceKind.CLAIM and not _complete(_plain(marked.text, one.start, one.end)[0])
+        for one in own
+    )
+
+
+def _subject(sentence: str) -> str:
+    """The name that opens ``sentence``, "" when another could be meant."""
+    found = names(sentence)
+    return found[0].text if found and sentence[: found[0].start].lower() in {"", "the "} else ""
+
+
+def _cover(marked: Marked, taken: list[Piece]) -> tuple[Piece, ...]:
+    """Fill what is between the pieces: markers, white space, list marks."""
+    pieces: list[Piece] = []
+    position = 0
+    for piece in [*sorted(taken, key=lambda p: (p.start, p.end)), None]:
+        stop = piece.start if piece else len(marked.raw)
+        if stop > position:
+            pieces.extend(_between(marked, position, stop))
+        if piece:
+            start = max(piece.start, position)
+            if piece.end > start:
+                pieces.append(Piece(start=start, end=piece.end, kind=piece.kind))
+            position = max(position, piece.end)
+    return tuple(pieces)
+
+
+def _between(marked: Marked, start: int, end: int) -> list[Piece]:
+    pieces: list[Piece] = []
+    position = start
+    inside = [m for m in marked.markers if m.start >= start and m.end <= end]
+    for marker in [*inside, None]:
+        stop = marker.start if marker else end
+        if stop > position:
+            kind = PieceKind.SPACE if marked.raw[position:stop].isspace() else PieceKind.MARK
+            pieces.append(Piece(start=position, end=stop, kind=kind))
+        if marker:
+            pieces.append(Piece(start=marker.start, end=marker.end, kind=PieceKind.MARKER))
+            position = marker.end
+    return pieces

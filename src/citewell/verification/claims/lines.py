@@ -1,0 +1,163 @@
+"""The lines of an answer: paragraphs, list items, table rows, headings, code.
+
+In: clean text, where its fences are and where markers stood. Out: :class:`Line` values in order. Lines that
+were only wrapped are joined; list marks are not part of a line. What looks like a heading, the head of a
+table or an entry of a list of sources but states something is text. Knows nothing about sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+
+from citewell.core.records import Record
+from citewell.verification.claims.phrases import PieceKind, heads_references
+from citewell.verification.claims.stating import acts, has_amount, has_number, has_sum, states
+
+
+class LineKind(StrEnum):
+    TEXT = "text"
+    HEADING = "heading"
+    CODE = "code"
+    REFERENCES = "references"
+
+    @property
+    def piece(self) -> PieceKind:
+        return {
+            LineKind.HEADING: PieceKind.HEADING,
+            LineKind.CODE: PieceKind.CODE,
+            LineKind.REFERENCES: PieceKind.REFERENCES,
+        }.get(self, PieceKind.CLAIM)
+
+
+class Line(Record, frozen=True, kw_only=True):
+    """``paragraph`` counts blank-line-separated blocks; ``row_text`` spells a table row with its heads."""
+
+    start: int
+    end: int
+    kind: LineKind
+    paragraph: int
+    item: bool = False
+    row: bool = False
+    row_text: str = ""
+    blank: bool = False
+
+
+_ITEM = re.compile(r"[ \t]*(?:>\s*)?(?:[-*•‣◦▪–]|\(?\d{1,2}[.)]|\(?[a-zA-Z][.)])[ \t]+")
+_HASH = re.compile(r"[ \t]*#{1,6}\s")
+_BOLD_ONLY = re.compile(r"[ \t]*(\*\*|__)[^*_\n]{1,80}\1:?[ \t]*")
+_RULE = re.compile(r"[ \t]*(?:[-*_=]\s*){3,}|[ \t]*\|?[ \t:|-]*-{3,}[ \t:|-]*")
+_QUOTE = re.compile(r"[ \t]*>\s?")
+
+
+# Signs of a reference: an address, a file, a year in brackets, pages, an edition.
+_BIBLIOGRAPHIC = re.compile(
+    r"https?:|www\.|\bdoi\b|\b[\w-]{1,60}\.(?:com|org|net|gov|edu|pdf|docx?|html?|txt|md|csv|xlsx?|pptx?|json)\b|"
+    r"\((?:19|20)\d\d[a-z]?\)|\bet al\b|\bpp?\. ?\d|\bvol\. ?\d|\bISBN\b|"
+    r"\b(?:retrieved|accessed) (?:on|from|\d)",
+    re.IGNORECASE,
+)
+
+
+def read_lines(text: str, fenced: Sequence[tuple[int, int, str]], marked: Sequence[int] = ()) -> list[Line]:
+    """Every line with something on it, in order. ``marked``: the places of the markers taken out."""
+    lines: list[Line] = []
+    paragraph, references = 0, False
+    heads: list[str] | None = None
+    for match in re.finditer(r"[^\n]*\n?", text):
+        raw = match.group().rstrip("\n")
+        start, end = match.start(), match.start() + len(raw)
+        if not raw.strip():
+            paragraph += match.end() > match.start()
+            heads = None
+            continue
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        if any(low <= start < high for low, high, _ in fenced):
+            lines.append(Line(start=start, end=end, kind=LineKind.CODE, paragraph=paragraph))
+            continue
+        cited = any(start <= at <= end for at in marked)
+        titled = _HASH.match(raw) or _BOLD_ONLY.fullmatch(raw)
+        references = heads_references(raw) or (references and not titled)
+        if references and (heads_references(raw) or _refers(raw, cited)):
+            lines.append(Line(start=start, end=end, kind=LineKind.REFERENCES, paragraph=paragraph))
+            continue
+        if _RULE.fullmatch(raw) or (titled and not cited and not states(raw)):
+            lines.append(Line(start=start, end=end, kind=LineKind.HEADING, paragraph=paragraph))
+            continue
+        if raw.lstrip().startswith("|") and raw.count("|") >= 2:
+            cells = [cell.strip(" *`") for cell in raw.strip().strip("|").split("|")]
+            below = text[match.end() :].split("\n", 1)[0]
+            names = heads is None and _names_columns(cells, below, cited)
+            head = names and not any(acts(cell) for cell in cells)
+            spelled = _spell(heads or [], cells)
+            heads = cells if names else heads or []
+            lines.append(
+                Line(
+                    start=start, end=end, kind=LineKind.HEADING if head else LineKind.TEXT,
+                    paragraph=paragraph, row=True, row_text="" if head else spelled,
+                )
+            )  # fmt: skip
+            continue
+        heads = None
+        item = _ITEM.match(raw)
+        opening = item or _HASH.match(raw) or _QUOTE.match(raw)
+        begin = start + (opening.end() if opening else 0)
+        while begin < end and text[begin].isspace():
+            begin += 1
+        if begin >= end:
+            lines.append(Line(start=start, end=end, kind=LineKind.HEADING, paragraph=paragraph))
+            continue
+        previous = lines[-1] if lines else None
+        if not item and not titled and previous and _wrapped(text, previous, begin, paragraph):
+            lines[-1] = Line(
+                start=previous.start, end=end, kind=previous.kind, paragraph=paragraph, item=previous.item
+            )
+            continue
+        lines.append(Line(start=begin, end=end, kind=LineKind.TEXT, paragraph=paragraph, item=bool(item)))
+    return lines
+
+
+def _refers(line: str, cited: bool) -> bool:
+    """An entry of a list of sources: an address, or a title. A clause is a title only behind a label and
+    without a full stop."""
+    if _BIBLIOGRAPHIC.search(line):
+        return True
+    bare = line[item.end() :].strip() if (item := _ITEM.match(line)) else line.strip()
+    clause = acts(bare) and (bare.endswith((".", "!")) or not (item or cited))
+    return not has_amount(bare) and not clause
+
+
+def _names_columns(cells: Sequence[str], below: str, cited: bool) -> bool:
+    """The first line of a table names what stands below it when a rule is under it or, above another row,
+    when no cell holds a number or a statement. A sum of money names nothing."""
+    if any(has_sum(cell) for cell in cells):
+        return False
+    if _RULE.fullmatch(below):
+        return True
+    row = below.lstrip().startswith("|") and not cited
+    return row and not any(has_number(cell) or acts(cell) for cell in cells)
+
+
+def _wrapped(text: str, previous: Line, begin: int, paragraph: int) -> bool:
+    """The line goes on where the one before it stopped in mid-sentence."""
+    if previous.kind is not LineKind.TEXT or previous.row or previous.paragraph != paragraph:
+        return False
+    last, first = text[previous.end - 1], text[begin]
+    between = text[previous.end : begin]
+    return (
+        between.count("\n") == 1
+        and last not in ".!?:;|"
+        and (first.islower() or first.isdigit() or last in ",-(" or first in "$€£(")
+    )
+
+
+def _spell(heads: Sequence[str], cells: Sequence[str]) -> str:
+    label = cells[0]
+    pairs = [
+        f"{head}: {cell}" if head else cell
+        for head, cell in zip([*heads[1:], *[""] * len(cells)], cells[1:], strict=False)
+        if cell
+    ]
+    return f"{label}: " + "; ".join(pairs) + "." if pairs else label

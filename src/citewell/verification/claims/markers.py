@@ -1,0 +1,237 @@
+"""Citation markers in an answer: found, read and taken out, with a way back to every character.
+
+In: text as a writer gave it. Out: the same text without markers, the markers with what they name,
+and for each clean character its place in the original. Understands ``[src:ID]``, ``[src:A,B]``,
+``[SOURCE_N]``, ``[n]``, ``[1-3]``, ``[^1]``, ``[inference]``, full-width brackets, and an
+``[ID]`` that a caller knows. Markdown links, reference definitions, inline code and fenced program
+code are left alone. Knows nothing about sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Sequence
+
+from citewell.core.records import Record
+from citewell.verification.claims.clauses import is_clause
+
+
+class Marker(Record, frozen=True, kw_only=True):
+    """``[start, end)`` in the original, ``at`` in the clean text; ``labels`` as written, in order.
+
+    An inference names no source; ``note`` is what it says for itself.
+    """
+
+    start: int
+    end: int
+    at: int
+    labels: tuple[str, ...] = ()
+    inference: bool = False
+    note: str = ""
+
+
+class Marked(Record, frozen=True, kw_only=True):
+    """``offsets[i]`` is where clean character i stands in ``raw``; one more for the end."""
+
+    raw: str
+    text: str
+    markers: tuple[Marker, ...]
+    offsets: array[int]
+
+    def raw_span(self, start: int, end: int) -> tuple[int, int]:
+        """The original range of clean ``[start, end)``, without a marker that only touches it."""
+        if start >= end:
+            place = self.offsets[start]
+            return place, place
+        return self.offsets[start], self.offsets[end - 1] + 1
+
+
+_OPEN, _CLOSE = r"[\[【［〔〖]", r"[\]】］〕〗]"
+_RANGE = r"\^?\d{1,3}(?:\s*[-\u2010-\u2015~]\s*\^?\d{1,3})?"
+_ITEM = rf"(?:(?:SOURCES?|DOC(?:UMENT)?S?|PASSAGES?|REFS?|ID)[\s_:#-]*)?{_RANGE}"
+_BRACKET = re.compile(rf"{_OPEN}(?P<body>[^\[\]【】［］〔〕〖〗]{{1,400}}){_CLOSE}")
+_SRC = re.compile(r"\s*(?:src|sources?|cite|citation)\s*[:=]\s*(?P<ids>\S.*)", re.IGNORECASE | re.DOTALL)
+_NUMBERS = re.compile(rf"\s*{_ITEM}(?:\s*[,;&]\s*{_ITEM})*\s*", re.IGNORECASE)
+_DAGGER = re.compile(r"\s*(?P<index>\d+(?::\d+)?)\s*†\s*(?P<name>[^†]*?)\s*(?:†.*)?", re.DOTALL)
+_INFERENCE = re.compile(r"\s*inference\s*(?::\s*(?P<note>.*?))?\s*", re.IGNORECASE | re.DOTALL)
+_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*([\w+#.-]*)[^\n]*$", re.MULTILINE)
+_INLINE_CODE = re.compile(r"(?<!`)(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)")
+_PROSE_FENCES = frozenset({"", "text", "txt", "plaintext", "markdown", "md", "answer", "quote"})
+# Unindented, without a sign of any language, and closed: four words at least.
+_SENTENCE = re.compile(r"[A-Z\d\u201c][^\s=(){}<>;|\\_]*(?:\s+[^\s=(){}<>;|\\_]+){3,}\s*")
+_COMMENT = re.compile(r"\"\"\"|'''|/\*|\*/")
+_MOST = 200  # sources one range may name; a longer one is a slip, kept as its two ends
+
+
+def read_markers(raw: str, known: Sequence[str] = ()) -> Marked:
+    """Markers of ``raw`` and the text without them; ``known`` are ids that may stand bare in brackets."""
+    code = code_ranges(raw)
+    ids = frozenset(known)
+    pieces: list[str] = []
+    offsets = array("L")
+    markers: list[Marker] = []
+    position = length = 0
+
+    def keep(start: int, end: int) -> None:
+        nonlocal length
+        pieces.append(raw[start:end])
+        offsets.extend(range(start, end))
+        length += end - start
+
+    for match in _BRACKET.finditer(raw):
+        read = None if _left_alone(raw, match, code) else _read(match["body"], ids)
+        if read is None:
+            continue
+        labels, inference, note = read
+        start = match.start()
+        if start > position:
+            keep(position, start)
+        # The blank before a marker goes with it where another blank or a stop follows.
+        after = raw[match.end() : match.end() + 1]
+        if (not after or after.isspace() or after in ".,;:!?)[【［") and pieces:
+            while length and "".join(pieces[-1:])[-1:] in {" ", "\t", "\u00a0"}:
+                pieces[-1] = pieces[-1][:-1]
+                offsets.pop()
+                length -= 1
+                if not pieces[-1]:
+                    pieces.pop()
+                    if not pieces:
+                        break
+        markers.append(
+            Marker(start=start, end=match.end(), at=length, labels=labels, inference=inference, note=note)
+        )
+        position = match.end()
+    keep(position, len(raw))
+    offsets.append(len(raw))
+    return Marked(raw=raw, text="".join(pieces), markers=tuple(markers), offsets=offsets)
+
+
+def resolve_label(label: str, ids: Sequence[str]) -> str | None:
+    """The id that ``label`` names: itself, itself without white space, or the n-th of ``ids``.
+
+    None when nothing fits: an invalid citation is never bent into a valid one.
+    """
+    if label in ids:
+        return label
+    squeezed = re.sub(r"\s+", "", label)
+    same = [known for known in ids if re.sub(r"\s+", "", known) == squeezed]
+    if len(same) == 1:
+        return same[0]
+    if numbered := re.fullmatch(r"(\d+)(?::(\d+))?(?:†(.*))?", squeezed):
+        first, second, name = numbered.groups()
+        named = [known for known in ids if name and known == name]
+        if named:
+            return named[0]
+        if 1 <= int(first) <= len(ids):
+            return ids[int(first) - 1]
+        # 【6:0†source】 counts the writer's turn first, its source (from 0) second.
+        if second is not None and int(second) < len(ids):
+            return ids[int(second)]
+    if numbered := re.fullmatch(r"(?i)(?:source|src|s|doc|document|passage)[_-]?(\d+)", squeezed):
+        number = int(numbered[1])
+        return ids[number - 1] if 1 <= number <= len(ids) else None
+    return None
+
+
+def code_ranges(raw: str) -> list[tuple[int, int, str]]:
+    """Fences and code: ``(start, end, kind)`` with kind ``fence`` (its line), ``code`` or ``inline``.
+    Sentences in a fence are no code, whatever language it names."""
+    found: list[tuple[int, int, str]] = []
+    fences = list(_FENCE.finditer(raw))
+    index = 0
+    while index < len(fences):
+        opening = fences[index]
+        closing = next(
+            (
+                f
+                for f in fences[index + 1 :]
+                if f[1][0] == opening[1][0] and not f[2] and len(f[1]) >= len(opening[1])
+            ),
+            None,
+        )
+        found.append((opening.start(), opening.end(), "fence"))
+        if opening[2].lower() not in _PROSE_FENCES:
+            stop = closing.start() if closing else len(raw)
+            found += [(start, end, "code") for start, end in _program(raw, opening.end(), stop)]
+        if closing is None:
+            break
+        found.append((closing.start(), closing.end(), "fence"))
+        index = fences.index(closing) + 1
+    for match in _INLINE_CODE.finditer(raw):
+        if not any(start < match.end() and match.start() < end for start, end, _ in found):
+            found.append((match.start(), match.end(), "inline"))
+    return sorted(found)
+
+
+def _program(raw: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The stretches of a fence around the lines that are sentences: prose that only a fence calls code."""
+    found: list[tuple[int, int]] = []
+    comment = False
+    for line in re.finditer(r"[^\n]*\n?", raw[start:end]):
+        bare = _BRACKET.sub("", line.group()).rstrip()
+        prose = not comment and bare.endswith((".", "!", "?")) and _SENTENCE.fullmatch(bare)
+        comment ^= len(_COMMENT.findall(line.group())) % 2 == 1
+        if prose and is_clause(line.group().lower()):
+            continue
+        place = start + line.start(), start + line.end()
+        if found and found[-1][1] == place[0]:
+            place = found.pop()[0], place[1]
+        found.append(place)
+    return [(low, high) for low, high in found if high > low]
+
+
+def _left_alone(raw: str, match: re.Match[str], code: list[tuple[int, int, str]]) -> bool:
+    before, after = raw[: match.start()], raw[match.end() :]
+    if any(start <= match.start() < end for start, end, kind in code):
+        # A writer may put one marker in backticks: `[1]` is still a marker.
+        inline = next(((s, e) for s, e, kind in code if kind == "inline" and s <= match.start() < e), None)
+        if inline is None or raw[inline[0] : inline[1]].strip("` ") != match.group():
+            return True
+    if (
+        raw[match.start()] == "["
+        and after[:1] == "("
+        and re.match(r"\((?:https?:|mailto:|/|#|\.|www\.|\w+\.\w)", after)
+    ):
+        return True
+    if after.startswith(":") and (not before.strip(" \t") or before.rstrip(" \t").endswith("\n")):
+        return bool(re.match(r":\s*(?:<|https?:|www\.|/)", after))  # a link definition
+    # "[Nike][1]" is a reference link; "[1][2]" are two markers.
+    previous = re.search(r"\[([^\[\]]+)\]$", before)
+    return bool(
+        previous and _read(previous[1], frozenset()) is None and previous[1].strip() not in {" ", "x"}
+    )
+
+
+def _read(body: str, known: frozenset[str]) -> tuple[tuple[str, ...], bool, str] | None:
+    """(labels, inference, note) of what stands between brackets; None when it is no marker."""
+    stripped = body.strip()
+    if stripped in known:
+        return (stripped,), False, ""
+    if match := _INFERENCE.fullmatch(body):
+        return (), True, (match["note"] or "").strip()
+    if match := _DAGGER.fullmatch(body):
+        name = match["name"].strip()
+        return (f"{match['index']}†{name}" if name else match["index"],), False, ""
+    if _NUMBERS.fullmatch(body):
+        return tuple(dict.fromkeys(_expand(body))), False, ""
+    if match := _SRC.fullmatch(body):
+        parts = (re.sub(r"\s*\n\s*", "", part).strip() for part in re.split(r"[,;]", match["ids"]))
+        labels = [re.sub(r"(?i)^(?:src|source)\s*[:=]\s*", "", part).strip("\"' ") for part in parts if part]
+        return (tuple(dict.fromkeys(label for label in labels if label)), False, "") if labels else None
+    if known:
+        several = [part.strip() for part in re.split(r"[,;]", body)]
+        if all(part in known for part in several):
+            return tuple(dict.fromkeys(several)), False, ""
+    return None
+
+
+def _expand(body: str) -> list[str]:
+    labels: list[str] = []
+    for item in re.split(r"[,;&]", body):
+        numbers = [int(number) for number in re.findall(r"\d+", item)]
+        if len(numbers) == 2 and numbers[0] <= numbers[1] <= numbers[0] + _MOST:
+            labels += [str(number) for number in range(numbers[0], numbers[1] + 1)]
+        else:
+            labels += [str(number) for number in numbers]
+    return labels

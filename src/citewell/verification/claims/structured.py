@@ -1,0 +1,162 @@
+"""The structured form as an answer: one JSON object whose claims stand behind their evidence.
+
+In: an answer. Out: its claims with their quotes and their places in the answer as it was given, or None when
+it is not one whole object of this form: then it is prose, so that nothing in it goes unread. Knows nothing
+about sources, nor about completions that are still being written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from citewell.core.records import DraftClaim, Kind, Quote, Record
+from citewell.verification.claims.answers import ParsedClaim, Piece, PieceKind, parse_answer
+
+_OBJECT = re.compile(r"\A\s*(?:```\w*\s*)?\{")
+_ENDS = re.compile(r"[.!?][\"\u201d')\]]*$")
+# One letter of a JSON string as it is written: a pair of surrogates, an escape, or itself.
+_LETTER = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
+)
+
+
+class Evidence(msgspec.Struct):
+    source: str
+    quote: str
+
+
+class Stated(msgspec.Struct):
+    """Unknown keys are ignored, as models add some; what is there must be of its type."""
+
+    claim: str
+    evidence: list[Evidence] = []
+    kind: str = "cited"
+    reasoning: str = ""
+    part: int = 0
+
+    @property
+    def inference(self) -> bool:
+        return self.kind.lower().startswith("infer")
+
+
+class Structured(Record, frozen=True, kw_only=True):
+    """``claims`` with the labels of their quotes as written; ``labels`` each as often as something cites."""
+
+    claims: tuple[DraftClaim, ...]
+    labels: tuple[str, ...]
+
+
+def stated_in(member: str) -> Stated:
+    """One claim of the object. Models write a lone piece of evidence without its array, none as null, and a
+    label as a number. Raises msgspec.DecodeError for what is no claim even so."""
+    read = msgspec.json.decode(member)
+    if isinstance(read, dict) and "evidence" in read:
+        given = read["evidence"]
+        pieces = given if isinstance(given, list) else [] if given is None else [given]
+        read["evidence"] = [_labelled(one) for one in pieces]
+    return msgspec.convert(read, type=Stated)
+
+
+def _labelled(evidence: object) -> object:
+    if isinstance(evidence, dict) and type(evidence.get("source")) is int:
+        return evidence | {"source": str(evidence["source"])}
+    return evidence
+
+
+class _Object(msgspec.Struct):
+    claims: list[msgspec.Raw]
+    missing: list[str] = []
+
+
+class _Literal(msgspec.Struct):
+    claim: msgspec.Raw
+
+
+class _Place(Record, frozen=True, kw_only=True):
+    """What ``[start, end)`` of the prose is: a stated claim."""
+
+    start: int
+    end: int
+    stated: Stated
+
+
+def is_structured(text: str) -> bool:
+    """Whether it begins as a JSON object, alone or in a code fence."""
+    return bool(_OBJECT.match(text))
+
+
+def spaced(text: str) -> str:
+    """What stands between ``text`` and the claim behind it."""
+    return "" if not text else " " if _ENDS.search(text) else "\n"
+
+
+def parse_structured(answer: str, known: Sequence[str] = (), *, split: bool = True) -> Structured | None:
+    """The object's claims, read as :func:`parse_answer` reads prose; None when it is no whole object."""
+    if not is_structured(answer):
+        return None
+    begin = answer.index("{")
+    text = answer[begin:].rstrip().removesuffix("```").rstrip()
+    try:
+        members = [bytes(raw).decode() for raw in msgspec.json.decode(text, type=_Object).claims]
+        stated = [stated_in(member) for member in members]
+    except (msgspec.DecodeError, UnicodeError):
+        return None
+    prose, places = "", list[_Place]()
+    letters: list[tuple[int, int]] = []
+    for member, one in zip(members, stated, strict=True):
+        at = answer.index(member, begin)
+        begin = at + len(member)
+        gap = spaced(prose)
+        letters += [(at, at)] * len(gap)
+        start = len(prose) + len(gap)
+        prose += gap + one.claim
+        letters += _written(member, at)
+        places.append(_Place(start=start, end=len(prose), stated=one))
+    parsed = parse_answer(prose, known, split=split)
+    found = list(parsed.claims)
+    read: list[ParsedClaim | Piece] = [
+        *parsed.claims,
+        *(piece for piece in parsed.pieces if piece.kind is PieceKind.ABSTENTION),
+    ]
+    for place in places:
+        # What is stated is a claim whatever it looks like: a bare value, a heading.
+        text = place.stated.claim.strip()
+        if text and not any(_meet(place, other) for other in read):
+            found.append(ParsedClaim(text=text, start=place.start, end=place.end))
+    claims = [
+        _drafted(claim, [p.stated for p in places if _meet(p, claim)], letters)
+        for claim in sorted(found, key=lambda claim: claim.start)
+    ]
+    quoted = [evidence.source for one in stated for evidence in one.evidence]
+    return Structured(claims=tuple(claims), labels=(*quoted, *parsed.cited))
+
+
+def _written(member: str, at: int) -> list[tuple[int, int]]:
+    """Where each letter of the member's claim stands in the answer."""
+    literal = bytes(msgspec.json.decode(member, type=_Literal).claim).decode()
+    keyed = list(re.finditer(r'"claim"\s*:\s*(?=' + re.escape(literal) + ")", member))
+    start = at + (keyed[-1].end() if keyed else member.rfind(literal)) + 1
+    return [(start + m.start(), start + m.end()) for m in _LETTER.finditer(literal[1:-1])]
+
+
+def _drafted(claim: ParsedClaim, stated: Sequence[Stated], letters: Sequence[tuple[int, int]]) -> DraftClaim:
+    quotes = [Quote(source=e.source, text=e.quote) for one in stated for e in one.evidence]
+    held = {quote.source for quote in quotes}
+    quotes += [Quote(source=label) for label in claim.labels if label not in held]
+    inference = claim.inference or any(one.inference for one in stated)
+    return DraftClaim(
+        text=claim.text,
+        start=letters[claim.start][0],
+        end=letters[claim.end - 1][1],
+        quotes=tuple(dict.fromkeys(quotes)),
+        kind=Kind.INFERENCE if inference else Kind.CITED,
+        reasoning=next((one.reasoning for one in stated if inference), ""),
+        antecedent=claim.antecedent,
+    )
+
+
+def _meet(place: _Place, other: ParsedClaim | Piece) -> bool:
+    return place.start < other.end and other.start < place.end

@@ -1,0 +1,289 @@
+"""Calibration cards: which thresholds are in use, what was promised of them, and whether that still holds.
+
+In: a card's file, and what is in use today. Out: a :class:`Card`, a configuration with its thresholds laid
+over it, a :class:`CardState`. A card is one line of RFC 8785 JSON beside its own hash, so an edited one is
+refused. It names what its promises depend on (models, prompt files, documents, settings); when one of these
+is another today, the card is stale: its thresholds stay in use, and every record says so. Knows nothing about
+how a card is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from citewell.core.config import Config
+from citewell.core.errors import ConfigError
+from citewell.core.identity import canonical_json, hash_value, plain
+from citewell.core.records import Maker, Record, Trace
+from citewell.core.replacing import replace_file
+
+FORMAT = "citewell-card/1"
+STALE = "the calibration card in use is stale"
+"""How the note of a pass begins whose thresholds came from a stale card."""
+
+SETTABLE = (
+    "retrieval.relevance_threshold",
+    "verification.support_threshold",
+    "confidence.weight_retrieval",
+    "confidence.weight_coverage",
+    "confidence.weight_entailment",
+    "confidence.weight_consistency",
+    "confidence.answer",
+    "confidence.partial",
+)
+"""What a card may set."""
+
+CONDUCT = (
+    *("generator", "entailer", "ranker", "extractor", "embedder", "chunking", "retrieval"),
+    *("gate", "writer", "questions", "judges", "verification", "confidence"),
+)
+"""Keys and sections of the configuration that an answer depends on."""
+
+
+class Outcome(StrEnum):
+    """What came of a promise."""
+
+    HOLDS = "holds"
+    DOES_NOT_SEPARATE = "does not separate"
+    TOO_SMALL = "n too small for this promise"
+    NOT_MEASURED = "not measured"
+
+
+class Promise(Record, frozen=True, kw_only=True):
+    """One threshold and what it was seen to do. Of ``n`` units ``shown`` lay at or over it, ``errors`` of
+    these in error; ``rate`` is their share and ``bound`` its upper confidence bound. ``coverage`` is what is
+    left of what should be let through, ``unscored`` what could not be judged. ``says`` is the promise in
+    words; it is made only where ``outcome`` is HOLDS."""
+
+    name: str
+    says: str
+    unit: str
+    threshold: float
+    alpha: float
+    n: int
+    shown: int
+    errors: int
+    rate: float | None
+    bound: float | None
+    coverage: float | None
+    outcome: Outcome
+    unscored: int = 0
+    note: str = ""
+
+
+class Weighing(Record, frozen=True, kw_only=True):
+    """The confidence weights: AUROC of right answers over wrong ones, with the configured weights and with
+    the best ones found, on ``n`` answers of which ``right`` were right."""
+
+    weights: dict[str, float]
+    n: int
+    right: int
+    configured: float | None
+    found: float | None
+    outcome: Outcome
+    note: str = ""
+
+
+class Corpus(Record, frozen=True, kw_only=True):
+    """``documents`` hashes the ids and versions of all of ``n`` documents."""
+
+    index_version: str
+    documents: str
+    n: int
+
+
+class Labelled(Record, frozen=True, kw_only=True):
+    """Where the labels came from: a file with its hash, or people's labels in the log."""
+
+    name: str
+    hash: str
+    kind: str
+    n: int
+
+
+class Card(Record, frozen=True, kw_only=True):
+    """``makers`` by what they do; ``config`` hashes the settings it depends on, section by section.
+
+    ``settings`` are the values to use, by configuration key. What a card for claims alone does not depend on
+    (prompts, corpus, most settings) is empty in it.
+    """
+
+    format: str
+    made_at: str
+    citewell: str
+    alpha: float
+    confidence: float
+    makers: dict[str, Maker]
+    prompts: dict[str, str]
+    corpus: Corpus | None
+    config_hash: str
+    config: dict[str, str]
+    labelled: tuple[Labelled, ...]
+    promises: tuple[Promise, ...]
+    weighing: Weighing | None
+    settings: dict[str, float]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def hash(self) -> str:
+        """What records name it by."""
+        return hash_value(self)
+
+
+class Today(Record, frozen=True, kw_only=True):
+    """What is in use, as a card names it."""
+
+    makers: dict[str, Maker]
+    prompts: dict[str, str]
+    corpus: Corpus | None
+    config: dict[str, str]
+
+
+class CardState(Record, frozen=True, kw_only=True):
+    """``state`` is none, fresh or stale; ``reasons`` say in words what has changed."""
+
+    state: str = "none"
+    card: str = ""
+    path: str = ""
+    made_at: str = ""
+    reasons: tuple[str, ...] = ()
+    promises: tuple[Promise, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """For the record and whoever reads the answer; "" unless the card is stale."""
+        return f"{STALE} ({self.card[:23]}): {'; '.join(self.reasons)}" if self.state == "stale" else ""
+
+
+NO_CARD = CardState()
+
+
+def write_card(card: Card, path: Path) -> None:
+    """Raises ConfigError when the file cannot be written."""
+    data = canonical_json({"card": plain(card), "hash": card.hash}) + b"\n"
+    try:
+        replace_file(path, data)  # the card before may be in use
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written ({error.strerror})", hint="choose another --out"
+        ) from error
+
+
+def read_card(path: Path) -> Card:
+    """Raises ConfigError for a card that is missing, damaged, or not as it was made."""
+    again = "make a new one with `citewell calibrate`, or unset confidence.card"
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(
+            f"the calibration card {path} cannot be read ({error.strerror})", hint=again
+        ) from error
+    try:
+        held = msgspec.json.decode(data)
+        stated, inside = held["hash"], held["card"]
+        card = msgspec.convert(inside, Card)
+    except (msgspec.MsgspecError, KeyError, TypeError) as error:
+        raise ConfigError(f"{path} is no calibration card: {error}", hint=again) from error
+    if card.format != FORMAT:
+        raise ConfigError(f"{path} has the format {card.format!r}, this is {FORMAT!r}", hint=again)
+    if card.hash != stated:
+        raise ConfigError(
+            f"the calibration card {path} was edited: it has {card.hash}, and says {stated}", hint=again
+        )
+    unknown = sorted(set(card.settings) - set(SETTABLE))
+    if unknown:
+        raise ConfigError(f"{path} would set {unknown[0]}", hint=f"a card sets {', '.join(SETTABLE)}")
+    return card
+
+
+def laid_over(config: Config, settings: Mapping[str, float]) -> Config:
+    """``config`` with a card's values in the place of its own."""
+    sections: dict[str, dict[str, float]] = {}
+    for key, value in settings.items():
+        section, _, name = key.partition(".")
+        sections.setdefault(section, {})[name] = value
+    changed: dict[str, Any] = {
+        section: msgspec.structs.replace(getattr(config, section), **values)
+        for section, values in sections.items()
+    }
+    return msgspec.structs.replace(config, **changed)
+
+
+def conduct_of(config: Config, parts: Iterable[str] = CONDUCT) -> dict[str, str]:
+    """A hash for each part of the configuration, without what a card sets and without the card's own name."""
+    tree = plain(config)
+    for key in (*SETTABLE, "confidence.card"):
+        section, _, name = key.partition(".")
+        tree[section].pop(name)
+    return {part: hash_value({part: tree[part]}) for part in parts}
+
+
+def corpus_of(index_version: str, versions: Iterable[tuple[str, str]]) -> Corpus:
+    """``versions``: the document id and version of each document that can be retrieved, in any order."""
+    listed = sorted(versions)
+    return Corpus(
+        index_version=index_version, documents=hash_value([list(pair) for pair in listed]), n=len(listed)
+    )
+
+
+JUDGES = ("entailer", "verifier")
+"""Makers of a verdict."""
+JUDGING = ("verification",)
+"""Sections of the configuration that a verdict depends on."""
+
+
+def of_verdicts(card: Card) -> Card:
+    """What of it a verdict depends on: who judges, and how."""
+    return msgspec.structs.replace(
+        card,
+        makers={role: maker for role, maker in card.makers.items() if role in JUDGES},
+        prompts={},
+        corpus=None,
+        config={part: digest for part, digest in card.config.items() if part in JUDGING},
+    )
+
+
+def state_of(card: Card, path: str, today: Today) -> CardState:
+    """Fresh, or stale and why. What the card does not name cannot make it stale."""
+    reasons = [
+        f"the {role} is {_named(today.makers.get(role))}, not {_named(maker)}"
+        for role, maker in sorted(card.makers.items())
+        if _identity(today.makers.get(role)) != _identity(maker)
+    ]
+    changed = sorted(name for name, digest in card.prompts.items() if today.prompts.get(name) != digest)
+    if changed:
+        reasons.append(f"prompts changed: {', '.join(changed)}")
+    then, now = card.corpus, today.corpus
+    if then is not None and (now is None or now.documents != then.documents):
+        # How many there are is told to nobody: the asker may see only some of them.
+        reasons.append("the documents changed")
+    parts = sorted(part for part, digest in card.config.items() if today.config.get(part) != digest)
+    if parts:
+        reasons.append(f"settings changed: {', '.join(parts)}")
+    return CardState(
+        state="stale" if reasons else "fresh",
+        card=card.hash,
+        path=path,
+        made_at=card.made_at,
+        reasons=tuple(reasons),
+        promises=card.promises,
+    )
+
+
+def stale_note(trace: Trace | None) -> str:
+    """What a pass noted of a stale card, "" when nothing."""
+    notes = (note for stage in (trace.stages if trace else ()) for note in stage.notes)
+    return next((note for note in notes if note.startswith(STALE)), "")
+
+
+def _identity(maker: Maker | None) -> tuple[str, str, str] | None:
+    return (maker.name, maker.hash, maker.prompt_hash) if maker else None
+
+
+def _named(maker: Maker | None) -> str:
+    return f"{maker.name} {maker.hash[:15]}".strip() if maker else "none"

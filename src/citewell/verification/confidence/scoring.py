@@ -1,0 +1,140 @@
+"""Four components with what they were measured on, their weighted mean, and the decision it leads to.
+
+In: the passages used, the checked claims, coverage, consistency. Out: a :class:`ConfidenceReport`. What
+was not measured takes no part: the weights are renormalised over the rest, and nothing is ever assumed.
+ANSWER needs retrieval, coverage and entailment measured, every aspect covered, every shown claim verified
+and no arithmetic left open; a claim that its source contradicts makes the support 0.0 and the decision
+ABSTAIN.
+Knows no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from citewell.core.config import Confidence
+from citewell.core.records import Claim, ConfidenceReport, Decision, Kind, Measure, Passage, Proof, Status
+from citewell.verification.checking.outcome import Checked
+from citewell.verification.confidence.arithmetic import needs_arithmetic
+
+NOT_MEASURED = Measure(value=None, n=0, note="not measured")
+_ZERO = (Status.BROKEN, Status.CONTRADICTED)
+_NEEDED = ("retrieval", "coverage", "entailment")
+
+
+def report(
+    question: str,
+    checked: Checked,
+    passages: Sequence[Passage],
+    settings: Confidence,
+    *,
+    consistency: Measure | None = None,
+    ranker: str = "",
+    card: str = "",
+) -> ConfidenceReport:
+    """``ranker`` names who made the relevance probabilities; ``passages`` those of the pass, used ones
+    marked; ``card`` is the hash of the calibration card that set the borders and weights."""
+    components = {
+        "retrieval": _retrieval(passages, ranker),
+        "coverage": checked.coverage,
+        "entailment": _entailment(checked.claims),
+        "consistency": consistency or NOT_MEASURED,
+    }
+    configured = {
+        "retrieval": settings.weight_retrieval,
+        "coverage": settings.weight_coverage,
+        "entailment": settings.weight_entailment,
+        "consistency": settings.weight_consistency,
+    }
+    weights = _renormalised(configured, components)
+    overall = (
+        sum(
+            weights[name] * measure.value for name, measure in components.items() if measure.value is not None
+        )
+        if weights
+        else None
+    )
+    if checked.contradicted:
+        overall = 0.0
+    decision, reasons = _decide(question, checked, components, overall, settings)
+    return ConfidenceReport(
+        retrieval_score=components["retrieval"],
+        coverage_score=components["coverage"],
+        entailment_score=components["entailment"],
+        consistency_score=components["consistency"],
+        weights=weights,
+        overall=overall,
+        hallucination_gap=checked.hallucination_gap,
+        decision=decision,
+        reasons=tuple(reasons),
+        card=card,
+    )
+
+
+def _retrieval(passages: Sequence[Passage], ranker: str) -> Measure:
+    """Mean relevance of the passages that were used."""
+    used = [p.relevance for p in passages if p.used and p.relevance is not None]
+    if not used:
+        return Measure(value=None, n=0, maker=ranker, note="no passage was used")
+    return Measure(value=sum(used) / len(used), n=len(used), maker=ranker)
+
+
+def _entailment(claims: Sequence[Claim]) -> Measure:
+    """Mean probability of support over claims; a broken or contradicted one counts 0, an unchecked one not
+    at all."""
+    values = [
+        0.0 if claim.verdict.status in _ZERO else claim.verdict.support
+        for claim in claims
+        if claim.verdict.status is not Status.UNCHECKED
+    ]
+    known = [value for value in values if value is not None]
+    unscored = len(claims) - len(known)
+    maker = claims[0].verdict.maker.name if claims else ""
+    note = f"{unscored} unchecked" if unscored else ""
+    return Measure(value=sum(known) / len(known) if known else None, n=len(known), maker=maker, note=note)
+
+
+def _renormalised(configured: dict[str, float], components: dict[str, Measure]) -> dict[str, float]:
+    measured = {name: weight for name, weight in configured.items() if components[name].value is not None}
+    total = sum(measured.values())
+    return {name: weight / total for name, weight in measured.items()} if total > 0 else {}
+
+
+def _decide(
+    question: str,
+    checked: Checked,
+    components: dict[str, Measure],
+    overall: float | None,
+    settings: Confidence,
+) -> tuple[Decision, list[str]]:
+    """The decision and why, in words; the first reason is the one that decided."""
+    lacking = [f"the sources say nothing on: {aspect}" for aspect in checked.missing]
+    verified = [claim for claim in checked.claims if claim.verdict.status is Status.VERIFIED]
+    if not checked.claims:
+        return Decision.ABSTAIN, ["no claim was made, so there is nothing to show", *lacking]
+    if checked.contradicted:
+        worst = next(claim for claim in checked.claims if claim.verdict.status is Status.CONTRADICTED)
+        return Decision.ABSTAIN, [f"a claim contradicts its source: \u201c{worst.text}\u201d", *lacking]
+    if not verified:
+        return Decision.ABSTAIN, ["no claim could be verified", *lacking]
+    if overall is None or overall < settings.partial:
+        value = "not measured" if overall is None else f"{overall:.2f}"
+        return Decision.ABSTAIN, [f"confidence is {value}, below {settings.partial:.2f}", *lacking]
+    limits = [f"{name} was not measured" for name in _NEEDED if components[name].value is None]
+    if overall < settings.answer:
+        limits.append(f"confidence is {overall:.2f}, below {settings.answer:.2f}")
+    open_claims = [
+        claim for claim in checked.claims if claim.verdict.status is not Status.VERIFIED and claim.shown
+    ]
+    stated = [claim for claim in open_claims if claim.kind is not Kind.INFERENCE]
+    if stated:
+        limits.append(f"{len(stated)} of {len(checked.claims)} claims are not verified")
+    concluded = any(claim.kind is Kind.INFERENCE for claim in open_claims)
+    worked_out = not concluded and any(claim.verdict.proof is Proof.COMPUTED for claim in verified)
+    if needs_arithmetic(question) and not worked_out:
+        limits.append(
+            "the question needs arithmetic over cited numbers; the operands are cited, nothing is computed"
+        )
+    if limits or lacking:
+        return Decision.PARTIAL, [*limits, *lacking]
+    return Decision.ANSWER, [f"confidence is {overall:.2f}; every claim is verified and every aspect covered"]
