@@ -28,9 +28,9 @@ from citewell.core.sentences import sentence_spans
 from citewell.evaluation.sampling.agreement import cohens_kappa
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.models.remembering import RememberingEntailer
-from citewell.verification.evidence import as_evidence
-from citewell.verification.signals import overlap
-from citewell.verification.verifier import Question, Verifier
+from citewell.verification.evidence import ClaimEvidence, as_evidence
+from citewell.verification.verifier import Verifier
+from citewell.verification.words import overlap
 
 SEED, DRAWS, NEAREST = 41, 2_000, 3
 PAIRS = ((True, True), (True, False), (False, True), (False, False))
@@ -189,7 +189,7 @@ def _said(pairs: Sequence[tuple[str, str]], verifier: Verifier) -> list[bool | N
     distinct = list(dict.fromkeys(pairs))
     for start in range(0, len(distinct), 32):
         some = distinct[start : start + 32]
-        questions = [Question(claim=claim, evidence=(as_evidence(text),)) for claim, text in some]
+        questions = [ClaimEvidence(claim=claim, evidence=(as_evidence(text),)) for claim, text in some]
         for pair, verdict in zip(some, verifier.verify_many(questions), strict=True):
             known[pair] = None if verdict.status is Status.UNCHECKED else verdict.status is Status.VERIFIED
     return [known[pair] for pair in pairs]

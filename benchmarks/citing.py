@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.llm_server import Reply, Said, serving
 from citewell.core.config import Writer
 from citewell.core.records import Status
-from citewell.verification.signals import overlap
+from citewell.verification.words import overlap
 
 if TYPE_CHECKING:
     from benchmarks.llm_writers import Bench

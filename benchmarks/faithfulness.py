@@ -43,7 +43,7 @@ from citewell.generation import ExtractiveGenerator, LanguageModelWriter
 from citewell.models.naming import language_model_named
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.models.onnx.reader import OnnxReader
-from citewell.verification.signals import overlap
+from citewell.verification.words import overlap
 
 SEED = 23
 SHARES = (0.0, 0.25, 0.5, 1.0)

@@ -45,8 +45,8 @@ from citewell.knowledge.traces import SqliteTraces
 from citewell.models.naming import language_model_named
 from citewell.retrieval import Retrieved
 from citewell.verification.checking import Checker
-from citewell.verification.signals import overlap
 from citewell.verification.verifier import Verifier
+from citewell.verification.words import overlap
 
 SEED = 11
 QUESTION = "What do the sources say?"

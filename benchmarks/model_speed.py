@@ -20,8 +20,8 @@ import numpy as np
 from benchmarks.reporting import code, table, write
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.models.onnx.session import Session, Tokens
-from citewell.verification.evidence import as_evidence
-from citewell.verification.verifier import Question, Verifier
+from citewell.verification.evidence import ClaimEvidence, as_evidence
+from citewell.verification.verifier import Verifier
 
 LENGTHS = (32, 64, 128, 256)
 LEAST_SHARE, MOST_MS = 0.9, 300
@@ -110,8 +110,8 @@ def _sentence(session: Session, tokens: int) -> str:
     return " ".join(words).capitalize() + "."
 
 
-def questions(spans: Sequence[str]) -> list[Question]:
-    return [Question(claim=claim, evidence=(as_evidence(span),)) for claim in CLAIMS for span in spans]
+def questions(spans: Sequence[str]) -> list[ClaimEvidence]:
+    return [ClaimEvidence(claim=claim, evidence=(as_evidence(span),)) for claim in CLAIMS for span in spans]
 
 
 def wall(texts: Sequence[str], work: Callable[[Sequence[str]], object]) -> dict[str, float]:

@@ -29,11 +29,11 @@ from citewell.core.records import Status
 from citewell.core.sentences import sentence_spans
 from citewell.models.onnx.embedder import OnnxEmbedder
 from citewell.models.onnx.entailer import OnnxEntailer
-from citewell.verification.evidence import as_evidence
+from citewell.verification.evidence import ClaimEvidence, as_evidence
 from citewell.verification.kinds import source_kind
-from citewell.verification.signals import overlap
 from citewell.verification.support import calibration_card
-from citewell.verification.verifier import Question, Verifier
+from citewell.verification.verifier import Verifier
+from citewell.verification.words import overlap
 
 Values = list[float | None]
 Method = Callable[[Sequence[Judged], Entailer], Values]
@@ -82,7 +82,7 @@ def by_verifier(rows: Sequence[Judged], entailer: Entailer) -> Values:
     """Support of the least supported sentence of each claim; None where nothing could be checked."""
     asked = _sentences(rows)
     verdicts = Verifier(entailer).verify_many(
-        [Question(claim=text, evidence=(as_evidence(row.premise),)) for row, text in asked]
+        [ClaimEvidence(claim=text, evidence=(as_evidence(row.premise),)) for row, text in asked]
     )
     return _least(rows, asked, [verdict.support for verdict in verdicts])
 
@@ -125,7 +125,7 @@ def contradicted(rows: Sequence[Judged], entailer: Entailer) -> dict[str, dict[s
     """By the set's label: how many claims of one sentence are said to be contradicted, of how many."""
     single = [row for row in rows if len(sentence_spans(row.claim)) == 1]
     verdicts = Verifier(entailer).verify_many(
-        [Question(claim=row.claim, evidence=(as_evidence(row.premise),)) for row in single]
+        [ClaimEvidence(claim=row.claim, evidence=(as_evidence(row.premise),)) for row in single]
     )
     total = Counter(row.label for row in single)
     said = Counter(

@@ -15,8 +15,8 @@ from citewell.core.ports import Entailer
 from citewell.core.sentences import sentence_spans
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.verification.claims.splitting import split_sentence
-from citewell.verification.evidence import as_evidence
-from citewell.verification.verifier import Question, Verifier
+from citewell.verification.evidence import ClaimEvidence, as_evidence
+from citewell.verification.verifier import Verifier
 
 Values = list[float | None]
 BORDER = 0.5
@@ -63,7 +63,9 @@ def _compared(name: str, rows: Sequence[Judged], whole: Values, cut: Values) -> 
 
 
 def _least(verifier: Verifier, cut: Sequence[tuple[Judged, list[str]]]) -> Values:
-    asked = [Question(claim=t, evidence=(as_evidence(row.premise),)) for row, texts in cut for t in texts]
+    asked = [
+        ClaimEvidence(claim=t, evidence=(as_evidence(row.premise),)) for row, texts in cut for t in texts
+    ]
     verdicts = iter(verifier.verify_many(asked))
     found: Values = []
     for _, texts in cut:

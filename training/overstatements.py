@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from citewell.core.sentences import sentence_spans
 from citewell.verification.overstating import CLOSE, LONG, OVERSTATEMENTS
-from citewell.verification.signals import nearest_sentence, overlap
+from citewell.verification.words import nearest_sentence, overlap
 from training.sources import load_for_training, sources
 
 NO_PROSE = ("infotabs", "tabfact", "semtabfacts", "help", "scone", "monli", "nli4ct", "dnc_mega", "dnc_verb")

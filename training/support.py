@@ -1,11 +1,11 @@
-"""Fits verification/support.json: how far each exact check moves the entailer's probability.
+"""Fits verification/support.json: the entailer's log odds -> a calibrated probability of support.
 
 In: judged claims that shaped no weights (training.heldout) and the exported entailer. Out: support.json, with
 what it was fitted on, and reliability and calibration error by kind of source under cross-validation.
 Classes are weighted to equal priors within each set, and a set weighs by the root of its size, so that no
 set's base rate becomes the verifier's. A claim of several sentences is supported as much as its least
-supported sentence, in the fit as at run time. Signs of coefficients are bound: a missing number never adds
-support.
+supported sentence, in the fit as at run time. One line (intercept, slope) a kind of source; slopes are
+positive.
 """
 
 from __future__ import annotations
@@ -23,22 +23,13 @@ from scipy.optimize import minimize
 from citewell.core.weights import WEIGHTS
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.verification.kinds import KINDS, source_kind
-from citewell.verification.support import COEFFICIENTS, SIGNS, features
+from citewell.verification.support import COEFFICIENTS, log_odds
 from training.card import state_hash
 from training.entailer import SEED
 from training.heldout import Example, examples
 
 Floats = NDArray[np.float64]
 ROUNDS = 4  # of choosing each claim's least supported sentence and fitting again
-# A coefficient's bounds; features that are not named here are free.
-BOUNDS: dict[str, tuple[float | None, float | None]] = {
-    "entailment": (0.1, None),
-    "names missing": (None, 0.0),
-    "numbers absent": (None, 0.0),
-    "numbers denied": (None, 0.0),
-    **{f"{sign}{how}": (None, 0.0) for sign in SIGNS for how in ("", ", close")},
-    **{f"slope {kind}": (-0.5, None) for kind in KINDS},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +48,7 @@ class Design:
 
 
 def design(rows: Sequence[Example], entailer: OnnxEntailer) -> Design:
-    """Features with an intercept and a slope for each kind; claims that were not checked are left out."""
+    """An intercept and a slope for each kind; claims that were not checked are left out."""
     asked = [(row, text) for row in rows for text in row.sentences()]
     results = iter(entailer.entail([(row.premise, text) for row, text in asked]))
     lines: list[dict[str, float]] = []
@@ -69,13 +60,13 @@ def design(rows: Sequence[Example], entailer: OnnxEntailer) -> Design:
         kept.append(row)
         of.append(list(range(len(lines), len(lines) + len(answers))))
         kind = source_kind(row.premise)
-        for text, answer in answers:
-            values = features(row.premise, text, answer)
-            line = dict(values)
-            for each in KINDS:
-                line[f"intercept {each}"] = float(each == kind)
-                line[f"slope {each}"] = values["entailment"] * (each == kind)
-            lines.append(line)
+        for _, answer in answers:
+            assert answer.entailment is not None
+            value = log_odds(answer.entailment)
+            lines.append(
+                {f"intercept {each}": float(each == kind) for each in KINDS}
+                | {f"slope {each}": value * (each == kind) for each in KINDS}
+            )
     return Design(np.array([list(line.values()) for line in lines]), list(lines[0]), kept, of)
 
 
@@ -92,7 +83,7 @@ def fit(made: Design, claims: Sequence[int]) -> Floats:
     rows = [made.rows[i] for i in claims]
     y = np.array([row.supported for row in rows], dtype=float)
     weight = equal_weights(rows)
-    beta = np.array([1.0 if name == "entailment" else 0.0 for name in made.names])
+    beta = _first(made.names)
     for _ in range(ROUNDS):
         least = made.least(beta)
         beta = _fit(made.x[[least[i] for i in claims]], y, weight, made.names)
@@ -108,9 +99,14 @@ def _fit(x: Floats, y: Floats, weight: Floats, names: Sequence[str], penalty: fl
         gradient = x.T @ (weight * (1 / (1 + np.exp(-z)) - y)) / len(y) + penalty * free * beta
         return float(value), gradient
 
-    bounds = [BOUNDS.get(name, (None, None)) for name in names]
-    start = np.array([1.0 if name == "entailment" else 0.0 for name in names])
+    bounds = [(0.05, None) if name.startswith("slope") else (None, None) for name in names]
+    start = _first(names)
     return minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
+
+
+def _first(names: Sequence[str]) -> Floats:
+    """The entailer's log odds as they are."""
+    return np.array([float(name.startswith("slope")) for name in names])
 
 
 def reliability(p: Floats, y: Floats, weight: Floats, bins: int = 10) -> dict[str, object]:
@@ -154,10 +150,16 @@ def main() -> None:
     by_set: dict[str, list[int]] = defaultdict(list)
     for i, row in enumerate(rows):
         by_set[row.name].append(i)
-    entailment = made.x[:, made.names.index("entailment")]
+    entailment = made.x[:, [made.names.index(f"slope {kind}") for kind in KINDS]].sum(axis=1)
     alone = np.array([min(entailment[r] for r in of) for of in made.of])
     card = {
-        "coefficients": {name: round(float(b), 5) for name, b in zip(made.names, beta, strict=True)},
+        "coefficients": {
+            kind: {
+                name: round(float(beta[made.names.index(f"{name} {kind}")]), 5)
+                for name in ("intercept", "slope")
+            }
+            for kind in KINDS
+        },
         "entailer": {
             "id": entailer.maker.name,
             "hash": entailer.maker.hash,

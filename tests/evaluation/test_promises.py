@@ -124,7 +124,7 @@ def test_over_many_draws_the_promise_is_broken_no_more_often_than_it_says(alpha:
 
 
 def test_the_grid_is_strictest_first_and_never_under_what_exact_code_denies() -> None:
-    from citewell.verification.support import DENIED_CEILING
+    from citewell.verification.objections import DENIED_CEILING
 
     assert list(GRID) == sorted(set(GRID), reverse=True)
     assert GRID[-1] == 0.5

@@ -6,8 +6,7 @@ from __future__ import annotations
 import pytest
 
 from citewell.core.weights import WEIGHTS
-from citewell.verification.joining import calibrated, card_of
-from citewell.verification.support import COEFFICIENTS
+from citewell.verification.support import COEFFICIENTS, calibrated, card_of
 
 
 def test_the_coefficients_were_fitted_to_the_packaged_weights() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from citewell.verification.overstating import overstated
-from citewell.verification.signals import content_words
+from citewell.verification.words import content_words
 
 MORE = [
     ("Some users like it.", "All users like it.", "“some”"),

@@ -10,8 +10,7 @@ import pytest
 from citewell.core.ports import Entailer
 from citewell.core.records import Entailment, Maker, Status
 from citewell.models.panel import BORDERLINE, AgreementEntailer, EscalatingEntailer
-from citewell.verification.joining import card_of
-from citewell.verification.support import calibration_card
+from citewell.verification.support import calibration_card, card_of
 from citewell.verification.verifier import Verifier
 
 PLAIN = ("The board met in Leeds and chose a new chair.", "A new chair was chosen when the board met.")
@@ -20,7 +19,6 @@ OVERSTATED = (
     "Some of the engineers left the firm in spring.",
     "All of the engineers left the firm in spring.",
 )
-OTHERWISE = ("Revenue rose in the year, while costs were flat.", "Revenue fell in the year.")
 WORDS = [number / 20 for number in range(1, 20)]
 
 
@@ -54,7 +52,7 @@ def support(entailer: Entailer, pair: tuple[str, str]) -> float:
     return found
 
 
-@pytest.mark.parametrize("pair", [EXCHANGED, OVERSTATED, OTHERWISE])
+@pytest.mark.parametrize("pair", [EXCHANGED, OVERSTATED])
 @pytest.mark.parametrize("make", [AgreementEntailer, EscalatingEntailer])
 def test_exact_code_holds_down_whoever_reads(
     pair: tuple[str, str], make: type[AgreementEntailer] | type[EscalatingEntailer]

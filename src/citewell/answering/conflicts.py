@@ -28,9 +28,9 @@ from citewell.questions.parsing import STOP, Ask, operands, read_question
 from citewell.questions.periods import MONTHS, Period, periods_in
 from citewell.questions.scales import context_scales
 from citewell.verification.lexicon import DAYS
-from citewell.verification.signals import content_words
 from citewell.verification.units import LETTER_SCALES, SCALES
 from citewell.verification.verbatim import fold
+from citewell.verification.words import content_words
 
 SURE = 0.8
 ALIKE = 0.75

@@ -40,7 +40,8 @@ from citewell.verification.checking.citations import Library
 from citewell.verification.checking.grounding import WORST_FIRST, Ask, GroundingReport, ground, judged_alone
 from citewell.verification.claims import parse_answer, parse_structured, resolve_label
 from citewell.verification.confidence.cards import NO_CARD, CardState
-from citewell.verification.verifier import Question, Verifier
+from citewell.verification.evidence import ClaimEvidence
+from citewell.verification.verifier import Verifier
 
 CALLER = Maker(name="caller", hash=hash_text("caller"))
 Source = str | Mapping[str, str] | tuple[str, str]
@@ -115,7 +116,7 @@ def verify(
             read = [tuple(evidence[name] for name in group) for group in groups]
             return verifier.verify_many(
                 [
-                    Question(
+                    ClaimEvidence(
                         claim=claim, evidence=texts, context=question or "", antecedent=drafted.antecedent
                     )
                     for texts in read

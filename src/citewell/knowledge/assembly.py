@@ -410,7 +410,7 @@ class Assembly:
     @property
     def support_maker(self) -> Maker:
         """What joins the entailer's word with the exact checks."""
-        from citewell.verification.joining import card_of
+        from citewell.verification.support import card_of
         from citewell.verification.verifier import NAME
 
         return Maker(name=NAME, hash=card_of(self.entailer.maker))

@@ -1,7 +1,7 @@
 """Several entailers as one: all must agree, or only borderline cases go to the stronger.
 
 In: entailers behind their port. Out: an entailer whose maker names each member, and whose answers say whose
-word they are, so that each is joined by its own calibration (:mod:`citewell.verification.joining`). Knows no
+word they are, so that each is joined by its own calibration (:mod:`citewell.verification.support`). Knows no
 model.
 """
 
@@ -15,7 +15,7 @@ from citewell.core.errors import ConfigError
 from citewell.core.identity import hash_value
 from citewell.core.ports import Entailer
 from citewell.core.records import Entailment, Maker, Voice
-from citewell.verification.joining import UNCALIBRATED, card_of, spoken_support
+from citewell.verification.support import UNCALIBRATED, card_of, support
 
 BORDERLINE = (0.2, 0.8)
 
@@ -57,7 +57,7 @@ class EscalatingEntailer:
     def _is_open(self, pair: tuple[str, str], voice: Voice) -> bool:
         if voice.said.entailment is None:
             return True
-        return self._low <= spoken_support(*pair, voice.said, maker=voice.maker) <= self._high
+        return self._low <= support(pair[0], voice.said, maker=voice.maker) <= self._high
 
 
 def _voiced(member: Entailer, pairs: Sequence[tuple[str, str]]) -> list[Voice]:

@@ -17,8 +17,8 @@ from citewell.core.sentences import sentence_spans
 from citewell.verification.entities import Name, missing_names, names
 from citewell.verification.kinds import source_kind
 from citewell.verification.lexicon import NATIONS, STOP
-from citewell.verification.signals import overlap
 from citewell.verification.verbs import is_doubtful, is_finite
+from citewell.verification.words import overlap
 
 _NEAR = (
     0.5  # of the nearest sentence's share of the claim's words, from which on a sentence may carry the claim

@@ -19,8 +19,8 @@ from citewell.verification.cells import place_numbers
 from citewell.verification.evidence import TableLine
 from citewell.verification.numbers import check_numbers
 from citewell.verification.quantities import extract_quantities
-from citewell.verification.signals import content_words
 from citewell.verification.verbatim import find_verbatim
+from citewell.verification.words import content_words
 
 Span = tuple[int, int]
 Scorer = Callable[[Sequence[str]], list[float]]

@@ -20,8 +20,8 @@ from citewell.verification.evidence import EvidenceText, TableLine, marks_on
 from citewell.verification.lexicon import ASIDES, PERIODS, QUALIFIERS, RELATIONS, STATEMENT_KINDS
 from citewell.verification.numbers import check_numbers
 from citewell.verification.quantities import Form, Quantity, extract_quantities
-from citewell.verification.signals import content_words, overlap, stem, telling_words, words_of
 from citewell.verification.units import CURRENCIES, UNITS
+from citewell.verification.words import content_words, overlap, stem, telling_words, words_of
 
 _NO_VALUES = frozenset({Form.DATE, Form.YEAR, Form.ORDINAL, Form.TIME})
 _LABEL_HELD = 0.5  # share of a label's words that a claim about its row must use

@@ -5,7 +5,7 @@ capitalised words, an acronym or a code ("COVID-19", "10-K"); words that English
 (the first of a sentence, "I", months, days) count only when nothing else explains the capital.
 Aliases: a name's own words suffice ("Nike" in "NIKE, Inc."), an acronym its initials, a nationality
 its country. Numbers and dates belong to :mod:`citewell.verification.numbers`; negation, hedges and
-opposites to :mod:`citewell.verification.signals`. Knows nothing about who did what.
+opposites to :mod:`citewell.verification.words`. Knows nothing about who did what.
 """
 
 from __future__ import annotations

@@ -53,6 +53,19 @@ class EvidenceText(Record, frozen=True, kw_only=True):
         return "\n".join(part for part in (self.context, more, declared_units(self.text)) if part)
 
 
+class ClaimEvidence(Record, frozen=True, kw_only=True):
+    """A claim and its evidence. ``context`` is what was asked of the writer; ``asked`` is the question that a
+    bare fragment ("$1,577 million") answers; ``antecedent`` what the claim leans on in its answer ("Its
+    founders
+    ..."): evidence about another thing does not carry it."""
+
+    claim: str
+    evidence: tuple[EvidenceText, ...]
+    context: str = ""
+    asked: str = ""
+    antecedent: str = ""
+
+
 def as_evidence(given: str | EvidenceText) -> EvidenceText:
     """Plain text as evidence; its tables are read from its tabs, or from Markdown's pipes."""
     if isinstance(given, EvidenceText):

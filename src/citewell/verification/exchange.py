@@ -18,7 +18,7 @@ from citewell.core.sentences import sentence_spans
 from citewell.verification.dates import MONTHS
 from citewell.verification.entities import everyday, missing_names, names
 from citewell.verification.lexicon import COMMON_CAPITALS, DAYS, PLAIN, STOP, TITLES
-from citewell.verification.signals import content_words, nearest_sentence, overlap
+from citewell.verification.words import content_words, nearest_sentence, overlap
 
 _WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
 # Runs of capitalised words, and each such word: where a name was put in another's place, runs are cut anew.

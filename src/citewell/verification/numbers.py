@@ -30,7 +30,7 @@ from citewell.verification.dates import agree
 from citewell.verification.lexicon import STOP
 from citewell.verification.notations import NUMBERED, in_digits
 from citewell.verification.quantities import Form, Quantity, extract_quantities
-from citewell.verification.signals import content_words, negations, stem
+from citewell.verification.words import content_words, negations, stem
 
 __all__ = ["Match", "NumberCheck", "Quantity", "check_numbers", "extract_quantities", "missing_numbers"]
 

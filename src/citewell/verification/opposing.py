@@ -20,7 +20,7 @@ from citewell.verification.exchange import substituted_name
 from citewell.verification.notations import in_digits
 from citewell.verification.numbers import Match, NumberCheck, check_numbers
 from citewell.verification.quantities import Form, Quantity, extract_quantities
-from citewell.verification.signals import content_words
+from citewell.verification.words import content_words
 
 _AMOUNTS = frozenset({Form.NUMBER, Form.MONEY})
 _OF: dict[Form, frozenset[Form]] = {

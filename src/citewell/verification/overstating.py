@@ -25,13 +25,13 @@ from citewell.verification.lexicon import (
     WIDE,
     WIDENERS,
 )
-from citewell.verification.signals import (
+from citewell.verification.verbs import BASES
+from citewell.verification.words import (
     ENOUGH,
     content_words,
     nearest_sentence,
     overlap,
     stem,
-    without_may,
     words_of,
 )
 
@@ -148,7 +148,7 @@ def _says_of_all(text: str, wide: str) -> bool:
 
 def _for_certain(claim: str, sentence: str, _: str) -> str:
     """A hedge stands before a word that the claim states plainly, and that stands nowhere else."""
-    ours, theirs = words_of(without_may(claim)), words_of(without_may(sentence))
+    ours, theirs = words_of(_without_may(claim)), words_of(_without_may(sentence))
     if any(word in _HEDGED and (word not in theirs or word not in _NOUNS) for word in ours):
         return ""
     stated = {_root(word) for word in ours if word not in STOP}
@@ -260,3 +260,12 @@ OVERSTATEMENTS: dict[str, Callable[[str, str, str], str]] = {
     "without its condition": _without_its_condition,
 }
 """Each takes claim, nearest sentence and evidence; the first that says something is the reason."""
+
+
+# No month where it opens a statement without a subject: "May contain nuts".
+_MAY = re.compile(rf"\bMay\b(?!(?<![\w,] May) (?:{'|'.join(sorted(BASES))})\b)")
+
+
+def _without_may(text: str) -> str:
+    """Without the "May" that is a month or a name: with a capital it is that more often than a hedge."""
+    return _MAY.sub(" ", text)

@@ -10,12 +10,9 @@ from collections.abc import Sequence
 
 from citewell.verification.entities import missing_names
 from citewell.verification.evidence import EvidenceText
-from citewell.verification.kinds import source_kind
 from citewell.verification.numbers import check_numbers
-from citewell.verification.otherwise import told_otherwise
 from citewell.verification.overstating import overstated
-from citewell.verification.signals import nearest_sentence, signals
-from citewell.verification.unwritten import unwritten_number
+from citewell.verification.words import nearest_sentence
 
 
 def held_by(claim: str, premise: EvidenceText, context: str) -> str:
@@ -45,47 +42,26 @@ def lacking(
     *,
     context: str,
     asked: str,
-    denied: bool = False,
 ) -> str:
-    """For one that is not: what is missing or turned, numbers first, then names, then a changed meaning; ""
-    when nothing of it can be named.
+    """For one that is not: what is missing, numbers first, then names, then what is overstated; "" when
+    none of
+    it can be named.
 
     ``nearest`` of the ``texts`` came closest to supporting it; ``context`` and ``asked`` are the question.
-    ``denied``: the source contradicts it, which no report, hedge or condition does.
     """
-    if source_kind(nearest.text) != "table" and (told := told_otherwise(claim, nearest.text, context)):
-        return told
     everything = "\n".join(text.text for text in texts)
     around = "\n".join([context, *(text.context for text in texts)])
     numbers = [check.quantity.text for check in check_numbers(claim, everything, around) if not check.holds]
     if numbers:
         return f"the source does not hold {_list(numbers)}"
-    if other := unwritten_number(claim, nearest.text, nearest.around()):
-        return f"the source does not hold {_list([other])}"
     missing = missing_names(claim, f"{everything}\n{around}\n{asked}")
     if missing:
         return f"the source does not name {_list(missing)}"
     if beyond := overstated(claim, nearest.text):
         return beyond
-    for signal in signals(claim, nearest.text):
-        if denied and signal.kind in _WEAKENS:
-            continue
-        return _SIGNALS[signal.kind].format(claim=signal.claim, evidence=signal.evidence)
     return ""
 
 
-_SIGNALS = {
-    "negation": "one of claim and source denies it",
-    "hedge": "the source only says \u201c{evidence}\u201d",
-    "quantifier": "the claim says \u201c{claim}\u201d, the source \u201c{evidence}\u201d",
-    "opposite": "the claim says \u201c{claim}\u201d, the source \u201c{evidence}\u201d",
-    "order": "the claim has {claim}, the source {evidence}",
-    "attribution": "the source reports it (\u201c{evidence}\u201d), it does not say so itself",
-    "condition": "the source says it under a condition (\u201c{evidence}\u201d)",
-}
-
-
-_WEAKENS = frozenset({"hedge", "attribution", "condition"})
 _LONGEST = 160  # characters of a source's sentence in a reason
 
 

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator
 
 from citewell.core.sentences import sentence_spans
-from citewell.verification.signals import content_words, cut_off
+from citewell.verification.lexicon import HEDGES, NEGATIONS
 from citewell.verification.verbatim import find_all
 from citewell.verification.verbs import is_doubtful, is_finite
+from citewell.verification.words import content_words, words_of
 
 _LIST_MARK = (
     r"(?:[-*#>\u2022\u2023\u25e6\u25aa\u00b7\u2013\u2014]+\s+"
@@ -298,3 +299,45 @@ def _has_verb(text: str) -> bool:
 
 def _is_verb(word: str) -> bool:
     return is_finite(word) and not is_doubtful(word)
+
+
+_REPORTERS = re.compile(
+    r"\b(?:said|says|stated|claims?|claimed|argued?|argues|alleged?|alleges|believed?|believes|reported(?:ly)?|"
+    r"according to|"
+    r"denied|denies|doubts?|doubted|rumou?red|thinks?|thought|suggest(?:s|ed)?|asserts?|asserted|"
+    r"contends?|predicted|predicts|hoped?|pretended)\b",
+    re.IGNORECASE,
+)
+
+_DENIERS = re.compile(
+    r"\b(?:den(?:y|ies|ied|ying)|refut\w+|reject\w*|disput\w+|doubt\w*|fail\w* to|refus\w+ to|contrary to|"
+    r"no evidence(?: that)?|"
+    r"(?:is|was|are|were) (?:not true|false|a myth|a hoax)|falsely|pretend\w*|hoax|myth that|never|"
+    r"n't|not)\b",
+    re.IGNORECASE,
+)
+
+_CONDITION = re.compile(
+    r"\b(?:if|unless|except|provided that|assuming|only when|in the event|subject to|until|but not|"
+    r"other than|excluding)\b",
+    re.IGNORECASE,
+)
+
+
+def cut_off(before: str, after: str) -> str:
+    """What the words around a verbatim span do to it: a denial, report, hedge or condition, or "".
+
+    ``before`` and ``after`` are the rest of the span's sentence on either side.
+    """
+    for kind, pattern, sides in (
+        ("negation", _DENIERS, (before,)),
+        ("attribution", _REPORTERS, (before, after)),
+        ("condition", _CONDITION, (before, after)),
+    ):
+        for side in sides:
+            if found := pattern.search(side):
+                return f"{kind} ({found.group().strip()!r})"
+    hedged = [
+        word for word in words_of(before) if word in HEDGES or word in NEGATIONS or word.endswith("n't")
+    ]
+    return f"hedge ({hedged[-1]!r})" if hedged else ""

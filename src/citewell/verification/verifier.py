@@ -18,7 +18,7 @@ suffices, so that more evidence never lowers the best support. Knows nothing abo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from citewell.core.config import Verification
 from citewell.core.errors import CitewellError
@@ -26,55 +26,49 @@ from citewell.core.identity import hash_value
 from citewell.core.ports import Entailer
 from citewell.core.records import Entailment, Label, Maker, Proof, Record, Status, Verdict
 from citewell.core.sentences import sentence_spans
-from citewell.verification.antecedents import said_of_another
-from citewell.verification.cells import place_numbers, proven_by_cells, understated
-from citewell.verification.evidence import EvidenceText, as_evidence
-from citewell.verification.joining import card_of, join_support
+from citewell.verification.cells import place_numbers, proven_by_cells
+from citewell.verification.evidence import ClaimEvidence, EvidenceText, as_evidence
 from citewell.verification.language import not_english
 from citewell.verification.lexicon import NEGATIONS
 from citewell.verification.numbers import check_numbers
+from citewell.verification.objections import DENIED_CEILING, OBJECTIONS, Objection, another_subject, objection
 from citewell.verification.opposing import speaks_of
 from citewell.verification.quantities import Form, Quantity, extract_quantities
 from citewell.verification.reasons import held_by, lacking, words_against
-from citewell.verification.signals import ENOUGH, denied_by, nearest_sentence, overlap, words_of
 from citewell.verification.standing import stands_whole
-from citewell.verification.support import DENIED_CEILING
-from citewell.verification.unwritten import unwritten_number
+from citewell.verification.support import card_of, support
 from citewell.verification.wording import as_written
+from citewell.verification.words import ENOUGH, nearest_sentence, overlap, words_of
 
 NAME = "citewell-verifier/1"
 _JOINED_SENTENCES = 8  # sentences taken from all texts together when no text alone supports
 
 
-class Question(Record, frozen=True, kw_only=True):
-    """A claim and its evidence. ``asked`` is the question a bare fragment ("$1,577 million") answers;
-    ``antecedent`` what a claim leans on ("Its founders ..."): no evidence about another thing carries it."""
-
-    claim: str
-    evidence: tuple[EvidenceText, ...]
-    context: str = ""
-    asked: str = ""
-    antecedent: str = ""
-
-
 class _Read(Record, frozen=True, kw_only=True):
-    """One premise's outcome. ``support`` is calibrated and capped; None when the model could not judge.
-    ``elsewhere``: the premise speaks of another thing than the claim, and so denies nothing either."""
+    """One premise's outcome. ``support`` is calibrated and capped; None when the model could not judge."""
 
     premise: EvidenceText
     entailment: Entailment
     support: float | None
     objection: str = ""
-    elsewhere: bool = False
 
 
 class Verifier:
     """``settings`` holds the thresholds, ``card`` is the hash of the calibration card that set them ("" for
     none: then verdicts name the calibration that support comes from). The entailer shares no weights with
-    whatever wrote the claims."""
+    whatever wrote the claims. ``objections`` are the exact checks: fewer, to measure what one of them
+    buys."""
 
-    def __init__(self, entailer: Entailer, settings: Verification | None = None, *, card: str = "") -> None:
+    def __init__(
+        self,
+        entailer: Entailer,
+        settings: Verification | None = None,
+        *,
+        card: str = "",
+        objections: Mapping[str, Objection] = OBJECTIONS,
+    ) -> None:
         self._entailer = entailer
+        self._objections = objections
         self._settings = settings or Verification()
         inner = entailer.maker
         self.maker = Maker(
@@ -99,13 +93,13 @@ class Verifier:
         evidence = tuple(as_evidence(text) for text in evidence_texts)
         return self.verify_many(
             [
-                Question(
+                ClaimEvidence(
                     claim=claim_text, evidence=evidence, context=context, asked=asked, antecedent=antecedent
                 )
             ]
         )[0]
 
-    def verify_many(self, questions: Sequence[Question]) -> list[Verdict]:
+    def verify_many(self, questions: Sequence[ClaimEvidence]) -> list[Verdict]:
         """One verdict a question, in order; the model is asked once for all of them, twice at most."""
         settled = [self._settled(question) for question in questions]
         open_ones = [i for i, verdict in enumerate(settled) if verdict is None]
@@ -127,12 +121,14 @@ class Verifier:
     def scores(self, claim: str, texts: Sequence[str]) -> list[float]:
         """The entailer's own probability for each text, to choose among spans; 0.0 where it could not
         judge."""
-        reads = self._read([(Question(claim=claim, evidence=()), EvidenceText(text=text)) for text in texts])
+        reads = self._read(
+            [(ClaimEvidence(claim=claim, evidence=()), EvidenceText(text=text)) for text in texts]
+        )
         return [read.support if read.support is not None else 0.0 for read in reads]
 
     # --- exact code ---------------------------------------------------------------------------------
 
-    def _settled(self, question: Question) -> Verdict | None:
+    def _settled(self, question: ClaimEvidence) -> Verdict | None:
         """What needs no model: nothing to judge, the statement itself, a cell that says it all."""
         claim = question.claim.strip()
         if not any(letter.isalnum() for letter in claim):
@@ -149,7 +145,7 @@ class Verifier:
                 f"the models were made for English; of the evidence, {self._foreign(texts[0])}"
             )
         for evidence in english:
-            if stands_whole(claim, evidence.text) and not _elsewhere(question, evidence):
+            if stands_whole(claim, evidence.text) and not another_subject(question, evidence):
                 return self._proven(Proof.VERBATIM, "the source says it in these words")
         for evidence in english:
             if cell := proven_by_cells(claim, evidence):
@@ -167,7 +163,7 @@ class Verifier:
 
     # --- the model ----------------------------------------------------------------------------------
 
-    def _read(self, pairs: Sequence[tuple[Question, EvidenceText]]) -> list[_Read]:
+    def _read(self, pairs: Sequence[tuple[ClaimEvidence, EvidenceText]]) -> list[_Read]:
         if not pairs:
             return []
         asked = [
@@ -186,11 +182,11 @@ class Verifier:
             )  # fmt: skip
             answers = [failed] * len(asked)
         return [
-            self._joined_with_checks(question, evidence, answer)
+            self._weighed(question, evidence, answer)
             for (question, evidence), answer in zip(pairs, answers, strict=True)
         ]
 
-    def _joined_with_checks(self, question: Question, evidence: EvidenceText, answer: Entailment) -> _Read:
+    def _weighed(self, question: ClaimEvidence, evidence: EvidenceText, answer: Entailment) -> _Read:
         foreign = self._foreign(evidence)
         if answer.entailment is None or answer.contradiction is None or foreign:
             reason = answer.unchecked or (
@@ -198,38 +194,15 @@ class Verifier:
             )
             unchecked = Entailment(entailment=None, neutral=None, contradiction=None, unchecked=reason)
             return _Read(premise=evidence, entailment=unchecked, support=None)
-        context = evidence.around(question.context)
-        probability = join_support(
-            evidence.text,
-            hypothesis(question),
-            answer,
-            maker=self._entailer.maker,
-            context=context,
-            title=evidence.context,
-        )
-        # Whichever model reads, and without the question around: what was asked is no source.
-        if unwritten_number(question.claim, evidence.text, evidence.around()):
-            probability = min(probability, DENIED_CEILING)
-        elsewhere = _elsewhere(question, evidence)
-        misplaced = [p.misplaced for p in place_numbers(question.claim, evidence.lines, context)]
-        short = understated(question.claim, evidence, f"{question.context}\n{question.asked}")
-        objections = [reason for reason in (elsewhere, *misplaced, short) if reason]
-        if not objections and (word := denied_by(question.claim, evidence.text)):
-            objections = [f"the source denies it (\u201c{word}\u201d)"]
-        if objections:
-            return _Read(
-                premise=evidence,
-                entailment=answer,
-                support=min(probability, DENIED_CEILING),
-                objection=objections[0],
-                elsewhere=bool(elsewhere),
-            )
+        probability = support(evidence.text, answer, maker=self._entailer.maker)
+        if found := objection(question, evidence, self._objections):
+            held = min(probability, DENIED_CEILING)
+            return _Read(premise=evidence, entailment=answer, support=held, objection=found)
         return _Read(premise=evidence, entailment=answer, support=probability)
 
-    def _joined(self, question: Question, reads: Sequence[_Read]) -> EvidenceText | None:
+    def _joined(self, question: ClaimEvidence, reads: Sequence[_Read]) -> EvidenceText | None:
         """The nearest sentences of several texts as one premise, when none of them suffices alone."""
         supports = [read.support for read in reads if read.support is not None]
-        reads = [read for read in reads if not read.elsewhere]
         if len(supports) < 2 or max(supports) >= self._settings.support_threshold:
             return None
         ranked = []
@@ -248,18 +221,18 @@ class Verifier:
 
     # --- the verdict --------------------------------------------------------------------------------
 
-    def _verdict(self, question: Question, reads: Sequence[_Read]) -> Verdict:
+    def _verdict(self, question: ClaimEvidence, reads: Sequence[_Read]) -> Verdict:
         judged = [read for read in reads if read.support is not None]
         if not judged:
             reason = next((read.entailment.unchecked for read in reads if read.entailment.unchecked), "")
             return self._unchecked(reason or "the model could not judge")
         best = max(judged, key=lambda read: read.support or 0.0)
-        support = best.support or 0.0
-        if support >= self._settings.support_threshold:
+        probability = best.support or 0.0
+        if probability >= self._settings.support_threshold:
             return self._scored(
                 Status.VERIFIED,
                 best,
-                support,
+                probability,
                 held_by(question.claim, best.premise, question.context),
                 proof=_proof(question, best),
             )
@@ -271,37 +244,29 @@ class Verifier:
             [read.premise for read in judged],
             context=question.context,
             asked=question.asked,
-            denied=worst is not None,
         )
         if worst is not None:
             reason = reason or words_against(question.claim, worst.premise)
             return self._scored(
-                Status.CONTRADICTED, worst, support, f"the source says otherwise: {reason}".rstrip(": ")
+                Status.CONTRADICTED, worst, probability, f"the source says otherwise: {reason}".rstrip(": ")
             )
         reason = f"{reason or 'no passage says this'}{_partly(reads[: len(question.evidence)])}"
-        return self._scored(Status.UNSUPPORTED, best, support, reason)
+        return self._scored(Status.UNSUPPORTED, best, probability, reason)
 
-    def _denying(self, question: Question, judged: Sequence[_Read]) -> _Read | None:
+    def _denying(self, question: ClaimEvidence, judged: Sequence[_Read]) -> _Read | None:
         """The read that contradicts most, among those whose text speaks of what the claim states."""
         denying = [
             read
             for read in judged
             if (read.entailment.contradiction or 0.0) >= self._settings.contradiction_threshold
-            and not read.elsewhere
-            and (
-                read.objection
-                or (
-                    speaks_of(question.claim, read.premise.text, _told(question, read.premise))
-                    and not (
-                        _at_place(question, read.premise) and NEGATIONS.isdisjoint(words_of(question.claim))
-                    )
-                )
-            )
+            and speaks_of(question.claim, read.premise.text, _told(question, read.premise))
+            and not another_subject(question, read.premise)
+            and not (_at_place(question, read.premise) and NEGATIONS.isdisjoint(words_of(question.claim)))
         ]
         return max(denying, key=lambda read: read.entailment.contradiction or 0.0, default=None)
 
     def _scored(
-        self, status: Status, read: _Read, support: float, reason: str, *, proof: Proof | None = None
+        self, status: Status, read: _Read, probability: float, reason: str, *, proof: Proof | None = None
     ) -> Verdict:
         answer = read.entailment
         assert answer.entailment is not None and answer.contradiction is not None  # noqa: S101, PT018 - judged
@@ -315,7 +280,7 @@ class Verifier:
             key=lambda pair: pair[0],
         )[1]
         return Verdict(
-            status=status, reason=reason, maker=self.maker, label=label, proof=proof, support=support,
+            status=status, reason=reason, maker=self.maker, label=label, proof=proof, support=probability,
             entailment=answer.entailment, contradiction=answer.contradiction,
         )  # fmt: skip
 
@@ -334,18 +299,12 @@ class Verifier:
         return Verdict(status=Status.UNCHECKED, reason=reason, maker=self.maker)
 
 
-def hypothesis(question: Question) -> str:
+def hypothesis(question: ClaimEvidence) -> str:
     """What the entailer is asked: the claim, or the question and the fragment that answers it."""
     return f"{question.asked.strip()} {question.claim}" if question.asked.strip() else question.claim
 
 
-def _elsewhere(question: Question, evidence: EvidenceText) -> str:
-    """That the evidence says it of another thing than the claim, in words, or ""."""
-    found = said_of_another(question.claim, question.antecedent, evidence.text, evidence.context)
-    return f"the source says it of \u201c{found[0]}\u201d, not of \u201c{found[1]}\u201d" if found else ""
-
-
-def _proof(question: Question, best: _Read) -> Proof:
+def _proof(question: ClaimEvidence, best: _Read) -> Proof:
     """Numeric when the claim states a value, and all its values stand in cells of the one row meant, or all
     its numbers in the one sentence nearest to its words."""
     claim, premise = question.claim, best.premise
@@ -363,7 +322,7 @@ def _proof(question: Question, best: _Read) -> Proof:
     return Proof.NUMERIC if held else Proof.ENTAILED
 
 
-def _at_place(question: Question, premise: EvidenceText) -> bool:
+def _at_place(question: ClaimEvidence, premise: EvidenceText) -> bool:
     """The claim states a value, and all its values stand in cells of the one row meant."""
     values = _values(question.claim)
     placed = place_numbers(question.claim, premise.lines, premise.around(question.context))
@@ -384,6 +343,6 @@ def _partly(reads: Sequence[_Read]) -> str:
     return f" (the model read {read} of {units} sentences or rows)" if read < units else ""
 
 
-def _told(question: Question, evidence: EvidenceText) -> str:
+def _told(question: ClaimEvidence, evidence: EvidenceText) -> str:
     """What is known without being evidence: the text around it, and the question that was asked."""
     return f"{evidence.around(question.context)}\n{question.asked}"

@@ -22,8 +22,7 @@ from citewell.knowledge.home import KnowledgeBase
 from citewell.models.fake import FakeEntailer, HashEmbedder
 from citewell.retrieval.quarantine import instructions_in
 from citewell.verification.confidence.cards import FORMAT, Card, write_card
-from citewell.verification.evidence import as_evidence
-from citewell.verification.verifier import Question
+from citewell.verification.evidence import ClaimEvidence, as_evidence
 
 TEXT = (
     "# Offices\n\nThe Lisbon office opened in 2014 and employs 120 engineers.\n\n"
@@ -154,7 +153,9 @@ def test_defences_are_told_apart_and_the_home_stays_as_it_was(tmp_path: Path) ->
 
 
 def test_without_verification_a_claim_that_its_source_denies_is_shown() -> None:
-    question = Question(claim="The office is in Porto.", evidence=(as_evidence("The office is in Lisbon."),))
+    question = ClaimEvidence(
+        claim="The office is in Porto.", evidence=(as_evidence("The office is in Lisbon."),)
+    )
     strict = verifier_for(FakeEntailer(), Verification(), ALL)
     trusting = verifier_for(FakeEntailer(), Verification(), NO_DEFENCE)
     assert strict.verify_many([question])[0].status is not Status.VERIFIED

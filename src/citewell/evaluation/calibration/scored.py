@@ -18,8 +18,8 @@ from citewell.core.records import Proof, Record, Status, Verdict
 from citewell.evaluation.calibration.promises import GRID, Unit
 from citewell.evaluation.labelled import LabelledClaim
 from citewell.models.remembering import RememberingEntailer
-from citewell.verification.evidence import as_evidence
-from citewell.verification.verifier import Question, Verifier
+from citewell.verification.evidence import ClaimEvidence, as_evidence
+from citewell.verification.verifier import Verifier
 
 _WEAKEST = (Proof.ENTAILED, Proof.NUMERIC, Proof.COMPUTED, Proof.VERBATIM)
 
@@ -104,8 +104,8 @@ def scored_claims(
     return known, len(scored) - len(known)
 
 
-def _question(row: LabelledClaim) -> Question:
-    return Question(
+def _question(row: LabelledClaim) -> ClaimEvidence:
+    return ClaimEvidence(
         claim=row.claim, evidence=tuple(as_evidence(text) for text in row.sources), context=row.question
     )
 

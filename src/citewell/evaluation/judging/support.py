@@ -16,9 +16,9 @@ from citewell.core.records import Citation, Claim, Passage, Record, Status
 from citewell.evaluation.observed import ClaimSupport, Observed
 from citewell.questions.rows import joined
 from citewell.verification.claims import parse_answer
-from citewell.verification.evidence import EvidenceText, TableLine, lines_of, passage_evidence
+from citewell.verification.evidence import ClaimEvidence, EvidenceText, TableLine, lines_of, passage_evidence
 from citewell.verification.verbatim import fold
-from citewell.verification.verifier import Question, Verifier
+from citewell.verification.verifier import Verifier
 
 _JOINERS = (" … ", " ", ": ", "\t")
 
@@ -83,7 +83,7 @@ class _Work:
             return []
         return [("without", n) for n in range(len(self.cited)) if self.said["alone", n] is False]
 
-    def ask(self, which: Which) -> Question:
+    def ask(self, which: Which) -> ClaimEvidence:
         kind, number = which
         cited = list(self.cited)
         if kind == "span":
@@ -94,8 +94,8 @@ class _Work:
             del cited[number]
         return self._question([passage_evidence(one.passage) for one in cited if one.passage is not None])
 
-    def _question(self, evidence: Sequence[EvidenceText]) -> Question:
-        return Question(
+    def _question(self, evidence: Sequence[EvidenceText]) -> ClaimEvidence:
+        return ClaimEvidence(
             claim=self.claim.text,
             evidence=tuple(evidence),
             context=self.question,

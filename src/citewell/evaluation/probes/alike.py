@@ -12,7 +12,7 @@ from citewell.core.ports import Entailer
 from citewell.evaluation.probes.counterfactuals import parity
 from citewell.verification.entities import missing_names
 from citewell.verification.numbers import missing_numbers
-from citewell.verification.signals import overlap
+from citewell.verification.words import overlap
 
 ALIKE, ENTAILED = 0.6, 0.5
 """A claim is restated by one that holds so much of its words, its numbers, its names and its negation; or, by

@@ -17,9 +17,9 @@ from citewell.core.records import Record
 from citewell.core.sentences import sentence_spans
 from citewell.evaluation.intervals import Rate, rate
 from citewell.evaluation.labelled import LabelledClaim
-from citewell.verification.evidence import as_evidence
-from citewell.verification.signals import overlap
-from citewell.verification.verifier import Question, Verifier
+from citewell.verification.evidence import ClaimEvidence, as_evidence
+from citewell.verification.verifier import Verifier
+from citewell.verification.words import overlap
 
 OVERLAP, COSINE, SUPPORT = 0.3, 0.8, 0.5
 """Borders under which a claim is taken for unsupported; the first two as the field uses them."""
@@ -168,11 +168,11 @@ class JudgedBy:
         return [one.entailment for one in found]
 
 
-def _sentences(row: LabelledClaim) -> list[Question]:
+def _sentences(row: LabelledClaim) -> list[ClaimEvidence]:
     """Each sentence of the claim under all of its sources."""
     evidence = tuple(as_evidence(source) for source in row.sources)
     return [
-        Question(claim=row.claim[start:end], evidence=evidence, context=row.question)
+        ClaimEvidence(claim=row.claim[start:end], evidence=evidence, context=row.question)
         for start, end in sentence_spans(row.claim)
     ]
 

@@ -37,7 +37,7 @@ from citewell.evaluation.probes.editing import (
     sentences_of,
 )
 from citewell.evaluation.probes.subjects import Cite, Said, Sample, Subject
-from citewell.verification.signals import overlap
+from citewell.verification.words import overlap
 
 _SUPPORTING = 12
 _UNRELATED = (

@@ -17,7 +17,7 @@ from citewell.core.sentences import sentence_spans
 from citewell.documents.text import TextReader
 from citewell.evaluation.probes.counterfactuals import INVENTED, swap_for
 from citewell.evaluation.probes.editing import fact_pattern
-from citewell.verification.signals import overlap
+from citewell.verification.words import overlap
 
 OUTDATED = "1987"
 COPIES = 5

@@ -28,7 +28,8 @@ from citewell.evaluation.probes.poison import FOLDER, Target
 from citewell.retrieval import Filters, Retrieved, Retriever
 from citewell.retrieval.gate import GateResult
 from citewell.verification.checking import Checker
-from citewell.verification.verifier import Question, Verifier
+from citewell.verification.evidence import ClaimEvidence
+from citewell.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     from citewell.answering.answering import Answering
@@ -115,7 +116,7 @@ def verifier_for(entailer: Entailer, settings: Verification, defences: Defences)
 
 
 class _Trusting(Verifier):
-    def verify_many(self, questions: Sequence[Question]) -> list[Verdict]:
+    def verify_many(self, questions: Sequence[ClaimEvidence]) -> list[Verdict]:
         believed = Verdict(
             status=Status.VERIFIED,
             reason="no verification, for a probe",

@@ -39,7 +39,7 @@ from citewell.evaluation.probes.poisoned_pass import (
     remembering,
 )
 from citewell.retrieval import Filters
-from citewell.verification.signals import overlap
+from citewell.verification.words import overlap
 
 if TYPE_CHECKING:
     from citewell.knowledge.assembly import Assembly

@@ -38,7 +38,7 @@ from citewell.retrieval import Filters, Retriever
 from citewell.retrieval.gate import check_gate
 from citewell.retrieval.quarantine import set_poison_aside
 from citewell.verification.claims import parse_answer, resolve_label
-from citewell.verification.signals import overlap
+from citewell.verification.words import overlap
 
 COMMAND_TIMEOUT_S = 120.0
 _BOUND = 0.3

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from citewell.core.records import Draft, DraftClaim, Failure, Kind, Passage, Quote, Record, Status, Verdict
 from citewell.verification.checking.citations import Cited, Library
 from citewell.verification.claims import parse_answer
-from citewell.verification.signals import overlap
 from citewell.verification.verbatim import fold, locate
+from citewell.verification.words import overlap
 
 _QUOTED = re.compile(r"[\u201c\u00ab]([^\u201c\u201d\u00ab\u00bb]+)[\u201d\u00bb]|\"([^\"]+)\"")
 _QUOTED_WORDS = 4  # fewer words in quotation marks are a title or a term, not a quotation

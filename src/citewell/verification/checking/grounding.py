@@ -13,7 +13,7 @@ import msgspec
 
 from citewell.core.ports import Embedder
 from citewell.core.records import Citation, Claim, Record, Status, Verdict
-from citewell.verification.signals import overlap
+from citewell.verification.words import overlap
 
 Ask = Callable[[str, Sequence[Sequence[str]]], Sequence[Verdict]]
 """A claim and groups of source ids -> for each group whether it carries the claim, read together."""

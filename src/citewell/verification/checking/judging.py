@@ -25,9 +25,9 @@ from citewell.questions.rows import joined
 from citewell.verification.checking.citations import MAKER, Cited, Library
 from citewell.verification.checking.claim_state import Work, by_overlap, passages_of, status_of
 from citewell.verification.checking.computing import computed
-from citewell.verification.evidence import EvidenceText
+from citewell.verification.evidence import ClaimEvidence, EvidenceText
 from citewell.verification.verbatim import fold
-from citewell.verification.verifier import Question, Verifier
+from citewell.verification.verifier import Verifier
 
 MOST_PASSAGES = 20  # read for one claim; what is left out is noted
 _OPEN = re.compile(
@@ -50,7 +50,7 @@ class Judging:
     def judged(self, works: Sequence[Work]) -> list[Work]:
         """Each claim with its verdict, against all it cites together."""
         result: list[Work] = []
-        asked: list[tuple[int, Question]] = []
+        asked: list[tuple[int, ClaimEvidence]] = []
         for index, work in enumerate(works):
             verdict = self.exact(work)
             result.append(msgspec.structs.replace(work, verdict=verdict))
@@ -137,13 +137,13 @@ class Judging:
                 )
         return ""
 
-    def of(self, work: Work, passages: Sequence[Passage]) -> Question:
+    def of(self, work: Work, passages: Sequence[Passage]) -> ClaimEvidence:
         """What the verifier is asked: does the claim follow from these passages together?"""
         return self.by(work, tuple(self.library.evidence(passage) for passage in passages))
 
-    def by(self, work: Work, evidence: tuple[EvidenceText, ...]) -> Question:
+    def by(self, work: Work, evidence: tuple[EvidenceText, ...]) -> ClaimEvidence:
         """The same of other texts than whole passages."""
-        return Question(
+        return ClaimEvidence(
             claim=work.drafted.text,
             evidence=evidence,
             context=self.question,

@@ -14,7 +14,7 @@ from citewell.core.ports import Requote
 from citewell.core.records import Claim, DraftClaim, Kind, Measure, Record, Status
 from citewell.questions.naming import of_another
 from citewell.questions.parsing import read_question
-from citewell.verification.signals import overlap
+from citewell.verification.words import overlap
 
 NO_SUPPORT = "[no supporting passage found]"
 MARKS = {

@@ -15,7 +15,7 @@ from citewell.verification.checking.carrying import quoted_evidence
 from citewell.verification.checking.claim_state import Work, by_overlap, connected, passages_of, status_of
 from citewell.verification.checking.judging import CITED_AFTERWARDS, Judging
 from citewell.verification.claims import split_sentence
-from citewell.verification.verifier import Question
+from citewell.verification.evidence import ClaimEvidence
 
 
 def offered(judging: Judging, works: Sequence[Work], *, mend: bool) -> list[Work]:
@@ -93,7 +93,7 @@ def taken_apart(judging: Judging, works: Sequence[Work]) -> list[Work]:
         said = [" ".join((work.drafted.antecedent, *parts[:at])).strip() for at in range(len(parts))]
         verdicts = judging.verifier.verify_many(
             [
-                Question(claim=part, evidence=evidence, antecedent=before)
+                ClaimEvidence(claim=part, evidence=evidence, antecedent=before)
                 for part, before in zip(parts, said, strict=True)
             ]
         )
