@@ -15,10 +15,10 @@ import citewell
 from benchmarks.overstatements import overstatements
 from benchmarks.reporting import table, write
 from citewell.evaluation.intervals import clopper_pearson
-from citewell.verification import support
+from citewell.verification import objections
 
 UNSEEN = overstatements("unseen")
-SILENT = mock.patch.object(support, "overstated", return_value="")
+SILENT = mock.patch.object(objections, "overstated", return_value="")
 
 
 def verified(claim: str, passage: str) -> bool:

@@ -6,7 +6,7 @@ In: ``benchmarks/plain_statements.jsonl``: passages of medicine, finance, law an
 statements that it supports and two that it does not, written for this by somebody who had not seen the
 verifier, its checks or its tests. Nothing was fitted to them. Out: ``docs/measurements/plain_statements``.
 Each statement is given to ``citewell.verify`` as an answer that cites its passage. "Without" silences
-what exact code says of the sentence that speaks of the claim, and lets the model read numbers as they stand.
+every objection of exact code, and lets the model read numbers as they stand.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import citewell
 from benchmarks.reporting import table, write
 from citewell.core.records import Status
 from citewell.evaluation.intervals import clopper_pearson
-from citewell.verification import support, verifier
+from citewell.verification import verifier
 
 CASES = Path(__file__).with_suffix(".jsonl")
 
@@ -61,7 +61,7 @@ def main() -> None:
     cases = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
     full = counted(cases)
     with ExitStack() as silent:
-        silent.enter_context(mock.patch.object(support, "told_otherwise", return_value=""))
+        silent.enter_context(mock.patch.object(verifier, "objection", return_value=""))
         silent.enter_context(mock.patch.object(verifier, "as_written", lambda claim, *_: claim))
         without = counted(cases)
     heads = ("", "true, verified", "true, called contradicted", "untrue, verified")
@@ -91,8 +91,8 @@ def main() -> None:
     n = sum(full.values())
     body = f"""`python -m benchmarks.plain_statements`: {len(cases)} passages, {n} statements, half of them
 true, written by somebody who had not seen the verifier, its checks or its tests. Exact 95 % intervals.
-"Without": the exact checks of the sentence that speaks of the claim are silent, and the model reads numbers
-as the claim writes them ([decision 115](../decisions/115-the-sentence-that-speaks-of-it.md)).
+"Without": no exact check objects, and the model reads numbers as the claim writes them
+([decision 115](../decisions/115-exact-checks-have-rows.md)).
 
 {table(heads, rows)}
 
