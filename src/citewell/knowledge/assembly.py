@@ -276,9 +276,10 @@ class Assembly:
 
     @cached_property
     def retriever(self) -> Retriever:
+        from citewell.documents.agreement import Agreement
         from citewell.retrieval import Retriever
 
-        return Retriever(self.index, self.ranker, self.config.retrieval)
+        return Retriever(self.index, self.ranker, self.config.retrieval, Agreement(self.evidence).hold)
 
     @cached_property
     def checker(self) -> Checker:

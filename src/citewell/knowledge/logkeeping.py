@@ -21,7 +21,7 @@ from citewell.audit.rederiving import ANEW, differing
 from citewell.audit.tampering import Finding
 from citewell.core.access import Caller, Role
 from citewell.core.environment import environment
-from citewell.core.errors import LogError
+from citewell.core.errors import CitewellError, LogError
 from citewell.knowledge.assembly import AUDIT_FILE, TABLES_FILE, Assembly
 from citewell.knowledge.sealing import prompt_hashes
 from citewell.knowledge.visibility import Seeing
@@ -129,8 +129,13 @@ class LogKeeping:
             key=key,
         )
         findings, missed = self._tables_differ(log, report)
-        found = tuple(sorted({*report.findings, *findings}, key=lambda one: (one.seq, one.kind)))
-        skipped = (*report.skipped, *([f"tables for questions not looked at: {missed}"] if missed else ()))
+        index, unseen = self._index_differs(evidence)
+        found = tuple(sorted({*report.findings, *findings, *index}, key=lambda one: (one.seq, one.kind)))
+        skipped = (
+            *report.skipped,
+            *([f"tables for questions not looked at: {missed}"] if missed else ()),
+            *([f"index not looked at: {unseen}"] if unseen else ()),
+        )
         return self._without_names(replace(report, ok=not found, findings=found, skipped=skipped))
 
     def _tables_differ(self, log: Log, report: CheckReport) -> tuple[list[Finding], str]:
@@ -148,6 +153,22 @@ class LogKeeping:
             return [Finding("side-table", 0, f"{error}; {ANEW}")], ""
         finally:
             tables.close()
+
+    def _index_differs(self, evidence: SqliteEvidence) -> tuple[list[Finding], str]:
+        """Where the published index says otherwise than the evidence gives; and why nothing was looked at, ""
+        where it was."""
+        from citewell.documents.agreement import HINT, index_findings
+
+        home = self._parts.home
+        if not any((home / "index").glob("*")):
+            return [], "there is none"
+        if not os.access(home / "index", os.W_OK):
+            return [], "it can only be opened where it can be written"
+        try:
+            found = list(index_findings(self._parts.index, evidence, self._parts.config.chunking))
+        except CitewellError as error:
+            return [], str(error)
+        return [Finding("index", 0, f"{one}; {HINT}") for one in found], ""
 
     def _without_names(self, report: CheckReport) -> CheckReport:
         """Findings name requests and documents, whoever's they are: who may not see all of it learns what

@@ -8,7 +8,7 @@ same question on the same index version gives the same passages. Knows nothing a
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -75,16 +75,25 @@ class Pool(Record, frozen=True, kw_only=True):
 
 
 class Retriever:
-    """``ranker`` judges each passage of the pool; ``settings`` hold weights, sizes and the threshold."""
+    """``ranker`` judges each passage of the pool; ``settings`` hold weights, sizes and the threshold.
+    ``hold`` raises for a chunk that the evidence does not bear out
+    (:meth:`citewell.documents.agreement.Agreement.hold`): it sees every chunk that leaves here to be read."""
 
-    def __init__(self, index: Readable, ranker: Ranker, settings: Retrieval) -> None:
+    def __init__(
+        self,
+        index: Readable,
+        ranker: Ranker,
+        settings: Retrieval,
+        hold: Callable[[Iterable[Chunk]], None] = lambda chunks: None,
+    ) -> None:
         self._index = index
         self._ranker = ranker
         self._settings = settings
+        self._hold = hold
 
     def beside(self, hypothesis: str) -> Retriever:
         """The same, with the vector of a hypothetical answer beside the question's."""
-        return Retriever(Beside(self._index, hypothesis), self._ranker, self._settings)
+        return Retriever(Beside(self._index, hypothesis), self._ranker, self._settings, self._hold)
 
     def retrieve(
         self,
@@ -98,7 +107,8 @@ class Retriever:
         """The best passages for ``question``. ``broaden`` searches for more words, takes the larger pool
         and shows the ranker the sections of the best: for a second try, when the first found no answer.
 
-        Raises UsageError for a blank question or a ``top_k`` that is not within 1 to 10.
+        Raises UsageError for a blank question or a ``top_k`` that is not within 1 to 10, IndexMismatchError
+        where the index gives other words than the stored document has.
         """
         settings = self._settings
         top_k = settings.top_k if top_k is None else top_k
@@ -123,13 +133,15 @@ class Retriever:
                 per_document=top_k if found.named else settings.max_per_document,
                 limit=top_k,
             )
+            asked = frozenset(best_named(found.named))
+            beside = tuple(p for p in ranked if p.relevant and (not asked or p.chunk.document_id in asked))
+            self._hold(passage.chunk for passage in (*kept, *beside))
         if broaden:
             notes.append(
                 f"broadened: pool of {pool}, the first {_WIDENED} ranked with the sections around them, "
                 f"searched as: {wording.words}"
             )
         notes += dating_notes([passage for passage in kept if passage.relevant])
-        asked = frozenset(best_named(found.named))
         return Retrieved(
             passages=tuple(kept),
             index_version=snapshot.version(),
@@ -137,7 +149,7 @@ class Retriever:
             latencies=latencies,
             documents=named,
             pool=tuple(ranked),
-            beside=tuple(p for p in ranked if p.relevant and (not asked or p.chunk.document_id in asked)),
+            beside=beside,
         )
 
     def pool(self, wording: Wording, snapshot: IndexSnapshot, filters: Filters, size: int) -> Pool:

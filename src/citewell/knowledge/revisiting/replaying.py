@@ -93,10 +93,16 @@ def _retrieved_again(parts: Assembly, record: AuditRecord) -> AuditRecord:
 
 
 def _pass_at(parts: Assembly, record: AuditRecord) -> Any:
+    from citewell.documents.agreement import Agreement
     from citewell.retrieval import Retriever
 
     parts = parts.without_memory()
-    retriever = Retriever(parts.index.at(record.index_version), parts.ranker, parts.config.retrieval)
+    retriever = Retriever(
+        parts.index.at(record.index_version),
+        parts.ranker,
+        parts.config.retrieval,
+        Agreement(parts.evidence).hold,
+    )
     return dataclasses.replace(parts.answering, retriever=retriever, pin=lambda version: None)
 
 

@@ -1,0 +1,118 @@
+"""The index held against the evidence: a chunk counts only as far as the stored document says the same.
+
+In: chunks as the index gives them, the evidence store. Out: nothing where each is the stretch of the stored
+version that it says it is, else IndexMismatchError; and, for a check of everything, sentences that name what
+differs. The index is a way to find words, never their owner: whoever can write to its files may hide a
+passage, but not put words into a document.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from citewell.core.config import Chunking
+from citewell.core.errors import EvidenceError, IndexMismatchError
+from citewell.core.identity import chunk_id
+from citewell.core.records import Chunk, Document
+from citewell.documents.chunking import chunk_document
+from citewell.documents.evidence.catalogue import INDEXED
+
+if TYPE_CHECKING:
+    from citewell.core.ports import EvidenceStore
+    from citewell.documents.evidence.sqlite import SqliteEvidence
+
+HINT = "move the folder `index` of the home away and ingest the documents again"
+_KEPT = 64  # documents whose text stays at hand between questions
+_MOST_CHARACTERS = 32 << 20  # of all of them
+_END = 1 << 40
+_TOLD = 3  # documents that a finding names
+
+
+class Agreement:
+    """``evidence`` is read once a document version, its hash checked, and the last texts are kept."""
+
+    def __init__(self, evidence: EvidenceStore) -> None:
+        self._evidence = evidence
+        self._texts: OrderedDict[tuple[str, str], str] = OrderedDict()
+
+    def hold(self, chunks: Iterable[Chunk]) -> None:
+        """Raises IndexMismatchError for a chunk that is not that stretch of its document, EvidenceError
+        where the document cannot be read."""
+        for chunk in chunks:
+            text = self._text(chunk.document_version, chunk.document_id)
+            if differs(chunk, text):
+                raise IndexMismatchError(
+                    f"the index gives a passage of {chunk.document_id} [{chunk.start_offset}:"
+                    f"{chunk.end_offset}] that the stored document does not hold",
+                    hint=f"the index was changed after it was made: run citewell audit check, then {HINT}",
+                )
+
+    def _text(self, version: str, document_id: str) -> str:
+        key = (version, document_id)
+        if key not in self._texts:
+            self._texts[key] = self._evidence.get(version, document_id).text
+        self._texts.move_to_end(key)
+        while len(self._texts) > 1 and (
+            len(self._texts) > _KEPT or sum(map(len, self._texts.values())) > _MOST_CHARACTERS
+        ):
+            self._texts.popitem(last=False)
+        return self._texts[key]
+
+
+def differs(chunk: Chunk, text: str) -> bool:
+    """Its words are not those at its place in ``text``, or its id is not made of them."""
+    start, end = chunk.start_offset, chunk.end_offset
+    return (
+        not 0 <= start < end <= len(text)
+        or text[start:end] != chunk.content
+        or chunk_id(chunk.document_version, start, end, chunk.content) != chunk.chunk_id
+    )
+
+
+def index_findings(index: Any, evidence: SqliteEvidence, settings: Chunking) -> Iterator[str]:
+    """What the published index has otherwise than the evidence gives it, every document cut anew: in words
+    and context, titles, dates and access lists. Nothing where they agree."""
+    snapshot = index.snapshot()
+    held: dict[str, set[str]] = {}
+    for listed in snapshot.documents({}):
+        held.setdefault(listed.document_id, set()).add(listed.document_version)
+    entries = {entry.document_id: entry for entry in evidence.catalogue()}
+    unknown = [name for name in held if name not in entries]
+    yield from _told(unknown, "in the index and not in the evidence")
+    withdrawn = [name for name in held if name in entries and entries[name].state != INDEXED]
+    yield from _told(withdrawn, "in the index and not to be retrieved (an ingest that was cut off mends it)")
+    indexed = [name for name, entry in entries.items() if entry.state == INDEXED]
+    yield from _told([name for name in indexed if name not in held], "missing from the index")
+    other = [n for n in indexed if n in held and not _as_cut(n, snapshot, evidence, settings)]
+    yield from _told(other, "otherwise in the index than the evidence gives")
+
+
+def _as_cut(document_id: str, snapshot: Any, evidence: SqliteEvidence, settings: Chunking) -> bool:
+    try:
+        document = evidence.latest(document_id)
+    except EvidenceError:
+        return True  # the check of the evidence names it
+    found = snapshot.between(document_id, 0, _END)
+    return document is not None and [_comparable(c) for c in found] == _expected(document, settings)
+
+
+def _expected(document: Document, settings: Chunking) -> list[Chunk]:
+    cut = sorted(chunk_document(document, settings), key=lambda chunk: chunk.start_offset)
+    return [_comparable(chunk) for chunk in cut]
+
+
+def _comparable(chunk: Chunk) -> Chunk:
+    """Without the time at which it came in, which the evidence sets; lists in one order."""
+    return msgspec.structs.replace(
+        chunk, ingested_at="", acl=tuple(sorted(chunk.acl)), tags=tuple(sorted(chunk.tags))
+    )
+
+
+def _told(names: list[str], what: str) -> Iterator[str]:
+    if names:
+        more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
+        yield f"{', '.join(sorted(names)[:_TOLD])}{more}: {what}"
