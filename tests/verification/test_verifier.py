@@ -140,14 +140,6 @@ def test_a_number_that_the_source_denies_is_refused_and_named() -> None:
     assert "$6 million" in verdict.reason
 
 
-def test_a_denial_is_refused_whatever_the_model_says() -> None:
-    verdict = Verifier(Fixed(0.99, 0.0)).verify(
-        "The company closed stores in Oregon.", ["The company denied that it closed stores in Oregon."]
-    )
-    assert verdict.status is Status.UNSUPPORTED
-    assert "denied" in verdict.reason
-
-
 @pytest.mark.parametrize(
     ("claim", "status"),
     [

@@ -23,7 +23,7 @@ from citewell.verification.numbers import Match, NumberCheck, check_numbers
 from citewell.verification.opposing import worked_out
 from citewell.verification.overstating import overstated
 from citewell.verification.quantities import Form, Quantity, extract_quantities
-from citewell.verification.words import content_words, nearest_sentence, negations, overlap
+from citewell.verification.words import nearest_sentence, overlap
 
 _DENIES = frozenset({Match.OTHER, Match.SIGN, Match.FORM})
 _DATES = frozenset({Form.DATE, Form.YEAR})
@@ -35,6 +35,7 @@ _BY = re.compile(
 _TOTAL = re.compile(
     r"\b(?:totals?|sum|altogether|in all|combined|together|overall|difference|differs?|gap)\b", re.IGNORECASE
 )
+_FIGURE = re.compile(r"\d|illion")
 _THAN = re.compile(r"\s*(?:\w+\s+)?(?:more|less|fewer|higher|lower|greater|smaller)\b", re.IGNORECASE)
 
 
@@ -52,9 +53,14 @@ def objection(
 
 
 def _numbers(question: ClaimEvidence, evidence: EvidenceText) -> str:
-    around = evidence.around(question.context)
-    denied = denied_numbers(evidence.text, question.claim, around, evidence.context)
-    return f"the source does not hold {_listed(denied)}" if denied else ""
+    """Figures of the claim in whose place the prose has others. Counts in words are the model's to read, and
+    rows of tables are for the cells' own check."""
+    prose = _prose_meant(evidence.text, question.claim)
+    if not prose:
+        return ""
+    denied = denied_numbers(prose, question.claim, evidence.around(question.context), evidence.context)
+    figures = [text for text in denied if _FIGURE.search(text)]
+    return f"the source does not hold {_listed(figures)}" if figures else ""
 
 
 def _names(question: ClaimEvidence, evidence: EvidenceText) -> str:
@@ -84,11 +90,6 @@ def another_subject(question: ClaimEvidence, evidence: EvidenceText) -> str:
     return f"the source says it of \u201c{found[0]}\u201d, not of \u201c{found[1]}\u201d" if found else ""
 
 
-def _denial(question: ClaimEvidence, evidence: EvidenceText) -> str:
-    word = denied_by(question.claim, evidence.text)
-    return f"the source denies it (\u201c{word}\u201d)" if word else ""
-
-
 def _scale(question: ClaimEvidence, evidence: EvidenceText) -> str:
     return understated(question.claim, evidence, f"{question.context}\n{question.asked}")
 
@@ -100,7 +101,6 @@ OBJECTIONS: Mapping[str, Objection] = MappingProxyType(
         "overstatement": _overstated,
         "cells": _cells,
         "another subject": another_subject,
-        "denial": _denial,
         "scale": _scale,
     }
 )
@@ -115,40 +115,6 @@ def _prose_meant(premise: str, claim: str) -> str:
     prose = "\n".join(lines)
     nearest = overlap(claim, nearest_sentence(claim, prose)) if prose else 0.0
     return prose if nearest > max(overlap(claim, row) for row in rows) else ""
-
-
-def denied_by(claim: str, evidence: str) -> str:
-    """The word by which the evidence denies what the claim states, or "".
-
-    Only where the nearest sentence holds nearly every content word of the claim behind a plain denial
-    ("denied that",
-    "it is a myth that") and no other sentence says as much without one.
-    """
-    wanted = frozenset(content_words(claim))
-    if len(wanted) < 3 or _PLAIN_DENIAL.search(claim) or negations(claim):
-        return ""
-    word = ""
-    for start, end in sentence_spans(evidence):
-        sentence = evidence[start:end]
-        if len(wanted & frozenset(content_words(sentence))) < 0.8 * len(wanted):
-            continue
-        found = _PLAIN_DENIAL.search(sentence)
-        if not found or overlap(claim, sentence[found.end() :]) < 0.6:
-            return ""
-        word = found.group()
-    return word
-
-
-_PLAIN_DENIAL = re.compile(
-    r"\b(?:den(?:y|ies|ied|ying)(?: reports| claims| allegations| rumou?rs)?(?: that)?|refut(?:es|ed|"
-    r"ing)|disput(?:es|ed|ing) that|"
-    r"(?:no|without) evidence (?:that|of|for)|(?:it is|it's|it was) (?:not true|false|untrue|a myth|"
-    r"a hoax|a lie) that|"
-    r"falsely (?:claim\w*|stat\w*|report\w*)|contrary to (?:reports|claims|the claim|popular belief)|"
-    r"(?:the )?myth that|"
-    r"(?:rejected|dismissed) (?:the )?(?:claims?|allegations?|idea|notion|reports?) that)",
-    re.IGNORECASE,
-)
 
 
 def denied_numbers(premise: str, claim: str, context: str = "", title: str = "") -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from citewell.verification.kinds import source_kind
 from citewell.verification.numbers import Match, check_numbers
 from citewell.verification.quantities import Form, Quantity
 
@@ -31,7 +32,10 @@ _WHOLE = re.compile(r"[^()\[\]\n\t]+")
 
 
 def as_written(claim: str, premise: str, context: str = "") -> str:
-    """``claim`` unchanged where the premise spells nothing of it differently."""
+    """``claim`` unchanged where the premise spells nothing of it differently, or is a table: a cell in the
+    claim's place would look like a quote of the row."""
+    if source_kind(premise) == "table":
+        return claim
     for ours, theirs in reversed(_equal_quantities(claim, premise, context)):
         claim = claim[: ours.start] + theirs.text + claim[ours.end :]
     for spellings in _SPELLINGS:
