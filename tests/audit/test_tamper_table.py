@@ -88,8 +88,8 @@ def test_a_retired_key_signs_nothing_more(tmp_path: Path) -> None:
     log.hand_over("stolen")
     log.close()
     made.rebuild(old)
-    # The handover's checkpoint is the last that the old key signs; one entry later it no longer counts.
-    assert judge(made, outside=False).ok
+    # The handover's own checkpoint counts by the new key, which signs it beside the old one.
+    assert not judge(made, outside=False).ok
     made.run(
         f"INSERT INTO entries SELECT {ENTRIES + 2}, 'notice', timestamp, '', '{{}}', ''"
         f" FROM entries WHERE seq = {ENTRIES}"
@@ -97,4 +97,4 @@ def test_a_retired_key_signs_nothing_more(tmp_path: Path) -> None:
     made.rebuild(old)
     (found,) = judge(made, outside=False).findings
     assert found.kind == "checkpoint"
-    assert "handed over" in found.reason
+    assert "retired" in found.reason

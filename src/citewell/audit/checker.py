@@ -180,7 +180,7 @@ def check(
     _against(outside, source, roots, newest, trusted, findings)
     # Where a deed has its entry already, what lies beyond the end is its consequence.
     if not any(found.seq for found in findings):
-        findings += _cut(source, len(sealed), key)
+        findings += _cut(source, len(sealed), key, trusted)
     if not outside:
         skipped.append("no checkpoint from outside: a log rewritten or cut by its own key would not show")
     ordered = tuple(sorted(dict.fromkeys(findings), key=lambda found: (found.seq, found.kind)))
@@ -289,7 +289,7 @@ def _own_checkpoint(
         if size or roots.leaves:
             findings.append(Finding("checkpoint", 0, "the log has entries and no checkpoint"))
         return None
-    newest = _readable(text, trusted, findings, "the log's own checkpoint", latest=True)
+    newest = _readable(text, trusted, findings, "the log's own checkpoint")
     if newest is None:
         return None
     if newest.size != len(roots.leaves):
@@ -335,8 +335,9 @@ def _against(
             findings.append(Finding("rewritten", 0, reason))
 
 
-def _cut(source: Source, size: int, key: str) -> Iterator[Finding]:
-    """Entries at the end that the log itself still tells of. Nothing to check is not a pass."""
+def _cut(source: Source, size: int, key: str, trusted: Trusted) -> Iterator[Finding]:
+    """Entries at the end that the log itself, or the published keys, still tell of. Nothing to check is not a
+    pass."""
     trace = source.left_behind(size)
     if trace:
         yield Finding("truncated", size + 1, f"the log ends at {size}, and {trace}")
@@ -344,6 +345,11 @@ def _cut(source: Source, size: int, key: str) -> Iterator[Finding]:
         yield Finding(
             "truncated", 1, "there is no entry, though a key was published: whole only if none was ever made"
         )
+    for after, told in sorted(trusted.unborne()):
+        if after >= size:
+            yield Finding("truncated", size + 1, f"the published keys say {told}, and the log ends at {size}")
+        else:
+            yield Finding("signature", after + 1, f"the published keys say {told}, and the log does not")
 
 
 def _missing(wanted: int, size: int, newest: Checkpoint | None, source: Source) -> Finding:
@@ -358,15 +364,13 @@ def _missing(wanted: int, size: int, newest: Checkpoint | None, source: Source) 
     return Finding("rolled-back", size + 1, f"{gone}; what is there was signed as it is, at {size}")
 
 
-def _readable(
-    text: str, trusted: Trusted, findings: list[Finding], what: str, *, latest: bool = False
-) -> Checkpoint | None:
+def _readable(text: str, trusted: Trusted, findings: list[Finding], what: str) -> Checkpoint | None:
     try:
         found = read_checkpoint(text)
     except ValueError as error:
         findings.append(Finding("checkpoint", 0, f"{what} cannot be read: {error}"))
         return None
-    fault = trusted.fault(found, latest=latest)
+    fault = trusted.fault(found)
     if fault:
         kind = "signature" if fault.startswith(NOT_CHECKED) else "checkpoint"
         findings.append(Finding(kind, 0, f"{what}: {fault}"))

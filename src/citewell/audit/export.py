@@ -56,7 +56,7 @@ def export(log: Log, folder: Path) -> int:
         with log.database.reading() as rows:
             _tiles(rows, newest.size, folder)
             _entries(rows, newest.size, folder)
-        replace_file(folder / KEYS, (log.keys.published() + "\n").encode())
+        replace_file(folder / KEYS, (log.published() + "\n").encode())
         replace_file(there, text.encode())
     except (OSError, ValueError) as error:
         raise LogError(f"export to {folder}: {error}", hint="name a folder that can be written") from error

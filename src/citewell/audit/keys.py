@@ -13,11 +13,11 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing, contextmanager, suppress
 from errno import ENOSPC
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from citewell.core.errors import LogError, UsageError
 from citewell.core.identity import keyed_hash
@@ -49,6 +49,27 @@ def asker(user: str, session_id: str) -> str:
 def session_in(name: str) -> str:
     """The session behind a name of :func:`asker`; "" where it is a user's."""
     return name.removeprefix(_SESSION) if name.startswith(_SESSION) else ""
+
+
+class Handover(NamedTuple):
+    """The entry of the log by which another key came into force, and both public keys; ``old`` is "" where
+    it was lost."""
+
+    seq: int
+    old: str
+    new: str
+
+
+def with_limits(published: str, handovers: Sequence[Handover]) -> str:
+    """Published keys, oldest first, each that was retired with the size up to which it counts: that of the
+    log before the entry that put the next one in force."""
+    lines = [line.split() for line in published.splitlines() if line.strip()]
+    for seq, old, new in handovers:
+        place = next((number for number, words in enumerate(lines) if words[0] == new), 0)
+        for number, words in enumerate(lines):
+            if len(words) == 1 and (number < place or words[0] == old):
+                words += ["until", str(seq - 1)]
+    return "\n".join(" ".join(words) for words in lines)
 
 
 class FolderKeys:
@@ -178,8 +199,15 @@ class FolderKeys:
     def _publish(self, signer: Signer) -> None:
         """One more line of ``signing.pub``, which lists every key that ever signed, oldest first."""
         known = self.published().splitlines()
-        if signer.public_text() not in known:
+        if signer.public_text() not in [line.split()[0] for line in known if line.strip()]:
             self._write_published([*known, signer.public_text()])
+
+    def retire(self, handovers: Sequence[Handover]) -> None:
+        """Says in ``signing.pub`` up to what size each key counts."""
+        known = self.published()
+        if known != (limited := with_limits(known, handovers)):
+            with _as_log_error(self.folder):
+                self._write_published(limited.splitlines())
 
     def _write_published(self, lines: list[str]) -> None:
         path = self.folder / PUBLISHED
@@ -192,7 +220,8 @@ class FolderKeys:
         sync_folder(self.folder)
 
     def published(self) -> str:
-        """The public keys that check what was signed, one a line, oldest first; "" when there are none."""
+        """The public keys that check what was signed, one a line, oldest first; "" when there are none. A key
+        that was retired is followed by ``until`` and the size up to which it counts."""
         path = self.folder / PUBLISHED
         return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
 

@@ -27,11 +27,11 @@ from citewell.audit.checkpoints import checkpoint
 from citewell.audit.database import Database, Row
 from citewell.audit.entries import COLUMNS, Entry, EntryKind, leaf, only
 from citewell.audit.groups import Groups
-from citewell.audit.keys import FolderKeys, asker
+from citewell.audit.keys import FolderKeys, asker, with_limits
 from citewell.audit.merkle import EMPTY, leaf_hash
 from citewell.audit.schema import migrate
 from citewell.audit.sqlite import SqliteDatabase
-from citewell.audit.writer import Sealed, UnsettledError, Writer, head, stored_tree
+from citewell.audit.writer import Sealed, UnsettledError, Writer, handovers, head, stored_tree
 from citewell.core.clock import SystemClock, stamp
 from citewell.core.errors import LogIntegrityError, UsageError
 from citewell.core.identity import SALT_BYTES, TAG, canonical_json, hash_bytes
@@ -264,6 +264,12 @@ class Log:
             note = head(rows)[1]
             return note or checkpoint(0, EMPTY, self._writer.signing_key(rows, note))
 
+    def published(self) -> str:
+        """The public keys to hand out, one a line, oldest first, a retired one with the size up to which it
+        counts."""
+        with self.database.reading() as rows:
+            return with_limits(self.keys.published(), handovers(rows))
+
     def prove(self, seq: int) -> Proof:
         """That entry ``seq`` is in the tree of the newest checkpoint. Raises UsageError for none such."""
         with self.database.reading() as rows:
@@ -294,7 +300,7 @@ class Log:
 
         ``key`` is the published key, by default the one that lies with the log's own.
         """
-        key = key or self.keys.published()
+        key = key or self.published()
         with self.database.reading() as rows:
             return check_log(
                 rows,

@@ -12,6 +12,7 @@ import binascii
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from citewell.audit.merkle import EMPTY
@@ -87,70 +88,139 @@ def handover(old: str, new: str) -> bytes:
     return f"citewell signing key\n{old}\n{new}\n".encode()
 
 
+Key = tuple[str, bytes, bytes]
+"""Name, four bytes of key id, 32 bytes of Ed25519."""
+
+
+def read_published(line: str) -> tuple[Key, int | None]:
+    """A line of the published keys, ``KEY`` or ``KEY until SIZE``: a key that was retired counts for
+    checkpoints of up to SIZE entries. Raises ValueError."""
+    text, *rest = line.split()
+    if not rest:
+        return read_key(text), None
+    if len(rest) != 2 or rest[0] != "until" or not (rest[1].isascii() and rest[1].isdigit()):
+        raise ValueError("a key is followed by nothing, or by `until` and a number")
+    return read_key(text), int(rest[1])
+
+
 class Trusted:
-    """The keys that count: those that were given, and those that they handed over to within the log."""
+    """The keys that count: those that were given, and those that the key in force handed over to within the
+    log. A key counts up to the size at which it was retired, as the given keys or the log itself say."""
 
     def __init__(self, published: str) -> None:
-        self._keys: dict[tuple[str, bytes], bytes] = {}
+        self._given: dict[Key, int | None] = {}
         self._fault = ""
-        self._latest: set[bytes] = set()
-        self._handed_over_at = 0
-        self._newest = b""
         for line in published.split("\n"):
             if line.strip():
                 try:
-                    name, identity, public = read_key(line)
-                    self._keys[name, identity] = public
+                    key, until = read_published(line)
+                    self._given[key] = until
                 except ValueError as error:
                     self._fault = f"{NOT_CHECKED}: {error}"
+        self._until = dict(self._given)
+        self._in_force: Key | None = None
+        self._retired: set[Key] = set()
+        self._changes: set[int] = set()
 
     def follow(self, seq: int, body: str) -> str:
         """Takes in a handover that the log holds; what is wrong with it, "" for nothing."""
         try:
             said = json.loads(body)
             new = read_key(said["new"])
-            if not said["old"]:
-                # The old key was lost: only who is given the new one has reason to trust it.
-                self._latest, self._handed_over_at, self._newest = {new[1]}, seq, new[1]
-                return ""
-            old = read_key(said["old"])
-            signature = _base64(said["signature"])
-            holds = verify(old[2], signature, handover(said["old"], said["new"]))
+            # Where the old key was lost, only who is given the new one has reason to trust it.
+            old = read_key(said["old"]) if said["old"] else None
+            signed = old is None or verify(
+                old[2], _base64(said["signature"]), handover(said["old"], said["new"])
+            )
         except ImportError:
             return ""
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             return f"its handover of the signing key cannot be read: {error!r}"
-        if not holds:
-            return "the old signing key did not sign its handover to the new one"
-        if self._keys.get(old[:2]) == old[2]:
-            self._keys[new[:2]] = new[2]
-        self._latest, self._handed_over_at = {old[1], new[1]}, seq
-        self._newest = new[1]
+        fault = "" if signed else "the old signing key did not sign its handover to the new one"
+        fault = fault or self._refused(seq, old, new)
+        if not fault:
+            self._change(seq, old, new)
+        return fault
+
+    def _refused(self, seq: int, old: Key | None, new: Key) -> str:
+        if old is not None and self._in_force not in (None, old):
+            return f"it hands over from {_named(old)}, which is not the signing key in force"
+        if new in self._retired or new in (old, self._in_force):
+            return f"it puts {_named(new)} in force, which was so before"
+        until = None if old is None else self._given.get(old)
+        if old is not None and until is not None and until != seq - 1:
+            return f"it hands over from {_named(old)}, which by the published keys was retired at {until}"
         return ""
 
-    def fault(self, found: Checkpoint, *, latest: bool = False) -> str:
-        """Why its signature does not count, "" when it does. ``latest``: it must be of the key in force."""
+    def _change(self, seq: int, old: Key | None, new: Key) -> None:
+        """The checkpoint of the handover itself counts by the new key."""
+        if old in self._until or new in self._given:
+            self._until[new] = self._given.get(new)
+        for key, until in self._until.items():
+            if key != new:
+                self._until[key] = seq - 1 if until is None else min(until, seq - 1)
+        self._retired |= {key for key in (old, self._in_force) if key is not None}
+        self._in_force = new
+        self._changes.add(seq - 1)
+
+    def unborne(self) -> Iterator[tuple[int, str]]:
+        """What the given keys tell of and the log that was followed does not: after which entry, and what."""
+        for key, until in self._given.items():
+            if until is not None and until not in self._changes:
+                yield until, f"that {_named(key)} was retired after entry {until}"
+        current = [key for key, until in self._given.items() if until is None and not self._superseded(key)]
+        if self._in_force is not None and current and not {*current} & {*self._retired, self._in_force}:
+            yield min(self._changes), f"that another handed over to {_named(current[-1])}"
+
+    def fault(self, found: Checkpoint) -> str:
+        """Why its signature does not count, "" when it does."""
         if self._fault:
             return self._fault
-        if not self._keys:
+        if not self._until:
             return f"{NOT_CHECKED}: no public key was given"
         try:
-            for name, identity, signature in found.signatures:
-                public = self._keys.get((name, identity))
-                if public is None or found.origin != name:
-                    continue
-                if not verify(public, signature, found.signed):
-                    return f"the signature of {name}+{identity.hex()} does not hold"
-                if latest and self._handed_over_at and identity not in self._in_force(found.size):
-                    return f"it is signed by {name}+{identity.hex()}, which had handed over to another key"
-                return ""
+            signers, unsound = self._signers(found)
         except ImportError:
             return f"{NOT_CHECKED}: the package cryptography is not installed"
+        if unsound:
+            return unsound
+        if any(self._counts(key, found.size) for key in signers):
+            return ""
+        for key in signers:
+            return (
+                f"it is of {found.size} entries and signed by {_named(key)}, which was retired at"
+                f" {self._until[key]}"
+            )
         return "no key that was given signed it"
 
-    def _in_force(self, size: int) -> set[bytes]:
-        """The handover itself is the last thing that the old key signs."""
-        return self._latest if size == self._handed_over_at else {self._newest}
+    def by_retired(self, found: Checkpoint) -> bool:
+        """Whether only keys signed it that the given keys tell to be retired."""
+        signers, _ = self._signers(found)
+        return all(self._given.get(key) is not None or self._superseded(key) for key in signers)
+
+    def _signers(self, found: Checkpoint) -> tuple[list[Key], str]:
+        """The trusted keys that signed it, and what is wrong with a signature that one is said to have
+        made."""
+        signers = []
+        for name, identity, signature in found.signatures:
+            known = [key for key in self._until if key[:2] == (name, identity) and name == found.origin]
+            sound = [key for key in known if verify(key[2], signature, found.signed)]
+            if known and not sound:
+                return [], f"the signature of {_named(known[0])} does not hold"
+            signers += sound
+        return signers, ""
+
+    def _counts(self, key: Key, size: int) -> bool:
+        until = self._until[key]
+        return until is None or size <= until
+
+    def _superseded(self, key: Key) -> bool:
+        """Whether the given keys, oldest first, have a newer one of its name."""
+        return [other for other in self._given if other[0] == key[0]][-1:] != [key]
+
+
+def _named(key: Key) -> str:
+    return f"{key[0]}+{key[1].hex()}"
 
 
 def _base64(text: str) -> bytes:

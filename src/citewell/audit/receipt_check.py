@@ -48,6 +48,11 @@ NEVER_PROVEN = (
     "that nothing else was asked or answered: that needs the whole log",
 )
 
+RETIRED = (
+    "that it was made before its key was retired: whoever has that key now can make one like it. A checkpoint"
+    " that you kept, or a receipt against a newer checkpoint, settles it"
+)
+
 
 def check_receipt(data: bytes, *, key: str = "", outside: Sequence[str] = ()) -> ReceiptReport:
     """``key`` are verifier keys (``name+id+base64``), one a line; ``outside`` checkpoints kept elsewhere."""
@@ -62,16 +67,20 @@ def check_receipt(data: bytes, *, key: str = "", outside: Sequence[str] = ()) ->
         if receipt.configuration is not None:
             proven = receipt.configuration
             findings += _inclusion("the configuration", proven.entry, proven.proof, checkpoint)
-    origin = False
+    origin = retired = False
     if checkpoint is not None and key:
-        fault = Trusted(key).fault(checkpoint)
+        trusted = Trusted(key)
+        fault = trusted.fault(checkpoint)
         findings += [f"with the key you gave: {fault}"] if fault else []
         origin = not fault
+        retired = origin and trusted.by_retired(checkpoint)
     for text in outside:
         fault = _against(checkpoint, text)
         findings += [fault] if fault else []
         origin = origin or not fault
-    return _report(findings, receipt, checkpoint.origin if checkpoint else "", origin and not findings)
+        retired = retired and bool(fault)
+    issuer = checkpoint.origin if checkpoint else ""
+    return _report(findings, receipt, issuer, origin and not findings, retired=retired)
 
 
 def _read(data: bytes) -> Receipt:
@@ -245,7 +254,9 @@ def _against(checkpoint: Checkpoint | None, text: str) -> str:
     return ""
 
 
-def _report(findings: list[str], receipt: Receipt | None, issuer: str, origin: bool) -> ReceiptReport:
+def _report(
+    findings: list[str], receipt: Receipt | None, issuer: str, origin: bool, *, retired: bool = False
+) -> ReceiptReport:
     proves: list[str] = []
     open_ = list(NEVER_PROVEN)
     if receipt is not None and not findings:
@@ -255,6 +266,8 @@ def _report(findings: list[str], receipt: Receipt | None, issuer: str, origin: b
             proves.append("the settings and prompt files that the log says were in force")
         if origin:
             proves.append(f"origin: {issuer} sealed it")
+    if origin and retired:
+        open_.insert(0, RETIRED)
     if not origin:
         open_.insert(0, "origin: that needs --key with the issuer's key, or a checkpoint, from elsewhere")
     if receipt is not None:

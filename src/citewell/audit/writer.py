@@ -16,9 +16,9 @@ import msgspec
 from citewell.audit.checkpoints import checkpoint
 from citewell.audit.database import Database, Row, Rows
 from citewell.audit.entries import COLUMNS, EntryKind, leaf, only
-from citewell.audit.keys import FolderKeys, Signer
+from citewell.audit.keys import FolderKeys, Handover, Signer
 from citewell.audit.merkle import Frontier, Tree, leaf_hash
-from citewell.audit.notes import handover, read_checkpoint
+from citewell.audit.notes import Trusted, handover, read_checkpoint
 from citewell.core.errors import LogError, LogIntegrityError, UsageError
 from citewell.core.identity import hash_bytes, sorted_json
 
@@ -92,7 +92,7 @@ class Writer:
 
     def _put(self, rows: Rows, group: Sequence[Sealed], *signers: Signer) -> _Put:
         size, note = head(rows)
-        frontier = self._frontier(rows, size, note)
+        frontier = self._frontier(rows, size, note, signers[0])
         _write_entries(rows, group, size + 1)
         hashes = self._grow(rows, group, frontier)
         return hashes, (self._sign(rows, frontier, *signers), frontier)
@@ -117,14 +117,19 @@ class Writer:
         )
         return note
 
-    def _frontier(self, rows: Rows, size: int, note: str) -> Frontier:
+    def _frontier(self, rows: Rows, size: int, note: str, signer: Signer) -> Frontier:
         """What to append to; from memory when nobody else has written since.
 
-        Raises LogIntegrityError when the tree is not the one that was signed: nothing is added on top of
-        that.
+        Raises LogIntegrityError when the tree is not the one that was signed, or was not signed by
+        ``signer``, though that key is in force: nothing is added on top of that.
         """
         known, frontier = self._newest
         if known != note:
+            if self._in_force(rows)(signer) and not _signed(note, signer):
+                raise LogIntegrityError(
+                    f"the newest entries in {self.database.where} are not signed by the key in force",
+                    hint="run `citewell audit check`",
+                )
             frontier = stored_tree(rows, size).frontier()
             if frontier.root() != read_checkpoint(note).root:
                 raise LogIntegrityError(
@@ -141,6 +146,7 @@ class Writer:
         in_force = self._in_force(rows)
         if self._signer is None or not in_force(self._signer):
             self._signer = self.keys.take_up(in_force) if note else self.keys.signer()
+            self.keys.retire(handovers(rows))
         return self._signer
 
     def in_force(self) -> Callable[[Signer], bool]:
@@ -186,6 +192,20 @@ class Writer:
         self.write([_key_entry(timestamp, "", new.public_text(), "", reason)], lost=new)
         self._signer = new
         return new.public_text()
+
+
+def _signed(note: str, signer: Signer) -> bool:
+    """Whether a checkpoint is signed by this key; that of an empty log need not be."""
+    return not note or not Trusted(signer.public_text()).fault(read_checkpoint(note))
+
+
+def handovers(rows: Rows) -> list[Handover]:
+    """How the signing key changed, in order."""
+    found = rows.execute(
+        f"SELECT seq, body FROM entries WHERE {only(EntryKind.KEY)} AND body IS NOT NULL ORDER BY seq"
+    ).fetchall()
+    bodies = [(seq, msgspec.json.decode(body)) for seq, body in found]
+    return [Handover(seq, str(body["old"]), str(body["new"])) for seq, body in bodies]
 
 
 def _named(rows: Rows) -> str:

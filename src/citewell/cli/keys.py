@@ -41,7 +41,7 @@ def publish(context: typer.Context, home: HomeOption = None) -> None:
     """Print the public keys, oldest first: what others check the log with."""
     knowledge_base = open_home(context, home)
     knowledge_base.log.checkpoint()
-    say(knowledge_base.log.keys.published())
+    say(knowledge_base.log.published_keys())
 
 
 @group.command()

@@ -115,6 +115,10 @@ class LogKeeping:
         self._caller.must(Role.ADMIN, to="use keys")
         return self._parts.keys
 
+    def published_keys(self) -> str:
+        """The public keys, one a line, oldest first, a retired one with the size up to which it counts."""
+        return self._log(Role.ADMIN, to="use keys").published()
+
     def _log(self, role: Role, *, to: str) -> Log:
         self._caller.must(role, to=to)
         self._parts.must_be_there()

@@ -140,8 +140,13 @@ func main() {
 	published, err := os.ReadFile(*key)
 	must(err, "key")
 	var verifiers []note.Verifier
-	for _, line := range strings.Fields(string(published)) {
-		verifier, err := note.NewVerifier(line)
+	for _, line := range strings.Split(string(published), "\n") {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		// After a retired key stands up to what size it counts.
+		verifier, err := note.NewVerifier(words[0])
 		must(err, "key")
 		verifiers = append(verifiers, verifier)
 	}
