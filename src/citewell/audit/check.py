@@ -3,8 +3,8 @@
 In: a connection to a log; people's keys, the evidence store and the hashes of today's prompt files when they
 are at hand. Out: the :class:`citewell.audit.checker.CheckReport` of the independent checker, to which is
 added: each personal text against its salted hash, each quote and each ingested text against the stored
-evidence, each prompt file against the last sealed configuration, contents that are gone without an entry that
-says why. All of it rests on entries that are what was sealed, and on no others.
+evidence, each prompt file against the last sealed configuration, personal texts that are gone without an
+entry that says why. All of it rests on entries that are what was sealed, and on no others.
 """
 
 from __future__ import annotations
@@ -95,13 +95,10 @@ class _Contents:
         self.findings: list[Finding] = []
         self.configured = _Configured()
         self.erased: set[str] = set()
-        self._expired: set[int] = set()
-        self._bare: list[int] = []
 
     def visit(self, row: Row) -> None:
         seq, kind, _, subject, text, _ = row
         if text is None:
-            self._bare.append(seq)
             return
         if subject:
             self.findings += self.private.look_at(row)
@@ -118,8 +115,6 @@ class _Contents:
                 self.configured = _Configured(seq, release, prompts)
             elif kind == EntryKind.INGEST.value:
                 self.sources.commit(seq, body)
-            elif kind == EntryKind.EXPIRY.value:
-                self._expired.update(body["entries"])
             elif kind == EntryKind.ERASURE.value:
                 self.erased.add(body["subject"])
             else:
@@ -131,16 +126,13 @@ class _Contents:
             self.findings.append(Finding("edited", seq, f"its body is no {kind}: {error!r}"))
 
     def withheld(self) -> Iterator[Finding]:
-        """What is gone, and no entry says why."""
-        for seq in self._bare:
-            if seq not in self._expired:
-                yield Finding("withheld", seq, "its content is gone, and no expiry entry says why")
+        """Personal texts that are gone, and no entry says why."""
         for seq, subject in self.private.gone:
             if subject not in self.erased:
                 yield Finding("withheld", seq, "its personal texts are gone, and no erasure entry says why")
 
 
-_READ = (*RECORDS, *(EntryKind.CONFIGURATION, EntryKind.INGEST, EntryKind.EXPIRY, EntryKind.ERASURE))
+_READ = (*RECORDS, *(EntryKind.CONFIGURATION, EntryKind.INGEST, EntryKind.ERASURE))
 
 
 class _Private:

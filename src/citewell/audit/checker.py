@@ -3,7 +3,8 @@ writer.
 
 In: a log (a SQLite file, or an export), the public key, and any checkpoints kept outside. Out: a
 :class:`CheckReport` whose findings name deeds: edited, deleted, inserted, reordered, duplicated, truncated,
-rolled-back, rewritten, and what is wrong with tree, checkpoint or signature.
+rolled-back, rewritten, withheld, and what is wrong with tree, checkpoint,
+signature or expiry.
 
 Imports the standard library, ``identity``, ``merkle``, and ``cryptography`` for signatures; without that, or
 without a key, it says "signature not checked" and the log does not pass.
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from citewell.audit.expiries import Expiries
 from citewell.audit.merkle import TILE, Frontier
 from citewell.audit.notes import NOT_CHECKED, Checkpoint, Trusted, checkpoints_in, read_checkpoint
 from citewell.audit.tampering import Finding, Row, Standing, derive, explain
@@ -211,12 +213,14 @@ def _walk(
 ) -> tuple[int, bool]:
     """How many entries there are, and whether each is the leaf of its place."""
     size, whole, latest, backward = 0, True, "", 0
+    expiries = Expiries()
     for row in source.entries():
         size += 1
         if row[0] == size <= len(sealed) and derive(row) == sealed[size - 1]:
             if row[1] == _KEY_ENTRY and row[4] is not None:
                 fault = trusted.follow(size, row[4])
                 findings += [Finding("signature", size, fault)] if fault else []
+            expiries.visit(row)
             if visit is not None:
                 visit(row)
         else:
@@ -225,6 +229,7 @@ def _walk(
         latest = max(latest, row[2])
     if backward:
         notes.append(f"{backward} entries are stamped earlier than one before them; the order is that of seq")
+    findings += expiries.findings()
     return size, whole and size == len(sealed)
 
 

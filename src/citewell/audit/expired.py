@@ -7,10 +7,13 @@ something may be taken out.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import msgspec
 
 from citewell.audit.database import Rows
 from citewell.audit.entries import EntryKind
+from citewell.audit.expiries import entries_named
 from citewell.audit.profiles import Profile
 
 
@@ -20,8 +23,10 @@ def profiles_kept(rows: Rows) -> dict[int, Profile]:
     for (text,) in rows.execute(
         "SELECT body FROM entries WHERE kind = ? AND body IS NOT NULL ORDER BY seq", (EntryKind.EXPIRY.value,)
     ).fetchall():
-        body = msgspec.json.decode(text)
-        profiles = [msgspec.convert(profile, Profile) for profile in body["profiles"]]
-        for seq, number in body["records"]:
-            found[seq] = profiles[number]
+        # What is no expiry hides nothing and stops no question: `check` names it.
+        with suppress(ValueError, LookupError, TypeError):
+            body = msgspec.json.decode(text)
+            entries_named(body)
+            profiles = [msgspec.convert(profile, Profile) for profile in body["profiles"]]
+            found |= {seq: profiles[number] for seq, number in body["records"]}
     return found

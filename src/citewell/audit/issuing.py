@@ -112,6 +112,8 @@ def _issuer(log: Log, note: str) -> str:
     """The public keys that signed ``note``, one a line: the log's own, or those it handed over from."""
     known = {key.split("+")[1]: key for key in log.keys.published().split() if key.count("+") >= 2}
     for entry in log.entries(EntryKind.KEY):
+        if entry.body is None:
+            continue
         body = log.body(entry)
         known |= {key.split("+")[1]: key for key in (body["old"], body["new"]) if key}
     signed = [identity.hex() for _, identity, _ in read_checkpoint(note).signatures]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from citewell.audit.entries import RECORDS, EntryKind
+from citewell.audit.expiries import CLASSES, entries_named
 from citewell.audit.following import follow
 from citewell.audit.holds import Holding
 from citewell.audit.postings import Postings
@@ -28,15 +29,6 @@ from citewell.core.records import Record
 if TYPE_CHECKING:
     from citewell.audit.log import Log
 
-CLASSES: Mapping[str, tuple[EntryKind, ...]] = {
-    "answers": (EntryKind.ANSWER,),
-    "errors": (EntryKind.ERROR,),
-    "reads": (EntryKind.READ,),
-    "feedback": (EntryKind.FEEDBACK, EntryKind.EVALUATION),
-    "notices": (EntryKind.NOTICE, EntryKind.RECHECK, EntryKind.RECALL),
-}
-"""What belongs together. Kinds in no class (ingest, configuration, keys, holds, erasure, expiry) are what the
-log is checked by, and stay."""
 _BATCH = 1_000
 DONE = "done"
 
@@ -108,13 +100,13 @@ def expire(
     )
 
 
-def _due(log: Log, kinds: Sequence[EntryKind], before: str, after: int) -> list[_Row]:
+def _due(log: Log, kinds: Sequence[str], before: str, after: int) -> list[_Row]:
     among = ", ".join("?" * len(kinds))
     with log.database.reading() as rows:
         found = rows.execute(
             "SELECT seq, kind, timestamp, subject, body FROM entries WHERE seq > ? AND body IS NOT NULL"
             f" AND kind IN ({among}) AND timestamp < ? ORDER BY seq LIMIT {_BATCH}",
-            (after, *(kind.value for kind in kinds), before),
+            (after, *kinds, before),
         ).fetchall()
     return [
         _Row(seq=seq, kind=kind, timestamp=timestamp, subject=subject, body=msgspec.json.decode(body))
@@ -156,13 +148,13 @@ def _finish(log: Log, postings: Postings, forget: Forget | None) -> None:
         if body.get("outcome") == DONE:
             for seq in body.get("finished", ()):
                 left.pop(seq, None)
-        else:
+        elif _is_expiry(body):
             left[entry.seq] = body
     finished: list[int] = []
     requests: list[str] = []
     feedback: list[str] = []
     for seq, body in left.items():
-        among = ", ".join(map(str, body["entries"]))
+        among = ", ".join(map(str, entries_named(body)))
         with log.database.reading() as rows:
             # What still has its content is another run's, which is about to take it; or due again, or held.
             still = f"SELECT 1 FROM entries WHERE body IS NOT NULL AND seq IN ({among}) LIMIT 1"
@@ -179,6 +171,15 @@ def _finish(log: Log, postings: Postings, forget: Forget | None) -> None:
     postings.database.overwrite()
     mark = {"entries": [], "profiles": [], "records": [], "outcome": DONE, "finished": finished}
     log.note(EntryKind.EXPIRY, mark)
+
+
+def _is_expiry(body: dict[str, Any]) -> bool:
+    """What is none stays where it is, for `check` to name."""
+    try:
+        entries_named(body)
+    except ValueError:
+        return False
+    return True
 
 
 def _keyed(facts: Mapping[int, Facts]) -> list[tuple[int, int, int]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
@@ -204,16 +205,22 @@ def handovers(rows: Rows) -> list[Handover]:
     found = rows.execute(
         f"SELECT seq, body FROM entries WHERE {only(EntryKind.KEY)} AND body IS NOT NULL ORDER BY seq"
     ).fetchall()
-    bodies = [(seq, msgspec.json.decode(body)) for seq, body in found]
-    return [Handover(seq, str(body["old"]), str(body["new"])) for seq, body in bodies]
+    changes = []
+    for seq, body in found:
+        # What is none retires no key; `check` names it.
+        with suppress(ValueError, LookupError, TypeError):
+            said = msgspec.json.decode(body)
+            changes.append(Handover(seq, str(said["old"]), str(said["new"])))
+    return changes
 
 
 def _named(rows: Rows) -> str:
-    """The public key that the last handover put in force; "" before the first."""
+    """The public key that the last handover put in force; "" before the first, and where its content is
+    gone: then the newest checkpoint tells whose key it is."""
     row = rows.execute(
         f"SELECT body FROM entries WHERE {only(EntryKind.KEY)} ORDER BY seq DESC LIMIT 1"
     ).fetchone()
-    return str(msgspec.json.decode(row[0])["new"]) if row is not None else ""
+    return str(msgspec.json.decode(row[0])["new"]) if row is not None and row[0] is not None else ""
 
 
 def _key_entry(timestamp: str, old: str, new: str, signature: str, reason: str) -> Sealed:

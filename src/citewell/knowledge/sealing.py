@@ -36,7 +36,7 @@ def seal_configuration(log: Log, config: Config) -> None:
     operation = config.operation(log.keys.blind)
     for kind, body in ((EntryKind.CONFIGURATION, settings), (EntryKind.OPERATION, operation)):
         last = log.latest(kind)
-        if last is None or canonical_json(log.body(last)) != canonical_json(body):
+        if last is None or last.body is None or canonical_json(log.body(last)) != canonical_json(body):
             log.note(kind, body)
 
 
@@ -47,6 +47,7 @@ def seal_ingest(
     named = {
         (source["document_id"], source["version"])
         for entry in log.entries(EntryKind.INGEST)
+        if entry.body is not None
         for source in log.body(entry)["documents"]
     }
     fresh = [entry for entry in evidence.catalogue() if (entry.document_id, entry.version) not in named]

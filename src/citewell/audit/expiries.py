@@ -1,0 +1,86 @@
+"""What may expire, and whether the log's expiry entries keep to it.
+
+In: the sound entries of a log, in order. Out: findings: an expiry that names what may not expire, content
+that is gone and no expiry says why. Part of the checker: standard library only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from citewell.audit.tampering import Finding, Row
+
+CLASSES: Mapping[str, tuple[str, ...]] = {
+    "answers": ("answer",),
+    "errors": ("error",),
+    "reads": ("read",),
+    "feedback": ("feedback", "evaluation"),
+    "notices": ("notice", "recheck", "recall"),
+}
+"""What belongs together. Kinds in no class (ingest, configuration, keys, holds, erasure, expiry) are what the
+log is checked by, and stay."""
+_MAY_EXPIRE = tuple(kind for kinds in CLASSES.values() for kind in kinds)
+_EXPIRY, _MOST = "expiry", "answer"
+
+
+def entries_named(body: Any) -> list[int]:
+    """The entries whose content an expiry says is gone. Raises ValueError for a body that is no expiry."""
+    named = body.get("entries") if isinstance(body, dict) else None
+    records = body.get("records") if isinstance(body, dict) else None
+    if not isinstance(named, list) or not isinstance(records, list):
+        raise ValueError("it names no entries")
+    if not all(type(seq) is int for seq in named):
+        raise ValueError("what it names are not all entries")
+    known = set(named)
+    if not all(isinstance(pair, list) and len(pair) == 2 and pair[0] in known for pair in records):
+        raise ValueError("it keeps profiles of other entries than it names")
+    return named
+
+
+class Expiries:
+    """Shown every sound entry in order, then asked what is wrong."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[int, str] = {}
+        """Of all but answers, which are most of a log."""
+        self._named: set[int] = set()
+        self._bare: list[int] = []
+        self._wrong: list[Finding] = []
+
+    def visit(self, row: Row) -> None:
+        seq, kind, _, _, text, _ = row
+        if kind != _MOST:
+            self._kinds[seq] = kind
+        if text is None:
+            self._bare.append(seq)
+        elif kind == _EXPIRY:
+            try:
+                body = json.loads(text)
+                named = entries_named(body)
+                fault = next(self._faults(seq, str(body.get("class", "")), named), "")
+                self._named.update(named)
+            except (ValueError, TypeError, RecursionError) as error:
+                fault = str(error)
+            if fault:
+                self._wrong.append(Finding(_EXPIRY, seq, fault))
+
+    def findings(self) -> Iterator[Finding]:
+        yield from self._wrong
+        for seq in self._bare:
+            kind = self._kinds.get(seq, _MOST)
+            if kind not in _MAY_EXPIRE:
+                yield Finding("withheld", seq, f"its content is gone, and {kind} never expires")
+            elif seq not in self._named:
+                yield Finding("withheld", seq, "its content is gone, and no expiry entry says why")
+
+    def _faults(self, seq: int, name: str, named: list[int]) -> Iterator[str]:
+        for entry in named:
+            kind = self._kinds.get(entry, _MOST)
+            if not 0 < entry < seq:
+                yield f"it names entry {entry}, which was not there yet"
+            elif kind not in _MAY_EXPIRE:
+                yield f"it names entry {entry}: {kind}, which never expires"
+            elif kind not in CLASSES.get(name, _MAY_EXPIRE):
+                yield f"it names entry {entry} among {name}: {kind}"
