@@ -21,8 +21,9 @@ from citewell.audit.rederiving import ANEW, differing
 from citewell.audit.tampering import Finding
 from citewell.core.access import Caller, Role
 from citewell.core.environment import environment
-from citewell.core.errors import CitewellError, LogError
+from citewell.core.errors import CitewellError, EvidenceError, LogError
 from citewell.knowledge.assembly import AUDIT_FILE, TABLES_FILE, Assembly
+from citewell.knowledge.catalogue import CATALOGUE, differences, ingest_under_way
 from citewell.knowledge.sealing import prompt_hashes
 from citewell.knowledge.visibility import Seeing
 
@@ -133,14 +134,33 @@ class LogKeeping:
             key=key,
         )
         findings, missed = self._tables_differ(log, report)
+        documents, notes, unread = self._documents_differ(log, report, evidence)
         index, unseen = self._index_differs(evidence)
-        found = tuple(sorted({*report.findings, *findings, *index}, key=lambda one: (one.seq, one.kind)))
-        skipped = (
-            *report.skipped,
-            *([f"tables for questions not looked at: {missed}"] if missed else ()),
-            *([f"index not looked at: {unseen}"] if unseen else ()),
+        found = {*report.findings, *findings, *documents, *index}
+        skipped = [f"tables for questions not looked at: {missed}"] if missed else []
+        skipped += [f"the catalogue of documents not looked at: {unread}"] if unread else []
+        skipped += [f"index not looked at: {unseen}"] if unseen else []
+        whole = replace(
+            report,
+            ok=not found,
+            findings=tuple(sorted(found, key=lambda one: (one.seq, one.kind))),
+            skipped=(*report.skipped, *skipped),
+            notes=(*report.notes, *notes),
         )
-        return self._without_names(replace(report, ok=not found, findings=found, skipped=skipped))
+        return self._without_names(whole)
+
+    def _documents_differ(
+        self, log: Log, report: CheckReport, evidence: SqliteEvidence
+    ) -> tuple[list[Finding], list[str], str]:
+        """Findings in the catalogue of documents, notes; and why nothing was looked at, "" where it was."""
+        if any(found.kind not in _BESIDE for found in report.findings):
+            return [], [], "the log it is compared with is not sound"
+        if ingest_under_way(self._parts.home):
+            return [], [], "an ingest is under way"
+        try:
+            return *differences(log, evidence), ""
+        except (EvidenceError, ValueError) as error:
+            return [Finding(CATALOGUE, 0, f"it cannot be read: {error}")], [], ""
 
     def _tables_differ(self, log: Log, report: CheckReport) -> tuple[list[Finding], str]:
         """Findings in the tables for questions; and why nothing was looked at, "" where it was."""
@@ -168,6 +188,8 @@ class LogKeeping:
             return [], "there is none"
         if not os.access(home / "index", os.W_OK):
             return [], "it can only be opened where it can be written"
+        if ingest_under_way(home):
+            return [], "an ingest is under way"
         try:
             found = list(index_findings(self._parts.index, evidence, self._parts.config.chunking))
         except CitewellError as error:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from citewell.audit.entries import EntryKind
 from citewell.core.config import Config, Writer
 from citewell.core.environment import environment
-from citewell.core.identity import canonical_json
+from citewell.core.identity import canonical_json, plain
 
 if TYPE_CHECKING:
     from citewell.audit import Log
@@ -43,17 +43,31 @@ def seal_configuration(log: Log, config: Config) -> None:
 def seal_ingest(
     log: Log, evidence: SqliteEvidence, report: IngestReport, paths: Sequence[str | Path]
 ) -> None:
-    """Commits to the text of every version that no entry names yet, also those of a killed run."""
-    named = {
-        (source["document_id"], source["version"])
-        for entry in log.entries(EntryKind.INGEST)
-        if entry.body is not None
-        for source in log.body(entry)["documents"]
-    }
-    fresh = [entry for entry in evidence.catalogue() if (entry.document_id, entry.version) not in named]
+    """Commits to every version that no entry names yet, also those of a killed run, and to who may see what
+    this run changed."""
+    # Imported on first use: `import citewell` needs none of it.
+    from citewell.documents.evidence.catalogue import WITHDRAWN
+    from citewell.documents.ingesting import FAILED, GONE
+    from citewell.knowledge.catalogue import Sealed, head_of
+
+    known, catalogue = Sealed(log), evidence.catalogue()
+    fresh = [entry for entry in catalogue if (entry.document_id, entry.version) not in known.versions]
     changed = [outcome for outcome in report.files if outcome.status not in ("unchanged", "skipped")]
-    if not fresh and not changed:
+    touched = {entry.document_id for entry in fresh} | {
+        outcome.document_id for outcome in changed if outcome.status != FAILED
+    }
+    # An ingest that was killed withdrew what was gone, and came to no entry of it.
+    touched |= {
+        entry.document_id
+        for entry in catalogue
+        if (entry.state, entry.reason) == (WITHDRAWN, GONE)
+        and entry.document_id in known.heads
+        and not known.heads[entry.document_id].withdrawn
+    }
+    heads = [plain(head_of(entry)) for entry in catalogue if entry.document_id in touched]
+    if not fresh and not changed and not heads:
         return
+    ours = {outcome.document_id for outcome in changed}
     sources = (evidence.get(entry.version, entry.document_id) for entry in fresh)
     documents = [
         {
@@ -61,6 +75,7 @@ def seal_ingest(
             "version": source.version,
             "text_hash": source.text_hash,
             "reader": source.reader,
+            "record_hash": evidence.record_hash(source.version, source.document_id),
         }
         for source in sources
     ]
@@ -78,6 +93,8 @@ def seal_ingest(
         "paths": [_told(path) for path in paths],
         "index_version": report.index_version,
         "documents": documents,
+        "heads": heads,
+        "recovered": [entry.document_id for entry in fresh if entry.document_id not in ours],
         "outcomes": outcomes,
         "skipped": dict(Counter(outcome.message for outcome in report.skipped)),
     }

@@ -30,6 +30,17 @@ class CatalogueEntry(Record, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class StoredVersion(Record, frozen=True, kw_only=True):
+    """One version as it stands in the store: ``hash`` of all that is stored of it, "" once it was erased;
+    ``fault`` says what of the row does not fit that."""
+
+    document_id: str
+    version: str
+    caller_supplied: bool
+    hash: str
+    fault: str = ""
+
+
 def check_text(document: Document) -> Document:
     """The document, if its text is the text that was hashed. Raises EvidenceError."""
     found = hash_text(document.text)

@@ -20,6 +20,7 @@ from types import TracebackType
 import msgspec
 
 from citewell.core.errors import EvidenceError
+from citewell.core.identity import hash_bytes
 from citewell.core.records import Document
 from citewell.core.wal import empty_wal, open_wal
 from citewell.documents.evidence.catalogue import (
@@ -27,6 +28,7 @@ from citewell.documents.evidence.catalogue import (
     STORED,
     WITHDRAWN,
     CatalogueEntry,
+    StoredVersion,
     absent,
     check_text,
     refuse_second_text,
@@ -163,6 +165,31 @@ class SqliteEvidence:
             values |= {"acl": _strings(values["acl"]), "tags": _strings(values["tags"])}
             entries.append(CatalogueEntry(**values))
         return entries
+
+    def record_hash(self, version: str, document_id: str) -> str:
+        """Of all that is stored of a version, title and tables too; "" once it was erased."""
+        with self._reading() as connection:
+            row = connection.execute(
+                "SELECT body FROM versions WHERE document_id = ? AND version = ?", (document_id, version)
+            ).fetchone()
+        if row is None:
+            raise absent(version, document_id)
+        return _record_hash(document_id, version, row[0])
+
+    def inspect(self) -> Iterator[StoredVersion]:
+        """Every version, oldest first, callers' texts too. What was changed by hand is told, not raised."""
+        seq = 0
+        while True:
+            with self._reading() as connection:
+                rows = connection.execute(
+                    "SELECT seq, document_id, version, text_hash, caller_supplied, title, uri, body"
+                    " FROM versions WHERE seq > ? ORDER BY seq LIMIT 20",
+                    (seq,),
+                ).fetchall()
+            if not rows:
+                return
+            yield from (_inspected(*row[1:]) for row in rows)
+            seq = rows[-1][0]
 
     def access(self, document_ids: Iterable[str]) -> dict[str, tuple[str, ...] | None]:
         """Today's access list of each of these that is stored; None for a text that a caller handed in."""
@@ -329,6 +356,44 @@ def _strings(packed: str) -> tuple[str, ...]:
     return msgspec.json.decode(packed, type=tuple[str, ...])
 
 
+def _record_hash(document_id: str, version: str, body: bytes | None) -> str:
+    if body is None:
+        return ""
+    try:
+        return hash_bytes(zlib.decompress(body))
+    except zlib.error as error:
+        raise _unreadable(document_id, version, error) from error
+
+
+def _inspected(
+    document_id: str, version: str, text_hash: str, supplied: int, title: str, uri: str, body: bytes | None
+) -> StoredVersion:
+    digest = fault = ""
+    if body is not None:
+        # A text that cannot be read is told by whoever reads it.
+        with contextlib.suppress(EvidenceError):
+            document = _unpacked(version, document_id, text_hash, body)
+            digest = _record_hash(document_id, version, body)
+            row = (title, uri, bool(supplied))
+            stored = (
+                document.title.value if document.title else "",
+                document.uri,
+                document.caller_supplied,
+            )
+            if row != stored:
+                fault = "its title, address or kind in the catalogue is not the stored document's"
+    return StoredVersion(
+        document_id=document_id, version=version, caller_supplied=bool(supplied), hash=digest, fault=fault
+    )
+
+
+def _unreadable(document_id: str, version: str, error: Exception) -> EvidenceError:
+    return EvidenceError(
+        f"the stored body of {document_id} {version} cannot be read: {error}",
+        hint="the evidence was changed after it was stored: restore it from a backup",
+    )
+
+
 def _unpacked(version: str, document_id: str, text_hash: str, body: bytes | None) -> Document:
     if body is None:
         raise EvidenceError(
@@ -338,10 +403,7 @@ def _unpacked(version: str, document_id: str, text_hash: str, body: bytes | None
     try:
         document = msgspec.msgpack.decode(zlib.decompress(body), type=Document)
     except (zlib.error, msgspec.DecodeError) as error:
-        raise EvidenceError(
-            f"the stored body of {document_id} {version} cannot be read: {error}",
-            hint="the evidence was changed after it was stored: restore it from a backup",
-        ) from error
+        raise _unreadable(document_id, version, error) from error
     if (document.document_id, document.version, document.text_hash) != (document_id, version, text_hash):
         raise EvidenceError(
             f"the stored body of {document_id} {version} belongs to another version",

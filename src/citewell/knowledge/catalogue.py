@@ -1,0 +1,183 @@
+"""What the log says of each document, and whether the evidence catalogue still says the same.
+
+In: a sound log, the evidence. Out: findings: a document that no entry brought in, one whose title, date,
+access list, tags, withdrawal or current version is not what the entries left it with. An entry from before
+these were sealed says less, and what no entry says is not compared. Knows nothing about the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from citewell.audit.bodies import ERASED, KEY_MISSING
+from citewell.audit.entries import EntryKind
+from citewell.audit.tampering import Finding
+from citewell.core.records import Record
+from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
+from citewell.documents.ingesting import ADDED, UPDATED
+
+if TYPE_CHECKING:
+    from citewell.audit import Log
+    from citewell.documents.evidence.sqlite import SqliteEvidence
+
+CATALOGUE = "catalogue"
+"""The kind of these findings."""
+_NAMED = 5
+"""Documents that one finding names; of the others it says how many."""
+
+
+class Head(Record, frozen=True, kw_only=True):
+    """What can change of a document, as an ingest entry seals it."""
+
+    document_id: str
+    version: str
+    withdrawn: bool
+    acl: tuple[str, ...]
+    tags: tuple[str, ...]
+
+
+def head_of(entry: CatalogueEntry) -> Head:
+    return Head(
+        document_id=entry.document_id,
+        version=entry.version,
+        withdrawn=entry.state == WITHDRAWN,
+        acl=tuple(sorted(entry.acl)),
+        tags=tuple(sorted(entry.tags)),
+    )
+
+
+@dataclass
+class _Expected:
+    """What entries say of one document, the last of them ``seq``; None where they do not say."""
+
+    seq: int = 0
+    version: str | None = None
+    withdrawn: bool | None = None
+    acl: tuple[str, ...] | None = None
+    tags: tuple[str, ...] | None = None
+
+
+class Sealed:
+    """What the entries of a log say of its documents."""
+
+    def __init__(self, log: Log) -> None:
+        self.versions: dict[tuple[str, str], tuple[int, str]] = {}
+        """The entry that committed to a version, and the hash of what was stored of it."""
+        self.heads: dict[str, _Expected] = {}
+        self.recovered: list[tuple[int, int]] = []
+        kinds = (EntryKind.INGEST, EntryKind.WITHDRAWAL, EntryKind.SHARE)
+        entries = (entry for kind in kinds for entry in log.entries(kind) if entry.body is not None)
+        for entry in sorted(entries, key=lambda entry: entry.seq):
+            body = log.body(entry)
+            if entry.kind == EntryKind.INGEST.value:
+                self._ingest(entry.seq, body)
+            elif entry.kind == EntryKind.WITHDRAWAL.value:
+                self._of(entry.seq, body).withdrawn = True
+            else:
+                self._of(entry.seq, body).acl = _known(body["acl"])
+
+    def _ingest(self, seq: int, body: Mapping[str, Any]) -> None:
+        for source in body.get("documents", ()):
+            key = (source["document_id"], source["version"])
+            self.versions.setdefault(key, (seq, source.get("record_hash", "")))
+            # Which of a document's versions is the current one is said by its head alone.
+            self._of(seq, source).version = None
+        for outcome in body.get("outcomes", ()):
+            if outcome["status"] in (ADDED, UPDATED, WITHDRAWN):
+                expected = self._of(seq, outcome)
+                expected.withdrawn, expected.version = outcome["status"] == WITHDRAWN, None
+        for head in body.get("heads", ()):
+            expected = self._of(seq, head)
+            expected.version, expected.withdrawn = head["version"], head["withdrawn"]
+            expected.acl, expected.tags = tuple(head["acl"]), tuple(head["tags"])
+        if body.get("recovered"):
+            self.recovered.append((seq, len(body["recovered"])))
+
+    def _of(self, seq: int, body: Mapping[str, Any]) -> _Expected:
+        found = self.heads.setdefault(body["document_id"], _Expected())
+        found.seq = seq
+        return found
+
+
+def _known(acl: list[str]) -> tuple[str, ...] | None:
+    """The access list of an entry; None where nobody can read it any more."""
+    return None if {*acl} & {ERASED, KEY_MISSING} else tuple(sorted(acl))
+
+
+def differences(log: Log, evidence: SqliteEvidence) -> tuple[list[Finding], list[str]]:
+    """Findings, and notes of no fault. Raises LogError, EvidenceError."""
+    sealed = Sealed(log)
+    told: dict[int, list[str]] = {}
+    for seq, text in (*_heads(sealed, evidence), *_versions(sealed, evidence)):
+        told.setdefault(seq, []).append(text)
+    findings = [Finding(CATALOGUE, seq, _joined(texts)) for seq, texts in sorted(told.items())]
+    notes = [
+        f"entry {seq} commits to {count} documents that an interrupted ingest, or somebody else, put there"
+        for seq, count in sealed.recovered
+    ]
+    return findings, notes
+
+
+def _heads(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int, str]]:
+    held = {entry.document_id: head_of(entry) for entry in evidence.catalogue()}
+    for document_id, head in held.items():
+        if (document_id, head.version) not in sealed.versions:
+            yield 0, f"{document_id} is in the catalogue, and no ingest entry brought in its version"
+            continue
+        expected = sealed.heads[document_id]
+        for name in ("version", "withdrawn", "acl", "tags"):
+            wanted, found = getattr(expected, name), getattr(head, name)
+            if wanted is not None and wanted != found:
+                yield expected.seq, f"{document_id}: {_WORDS[name]} {_shown(wanted)}, now {_shown(found)}"
+    for document_id, expected in sealed.heads.items():
+        if document_id not in held and any(known[0] == document_id for known in sealed.versions):
+            yield expected.seq, f"{document_id} was brought in, and is not in the catalogue"
+
+
+_WORDS = {
+    "version": "its current version was",
+    "withdrawn": "whether it is withdrawn was",
+    "acl": "its access list was",
+    "tags": "its tags were",
+}
+
+
+def _versions(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int, str]]:
+    for stored in evidence.inspect():
+        key = (stored.document_id, stored.version)
+        seq, digest = sealed.versions.get(key, (0, ""))
+        if not seq and not stored.caller_supplied:
+            yield 0, f"{stored.document_id} {stored.version} is stored, and no ingest entry brought it in"
+        elif stored.fault:
+            yield seq, f"{stored.document_id}: {stored.fault}"
+        elif digest and stored.hash and stored.hash != digest:
+            yield seq, f"{stored.document_id}: what is stored of it (its title, date, tables) was changed"
+
+
+def _shown(value: object) -> str:
+    return ", ".join(value) or "nobody's in particular" if isinstance(value, tuple) else str(value)
+
+
+def _joined(texts: list[str]) -> str:
+    more = f"; and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
+    return "; ".join(dict.fromkeys(texts[:_NAMED])) + more
+
+
+def ingest_under_way(home: Path) -> bool:
+    """Whether somebody is writing documents right now, whose entry comes when they have ended."""
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    for path in home.glob("index/**/writer.lock"):
+        try:
+            with path.open("r+") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            continue
+    return False

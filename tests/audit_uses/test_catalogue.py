@@ -1,0 +1,157 @@
+"""What decides about a document and stands in a table is compared with what the log says of it."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import zlib
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import citewell
+from citewell.audit import CheckReport
+from citewell.audit.entries import EntryKind
+from citewell.core.records import Document
+from citewell.documents.evidence.sqlite import SqliteEvidence
+from citewell.documents.ingesting import IngestReport
+from citewell.knowledge.sealing import seal_ingest
+
+PAPERS = {
+    "leave.md": "---\ntitle: Leave\ndate: 2024-01-05\n---\n\nEverybody has 25 days of leave.\n",
+    "pay.md": "---\ntitle: Pay\ndate: 2024-02-05\n---\n\nWages are paid on the 27th.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which ``pay.md`` had two versions and is shared with hr."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "papers").mkdir()
+    for name, text in PAPERS.items():
+        (folder / "papers" / name).write_text(text)
+    with citewell.open(folder / "home") as kb:
+        kb.ingest(folder / "papers")
+        (folder / "papers" / "pay.md").write_text(PAPERS["pay.md"].replace("27th", "28th"))
+        kb.ingest(folder / "papers")
+        kb.share("papers/pay.md", ["hr"])
+        assert kb.log.check().ok, kb.log.check()
+    return folder
+
+
+@pytest.fixture
+def home(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made / "home", tmp_path / "home"))
+
+
+def change(home: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(home / "evidence.sqlite")) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+def check(home: Path) -> CheckReport:
+    with citewell.open(home) as kb:
+        return kb.log.check()
+
+
+OLDER = "(SELECT version FROM versions WHERE document_id = 'papers/pay.md' ORDER BY seq LIMIT 1)"
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("UPDATE heads SET acl = '[]' WHERE document_id = 'papers/pay.md'", "pay.md: its access list was hr"),
+        (
+            "UPDATE heads SET acl = '[\"x\"]' WHERE document_id = 'papers/leave.md'",
+            "leave.md: its access list",
+        ),
+        ("UPDATE heads SET tags = '[\"x\"]' WHERE document_id = 'papers/leave.md'", "leave.md: its tags"),
+        (
+            "UPDATE heads SET state = 'withdrawn' WHERE document_id = 'papers/leave.md'",
+            "leave.md: whether it is with",
+        ),
+        (
+            f"UPDATE heads SET version = {OLDER} WHERE document_id = 'papers/pay.md'",
+            "pay.md: its current version",
+        ),
+        ("UPDATE versions SET title = 'Fun' WHERE document_id = 'papers/leave.md'", "leave.md: its title"),
+        ("DELETE FROM heads WHERE document_id = 'papers/leave.md'", "leave.md was brought in, and is not"),
+        ("UPDATE heads SET acl = 'x' WHERE document_id = 'papers/leave.md'", "cannot be read"),
+    ],
+    ids=lambda text: text[:60],
+)
+def test_a_change_by_hand_is_named(home: Path, statement: str, said: str) -> None:
+    change(home, statement)
+    report = check(home)
+    assert [finding.kind for finding in report.findings] == ["catalogue"]
+    assert said in report.findings[0].reason
+
+
+def test_another_date_is_named(home: Path) -> None:
+    with SqliteEvidence(home / "evidence.sqlite") as evidence:
+        document = evidence.latest("papers/leave.md")
+    assert document is not None
+    assert document.published_at is not None
+    date = msgspec.structs.replace(document.published_at, value="2030-01-01")
+    body = zlib.compress(msgspec.msgpack.encode(msgspec.structs.replace(document, published_at=date)))
+    change(home, f"UPDATE versions SET body = x'{body.hex()}' WHERE document_id = 'papers/leave.md'")
+    (found,) = check(home).findings
+    assert found.kind == "catalogue"
+    assert "leave.md: what is stored of it (its title, date" in found.reason
+
+
+def smuggled(home: Path) -> Document:
+    with SqliteEvidence(home / "evidence.sqlite") as evidence:
+        document = evidence.latest("papers/leave.md")
+        assert document is not None
+        other = msgspec.structs.replace(document, document_id="bonus.md", acl=(), supersedes="")
+        evidence.put(other)
+        evidence.mark_indexed("bonus.md", other.version)
+    return other
+
+
+def test_a_document_that_no_entry_brought_in_is_named(home: Path) -> None:
+    smuggled(home)
+    (found,) = check(home).findings
+    assert found.kind == "catalogue"
+    assert "bonus.md" in found.reason
+    assert "no ingest entry" in found.reason
+
+
+def test_what_an_ingest_finds_and_did_not_read_itself_is_told(home: Path) -> None:
+    """It may be of an ingest that was killed; or somebody put it there."""
+    smuggled(home)
+    with citewell.open(home) as kb:
+        nothing = IngestReport(files=(), index_version="")
+        seal_ingest(kb.parts.log, kb.parts.evidence, nothing, ())
+        report = kb.log.check()
+    assert report.ok
+    assert any("commits to 1 documents that an interrupted ingest" in note for note in report.notes)
+
+
+def test_what_the_owner_does_is_no_finding(home: Path, made: Path) -> None:
+    with citewell.open(home) as kb:
+        kb.withdraw("papers/leave.md", reason="old")
+        kb.share("papers/pay.md", [])
+        assert kb.log.check().ok
+        kb.ingest(made / "papers" / "leave.md", acl=["board"], tags=["rules"])
+        assert kb.log.check().ok
+        body = kb.parts.log.body(next(reversed(list(kb.parts.log.entries(EntryKind.INGEST)))))
+        assert [head["acl"] for head in body["heads"]] == [["board"]]
+
+
+def test_an_entry_from_before_says_less_and_is_no_finding(home: Path) -> None:
+    """A home of an older Citewell: its ingest entries name versions, and no more."""
+    with citewell.open(home) as kb:
+        log, evidence = kb.parts.log, kb.parts.evidence
+        smuggled(home)
+        document = evidence.latest("bonus.md")
+        assert document is not None
+        source = {"document_id": "bonus.md", "version": document.version, "text_hash": document.text_hash}
+        outcome = {"document_id": "bonus.md", "status": "added", "path": "", "message": "", "hint": ""}
+        log.note(EntryKind.INGEST, {"documents": [source], "outcomes": [outcome]})
+        assert kb.log.check().ok
