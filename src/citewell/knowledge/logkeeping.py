@@ -192,7 +192,7 @@ class LogKeeping:
             return [], "an ingest is under way"
         try:
             found = list(index_findings(self._parts.index, evidence, self._parts.config.chunking))
-        except CitewellError as error:
+        except (CitewellError, ValueError) as error:
             return [], str(error)
         return [Finding("index", 0, f"{one}; {HINT}") for one in found], ""
 
