@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from citewell.core.records import Entailment, Maker, Status
@@ -114,3 +117,13 @@ def test_a_small_count_hides_no_date() -> None:
     premise = "In 2021 the firm opened 5 stores and grew revenue to $5 million."
     claim = "Revenue grew to $5 million in 2022."
     assert denied_numbers(premise, claim, "Annual report 2022", "Annual report 2022")
+
+
+def test_every_check_has_a_row_that_defends_it() -> None:
+    """A check that measurements do not bear out goes: docs/decisions/115."""
+    page = Path(__file__).parents[2] / "docs" / "measurements" / "rules.json"
+    rows = json.loads(page.read_text(encoding="utf-8"))["checks"]
+    assert [name for name in (*OBJECTIONS, "spelling of quantities") if not rows[name]["defended"]] == []
+    for name in OBJECTIONS:
+        assert rows[name]["high"] < 0.5
+        assert rows[name]["right"] > rows[name]["wrong"]
