@@ -1,8 +1,9 @@
 """``python -m citewell.cli.demo``: see it work on documents that we wrote ourselves.
 
-Reads this project's README.md and docs/ into ``.demo``, asks one question that they answer and
-one that they do not, prints both answers, the record of the first and the check of the log. 1 when anything
-of that fails.
+Reads this project's docs/ into ``.demo``, asks one question that they answer and one that they do not,
+prints both answers, the record of the first and the check of the log. Ends with 1 unless the first is
+answered rightly, the second is refused and the log is whole. README.md is not read: it shows what the demo
+prints, and would answer its questions.
 """
 
 from __future__ import annotations
@@ -16,20 +17,21 @@ from typer.testing import CliRunner
 from citewell.cli.program import app
 
 HOME = ".demo"
-ANSWERED = "What is the default relevance threshold?"
-UNANSWERED = "What did Citewell earn in fiscal year 2031?"
+ANSWERED, ANSWER = "What is the default relevance threshold?", "relevance_threshold: 0.7"
+UNANSWERED, ABSTAINED = "What did Citewell earn in fiscal year 2031?", 4
 
 
-def run(*words: str) -> str:
-    """One command as a user would type it, its output printed; what it printed."""
+def run(*words: str, ends: int = 0) -> str:
+    """One command as a user would type it, its output printed; what it printed. Exits where the command ends
+    with another code than ``ends``."""
     print(f"\n$ citewell {shlex.join(words)}", flush=True)
     result = CliRunner().invoke(app, ["--home", HOME, *words])
     print(result.output, end="")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
-    if result.exit_code in (1, 2):
-        sys.exit(f"`citewell {shlex.join(words)}` ended with {result.exit_code}")
     print(f"(exit code {result.exit_code})")
+    if result.exit_code != ends:
+        sys.exit(f"`citewell {shlex.join(words)}` ended with {result.exit_code}, not {ends}")
     return result.output
 
 
@@ -37,9 +39,11 @@ def main() -> None:
     root = Path(__file__).parents[3]
     if not (root / "docs").is_dir():
         sys.exit("the demo reads the project's own documentation: run it in a checkout")
-    run("ingest", str(root / "README.md"), str(root / "docs"))
+    run("ingest", str(root / "docs"))
     answered = run("ask", ANSWERED)
-    run("ask", UNANSWERED)
+    if ANSWER not in answered:
+        sys.exit(f"the answer to {ANSWERED!r} does not say {ANSWER!r}")
+    run("ask", UNANSWERED, ends=ABSTAINED)
     record = next(line.split()[1] for line in answered.splitlines() if line.startswith("record"))
     run("audit", "show", record)
     run("audit", "check")

@@ -45,7 +45,7 @@ def compare(
     if measured:
         columns([("measure", "A", "B", "B - A", "95 % interval", "n", ""), *map(_row, measured)])
         chance = f"about {len(measured) / 20:.1f} of them would seem to differ by chance alone"
-        say(f"\n{len(measured)} measures, each told at 95 % by itself: {chance}")
+        say(f"\n{len(measured)} measures, each with its own 95 % interval: {chance}")
     whole = [one for one in found.times if one.name.endswith("@total")]
     if whole:
         say("\nby the clock, in which two runs of the same differ too:")

@@ -77,7 +77,7 @@ def tell(report: IngestReport, *, quiet: bool = False, name_skipped: bool = Fals
     elif report.skipped and not quiet:
         kinds = Counter(outcome.message.removeprefix("it is ") for outcome in report.skipped)
         told = ", ".join(f"{kind} ({count})" for kind, count in kinds.most_common())
-        aside(f"skipped, for they are no documents: {told}; --skipped names them")
+        aside(f"skipped, not documents: {told}; --skipped lists them")
     if not quiet:
         told = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no files found"
         pages, chunks = (sum(getattr(o, name) for o in report.files) for name in ("pages", "chunks"))

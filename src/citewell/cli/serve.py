@@ -162,6 +162,6 @@ def _span(text: str) -> timedelta | None:
         return None
     shape = re.fullmatch(r"([1-9]\d{0,4})([mhdw])", text)
     if shape is None:
-        raise UsageError(f"{text!r} is no span of time", hint="write 90d, 12h, 4w or never")
+        raise UsageError(f"{text!r} is not a duration", hint="write 90d, 12h, 4w or never")
     units = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
     return timedelta(**{units[shape[2]]: int(shape[1])})

@@ -86,7 +86,7 @@ def load_rules(path: Path) -> tuple[Rule, ...]:
     try:
         tree = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"{path} cannot be read as TOML: {error}", hint="mend it") from error
+        raise UsageError(f"{path} cannot be read as TOML: {error}", hint="correct the TOML") from error
     rules = tree.get("rule")
     if set(tree) != {"rule"} or not isinstance(rules, list) or not rules:
         raise UsageError(f"{path} holds no [[rule]]", hint="docs/evaluation.md has an example")

@@ -288,7 +288,7 @@ class LanceIndex:
                 f"{_SPOKEN.get(key, key)} was {made.get(key)!r}, is {wanted[key]!r}" for key in differing
             )
             raise IndexMismatchError(
-                f"the index at {self.path} was made otherwise ({told})",
+                f"the index at {self.path} was made with other settings ({told})",
                 hint="go back to that configuration, or move that folder away and ingest the documents again",
             )
 

@@ -1,0 +1,31 @@
+"""`make demo` keeps its promise: one question answered rightly, the other refused, the log whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from citewell.cli import demo
+
+
+@pytest.mark.slow
+def test_the_demo_answers_one_question_and_refuses_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    demo.main()
+    printed = capsys.readouterr().out
+    answered, _, refused = printed.partition(demo.UNANSWERED)
+    assert "decision ANSWER" in answered
+    assert "decision ABSTAIN" in refused
+    assert "whole:" in printed
+
+
+def test_a_wrong_answer_ends_the_demo_with_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(demo, "run", lambda *words, ends=0: "record req_1\nThe threshold is 0.9.")
+    with pytest.raises(SystemExit, match="does not say"):
+        demo.main()
