@@ -41,6 +41,7 @@ class EntryKind(StrEnum):
     RECHECK = "recheck"
     RECALL = "recall"
     KEY = "key"
+    ACCESS = "access"
 
 
 COLUMNS = "seq, kind, timestamp, subject, body, body_hash"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,9 +61,16 @@ def check(
     home: HomeOption = None,
 ) -> None:
     """Derive the whole log again; 5 when anything does not fit, each finding named."""
+    from citewell.server.keys import ApiKeys
+
     outside = [_text(path) for path in checkpoint or ()]
     published = _text(key) if key else ""
-    report = open_home(context, home).log.check(outside=outside, key=published)
+    knowledge_base = open_home(context, home)
+    keys = ApiKeys(knowledge_base.home)
+    context.call_on_close(keys.close)
+    # A copy on a read-only disk is checked without them: SQLite wants to write beside them.
+    stored = keys.all() if os.access(knowledge_base.home, os.W_OK) else None
+    report = knowledge_base.log.check(outside=outside, key=published, api_keys=stored)
     if json:
         say_json({"ok": report.ok, "size": report.size, "findings": report.findings})
     else:

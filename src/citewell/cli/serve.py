@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from citewell.cli.home import HomeOption, JsonOption, home_of
+from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
 from citewell.cli.printing import aside, columns, say, say_json
 from citewell.core.errors import CitewellError, UsageError
 
@@ -80,14 +80,17 @@ def create(
 ) -> None:
     """Make a key. It is shown this once and kept as a hash."""
     from citewell.core.access import Role
+    from citewell.knowledge.apikeys import MADE
     from citewell.server.keys import Scope
 
+    knowledge_base = open_home(context, home)
     key, text = _keys(context, home).create(
         user,
         groups=group or (),
         roles=_named(Role, role, "role") or (Role.ASKER,),
         scopes=_named(Scope, scope, "scope"),
         lasts=_span(expires),
+        seal=lambda key: knowledge_base.log.seal_key(key, MADE),
     )
     if json:
         return say_json({"key": text, "about": key})
@@ -127,7 +130,11 @@ def revoke(
     home: HomeOption = None,
 ) -> None:
     """End a key, and the sessions opened with it, now."""
+    from citewell.knowledge.apikeys import REVOKED
+
+    # First it ends: also where the log cannot be written, which is an error then.
     ended = _keys(context, home).revoke(key)
+    open_home(context, home).log.seal_key(ended, REVOKED)
     say(f"{ended.key_id} of {ended.user} has been revoked")
 
 

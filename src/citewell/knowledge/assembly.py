@@ -132,6 +132,7 @@ class Assembly:
     def log(self) -> Log:
         from citewell.audit.log import Log, SqliteLog
         from citewell.audit.schema import migrate
+        from citewell.knowledge.past import refuse_new_log
 
         log: Log
         if self.config.audit.database:
@@ -141,7 +142,9 @@ class Assembly:
             migrate(database)
             log = Log(database, self.keys, clock=self.clock)
         else:
-            log = SqliteLog(self.home / AUDIT_FILE, clock=self.clock, keys=self.keys)
+            path = self.home / AUDIT_FILE
+            refuse_new_log(self.home, path, self.keys.folder, tables=self.home / TABLES_FILE)
+            log = SqliteLog(path, clock=self.clock, keys=self.keys)
         self.publisher = self._publisher(log)
         return log
 

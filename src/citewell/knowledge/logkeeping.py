@@ -22,6 +22,8 @@ from citewell.audit.tampering import Finding
 from citewell.core.access import Caller, Role
 from citewell.core.environment import environment
 from citewell.core.errors import CitewellError, EvidenceError, LogError
+from citewell.knowledge import apikeys
+from citewell.knowledge.apikeys import Key
 from citewell.knowledge.assembly import AUDIT_FILE, TABLES_FILE, Assembly
 from citewell.knowledge.catalogue import CATALOGUE, differences, ingest_under_way
 from citewell.knowledge.sealing import prompt_hashes
@@ -45,19 +47,22 @@ class LogKeeping:
     def __init__(self, parts: Assembly, caller: Caller) -> None:
         self._parts, self._caller = parts, caller
 
-    def check(self, *, outside: Sequence[str] = (), key: str = "") -> CheckReport:
+    def check(
+        self, *, outside: Sequence[str] = (), key: str = "", api_keys: Sequence[Key] | None = None
+    ) -> CheckReport:
         """Derives the log again, with the stored evidence and the prompt files of this release.
 
         ``outside`` are checkpoints that somebody else kept, ``key`` the published keys, one a line (those of
-        the home when empty). Changes nothing, so that a copy on a read-only disk can be checked; on a
-        connection of its own, so that others read meanwhile.
+        the home when empty), ``api_keys`` those that open the server, where they are at hand. Changes
+        nothing, so that a copy on a read-only disk can be checked; on a connection of its own, so that others
+        read meanwhile.
         """
         self._caller.must(Role.AUDITOR, to="check the log")
         self._parts.must_be_there()
         log = self._readonly_log()
         try:
             with self._readable_evidence() as evidence:
-                return self._checked(log, evidence, outside, key)
+                return self._checked(log, evidence, outside, key, api_keys)
         finally:
             log.database.close()
 
@@ -125,7 +130,14 @@ class LogKeeping:
         self._parts.must_be_there()
         return self._parts.log
 
-    def _checked(self, log: Log, evidence: SqliteEvidence, outside: Sequence[str], key: str) -> CheckReport:
+    def _checked(
+        self,
+        log: Log,
+        evidence: SqliteEvidence,
+        outside: Sequence[str],
+        key: str,
+        api_keys: Sequence[Key] | None,
+    ) -> CheckReport:
         report = log.check(
             evidence=evidence,
             prompts=prompt_hashes(),
@@ -136,8 +148,10 @@ class LogKeeping:
         findings, missed = self._tables_differ(log, report)
         documents, notes, unread = self._documents_differ(log, report, evidence)
         index, unseen = self._index_differs(evidence)
-        found = {*report.findings, *findings, *documents, *index}
+        doors = self._keys_differ(log, report, api_keys)
+        found = {*report.findings, *findings, *documents, *index, *doors}
         skipped = [f"tables for questions not looked at: {missed}"] if missed else []
+        skipped += ["the server's keys not looked at: none at hand"] if api_keys is None else []
         skipped += [f"the catalogue of documents not looked at: {unread}"] if unread else []
         skipped += [f"index not looked at: {unseen}"] if unseen else []
         whole = replace(
@@ -148,6 +162,14 @@ class LogKeeping:
             notes=(*report.notes, *notes),
         )
         return self._without_names(whole)
+
+    def _keys_differ(self, log: Log, report: CheckReport, keys: Sequence[Key] | None) -> list[Finding]:
+        sound = all(found.kind in _BESIDE for found in report.findings)
+        return list(apikeys.differences(log, keys)) if sound and keys is not None else []
+
+    def seal_key(self, key: Key, outcome: str) -> None:
+        """An entry of a key of the server that is made or revoked."""
+        apikeys.seal_key(self._log(Role.ADMIN, to="make and revoke keys"), key, outcome)
 
     def _documents_differ(
         self, log: Log, report: CheckReport, evidence: SqliteEvidence

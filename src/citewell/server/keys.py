@@ -14,7 +14,7 @@ import re
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -84,8 +84,10 @@ class ApiKeys:
         roles: Sequence[Role] = (Role.ASKER,),
         scopes: Sequence[Scope] = (),
         lasts: timedelta | None = None,
+        seal: Callable[[ApiKey], object] | None = None,
     ) -> tuple[ApiKey, str]:
-        """A new key and its text, which nobody can show again. Raises UsageError without a user."""
+        """A new key and its text, which nobody can show again. ``seal`` is told of it before it opens
+        anything. Raises UsageError without a user, and what ``seal`` raises: then there is no key."""
         if not user.strip():
             raise UsageError("a key belongs to somebody", hint="name them: --user U")
         now = self.clock.now()
@@ -100,6 +102,8 @@ class ApiKeys:
         )
         text = f"{PREFIX}{key.key_id}_{secrets.token_urlsafe(32)}"
         salt = secrets.token_bytes(16)
+        if seal is not None:
+            seal(key)
         with self._using() as connection:
             connection.execute(
                 "INSERT INTO keys(key_id, salt, hash, body) VALUES(?, ?, ?, ?)",

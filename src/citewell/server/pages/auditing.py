@@ -27,6 +27,7 @@ from citewell.server.pages.here import Here, Inside, Posting, Reading
 from citewell.server.pages.rendering import address, page
 from citewell.server.pages.words import bars, state_of
 from citewell.server.problems import looking_up
+from citewell.server.site import site
 
 router = APIRouter(include_in_schema=False, route_class=Inside)
 
@@ -129,7 +130,7 @@ def _integrity(reading: Here, checked: bool = False) -> Response:
         "integrity.html",
         caller=reading.caller,
         checkpoint=reading.kb.log.checkpoint(),
-        report=reading.kb.log.check() if checked else None,
+        report=reading.kb.log.check(api_keys=site(reading.request).keys.all()) if checked else None,
     )
 
 

@@ -1,0 +1,54 @@
+"""Whether a home had a log before: then a new one does not begin in silence in its place.
+
+In: a home's folder and the folder of its keys. Out: nothing, or a LogError that names what is left of the
+past. Knows nothing about entries.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+
+from citewell.audit.keys import NEXT, PUBLISHED, SIGNING
+from citewell.core.errors import LogError
+
+_HINT = (
+    "restore the log from its backup; a new one begins in a new home (keep this one: it shows what was there)"
+)
+
+
+def refuse_new_log(home: Path, log: Path, keys: Path, *, tables: Path) -> None:
+    """Raises LogError for a ``log`` that is not there, or empty, in a home that had one: its signing key, the
+    tables for questions or documents are left of it."""
+    there = log.exists()
+    left = [path.name for path in (keys / SIGNING, keys / NEXT, keys / PUBLISHED, tables) if path.exists()]
+    if _has_documents(home / "evidence.sqlite") and (not there or _is_empty(log)):
+        left.append("documents")
+    elif there:
+        return
+    if left:
+        gone = "is empty" if there else "is gone"
+        raise LogError(
+            f"the audit log {log} {gone}, and this home had one: {', '.join(left)} are left of it", hint=_HINT
+        )
+
+
+def _has_documents(path: Path) -> bool:
+    return _first(path, "SELECT 1 FROM versions WHERE caller_supplied = 0 LIMIT 1") is not None
+
+
+def _is_empty(log: Path) -> bool:
+    return _first(log, "SELECT 1 FROM entries LIMIT 1") is None
+
+
+def _first(path: Path, statement: str) -> object:
+    """The first row; None where there is none, or what is there is no such file: whoever opens it says so."""
+    if not path.is_file():
+        return None
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as rows,
+    ):
+        return rows.execute(statement).fetchone()
+    return None
