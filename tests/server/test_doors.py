@@ -6,11 +6,12 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from fastapi import Request, Response
 from fastapi.testclient import TestClient
@@ -210,6 +211,47 @@ def test_last_use_is_kept_and_not_at_every_request(tmp_path: Path) -> None:
     keys.close()
 
 
+def test_a_revocation_is_not_lost_to_a_use_at_the_same_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Held()
+    server, command = ApiKeys(tmp_path, clock), ApiKeys(tmp_path, clock)
+    made, text = server.create("alice")
+    now = clock.now
+
+    def meanwhile() -> datetime:
+        # The key was read and found in force; now somebody revokes it, and then its use is written.
+        monkeypatch.setattr(clock, "now", now)
+        command.revoke(made.key_id)
+        return now()
+
+    monkeypatch.setattr(clock, "now", meanwhile)
+    assert server.check(text)
+    assert server.check(text) is None
+    assert command.all()[0].revoked_at
+    assert command.all()[0].last_used_at
+    for keys in (server, command):
+        keys.close()
+
+
+def test_a_key_that_was_revoked_before_there_was_a_column_for_it_stays_so(tmp_path: Path) -> None:
+    clock = Held()
+    keys = ApiKeys(tmp_path, clock)
+    made, text = keys.create("alice")
+    keys.close()
+    body = msgspec.json.encode(msgspec.structs.replace(made, revoked_at="2026-01-01T00:00:00.000000Z"))
+    with closing(sqlite3.connect(tmp_path / "access.sqlite")) as file:
+        file.execute("UPDATE keys SET body = ?", (body,))
+        file.execute("ALTER TABLE keys DROP COLUMN revoked_at")
+        file.execute("ALTER TABLE keys DROP COLUMN last_used_at")
+        file.commit()
+    again = ApiKeys(tmp_path, clock)
+    assert again.check(text) is None
+    _, other = again.create("bob")
+    assert again.check(other)
+    again.close()
+
+
 def test_a_scope_narrows_a_key(client: TestClient, keys: Any) -> None:
     headers = keys("robot", scopes=[Scope.VERIFY])
     line = {"answer": "The sky is blue.", "sources": ["The sky is blue."]}
@@ -307,6 +349,19 @@ def test_a_session_needs_the_forms_token_to_act(client: TestClient, keys: Any) -
     assert client.post("/v1/ask", json=QUESTION, headers={"X-CSRF-Token": token}).status_code == 200
     keys.store.revoke(keys.store.all()[0].key_id)
     assert client.get("/v1/documents").status_code == 401
+
+
+def test_a_session_ends_on_the_server_when_its_browser_signs_out(client: TestClient, keys: Any) -> None:
+    key = keys("alice")["Authorization"].removeprefix("Bearer ")
+    token = signed_in(client, key)
+    kept = {"Cookie": f"citewell_session={client.cookies['citewell_session']}"}
+    client.cookies.clear()
+    assert client.get("/v1/documents", headers=kept).status_code == 200
+    answer = client.post("/logout", data={"csrf": token}, headers=kept, follow_redirects=False)
+    assert answer.status_code == 303
+    assert client.get("/v1/documents", headers=kept).status_code == 401
+    signed_in(client, key)
+    assert client.get("/v1/documents").status_code == 200
 
 
 def test_a_changed_or_foreign_cookie_is_nobody(client: TestClient, keys: Any) -> None:

@@ -102,7 +102,11 @@ def sign_in(request: Request, response: Response, key: str) -> Caller | None:
 
 
 def sign_out(request: Request, response: Response) -> None:
-    """Ends the session in this browser."""
+    """Ends the session, also for whoever kept a copy of its cookie."""
+    here = site(request)
+    session = _session(request, here)
+    if session is not None:
+        here.keys.end_session(session.nonce, session.ends)
     response.delete_cookie(sessions.COOKIE, httponly=True, samesite="lax")
 
 
@@ -165,7 +169,8 @@ def _holder(request: Request, here: Site, token: str) -> Caller | None:
 
 def _session(request: HTTPConnection, here: Site) -> sessions.Session | None:
     cookie = request.cookies.get(sessions.COOKIE)
-    return sessions.read(here.keys.secret(), cookie, here.keys.clock.now()) if cookie else None
+    found = sessions.read(here.keys.secret(), cookie, here.keys.clock.now()) if cookie else None
+    return None if found is None or here.keys.has_ended(found.nonce) else found
 
 
 def _passed_on(request: HTTPConnection) -> bool:

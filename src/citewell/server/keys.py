@@ -118,11 +118,11 @@ class ApiKeys:
             return None
         with self._using() as connection:
             row = connection.execute(
-                "SELECT salt, hash, body FROM keys WHERE key_id = ?", (shape[1],)
+                "SELECT salt, hash, body, revoked_at, last_used_at FROM keys WHERE key_id = ?", (shape[1],)
             ).fetchone()
         if row is None or not hmac.compare_digest(_hash(row[0], text), row[1]):
             return None
-        return self._in_force(msgspec.json.decode(row[2], type=ApiKey))
+        return self._in_force(_key(*row[2:]))
 
     def holder(self, key_id: str) -> ApiKey | None:
         """The key that a session was opened with, while it is in force."""
@@ -134,8 +134,10 @@ class ApiKeys:
         if not self.path.is_file():
             return []
         with self._using() as connection:
-            rows = connection.execute("SELECT body FROM keys ORDER BY number").fetchall()
-        return [msgspec.json.decode(body, type=ApiKey) for (body,) in rows]
+            rows = connection.execute(
+                "SELECT body, revoked_at, last_used_at FROM keys ORDER BY number"
+            ).fetchall()
+        return [_key(*row) for row in rows]
 
     def any(self) -> bool:
         """Whether a key was ever made: one that was revoked does not open the home to everybody."""
@@ -145,13 +147,18 @@ class ApiKeys:
             return connection.execute("SELECT 1 FROM keys LIMIT 1").fetchone() is not None
 
     def revoke(self, key_id: str) -> ApiKey:
-        """Raises UsageError for a key that is not there."""
+        """For good: nothing else writes that column. Raises UsageError for a key that is not there."""
         found = next((key for key in self.all() if key.key_id == key_id), None)
         if found is None:
             raise UsageError(f"no key {key_id!r}", hint="`citewell keys list` names them")
         if found.revoked_at:
             return found
-        return self._replace(found, revoked_at=written(self.clock.now()))
+        now = written(self.clock.now())
+        with self._using() as connection:
+            connection.execute(
+                "UPDATE keys SET revoked_at = ? WHERE key_id = ? AND revoked_at = ''", (now, key_id)
+            )
+        return msgspec.structs.replace(found, revoked_at=now)
 
     def secret(self) -> bytes:
         """What this home signs its sessions with; made when it is first asked for."""
@@ -162,6 +169,19 @@ class ApiKeys:
             return bytes(
                 connection.execute("SELECT value FROM secrets WHERE name = 'sessions'").fetchone()[0]
             )
+
+    def end_session(self, nonce: str, ends: int) -> None:
+        """A browser signed out: its cookie opens nothing any more. ``ends``: when it would have ended."""
+        now = int(self.clock.now().timestamp())
+        with self._using() as connection:
+            connection.execute("DELETE FROM signed_out WHERE ends <= ?", (now,))
+            connection.execute("INSERT OR IGNORE INTO signed_out(nonce, ends) VALUES(?, ?)", (nonce, ends))
+
+    def has_ended(self, nonce: str) -> bool:
+        """Whether the browser with this session signed out."""
+        with self._using() as connection:
+            found = connection.execute("SELECT 1 FROM signed_out WHERE nonce = ?", (nonce,)).fetchone()
+        return found is not None
 
     def close(self) -> None:
         with self._lock:
@@ -174,16 +194,12 @@ class ApiKeys:
         if key.revoked_at or (key.expires_at and key.expires_at <= written(now)):
             return None
         if not key.last_used_at or datetime.fromisoformat(key.last_used_at) + _USED_EVERY <= now:
-            return self._replace(key, last_used_at=written(now))
+            with self._using() as connection:
+                connection.execute(
+                    "UPDATE keys SET last_used_at = ? WHERE key_id = ?", (written(now), key.key_id)
+                )
+            return msgspec.structs.replace(key, last_used_at=written(now))
         return key
-
-    def _replace(self, key: ApiKey, **changes: str) -> ApiKey:
-        changed = msgspec.structs.replace(key, **changes)
-        with self._using() as connection:
-            connection.execute(
-                "UPDATE keys SET body = ? WHERE key_id = ?", (msgspec.json.encode(changed), key.key_id)
-            )
-        return changed
 
     @contextmanager
     def _using(self) -> Iterator[sqlite3.Connection]:
@@ -204,10 +220,32 @@ class ApiKeys:
         connection = open_wal(self.path)
         connection.execute(
             "CREATE TABLE IF NOT EXISTS keys(number INTEGER PRIMARY KEY, key_id TEXT NOT NULL UNIQUE,"
-            " salt BLOB NOT NULL, hash BLOB NOT NULL, body BLOB NOT NULL)"
+            " salt BLOB NOT NULL, hash BLOB NOT NULL, body BLOB NOT NULL,"
+            " revoked_at TEXT NOT NULL DEFAULT '', last_used_at TEXT NOT NULL DEFAULT '')"
         )
+        _add_columns(connection)
         connection.execute("CREATE TABLE IF NOT EXISTS secrets(name TEXT PRIMARY KEY, value BLOB NOT NULL)")
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS signed_out(nonce TEXT PRIMARY KEY, ends INTEGER NOT NULL)"
+        )
         return connection
+
+
+def _add_columns(connection: sqlite3.Connection) -> None:
+    """To a file from when revocation and last use stood in ``body``."""
+    connection.execute("BEGIN IMMEDIATE")
+    known = {row[1] for row in connection.execute("PRAGMA table_info(keys)")}
+    for name in ("revoked_at", "last_used_at"):
+        if name not in known:
+            connection.execute(f"ALTER TABLE keys ADD COLUMN {name} TEXT NOT NULL DEFAULT ''")
+    connection.execute("COMMIT")
+
+
+def _key(body: bytes, revoked_at: str, last_used_at: str) -> ApiKey:
+    key = msgspec.json.decode(body, type=ApiKey)
+    return msgspec.structs.replace(
+        key, revoked_at=revoked_at or key.revoked_at, last_used_at=last_used_at or key.last_used_at
+    )
 
 
 def _hash(salt: bytes, text: str) -> bytes:

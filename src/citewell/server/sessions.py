@@ -1,7 +1,8 @@
 """A signed-in browser: a cookie that names the key it was opened with, and the token its forms carry.
 
 In: a key's id, a secret, the time. Out: a cookie's text; from that text, the key's id again. Nothing is
-stored: a session ends with its time or with its key. Knows nothing about requests.
+stored of an open session: it ends with its time, with its key, or when its browser signs out (which
+:meth:`citewell.server.keys.ApiKeys.end_session` keeps). Knows nothing about requests.
 """
 
 from __future__ import annotations
