@@ -130,6 +130,9 @@ def make_world(
     settings = Config(retrieval=Retrieval(relevance_threshold=0.2, isolation=isolation))
     world = World(kb=KnowledgeBase(fake_parts(folder, settings)), chance=chance)
     folder.mkdir(parents=True, exist_ok=True)
+    # A home's log begins before its documents do.
+    world.kb.log.size()
+    folder.mkdir(parents=True, exist_ok=True)
     _add(world, documents)
     for number in range(people):
         roles = [Role.ASKER, *chance.sample([Role.CURATOR, Role.AUDITOR], chance.randint(0, 2))]

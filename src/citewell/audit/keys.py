@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from citewell.core.errors import LogError, UsageError
 from citewell.core.identity import keyed_hash
 from citewell.core.ports import Subject
+from citewell.core.private import make_file, make_folder
 from citewell.core.wal import empty_wal, open_wal
 
 if TYPE_CHECKING:
@@ -212,6 +213,7 @@ class FolderKeys:
     def _write_published(self, lines: list[str]) -> None:
         path = self.folder / PUBLISHED
         unfinished = path.with_suffix(".new")
+        make_file(unfinished)
         with unfinished.open("w", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in lines)
             file.flush()
@@ -233,12 +235,12 @@ class FolderKeys:
         if folder.exists():
             raise UsageError(f"{folder} is there already", hint="name a folder that is not")
         with _as_log_error(folder):
-            folder.mkdir(mode=0o700, parents=True)
+            make_folder(folder)
             for name in (SIGNING, PUBLISHED):
                 if (self.folder / name).exists():
                     write_private(folder / name, (self.folder / name).read_text(encoding="utf-8"))
             with self._using() as connection:
-                (folder / SUBJECTS).touch(mode=0o600)
+                make_file(folder / SUBJECTS)
                 copy = sqlite3.connect(folder / SUBJECTS)
                 try:
                     connection.backup(copy)
@@ -292,7 +294,7 @@ class FolderKeys:
             self._make_folder()
             if missing or not named:
                 # An empty file is what the next call finds when this one is killed: it makes nobody anew.
-                (self.folder / SUBJECTS).touch(mode=0o600)
+                make_file(self.folder / SUBJECTS)
             if missing:
                 self._add_people(missing, [] if known else pepper, named)
             published = folder / PUBLISHED
@@ -343,7 +345,7 @@ class FolderKeys:
 
     def _make_folder(self) -> None:
         if not self.folder.is_dir():
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self.folder)
             sync_folder(self.folder.parent)
 
     @contextmanager
@@ -362,7 +364,6 @@ class FolderKeys:
                 hint="restore them from their backup, `citewell audit key restore`; where there is none, an"
                 f" empty file {SUBJECTS} begins anew, and what people said before stays unreadable",
             )
-        path.touch(mode=0o600)
         connection = open_wal(path, wait_s=self._wait_s)
         connection.execute(
             "CREATE TABLE IF NOT EXISTS subjects(id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE,"

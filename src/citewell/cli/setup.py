@@ -11,6 +11,7 @@ import typer
 from citewell.cli.home import HomeOption, JsonOption, home_of
 from citewell.cli.printing import ERROR, aside, columns, say, say_json
 from citewell.core.errors import CitewellError, UsageError
+from citewell.core.private import make_file, make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +48,8 @@ def init(
     if path.exists() and not force:
         raise UsageError(f"{path} is there already", hint="--force writes it anew")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
+        make_file(path)
         path.write_text(TEMPLATE, encoding="utf-8")
     except OSError as error:
         raise CitewellError(

@@ -1,14 +1,17 @@
 """One way to open a SQLite file that several threads and processes write.
 
-In: a path. Out: a connection in WAL mode that waits for other writers and overwrites what it deletes. Knows
-nothing about what is stored.
+In: a path. Out: a connection in WAL mode that waits for other writers and overwrites what it deletes; a new
+file is its owner's alone. Knows nothing about what is stored.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import suppress
 from pathlib import Path
+
+from citewell.core.private import make_file
 
 PAUSE_S = 0.005
 
@@ -19,6 +22,10 @@ def open_wal(path: Path, *, wait_s: float = 30.0, synchronous: str = "FULL") -> 
     Of several processes that open a new file at once, one turns WAL on; SQLite tells the others "locked" at
     once, whatever their time-out (it sees a deadlock in two that upgrade their locks), so they ask again.
     """
+    # SQLite makes a file with the umask's rights, and those beside it with the file's. What stands in the way
+    # of making it, it says itself.
+    with suppress(OSError):
+        make_file(path)
     connection = sqlite3.connect(path, timeout=wait_s, isolation_level=None, check_same_thread=False)
     until = time.monotonic() + wait_s
     try:

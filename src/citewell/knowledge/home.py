@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from citewell.core.access import OWNER, Caller, Role, texts
 from citewell.core.config import Config
 from citewell.core.errors import EvidenceError, UsageError
+from citewell.core.private import make_folder
 from citewell.core.records import ISSUE, Answer, AuditRecord, Document, Passage, Trace
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.sealing import failures
@@ -96,7 +97,7 @@ class KnowledgeBase:
         acl, tags = texts("acl", acl), texts("tags", tags)
         self.caller.must_see(acl)
         refuse(paths, document_id)
-        self.home.mkdir(parents=True, exist_ok=True)
+        make_folder(self.home)
         self._parts.seal_configuration()
         return ingest(
             self._parts,

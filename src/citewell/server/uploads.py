@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 from citewell.core.identity import TAG, hash_file
+from citewell.core.private import make_file, make_folder
 from citewell.documents.ingesting import IngestReport
 from citewell.knowledge.home import KnowledgeBase
 
@@ -33,14 +34,15 @@ def upload(
     """``document_id`` is ``uploads/NAME`` when none is given. A file that cannot be read is in the report,
     and is not kept."""
     folder = kb.home / FOLDER
-    folder.mkdir(mode=0o700, exist_ok=True)
+    make_folder(folder)
     arriving = folder / f"arriving-{os.urandom(8).hex()}"
     try:
-        with arriving.open("xb") as kept:
+        make_file(arriving)
+        with arriving.open("wb") as kept:
             shutil.copyfileobj(file, kept)
         path = folder / hash_file(arriving).removeprefix(TAG) / tame(name)
         known = path.exists()  # the same bytes under the same name: another document may stand on them
-        path.parent.mkdir(exist_ok=True)
+        make_folder(path.parent)
         arriving.replace(path)
     finally:
         arriving.unlink(missing_ok=True)

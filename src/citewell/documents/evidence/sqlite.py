@@ -21,6 +21,7 @@ import msgspec
 
 from citewell.core.errors import EvidenceError
 from citewell.core.identity import hash_bytes
+from citewell.core.private import make_folder
 from citewell.core.records import Document
 from citewell.core.wal import empty_wal, open_wal
 from citewell.documents.evidence.catalogue import (
@@ -73,7 +74,7 @@ class SqliteEvidence:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.RLock()
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with self._reporting():
             self._connection = open_wal(path, wait_s=_BUSY_S)
         try:

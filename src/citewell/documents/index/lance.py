@@ -19,6 +19,7 @@ from typing import Any
 
 from citewell.core.errors import CitewellError, IndexMismatchError, UsageError
 from citewell.core.ports import Embedder, Hit, Vectors
+from citewell.core.private import make_folder
 from citewell.core.records import Chunk, Record
 from citewell.documents.index import rows
 from citewell.documents.index.conditions import list_of, one_of
@@ -68,7 +69,7 @@ class LanceIndex:
         self.path = str(path)
         self._embedder = embedder
         if "://" not in self.path:
-            Path(self.path).mkdir(parents=True, exist_ok=True)
+            make_folder(Path(self.path))
             if Path(self.path, SETS).exists():
                 raise IndexMismatchError(
                     f"the index at {self.path} has a table for each access list",

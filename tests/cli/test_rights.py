@@ -1,0 +1,61 @@
+"""What a home holds is its owner's alone, whatever the umask is."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from citewell.audit.keys import FolderKeys
+
+
+@pytest.fixture(params=[0o000, 0o022, 0o277], ids=oct)
+def umask(request: pytest.FixtureRequest) -> Iterator[None]:
+    before = os.umask(request.param)
+    yield
+    os.umask(before)
+
+
+def rights(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("made_by", ["ingest", "init"])
+def test_a_home_and_its_databases_are_their_owners_alone(run, tmp_path: Path, made_by: str) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "a.md").write_text("# Lamps\n\nThe lamp is lit at dusk.\n")
+    home = tmp_path / "above" / "home"
+    before = os.umask(0)
+    try:
+        if made_by == "init":
+            assert run("init", "--home", home).exit_code == 0
+        assert run("ingest", tmp_path / "a.md", "--home", home).exit_code == 0
+        assert run("ask", "When is the lamp lit?", "--home", home).exit_code in (0, 3, 4)
+        assert run("keys", "create", "--user", "alice", "--home", home).exit_code == 0
+    finally:
+        os.umask(before)
+    assert rights(home) == 0o700
+    for path in home.iterdir():
+        assert rights(path) == (0o700 if path.is_dir() else 0o600), path
+    assert {rights(path) for path in (home / "keys").iterdir()} == {0o600}
+    assert rights(home.parent) != 0o700
+
+
+def test_keys_are_readable_by_their_owner_and_nobody_else(umask: None, tmp_path: Path) -> None:
+    keys = FolderKeys(tmp_path / "keys")
+    keys.subject("alice")
+    keys.signer()
+    assert rights(tmp_path / "keys") == 0o700
+    assert rights(tmp_path / "keys" / "subjects.sqlite") == 0o600
+    assert rights(tmp_path / "keys" / "signing.pub") == 0o600
+
+
+def test_rights_that_somebody_gave_stay(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    home = tmp_path / "home"
+    home.mkdir(mode=0o750)
+    home.chmod(0o750)
+    (tmp_path / "a.md").write_text("# Lamps\n\nThe lamp is lit at dusk.\n")
+    assert run("ingest", tmp_path / "a.md", "--home", home).exit_code == 0
+    assert rights(home) == 0o750
