@@ -12,11 +12,15 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
+from typer.testing import CliRunner
 
 from citewell.audit.receipt_check import check_receipt
+from citewell.cli import app
 from citewell.core.access import Caller, Role
+from citewell.core.errors import AccessError
 from citewell.core.identity import canonical_json
 from citewell.knowledge.home import KnowledgeBase
+from citewell.server.keys import ApiKeys, Scope
 from citewell.server.mcp import make_server
 
 SERVER = """
@@ -215,3 +219,45 @@ def test_the_callers_roles_hold_here_too(kb: KnowledgeBase) -> None:
     server = make_server(kb.as_(Caller(user="ann", roles=(Role.ASKER,))), allow_writes=True)
     with pytest.raises(Exception, match="no right to change documents"):
         anyio.run(server.call_tool, "ingest", {"path": "/nowhere"})
+
+
+def test_a_named_user_writes_only_with_a_curators_key(home: Path) -> None:
+    def start(*options: str) -> Any:
+        words = ["--home", str(home), "mcp", "--user", "bob", "--allow-writes", *options]
+        return CliRunner().invoke(app, words)
+
+    keys = ApiKeys(home)
+    keys.create("bob")
+    keys.create("carol", roles=[Role.CURATOR])
+    keys.create("bob", roles=[Role.CURATOR], scopes=[Scope.ASK])
+    refused = start("--folder", str(home))
+    assert refused.exit_code != 0
+    assert "bob may not change documents" in refused.stderr
+    made, _ = keys.create("bob", roles=[Role.CURATOR])
+    assert "--folder DIR" in start().stderr
+    keys.revoke(made.key_id)
+    assert "bob may not change documents" in start("--folder", str(home)).stderr
+    keys.close()
+
+
+def test_documents_come_from_the_named_folders_alone(kb: KnowledgeBase, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.md").write_text("# Lamps\n\nThe lamp is lit at dusk.\n")
+    (tmp_path / "out.md").write_text("# Secrets\n\nThe safe is behind the picture.\n")
+    (tmp_path / "in" / "link.md").symlink_to(tmp_path / "out.md")
+    allowed = [True]
+
+    def may_write() -> None:
+        if not allowed[0]:
+            raise AccessError("the key was revoked", hint="make another")
+
+    curator = kb.as_(Caller(user="bob", roles=(Role.CURATOR,)))
+    server = make_server(curator, allow_writes=True, folders=[tmp_path / "in"], may_write=may_write)
+    for path in ("out.md", "in/../out.md", "in/link.md"):
+        with pytest.raises(Exception, match="none of the folders"):
+            anyio.run(server.call_tool, "ingest", {"path": str(tmp_path / path)})
+    anyio.run(server.call_tool, "ingest", {"path": str(tmp_path / "in" / "a.md")})
+    allowed[0] = False
+    with pytest.raises(Exception, match="revoked"):
+        anyio.run(server.call_tool, "withdraw", {"document_id": "a.md", "reason": "old"})
+    assert {entry.state for entry in kb.documents() if entry.document_id == "a.md"} == {"indexed"}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from citewell.cli.home import HomeOption, open_home
+from citewell.core.errors import AccessError, UsageError
 
 
 def register(app: typer.Typer) -> None:
@@ -22,16 +24,39 @@ def mcp(
         list[str] | None, typer.Option(metavar="G", help="A group whose documents it sees; repeatable.")
     ] = None,
     allow_writes: Annotated[
-        bool, typer.Option("--allow-writes", help="Let it ingest and withdraw documents too.")
+        bool,
+        typer.Option(
+            "--allow-writes",
+            help="Let it ingest and withdraw documents too; a named user takes a key with the role curator.",
+        ),
     ] = False,
+    folder: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="DIR", help="Ingest from here only; repeatable, and needed for a named user."),
+    ] = None,
     home: HomeOption = None,
 ) -> None:
     """Serve search, ask, verify_citation, audit_query and get_receipt to an MCP client over stdio."""
     from citewell.core.access import Caller, Role
+    from citewell.server.keys import ApiKeys, Scope
     from citewell.server.mcp import make_server
     from citewell.server.telemetry import telemetry
 
     knowledge_base = open_home(context, home)
+    keys = ApiKeys(knowledge_base.home)
+    context.call_on_close(keys.close)
+
+    def may_write() -> None:
+        if (user or group) and keys.roles_of(user, Scope.INGEST).isdisjoint((Role.CURATOR, Role.ADMIN)):
+            raise AccessError(
+                f"{user or 'somebody without a name'} may not change documents",
+                hint=f"it takes a key: `citewell keys create --user {user or 'U'} --role curator`",
+            )
+
+    if allow_writes:
+        may_write()
+        if (user or group) and not folder:
+            raise UsageError("nothing says what may be ingested", hint="name folders: --folder DIR")
     roles = (Role.ASKER, Role.CURATOR) if allow_writes else (Role.ASKER,)
     if user or group:
         caller = Caller(user=user, groups=tuple(group or ()), roles=roles)
@@ -40,6 +65,12 @@ def mcp(
     config = knowledge_base.config
     told = telemetry(documents=config.server.otel_documents, writer=config.generator)
     try:
-        make_server(knowledge_base.as_(caller), allow_writes=allow_writes, telemetry=told).run("stdio")
+        make_server(
+            knowledge_base.as_(caller),
+            allow_writes=allow_writes,
+            folders=folder or (),
+            may_write=may_write,
+            telemetry=told,
+        ).run("stdio")
     finally:
         told.close()

@@ -129,6 +129,17 @@ class ApiKeys:
         found = next((key for key in self.all() if key.key_id == key_id), None)
         return self._in_force(found) if found is not None else None
 
+    def roles_of(self, user: str, scope: Scope) -> set[Role]:
+        """What their keys that are in force and reach to ``scope`` give them; it is no use of a key."""
+        now = written(self.clock.now())
+        return {
+            role
+            for key in self.all()
+            if key.user == user and not key.revoked_at and not (key.expires_at and key.expires_at <= now)
+            if not key.scopes or scope in key.scopes
+            for role in key.roles
+        }
+
     def all(self) -> list[ApiKey]:
         """Every key ever made, oldest first."""
         if not self.path.is_file():

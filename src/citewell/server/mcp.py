@@ -8,8 +8,9 @@ about transports.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio.to_thread
@@ -21,9 +22,10 @@ from pydantic import BaseModel, Field
 
 from citewell.audit.question import AuditQuery, moment
 from citewell.core.environment import environment
-from citewell.core.errors import CitewellError
+from citewell.core.errors import AccessError, CitewellError
 from citewell.core.identity import plain, session_id
 from citewell.core.records import Answer, AuditRecord, Chunk, Citation, Claim, Conflict, Passage
+from citewell.documents.ingesting import IngestReport
 from citewell.knowledge.home import KnowledgeBase
 from citewell.server.quoting import with_heads
 from citewell.server.telemetry import Silent, Telemetry
@@ -159,10 +161,16 @@ class WithdrawResult(BaseModel):
 
 
 def make_server(
-    kb: KnowledgeBase, *, allow_writes: bool = False, telemetry: Telemetry | None = None
+    kb: KnowledgeBase,
+    *,
+    allow_writes: bool = False,
+    folders: Sequence[Path] = (),
+    may_write: Callable[[], object] = lambda: None,
+    telemetry: Telemetry | None = None,
 ) -> MCPServer:
-    """``kb`` acts for whoever uses the tools: see :meth:`KnowledgeBase.as_`. ``telemetry`` is told of each
-    call."""
+    """``kb`` acts for whoever uses the tools: see :meth:`KnowledgeBase.as_`. Documents come from ``folders``
+    only, where any are named; ``may_write`` is called before each change and raises what stands in its way.
+    ``telemetry`` is told of each call."""
     told = telemetry or Silent()
     server = MCPServer("citewell", instructions=INSTRUCTIONS, version=environment()["citewell"])
     conversation = session_id()
@@ -234,24 +242,42 @@ def make_server(
         return ReceiptResult(receipt=plain(receipt))
 
     if allow_writes:
-        _add_writing(server, kb, told)
+        _add_writing(server, kb, told, [folder.resolve() for folder in folders], may_write)
     return server
 
 
-def _add_writing(server: MCPServer, kb: KnowledgeBase, told: Telemetry) -> None:
+def _add_writing(
+    server: MCPServer,
+    kb: KnowledgeBase,
+    told: Telemetry,
+    folders: Sequence[Path],
+    may_write: Callable[[], object],
+) -> None:
+    def take_in(path: str, groups: Sequence[str], tags: Sequence[str]) -> IngestReport:
+        may_write()
+        place = Path(path).resolve()
+        if folders and not any(place.is_relative_to(folder) for folder in folders):
+            named = ", ".join(map(str, folders))
+            raise AccessError(f"{path} is in none of the folders to ingest from", hint=f"they are: {named}")
+        return kb.ingest(place if folders else path, acl=groups, tags=tags)
+
+    def take_out(document_id: str, reason: str) -> None:
+        may_write()
+        kb.withdraw(document_id, reason=reason)
+
     @server.tool(annotations=CHANGES)
     async def ingest(
         path: str, groups: list[str] | None = None, tags: list[str] | None = None
     ) -> IngestResult:
         """Read a file or folder of this machine into the collection. ``groups`` may see it; none is for
         everybody."""
-        report = await _told(told, "ingest", partial(kb.ingest, path, acl=groups or (), tags=tags or ()))
+        report = await _told(told, "ingest", partial(take_in, path, groups or (), tags or ()))
         return IngestResult(files=[plain(outcome) for outcome in report.files])
 
     @server.tool(annotations=CHANGES)
     async def withdraw(document_id: str, reason: str) -> WithdrawResult:
         """Retrieve a document no more. It stays readable as evidence of past answers."""
-        await _told(told, "withdraw", partial(kb.withdraw, document_id, reason=reason))
+        await _told(told, "withdraw", partial(take_out, document_id, reason))
         return WithdrawResult(withdrawn=document_id)
 
 
