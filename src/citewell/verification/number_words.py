@@ -32,15 +32,17 @@ _SPELLED = re.compile(
     rf"\b{_SUB1000}\b(?:[ -]{_BIG}\b(?:,? (?:and )?{_SUB1000}\b)?)*(?![-'\u2019]?\w)", re.IGNORECASE
 )
 _FRACTION = re.compile(
-    rf"\b(?P<top>{_ONE}|an?|\d+)[ -](?P<bottom>{'|'.join(DENOMINATORS)})\b"
+    rf"\b(?P<top>{_ONE}|an?|\d{{1,12}})[ -](?P<bottom>{'|'.join(DENOMINATORS)})\b"
     rf"(?! (?:of (?:fiscal |FY)?(?:19|20)\d\d|quarter|place))"
     rf"|\b(?P<half>half)\b(?: an?(?= (?:million|billion|dozen)\b))?"
     rf"(?= (?:of|an?|the|its|their|as|million|billion|dozen)\b)"
-    rf"|(?P<glyph>\d*[{''.join(GLYPHS)}])|(?<![\d/.,])(?<!\d )(?P<x>\d{{1,3}})/(?P<y>\d{{1,3}})(?![\d/]|,\d)",
+    rf"|(?P<glyph>(?<!\d)\d{{0,12}}[{''.join(GLYPHS)}])"
+    rf"|(?<![\d/.,])(?<!\d )(?P<x>\d{{1,3}})/(?P<y>\d{{1,3}})(?![\d/]|,\d)",
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(rf"\b(?:(?P<ten>{_TEN})[ -])?(?P<word>{'|'.join(ORDINALS)})\b", re.IGNORECASE)
 _QUARTER = re.compile(r"\b(?:Q(?P<a>[1-4])|(?P<b>[1-4])Q)(?=\b|['\u2019]?\d\d)", re.IGNORECASE)
+_BESIDE = 32  # characters beside a number that are looked at
 _NO_ONE = re.compile(r"(?:\b(?:no|any|every|some|each|this|that|the|which|another)[ -]|\S-)$", re.IGNORECASE)
 _ONE_OF = re.compile(r"^(?: of\b| another\b| such\b| or more\b|['\u2019]s\b|-)", re.IGNORECASE)
 _NOT_RANK = re.compile(r"(?:\bat )$", re.IGNORECASE)
@@ -75,7 +77,7 @@ def fractions(text: str) -> Iterator[Quantity]:
                 "tenth",
             }:
                 continue
-            if word == "a" and not text[match.end() :].startswith(" of"):
+            if word == "a" and not text.startswith(" of", match.end()):
                 continue
             top = int(word) if word.isdigit() else ONES.get(word, 1)
             bottom = DENOMINATORS[match["bottom"].lower()]
@@ -95,7 +97,9 @@ def spelled(text: str) -> Iterator[Quantity]:
         if not value:
             continue
         if words == "one" and (
-            _NO_ONE.search(text[:start]) or _ONE_OF.match(text[end:]) or not _counts(text, end)
+            _NO_ONE.search(text[max(0, start - _BESIDE) : start])
+            or _ONE_OF.match(text[end : end + _BESIDE])
+            or not _counts(text, end)
         ):
             continue
         unit, form = "", Form.NUMBER
@@ -125,10 +129,12 @@ def spelled(text: str) -> Iterator[Quantity]:
 
 def ordinals(text: str) -> Iterator[Quantity]:
     for match in _ORDINAL.finditer(text):
-        if _NOT_RANK.search(text[: match.start()]) or _NOT_RANK_AFTER.match(text[match.end() :]):
+        before = text[max(0, match.start() - _BESIDE) : match.start()]
+        behind = text[match.end() : match.end() + _BESIDE]
+        if _NOT_RANK.search(before) or _NOT_RANK_AFTER.match(behind):
             continue
         value = Decimal(ORDINALS[match["word"].lower()] + TENS.get((match["ten"] or "").lower(), 0))
-        unit = "quarter" if re.match(r"[ -](?:fiscal )?quarter\b", text[match.end() :], re.IGNORECASE) else ""
+        unit = "quarter" if re.match(r"[ -](?:fiscal )?quarter\b", behind, re.IGNORECASE) else ""
         yield plain(text, match.start(), match.end(), Form.ORDINAL, value, unit=unit, spelled=True)
 
 

@@ -2,7 +2,7 @@
 
 In: text. Out: quantities as they are written, in order; numbers that are part of a name ("COVID-19", "10-K",
 "B12") are none. Raised digits are the power of a ten ("5 × 10⁶") and the mark of a footnote behind any other
-number ("5¹ million" is five million). Knows nothing about words for numbers, dates or ranges.
+number ("5¹ million" is five million). A run of more than forty digits is no number. Knows nothing about words for numbers, dates or ranges.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _NUMERAL = re.compile(
     rf"(?P<open2>(?<=[$€£\t ])\()?(?P<minus2>(?<=[$€£])[-\u2212])?(?P<num>{_DIGITS})"
     rf"(?:[ \u00a0-](?P<frac>\d/\d{{1,2}})(?![\d/]))?"
 )
+_MOST_DIGITS = 40  # a longer run of digits is no number: a key, a hash, an attack
 _ORDINAL_TAIL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
 _LETTER_TAIL = re.compile(r" ?(k|K|MM|mm|M|m|B|b|T|t)\b")
 _TIME_TAIL = re.compile(r"(?::(?P<min>[0-5]\d)(?::[0-5]\d)?)?\s?(?P<half>[ap]\.?m\b\.?)?", re.IGNORECASE)
@@ -38,7 +39,7 @@ def numerals(text: str) -> Iterator[Quantity]:
     while match := _NUMERAL.search(text, position):
         start, end = match.start("num"), match.end("num")
         position = end
-        if _inside_name(text, match):
+        if end - start > _MOST_DIGITS or _inside_name(text, match):
             position = _end_of_word(text, end)
             continue
         tail = _TIME_TAIL.match(text, end)
@@ -67,7 +68,7 @@ def _numeral(text: str, match: re.Match[str]) -> Quantity:
     form = Form.MONEY if unit else Form.NUMBER
     if _ORDINAL_TAIL.match(text, end) and not unit and step == 1:
         end += 2
-        unit = "quarter" if re.match(r"[ -]quarter\b", text[end:], re.IGNORECASE) else ""
+        unit = "quarter" if re.match(r"[ -]quarter\b", text[end : end + 9], re.IGNORECASE) else ""
         return plain(text, start, end, Form.ORDINAL, value, unit=unit)
     power = _POWER.match(text, end)
     if power and (written == "10" or power.start("power") > end):
@@ -131,6 +132,7 @@ def _minutes(hours: str, tail: re.Match[str]) -> Decimal:
     return Decimal(60 * hour + int(tail["min"] or 0))
 
 
+_REST_OF_WORD = re.compile(r"(?:[.-]*+\w++)++")
 _NEAR = 256  # characters beside a number that are looked at: no name is longer, and a document is
 
 
@@ -161,7 +163,7 @@ def _inside_name(text: str, match: re.Match[str]) -> bool:
 
 
 def _end_of_word(text: str, end: int) -> int:
-    match = re.compile(r"[\w.-]*\w").match(text, end)
+    match = _REST_OF_WORD.match(text, end)
     return match.end() if match else end
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import msgspec
 
-from citewell.verification.dates import moments
+from citewell.verification.dates import moments, with_free
 from citewell.verification.number_words import fractions, ordinals, quarters, spelled
 from citewell.verification.numerals import numerals
 from citewell.verification.quantity import Form, Quantity
@@ -36,11 +36,8 @@ def extract_quantities(text: str) -> tuple[Quantity, ...]:
         for m in moments(text)
     ]  # fmt: skip
     for finder in (quarters, fractions, numerals, spelled, ordinals):
-        for quantity in finder(text):
-            if not any(quantity.start < other.end and other.start < quantity.end for other in taken):
-                taken.append(quantity)
-    ordered = sorted(taken, key=lambda q: q.start)
-    return tuple(_in_words(text, q) for q in _ranges(text, ordered))
+        taken = with_free(taken, finder(text))
+    return tuple(_in_words(text, q) for q in _ranges(text, taken))
 
 
 def _ranges(text: str, ordered: list[Quantity]) -> list[Quantity]:
