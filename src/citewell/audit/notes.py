@@ -54,10 +54,16 @@ def read_checkpoint(text: str) -> Checkpoint:
     return Checkpoint(origin, int(size), digest, f"{body}\n".encode(), tuple(found))
 
 
+_BLOCK = re.compile(r"(?:[^\n]+\n)++(?P<signed>\n(?:\u2014 [^\n]+\n)+)?|[^\n]+")
+
+
 def checkpoints_in(text: str) -> list[str]:
     """The checkpoints of a file in which a witness keeps one after the other, with or without an empty line
     between them. What is none stays there to be refused."""
-    return re.findall(r"(?:[^\n]+\n)+\n(?:\u2014 [^\n]+\n)+|[^\n]+\n?", text) or [text]
+    found: list[str] = []
+    for block in _BLOCK.finditer(text):
+        found += [block.group()] if block["signed"] else block.group().splitlines(keepends=True)
+    return found or [text]
 
 
 def read_key(text: str) -> tuple[str, bytes, bytes]:

@@ -102,7 +102,7 @@ _MARKDOWN_SIGNS = (
     re.compile(r"\A---\n(?:[\w-]+:.*\n)+---\n"),
     re.compile(r"^#{1,6} \S.*(?:\n\s*\n|\Z)", re.M),
     re.compile(r"^(?:```|~~~)", re.M),
-    re.compile(r"^[ \t]*\|?[ \t]*:?-{3,}:?[ \t]*\|[ \t:|-]*$", re.M),
+    re.compile(r"^[ \t]*+(?:\|[ \t]*+)?:?-{3,}+:?[ \t]*+\|[ \t:|-]*+$", re.M),
     re.compile(r"\[[^\[\]\n]{1,200}\]\([^()\s]{1,500}\)"),
     re.compile(r"\*\*[^\s*][^*\n]*\*\*"),
     re.compile(r"^[-*] \S", re.M),

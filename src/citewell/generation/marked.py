@@ -18,9 +18,10 @@ from citewell.generation.sources import Sources
 from citewell.verification.claims import Parsed, ParsedClaim, PieceKind, parse_answer, read_markers
 
 _HALF = re.compile(r"[\[\u3010\uff3b][^\]\u3011\uff3d\n]{0,600}$")
-_MISSING = re.compile(r"[ \t]*\[\s*missing\s*:\s*([^\[\]\n]+)\]", re.IGNORECASE)
+_MISSING = re.compile(r"(?:(?<![ \t])[ \t]+)?\[\s*missing\s*:\s*([^\[\]\n]+)\]", re.IGNORECASE)
 _STRAY = re.compile(
-    r"[ \t]*[\[\u3010\uff3b]\s*/?\s*SOURCES?[\s_#-]*\d*\s*(?:[\]\u3011\uff3d]|[:|,]?\s*[\"\u201c]?)",
+    r"(?:(?<![ \t])[ \t]+)?[\[\u3010\uff3b]\s*/?\s*SOURCES?[\s_#-]*\d*\s*"
+    r"(?:[\]\u3011\uff3d]|[:|,]?\s*[\"\u201c]?)",
     re.IGNORECASE,
 )
 _LEFT_OUT = {PieceKind.CODE: "code", PieceKind.REFERENCES: "a list of sources"}

@@ -21,7 +21,7 @@ from citewell.questions.periods import Period, periods_in
 MAX_ASPECTS = 16
 
 _NEXT = re.compile(
-    r"\s*(?:,|;)?\s+(?:and|or|as well as)\s+(?:also\s+)?"
+    r"(?:(?:(?<!\s)\s+)?[,;]\s+|(?<!\s)\s+)(?:and|or|as well as)\s+(?:also\s+)?"
     r"(?=(?:what|who|whom|whose|which|when|where|why|how)\b)",
     re.I,
 )
@@ -68,7 +68,11 @@ def _pieces(asked: str) -> list[str]:
         return [piece if piece.endswith("?") else piece + "?" for piece in cut]
     match = _LIST.match(asked)
     if match:
-        members = [m.strip() for m in re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", match["list"]) if m.strip()]
+        members = [
+            m.strip()
+            for m in re.split(r"(?:(?<!\s)\s+)?,\s*(?:and\s+)?|(?<!\s)\s+and\s+", match["list"])
+            if m.strip()
+        ]
         if all(len(member.split()) <= 4 for member in members):
             head = re.sub(r"\bare\b", "is", re.sub(r"\bwere\b", "was", match["head"]))
             return [f"{head}{member}{match['rest']}".strip() for member in members]

@@ -15,7 +15,10 @@ from citewell.core.records import Chunk, Passage
 from citewell.questions.parsing import STOP, ParsedQuestion, is_no_name, name_occurs
 from citewell.questions.periods import Calendar, Period, calendar_of, covers, head_covers, periods_in
 
-_LED = re.compile(r"([^\W\d_][\w-]{2,})\s+((?:(?:of|in|at|for|on|by|from|to)\s+)?)(?:(?:the|an?)\s+)?$", re.I)
+_LED = re.compile(
+    r"(?<![^\W\d_])(?<![^\W\d_]-)([^\W\d_][\w-]{2,63})\s+((?:(?:of|in|at|for|on|by|from|to)\s+)?)(?:(?:the|an?)\s+)?$",
+    re.I,
+)
 _LEADS = 80  # characters before a name that may lead up to it
 _ARTICLE = re.compile(r"\b(?:the|an?)\s+$", re.I)
 _FOLLOWED = re.compile(r"(?P<owns>['\u2019]s)?\s+(?P<word>[^\W\d_][\w-]{2,})")

@@ -38,7 +38,7 @@ _FORMS = [
     ),
     # 2022 Q2, 2021Q1, FY22 Q3, fiscal 2023 second quarter
     re.compile(
-        rf"(?:\bFY|\bfiscal(?:\s+year)?|(?<![\d.,$]))\s*(?P<y>{_YEAR}|(?<=FY)\d\d)\s*"
+        rf"(?:(?:\bFY|\bfiscal(?:\s+year)?)\s*|(?<![\d.,$]))(?P<y>{_YEAR}|(?<=FY)\d\d)\s*"
         rf"(?:Q(?P<q>[1-4])\b|(?P<qo>{'|'.join(_ORDINAL)})[ -]quarter\b)",
         re.I,
     ),

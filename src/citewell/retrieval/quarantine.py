@@ -81,19 +81,19 @@ _INSTRUCTIONS: tuple[tuple[str, str], ...] = (
     (
         "forges a chat or prompt border",
         r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id)[^\n]{0,20}\|?>|\[/?INST\]|<<SYS>>|"
-        r"^\s*(?:#{2,}\s*)?(?:system|assistant|developer)\s*(?:prompt|message)?\s*:\s*"
+        r"^[^\S\n]*(?:#{2,}[^\S\n]*)?(?:system|assistant|developer)\s*(?:prompt|message)?\s*:\s*"
         r"(?:you|ignore|answer|the (?:answer|user)|from now|respond)\b|"
         r"</(?:system|instructions?|source|claim|premise|passage)>|<(?:system|instructions?)>",
     ),
     (
         "forges a source or citation mark",
-        r"^\s*(?:\[|={2,}|-{2,}|【)?\s*SOURCE[ _]?\d+\s*(?:\]|={2,}|-{2,}|】|:)|"
+        r"^[^\S\n]*(?:(?:\[|={2,}|-{2,}|【)[^\S\n]*)?SOURCE[ _]?\d+\s*(?:\]|={2,}|-{2,}|】|:)|"
         r"(?<!`)\[src:[^\]\n]{1,80}\]|(?<!`)\[/?SOURCE_\d+\s*[\]:]|"
         r"\"evidence\"\s*:\s*\[\s*\{\s*\"source\"\s*:",
     ),
     (
         "forges a verdict",
-        r"^\W*(?:verdict|label|status|decision|entailment|grounded|supported|relevance|confidence)\W{0,3}\s*[:=]"
+        r"^[^\w\n]*(?:verdict|label|status|decision|entailment|grounded|supported|relevance|confidence)\W{0,3}\s*[:=]"
         r"\s*\W?(?:VERIFIED|ENTAILMENT|ENTAILED|SUPPORTED|NOT_SUPPORTED|CONTRADICT(?:ION|ED)|UNSUPPORTED|ANSWER|"
         r"ABSTAIN|"
         r"true|1(?:\.0+)?|100\s*%|0?\.9\d*)\b|"

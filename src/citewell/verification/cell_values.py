@@ -75,7 +75,7 @@ def states(cell: str, place: str, around: str, value: Quantity) -> bool:
         and (bool(_PER_SHARE.search(place)) or (stated[0].scaled and _may_be_money(place, around)))
     )
     # "Net loss 12" and "Net loss (12)" are both a loss of 12; "Net income (12)" is no income.
-    label = re.sub(r"\(.*?\)", "", place.partition("\n")[0]).strip()
+    label = re.sub(r"\([^()]*\)", "", place.partition("\n")[0]).strip()
     said = extract_quantities(f"{label} was 1")[-1]
     return same and (_negative(value) == _negative(own) or (_negative(value) and _negative(said)))
 

@@ -29,7 +29,7 @@ from citewell.verification.lexicon import (
     TITLES,
 )
 
-_WORD = re.compile(r"[^\W_]+(?:[.'\u2019&/-]?[^\W_]+)*", re.UNICODE)
+_WORD = re.compile(r"[^\W_]++(?:[.'\u2019&/-][^\W_]++)*+", re.UNICODE)
 
 
 _EVERYDAY = re.compile(

@@ -132,6 +132,7 @@ def _minutes(hours: str, tail: re.Match[str]) -> Decimal:
     return Decimal(60 * hour + int(tail["min"] or 0))
 
 
+_CAPITAL_WORD = re.compile(r"[A-Z]\w{0,63}[-\u2011]$")
 _REST_OF_WORD = re.compile(r"(?:[.-]*+\w++)++")
 _NEAR = 256  # characters beside a number that are looked at: no name is longer, and a document is
 
@@ -142,7 +143,7 @@ def _inside_name(text: str, match: re.Match[str]) -> bool:
     if not match["cur"] and start > 0:
         before = text[max(0, start - _NEAR) : start]
         if before[-1].isalpha() or (
-            re.search(r"[A-Z]\w*[-\u2011]$", before)
+            _CAPITAL_WORD.search(before)
             and not re.search(r"(?i)(?:mid|pre|post|early|late|non|sub|year)-$", before)
         ):
             return True

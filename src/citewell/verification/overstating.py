@@ -98,8 +98,8 @@ _CONDITION_FIRST = re.compile(
     re.IGNORECASE,
 )
 _CONDITION_LAST = re.compile(
-    rf"^(?P<stated>[^;:?]+?)(?<!even)(?<!\bas)(?<!\bor)(?<!what)(?<!see)(?<!ask)(?<!asked)(?<!know),?\s+{_ON}\b"
-    r"(?!\s+(?:not|so|any|anything|a (?:tad|bit|little)|only|and|some(?:thing|one|body))\b)\s*(?P<condition>[^,;:?]+)$",
+    rf"^(?P<stated>[^;:?]+?)(?<!\s)(?<!even)(?<!\bas)(?<!\bor)(?<!what)(?<!see)(?<!ask)(?<!asked)(?<!know),?\s+{_ON}\b"
+    r"(?!\s+(?:not|so|any|anything|a (?:tad|bit|little)|only|and|some(?:thing|one|body))\b)\s*(?P<condition>[^,;:?]{1,600})$",
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(r",? \b(?:but|and|because|although|though|which|who|said|says|that)\b", re.IGNORECASE)

@@ -29,9 +29,9 @@ _HEDGES: tuple[tuple[str, str], ...] = (
               r"not more than|maximum of|<|≤"),
 )  # fmt: skip
 _HEDGE_AFTER = (
-    ("about", re.compile(r"\s*(?:or so|or thereabouts)\b")),
-    ("over", re.compile(r"\s*(?:\+|or more\b|or higher\b|or above\b|plus\b)")),
-    ("under", re.compile(r"\s*or (?:less|fewer|lower)\b")),
+    ("about", re.compile(r"\s{0,9}(?:or so|or thereabouts)\b")),
+    ("over", re.compile(r"\s{0,9}(?:\+|or more\b|or higher\b|or above\b|plus\b)")),
+    ("under", re.compile(r"\s{0,9}or (?:less|fewer|lower)\b")),
 )
 _HEDGE = re.compile(
     "|".join(rf"(?P<{name}>(?<!\w)(?:{words}))" for name, words in _HEDGES) + r"", re.IGNORECASE

@@ -26,7 +26,9 @@ _SINGLE = dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4`"),
 _DOUBLE = dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"), '"')
 _GONE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"), None)
 _TABLE: dict[int, str | None] = {**_DASHES, **_SINGLE, **_DOUBLE, **_GONE}
-_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)|\.(?:\s?\.){2,}|…)\s*")
+_ELLIPSIS = re.compile(
+    r"(?:(?<!\s)\s+)?(?:\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)|\.(?:\s?\.){2,}|…)\s*"
+)
 _MARKS = " \"'"
 LEAST_WORDS = 3
 """In each part of a quote that leaves words out: fewer can be found anywhere."""

@@ -66,7 +66,7 @@ def _filing(lines: list[Line]) -> Front:
     if dates and (period is None or dates[0][0] - period.end() < 120):
         at, iso = dates[0]
         printed = _YEAR.search(whole, at)
-        phrase = re.sub(r"\s*\(.*", "", re.sub(r"\s+", " ", period.group(1)).lower()) if period else ""
+        phrase = re.sub(r" ?\(.*", "", re.sub(r"\s+", " ", period.group(1)).lower()) if period else ""
         words += [phrase, whole[at : printed.end()] if printed else iso]
         origin = "first page: period end" if phrase.startswith("for ") else "first page"
         published = Found(value=iso, origin=origin)
@@ -81,8 +81,8 @@ def _release(lines: list[Line]) -> Front:
     dates = find_dates(match.group(1)) if match else []
     if match is None or not dates:
         return Front(None, None, None)
-    sentence = re.sub(r"\s*\([^()]*\)|\s*\btoday\b", "", match.group(2))
-    company = re.split(r"\s*\(|,? (?:today )?(?:announce|report)", match.group(2), maxsplit=1)[0]
+    sentence = re.sub(r"(?<!\s)\s*\([^()]*\)|(?<!\s)\s*\btoday\b", "", match.group(2))
+    company = re.split(r"(?<!\s)\s*\(|,? (?:today )?(?:announce|report)", match.group(2), maxsplit=1)[0]
     return Front(
         found(sentence, "first page"),
         found(company, "first page"),

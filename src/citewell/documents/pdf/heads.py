@@ -36,6 +36,7 @@ _ASIDE = re.compile(r"\(?(?:un)?audited\)?", re.IGNORECASE)
 _BARE_YEAR = re.compile(
     rf"((?:(?!\b(?:{_MONTH}|ended|fiscal|year)\b).)*?)\b((?:19|20)\d{{2}})", re.IGNORECASE
 )
+_ANY_YEAR = re.compile(r"\b(?:19|20)\d{2}")
 _RULE_GAP = 3.0
 _SPANNING = re.compile(
     r"\b(?:years?|months?|weeks?|quarters?|fiscal|ended|december 31|percent change)\b", re.IGNORECASE
@@ -149,7 +150,7 @@ def stub_prefix(stub: list[str], heads: tuple[str, ...]) -> tuple[str, ...]:
         if not words or not PERIOD.search(words) or len(words) > 60:
             continue
         if any(_BARE_YEAR.fullmatch(head) for head in heads):
-            return tuple(_BARE_YEAR.sub(rf"\1{_escaped(words)} \2", head) for head in heads)
+            return tuple(_ANY_YEAR.sub(rf"{_escaped(words)} \g<0>", head) for head in heads)
     return heads
 
 

@@ -15,7 +15,7 @@ from citewell.documents.pdf.cells import BULLET
 from citewell.documents.pdf.layout import Line
 
 _ENDS = re.compile(r"[.!?:;][\"”’')\]]*$")
-_CUT = re.compile(r"([^\W\d_]+)-$")
+_CUT = re.compile(r"(?<![^\W\d_])([^\W\d_]+)-$")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 

@@ -27,7 +27,7 @@ from citewell.documents.pdf.paragraphs import (
 from citewell.documents.pdf.tables import DraftRow, DraftTable, find_tables
 from citewell.documents.pdf.units import units_in
 
-_CONTINUED = re.compile(r"[\s,(–—-]*\bcont(?:inued|’d|'d|\.)?\)?\.?$", re.IGNORECASE)
+_CONTINUED = re.compile(r"(?:(?<![\s,(–—-])[\s,(–—-]+)?\bcont(?:inued|’d|'d|\.)?\)?\.?$", re.IGNORECASE)
 
 
 class Size(NamedTuple):

@@ -204,7 +204,7 @@ def _ragtruth(path: Path, options: Options) -> Imported:
 def _ragtruth_source(where: str, row: Row) -> tuple[str, str, tuple[str, ...]]:
     task, info = string(row, where, "task_type", needed=True), row.get("source_info")
     if isinstance(info, dict) and "question" in info:
-        passages = re.split(r"(?:^|\n)\s*passage \d+:\s*", string(info, where, "passages", needed=True))
+        passages = re.split(r"(?:^|\n)[^\S\n]*passage \d+:\s*", string(info, where, "passages", needed=True))
         return task, string(info, where, "question"), tuple(part.strip() for part in passages if part.strip())
     text = info if isinstance(info, str) else json.dumps(info, ensure_ascii=False, indent=1)
     asked = {"Summary": "What does the text say, in short?", "Data2txt": "What do the data say?"}

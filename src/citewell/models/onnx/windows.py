@@ -156,7 +156,7 @@ def _units(text: str, longest: int) -> tuple[list[str], list[str]]:
 
 
 def _lines(text: str) -> list[str]:
-    return re.findall(r"[^\n]*\S[^\n]*", text)
+    return [line for line in text.split("\n") if line.strip()]
 
 
 def _pieces(unit: str, longest: int) -> list[str]:

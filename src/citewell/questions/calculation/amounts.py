@@ -18,8 +18,8 @@ PAID_OUT = frozenset(
 )  # fmt: skip
 _MONEY = r"(?:(?:US|HK|C|A|NZ|S)?[$€£¥₹]|USD|EUR|GBP|CHF)"
 _CELL = re.compile(
-    rf"\s*(?P<first>{_MONEY})?\s*(?P<minus>[(−–-])?\s*(?P<then>{_MONEY})?\s*"
-    r"(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\s*\)?\s*(?:\([a-z]\)|\*+)?\s*"
+    rf"\s*+(?P<first>{_MONEY})?\s*+(?P<minus>[(−–-])?\s*+(?P<then>{_MONEY})?\s*+"
+    r"(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\s*+\)?\s*+(?:\([a-z]\)|\*+)?\s*+"
 )
 
 

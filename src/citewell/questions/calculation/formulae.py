@@ -72,8 +72,8 @@ _DIFFERENCE = re.compile(
 )
 _AS_SHARE = re.compile(r"\bas an? (?:%|percent(?:age)?|share|fraction|proportion) (?:of|to)\b", re.I)
 _DEFINED = re.compile(
-    r"(?:\bdefine\s+(?:the\s+)?(?P<a>[^.:?]{2,80}?)\s+as:?"
-    r"|(?P<b>[\w &%/'’-]{2,80}?)\s*(?:\([^)]*\)\s*)?\bis defined as:?)"
+    r"(?:\bdefine\s{1,9}(?:the\s{1,9})?(?P<a>[^.:?]{2,80}?)\s{1,9}as:?"
+    r"|\b(?P<b>\w[\w &%/'’-]{1,79}?)\s{0,9}(?:\([^()]{0,200}\)\s{0,9})?\bis defined as:?)"
     r"\s*(?P<body>.+?)(?=[.?!](?:\s+[A-Z]|\s*$)|$)",
     re.I | re.S,
 )

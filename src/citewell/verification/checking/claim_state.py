@@ -90,7 +90,7 @@ def locate_words(words: str, cited: Sequence[Cited], library: Library) -> Cited:
 
 
 _CONNECTIVE = re.compile(
-    r",?\s+(?:because(?: of)?|therefore|so that|which (?:led|caused|resulted)(?: to| in)?|"
+    r",?(?<!\s)\s+(?:because(?: of)?|therefore|so that|which (?:led|caused|resulted)(?: to| in)?|"
     r"as a result(?: of)?|due to|"
     r"leading to|resulting in|thanks to|in order to|since|after|while|although)\s+",
     re.IGNORECASE,

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from citewell.core.records import Record
@@ -82,6 +83,8 @@ _PRONOUN = re.compile(r"\b(?:it|its|he|him|his|she|her|they|them|their)\b", re.I
 _MOST_BEHIND = (
     1_000  # characters: whoever writes pronouns alone shall not make the antecedents grow without end
 )
+_MOST_LEAD = 300
+"""Characters of a lead-in that its items take over: a longer one, in each of them, grows with the square."""
 _SUBJECT_PRONOUN = re.compile(r"^(?:it|he|she|they)\b", re.IGNORECASE)
 
 
@@ -91,22 +94,25 @@ def parse_answer(raw: str, known: Sequence[str] = (), *, split: bool = True) -> 
     marked = read_markers(raw, known)
     stretches = _stretches(marked)
     owners = _owners(marked, stretches)
+    owned: dict[int, list[Marker]] = {}
+    for marker, owner in zip(marked.markers, owners, strict=True):
+        owned.setdefault(owner, []).append(marker)
     claims: list[ParsedClaim] = []
     taken: list[Piece] = []
     lead, previous, behind, paragraph = "", "", "", -1
     lead_labels: tuple[str, ...] = ()
     for index, stretch in enumerate(stretches):
-        markers = [marker for marker, owner in zip(marked.markers, owners, strict=True) if owner == index]
+        markers = owned.get(index, [])
         if stretch.line.paragraph != paragraph:
             previous, behind, paragraph = "", "", stretch.line.paragraph
         if not stretch.line.item and not stretch.line.blank:
             lead, lead_labels = "", ()
         if stretch.kind is PieceKind.LEAD_IN:
             lead = _plain(marked.text, stretch.start, stretch.end)[0].rstrip(": ")
-            lead = "" if kind_of(lead) or kind_of(lead + ":") else lead
+            lead = "" if len(lead) > _MOST_LEAD or kind_of(lead) or kind_of(lead + ":") else lead
             lead_labels = tuple(label for marker in markers for label in marker.labels)
         leads = stretch.kind is PieceKind.LEAD_IN
-        told = asserted(lead) if leads and not _carried(marked, stretches[index + 1 :]) else ""
+        told = asserted(lead) if leads and not _carried(marked, stretches, index + 1) else ""
         if stretch.kind is not PieceKind.CLAIM and not told:
             start, end = marked.raw_span(stretch.start, stretch.end)
             taken.append(Piece(start=start, end=end, kind=stretch.kind))
@@ -163,12 +169,15 @@ def _stretches(marked: Marked) -> list[_Stretch]:
         for at, (start, end) in enumerate(spans):
             sentence = text[start:end]
             kind = kind_of(sentence) or PieceKind.CLAIM
-            cited = any(line.start + start < place <= line.start + end for place in places)
+            at_end = bisect_right(places, line.start + end)
+            cited = at_end > 0 and places[at_end - 1] > line.start + start
             if cited and kind is PieceKind.QUESTION:
                 kind = PieceKind.CLAIM
             last = at == len(spans) - 1
             if last and sentence.rstrip("*_ ").endswith(":") and kind in {PieceKind.CLAIM, PieceKind.META}:
-                following = next((other for other in lines[number + 1 :] if not other.blank), None)
+                following = next(
+                    (o for i in range(number + 1, len(lines)) if not (o := lines[i]).blank), None
+                )
                 if following and (following.item or following.row):
                     kind = PieceKind.LEAD_IN
                 elif kind is PieceKind.CLAIM and not (
@@ -207,26 +216,47 @@ def _owners(marked: Marked, stretches: list[_Stretch]) -> list[int]:
     owners: list[int] = []
     with_trailing: set[int] = set()
     leading = _leading(marked)
+    starts = [stretch.start for stretch in stretches]
+    # For each place in the order of the stretches the last one before it that is more than blanks.
+    nearest = [-1]
+    for i, stretch in enumerate(stretches):
+        nearest.append(nearest[-1] if stretch.kind is PieceKind.SPACE else i)
+    line = _RawLine(marked.raw, 0)
     for marker in marked.markers:
-        before = [i for i, s in enumerate(stretches) if s.start < marker.at and s.kind is not PieceKind.SPACE]
-        owner = before[-1] if before else -1
-        following = next((i for i, s in enumerate(stretches) if s.start >= marker.at), -1)
-        line_start = marked.raw.rfind("\n", 0, marker.start) + 1
-        ahead = re.sub(r"[\[【［].*?[\]】］]|[-*•>\s\d.)]", "", marked.raw[line_start : marker.start])
-        behind = marked.raw[marker.end :].split("\n", 1)[0]
-        opens_line = not ahead and any(
-            letter.isalnum() for letter in re.sub(r"[\[【［].*?[\]】］]", "", behind)
-        )
-        if following >= 0 and leading and "\n" not in marked.text[marker.at : stretches[following].start]:
+        at = bisect_left(starts, marker.at)
+        owner, following = nearest[at], at if at < len(starts) else -1
+        if marker.start >= line.end:
+            line = _RawLine(marked.raw, marker.start)
+        opens_line = marker.start <= line.opens and marker.end <= line.last_letter
+        if following >= 0 and leading and marked.text.find("\n", marker.at, starts[following]) < 0:
             owners.append(following)
             continue
-        if following >= 0 and opens_line and stretches[following].start - marker.at <= 2:
+        if following >= 0 and opens_line and starts[following] - marker.at <= 2:
             if owner < 0 or owner in with_trailing or stretches[following].line.item:
                 owner = following
         elif owner >= 0:
             with_trailing.add(owner)
         owners.append(owner if owner >= 0 else following)
     return owners
+
+
+class _RawLine:
+    """The line of the original around ``place``: where its first character is that neither lists nor cites,
+    and where its last letter outside brackets."""
+
+    def __init__(self, raw: str, place: int) -> None:
+        start = raw.rfind("\n", 0, place) + 1
+        end = raw.find("\n", place)
+        self.end = len(raw) if end < 0 else end
+        bare = _BRACKETS.sub(lambda found: " " * len(found.group()), raw[start : self.end])
+        first = _NO_LIST_MARK.search(bare)
+        self.opens = start + first.start() if first else self.end
+        last = next((at for at in range(len(bare) - 1, -1, -1) if bare[at].isalnum()), -1)
+        self.last_letter = start + last if last >= 0 else -1
+
+
+_BRACKETS = re.compile(r"[\[【［][^\[【［\]】］]{0,400}[\]】］]")
+_NO_LIST_MARK = re.compile(r"[^-*•>\s\d.)]")
 
 
 def _leading(marked: Marked) -> bool:
@@ -289,7 +319,7 @@ def _with_antecedent(sentence: str, behind: str) -> str:
 def _standing(text: str, line: Line, lead: str, previous: str, behind: str) -> tuple[str, str, bool]:
     """(text that stands alone, what it leans on, whether it is a fragment without a verb). ``previous`` is
     the sentence before, ``behind`` the same with its own antecedent."""
-    text = re.sub(r" +(?=[.,;:!?](?:\s|$))", "", text[frame_length(text) :])
+    text = re.sub(r"(?<! ) +(?=[.,;:!?](?:\s|$))", "", text[frame_length(text) :])
     text = text[:1].upper() + text[1:] if text[:1].isalpha() and text[:2].islower() else text
     leaning = _LEANING.match(text)
     if line.row:
@@ -314,8 +344,9 @@ def _complete(text: str) -> bool:
     return len(text.split()) >= 4 and not _fragment(text)
 
 
-def _carried(marked: Marked, behind: Sequence[_Stretch]) -> bool:
-    """An item of the list takes the lead-in into its own claim, where it is checked."""
+def _carried(marked: Marked, stretches: Sequence[_Stretch], begin: int) -> bool:
+    """An item of the list that begins there takes the lead-in into its own claim, where it is checked."""
+    behind = (stretches[at] for at in range(begin, len(stretches)))
     own = itertools.takewhile(lambda one: one.line.item and one.kind is not PieceKind.LEAD_IN, behind)
     return any(
         one.kind is PieceKind.CLAIM and not _complete(_plain(marked.text, one.start, one.end)[0])
@@ -348,7 +379,9 @@ def _cover(marked: Marked, taken: list[Piece]) -> tuple[Piece, ...]:
 def _between(marked: Marked, start: int, end: int) -> list[Piece]:
     pieces: list[Piece] = []
     position = start
-    inside = [m for m in marked.markers if m.start >= start and m.end <= end]
+    first = bisect_left(marked.markers, start, key=lambda marker: marker.start)
+    behind = (marked.markers[at] for at in range(first, len(marked.markers)))
+    inside = itertools.takewhile(lambda marker: marker.end <= end, behind)
     for marker in [*inside, None]:
         stop = marker.start if marker else end
         if stop > position:

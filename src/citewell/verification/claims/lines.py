@@ -8,6 +8,7 @@ table or an entry of a list of sources but states something is text. Knows nothi
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -47,7 +48,9 @@ class Line(Record, frozen=True, kw_only=True):
 _ITEM = re.compile(r"[ \t]*(?:>\s*)?(?:[-*•‣◦▪–]|\(?\d{1,2}[.)]|\(?[a-zA-Z][.)])[ \t]+")
 _HASH = re.compile(r"[ \t]*#{1,6}\s")
 _BOLD_ONLY = re.compile(r"[ \t]*(\*\*|__)[^*_\n]{1,80}\1:?[ \t]*")
-_RULE = re.compile(r"[ \t]*(?:[-*_=]\s*){3,}|[ \t]*\|?[ \t:|-]*-{3,}[ \t:|-]*")
+_RULE = re.compile(r"[ \t]*+(?:[-*_=]\s*+){3,}+|(?=[ \t:|-]*---)[ \t:|-]+")
+_MOST_HEAD = 200
+"""Characters of a column's head that its cells take over."""
 _QUOTE = re.compile(r"[ \t]*>\s?")
 
 
@@ -65,6 +68,8 @@ def read_lines(text: str, fenced: Sequence[tuple[int, int, str]], marked: Sequen
     lines: list[Line] = []
     paragraph, references = 0, False
     heads: list[str] | None = None
+    places = sorted(marked)
+    ranges = sorted((low, high) for low, high, _ in fenced)
     for match in re.finditer(r"[^\n]*\n?", text):
         raw = match.group().rstrip("\n")
         start, end = match.start(), match.start() + len(raw)
@@ -74,10 +79,12 @@ def read_lines(text: str, fenced: Sequence[tuple[int, int, str]], marked: Sequen
             continue
         while end > start and text[end - 1].isspace():
             end -= 1
-        if any(low <= start < high for low, high, _ in fenced):
+        fence = bisect_right(ranges, (start, len(text) + 1)) - 1
+        if fence >= 0 and start < ranges[fence][1]:
             lines.append(Line(start=start, end=end, kind=LineKind.CODE, paragraph=paragraph))
             continue
-        cited = any(start <= at <= end for at in marked)
+        place = bisect_left(places, start)
+        cited = place < len(places) and places[place] <= end
         titled = _HASH.match(raw) or _BOLD_ONLY.fullmatch(raw)
         references = heads_references(raw) or (references and not titled)
         if references and (heads_references(raw) or _refers(raw, cited)):
@@ -88,11 +95,12 @@ def read_lines(text: str, fenced: Sequence[tuple[int, int, str]], marked: Sequen
             continue
         if raw.lstrip().startswith("|") and raw.count("|") >= 2:
             cells = [cell.strip(" *`") for cell in raw.strip().strip("|").split("|")]
-            below = text[match.end() :].split("\n", 1)[0]
+            below_end = text.find("\n", match.end())
+            below = text[match.end() : below_end if below_end >= 0 else len(text)]
             names = heads is None and _names_columns(cells, below, cited)
             head = names and not any(acts(cell) for cell in cells)
             spelled = _spell(heads or [], cells)
-            heads = cells if names else heads or []
+            heads = [cell[:_MOST_HEAD] for cell in cells] if names else heads or []
             lines.append(
                 Line(
                     start=start, end=end, kind=LineKind.HEADING if head else LineKind.TEXT,

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import re
 from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
+from citewell.core.errors import UsageError
 from citewell.core.records import Record
 from citewell.verification.claims.clauses import is_clause
 
@@ -56,22 +58,29 @@ _NUMBERS = re.compile(rf"\s*{_ITEM}(?:\s*[,;&]\s*{_ITEM})*\s*", re.IGNORECASE)
 _DAGGER = re.compile(r"\s*(?P<index>\d+(?::\d+)?)\s*†\s*(?P<name>[^†]*?)\s*(?:†.*)?", re.DOTALL)
 _INFERENCE = re.compile(r"\s*inference\s*(?::\s*(?P<note>.*?))?\s*", re.IGNORECASE | re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*([\w+#.-]*)[^\n]*$", re.MULTILINE)
-_INLINE_CODE = re.compile(r"(?<!`)(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)")
+_INLINE_CODE = re.compile(r"(?<!`)(`+)(?!`)([^\n]{1,2000}?)(?<!`)\1(?!`)")
 _PROSE_FENCES = frozenset({"", "text", "txt", "plaintext", "markdown", "md", "answer", "quote"})
 # Unindented, without a sign of any language, and closed: four words at least.
 _SENTENCE = re.compile(r"[A-Z\d\u201c][^\s=(){}<>;|\\_]*(?:\s+[^\s=(){}<>;|\\_]+){3,}\s*")
 _COMMENT = re.compile(r"\"\"\"|'''|/\*|\*/")
+_ADDRESS = re.compile(r"\((?:https?:|mailto:|/|#|\.|www\.|\w{1,99}\.\w)")
+_DEFINITION = re.compile(r":\s{0,99}(?:<|https?:|www\.|/)")
+_LINK_TEXT = 1_000  # characters of a link's text at most
+MOST_CITATIONS = 10_000
 _MOST = 200  # sources one range may name; a longer one is a slip, kept as its two ends
 
 
 def read_markers(raw: str, known: Sequence[str] = ()) -> Marked:
-    """Markers of ``raw`` and the text without them; ``known`` are ids that may stand bare in brackets."""
-    code = code_ranges(raw)
+    """Markers of ``raw`` and the text without them; ``known`` are ids that may stand bare in brackets.
+
+    Raises UsageError for more than MOST_CITATIONS of them.
+    """
+    code = _Code(code_ranges(raw))
     ids = frozenset(known)
     pieces: list[str] = []
     offsets = array("L")
     markers: list[Marker] = []
-    position = length = 0
+    position = length = cited = 0
 
     def keep(start: int, end: int) -> None:
         nonlocal length
@@ -84,20 +93,26 @@ def read_markers(raw: str, known: Sequence[str] = ()) -> Marked:
         if read is None:
             continue
         labels, inference, note = read
+        cited += len(labels)
+        if cited > MOST_CITATIONS:
+            raise UsageError(
+                f"the answer has more than {MOST_CITATIONS:,} citations", hint="check it in parts"
+            )
         start = match.start()
         if start > position:
             keep(position, start)
         # The blank before a marker goes with it where another blank or a stop follows.
         after = raw[match.end() : match.end() + 1]
         if (not after or after.isspace() or after in ".,;:!?)[【［") and pieces:
-            while length and "".join(pieces[-1:])[-1:] in {" ", "\t", "\u00a0"}:
-                pieces[-1] = pieces[-1][:-1]
-                offsets.pop()
-                length -= 1
-                if not pieces[-1]:
-                    pieces.pop()
-                    if not pieces:
-                        break
+            while pieces:
+                kept = pieces[-1].rstrip(" \t\u00a0")
+                if blanks := len(pieces[-1]) - len(kept):
+                    del offsets[-blanks:]
+                    length -= blanks
+                if kept:
+                    pieces[-1] = kept
+                    break
+                pieces.pop()
         markers.append(
             Marker(start=start, end=match.end(), at=length, labels=labels, inference=inference, note=note)
         )
@@ -142,26 +157,47 @@ def code_ranges(raw: str) -> list[tuple[int, int, str]]:
     index = 0
     while index < len(fences):
         opening = fences[index]
-        closing = next(
-            (
-                f
-                for f in fences[index + 1 :]
-                if f[1][0] == opening[1][0] and not f[2] and len(f[1]) >= len(opening[1])
-            ),
+        close = next(
+            (at for at in range(index + 1, len(fences)) if _closes(fences[at], opening)),
             None,
         )
+        closing = None if close is None else fences[close]
         found.append((opening.start(), opening.end(), "fence"))
         if opening[2].lower() not in _PROSE_FENCES:
             stop = closing.start() if closing else len(raw)
             found += [(start, end, "code") for start, end in _program(raw, opening.end(), stop)]
-        if closing is None:
+        if close is None or closing is None:
             break
         found.append((closing.start(), closing.end(), "fence"))
-        index = fences.index(closing) + 1
-    for match in _INLINE_CODE.finditer(raw):
-        if not any(start < match.end() and match.start() < end for start, end, _ in found):
-            found.append((match.start(), match.end(), "inline"))
+        index = close + 1
+    fenced = _Code(found)
+    found += [
+        (match.start(), match.end(), "inline")
+        for match in _INLINE_CODE.finditer(raw)
+        if not fenced.meets(match.start(), match.end())
+    ]
     return sorted(found)
+
+
+def _closes(fence: re.Match[str], opening: re.Match[str]) -> bool:
+    return fence[1][0] == opening[1][0] and not fence[2] and len(fence[1]) >= len(opening[1])
+
+
+class _Code:
+    """Ranges that do not overlap, looked up by place."""
+
+    def __init__(self, ranges: Sequence[tuple[int, int, str]]) -> None:
+        self._ranges = sorted(ranges)
+        self._starts = [start for start, _, _ in self._ranges]
+
+    def at(self, place: int) -> tuple[int, int, str] | None:
+        """The range that ``place`` lies in."""
+        index = bisect_right(self._starts, place) - 1
+        return self._ranges[index] if index >= 0 and place < self._ranges[index][1] else None
+
+    def meets(self, start: int, end: int) -> bool:
+        index = bisect_left(self._starts, end) - 1
+        return index >= 0 and self._ranges[index][1] > start
 
 
 def _program(raw: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -181,26 +217,30 @@ def _program(raw: str, start: int, end: int) -> list[tuple[int, int]]:
     return [(low, high) for low, high in found if high > low]
 
 
-def _left_alone(raw: str, match: re.Match[str], code: list[tuple[int, int, str]]) -> bool:
-    before, after = raw[: match.start()], raw[match.end() :]
-    if any(start <= match.start() < end for start, end, kind in code):
+def _left_alone(raw: str, match: re.Match[str], code: _Code) -> bool:
+    start, end = match.span()
+    if held := code.at(start):
         # A writer may put one marker in backticks: `[1]` is still a marker.
-        inline = next(((s, e) for s, e, kind in code if kind == "inline" and s <= match.start() < e), None)
-        if inline is None or raw[inline[0] : inline[1]].strip("` ") != match.group():
+        low, high, kind = held
+        if kind != "inline" or raw[low:high].strip("` ") != match.group():
             return True
-    if (
-        raw[match.start()] == "["
-        and after[:1] == "("
-        and re.match(r"\((?:https?:|mailto:|/|#|\.|www\.|\w+\.\w)", after)
-    ):
+    if raw[start] == "[" and _ADDRESS.match(raw, end):
         return True
-    if after.startswith(":") and (not before.strip(" \t") or before.rstrip(" \t").endswith("\n")):
-        return bool(re.match(r":\s*(?:<|https?:|www\.|/)", after))  # a link definition
+    if raw.startswith(":", end) and _opens_line(raw, start):
+        return bool(_DEFINITION.match(raw, end))
     # "[Nike][1]" is a reference link; "[1][2]" are two markers.
-    previous = re.search(r"\[([^\[\]]+)\]$", before)
-    return bool(
-        previous and _read(previous[1], frozenset()) is None and previous[1].strip() not in {" ", "x"}
-    )
+    if start and raw[start - 1] == "]":
+        opened = raw.rfind("[", max(0, start - _LINK_TEXT), start - 1)
+        words = raw[opened + 1 : start - 1] if opened >= 0 else ""
+        return bool(words) and "]" not in words and _read(words, frozenset()) is None and words.strip() != "x"
+    return False
+
+
+def _opens_line(raw: str, place: int) -> bool:
+    """Nothing but blanks stands before it in its line."""
+    while place and raw[place - 1] in " \t":
+        place -= 1
+    return not place or raw[place - 1] == "\n"
 
 
 def _read(body: str, known: frozenset[str]) -> tuple[tuple[str, ...], bool, str] | None:
@@ -216,7 +256,7 @@ def _read(body: str, known: frozenset[str]) -> tuple[tuple[str, ...], bool, str]
     if _NUMBERS.fullmatch(body):
         return tuple(dict.fromkeys(_expand(body))), False, ""
     if match := _SRC.fullmatch(body):
-        parts = (re.sub(r"\s*\n\s*", "", part).strip() for part in re.split(r"[,;]", match["ids"]))
+        parts = (re.sub(r"(?<!\s)\s*\n\s*", "", part).strip() for part in re.split(r"[,;]", match["ids"]))
         labels = [re.sub(r"(?i)^(?:src|source)\s*[:=]\s*", "", part).strip("\"' ") for part in parts if part]
         return (tuple(dict.fromkeys(label for label in labels if label)), False, "") if labels else None
     if known:

@@ -98,7 +98,7 @@ _ENDED = re.compile(
 )
 _PERIOD = re.compile(r"\b(?:(?:19|20)\d\d|Q[1-4])\b")
 _JOINED = re.compile(
-    r"[,;]\s+(?:(?:and|but|because|as|since|so)\s+)?|\s+(?:because|since|as)\s+", re.IGNORECASE
+    r"[,;]\s+(?:(?:and|but|because|as|since|so)\s+)?|(?<!\s)\s+(?:because|since|as)\s+", re.IGNORECASE
 )
 _MADE = (
     r"(?:answer|summary|overview|list|table|breakdown|explanation|response|comparison|points?|details|steps|results|"

@@ -48,7 +48,7 @@ class Part(Record, frozen=True, kw_only=True):
 
 
 _JOINT = re.compile(
-    r"(?P<comma>,)?\s+(?P<word>and|but|while|whereas|yet)\s+(?P<adverb>(?:(?:also|then|later|subsequently|now|\w+ly)\s+)*)"
+    r"(?P<comma>,)?(?<!\s)\s+(?P<word>and|but|while|whereas|yet)\s+(?P<adverb>(?:(?:also|then|later|subsequently|now|\w+ly)\s+)*)"
 )
 _SEMICOLON = re.compile(r";\s+(?:and\s+|but\s+|however,\s+|moreover,\s+)?")
 _RELATIVE = re.compile(r"^(?P<head>[^,;:()]+), (?:which|who) (?P<clause>[^,;:()]+), (?P<rest>[^;:]+)$")
@@ -56,7 +56,6 @@ _RELATIVE_END = re.compile(r"^(?P<rest>[^;:()]+), (?:which|who) (?P<clause>[^,;:
 _APPOSITION = re.compile(
     r"^(?P<head>[^,;:()]+), (?P<what>(?:the|a|an|its|their|his|her|one of) [^,;:()]+), (?P<rest>[^;:]+)$"
 )
-_LIST = re.compile(r"^(?P<before>.+?\s)(?P<items>[^\s,].*?,? (?:and|as well as) [^,]+?)(?P<stop>[.!]?)$")
 
 
 def split_sentence(sentence: str) -> tuple[Part, ...]:

@@ -66,8 +66,8 @@ _ASKS = re.compile(
 _VALUE = re.compile(r"\w[^:]*:\s+(?!(?:how|why|what|when|where|which|who)\b)\S", re.IGNORECASE)
 # What a lead-in says of its list alone.
 _TAIL = re.compile(
-    r"(?P<aside>[,;]?\s*\b(?:(?:for|in|by|of|to|on|with|through|because of|due to) (?:the following|these)(?: [a-z]+){0,2}|"
-    r"as follows|including|such as|namely|below))$|\s*\b(?:the following|these)(?: [a-z]+){0,2}$",
+    r"(?P<aside>[,;]?\s{0,9}\b(?:(?:for|in|by|of|to|on|with|through|because of|due to) (?:the following|these)(?: [a-z]+){0,2}|"
+    r"as follows|including|such as|namely|below))$|\s{0,9}\b(?:the following|these)(?: [a-z]+){0,2}$",
     re.IGNORECASE,
 )
 _ANNOUNCES = re.compile(
