@@ -153,6 +153,8 @@ class Answering:
             aspects = split_aspects(ask.question)
         if self.questioner is not None:
             aspects = self.questioner.aspects(ask.question, aspects, journal)
+        for aspect in aspects:
+            self.extractor.extract(aspect, ())  # a question too long to be read is refused before the search
         writing = Writing(generator=self.generator, checker=self.checker, streaming=streaming)
         find = self._finding.find
         if find(ask, aspects, journal) or find(ask, aspects, journal, broaden=True):

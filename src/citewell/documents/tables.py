@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any
 
 from citewell.core.config import Documents
@@ -294,8 +294,10 @@ def _lead(block: _Block) -> int:
     """How many rows of a single cell stand first: they introduce a table, alone they are paragraphs. One
     further right than the labels heads columns ("Three months ended")."""
     lead = 0
+    # The first filled column of each row and of all that stand below it.
+    below = list(accumulate((_first([line]) for line in reversed(block)), min))[::-1]
     while lead < len(block) and sum(bool(cell.strip()) for cell in block[lead].cells) == 1:
-        if lead + 1 < len(block) and _first([block[lead]]) > _first(block[lead + 1 :]):
+        if lead + 1 < len(block) and _first([block[lead]]) > below[lead + 1]:
             break
         lead += 1
     if lead == len(block):

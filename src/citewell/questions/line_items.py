@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from citewell.core.records import Record
+from citewell.core.stretches import with_free
 
 INCOME, BALANCE, CASH = "income", "balance", "cash"
 
@@ -215,10 +216,9 @@ def formulae_in(text: str) -> tuple[Mention, ...]:
 def _mentions(text: str, patterns: list[tuple[str, re.Pattern[str]]]) -> tuple[Mention, ...]:
     taken: list[Mention] = []
     for name, pattern in patterns:
-        for match in pattern.finditer(text):
-            if all(match.end() <= found.start or match.start() >= found.end for found in taken):
-                taken.append(Mention(name=name, start=match.start(), end=match.end()))
-    return tuple(sorted(taken, key=lambda found: found.start))
+        matches = pattern.finditer(text)
+        taken = with_free(taken, (Mention(name=name, start=m.start(), end=m.end()) for m in matches))
+    return tuple(taken)
 
 
 def statements_in(text: str) -> tuple[str, ...]:

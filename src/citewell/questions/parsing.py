@@ -12,6 +12,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from citewell.core.records import Record
+from citewell.core.stretches import Places
 from citewell.questions.line_items import (
     RATIOS,
     Mention,
@@ -173,23 +174,19 @@ def read_question(question: str) -> ParsedQuestion:
     periods = _distinct(periods_in(question))
     items, formulae = items_in(question), formulae_in(question)
     names = names_in(question)
-    dated = [(found.start, found.end) for found in periods_in(question)]
-    inside = [*((m.start, m.end) for m in items), *((m.start, m.end) for m in formulae)]
-    inside += statement_spans(question)
+    dated = Places((found.start, found.end) for found in periods_in(question))
+    named = [(mention.start, mention.end) for mention in (*items, *formulae)]
+    inside = Places([*named, *statement_spans(question)])
     name_words = {word for name in names for word in label_words(name)}
     terms, words = [], []
     for match in _TOKEN.finditer(question):
         if match.group().lower() in STOP and match.group() != "US":
             continue
         for stem in label_words(match.group()):
-            if stem in STOP or stem in name_words or any(a <= match.start() < b for a, b in dated):
+            if stem in STOP or stem in name_words or match.start() in dated:
                 continue
             terms.append(stem)
-            if (
-                stem not in _LIGHT
-                and not stem.isdigit()
-                and not any(a <= match.start() < b for a, b in inside)
-            ):
+            if stem not in _LIGHT and not stem.isdigit() and match.start() not in inside:
                 words.append(stem)
     known = {mention.name for mention in formulae}
     return ParsedQuestion(
@@ -238,10 +235,10 @@ def operands(wanted: ParsedQuestion) -> tuple[str, ...]:
 def names_in(question: str) -> tuple[str, ...]:
     """Capitalised names: companies, people, products; without question words, metrics and months."""
     taken = [(mention.start, mention.end) for mention in (*items_in(question), *formulae_in(question))]
-    taken += [(found.start, found.end) for found in periods_in(question)]
+    places = Places([*taken, *((found.start, found.end) for found in periods_in(question))])
     found: list[str] = []
     for match in _NAME.finditer(question):
-        words = [part for part in _words_at(match) if not any(a <= part[1] < b for a, b in taken)]
+        words = [part for part in _words_at(match) if part[1] not in places]
         while words and is_no_name(words[0][0]):
             words.pop(0)
         owner = next((at for at, (word, _) in enumerate(words) if _POSSESSIVE.search(word)), None)

@@ -7,9 +7,11 @@ period under a company's fiscal calendar. Knows nothing about tables, passages o
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from citewell.core.records import Record
+from citewell.core.stretches import with_free
 
 MONTHS = str.split("""
     january february march april may june july august september october november december
@@ -105,10 +107,7 @@ def periods_in(text: str) -> tuple[Period, ...]:
     flat = text.replace("_", " ")
     taken: list[Period] = []
     for form in _FORMS:
-        for match in form.finditer(flat):
-            if all(match.end() <= found.start or match.start() >= found.end for found in taken):
-                taken.append(_period(match))
-    taken.sort(key=lambda found: found.start)
+        taken = with_free(taken, map(_period, form.finditer(flat)))
     spans = [(match.end(), _length(match)) for match in _SPAN.finditer(flat)]
     return tuple(_with_length(found, spans) for found in taken)
 
@@ -150,14 +149,14 @@ def _length(match: re.Match[str]) -> int:
 
 def _with_length(found: Period, spans: Sequence[tuple[int, int]]) -> Period:
     """ "Three months ended March 31, 2022 and 2021": the span before governs every date after it."""
-    before = [months for end, months in spans if end <= found.start]
+    before = bisect_right(spans, found.start, key=lambda span: span[0])
     if not before or found.quarter:
         return found
     return Period(
         year=found.year,
         month=found.month,
         day=found.day,
-        months=before[-1],
+        months=spans[before - 1][1],
         start=found.start,
         end=found.end,
     )

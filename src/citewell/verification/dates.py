@@ -9,11 +9,9 @@ a word that makes it a year is left to :mod:`citewell.verification.quantities`.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable
-from typing import Protocol, TypeVar
 
 from citewell.core.records import Record
+from citewell.core.stretches import with_free
 
 Parts = tuple[int | None, int | None, int | None]
 
@@ -89,29 +87,6 @@ def moments(text: str) -> tuple[Moment, ...]:
             taken, (moment for match in pattern.finditer(text) for moment in _read(name, match))
         )
     return tuple(taken)
-
-
-class _Stretch(Protocol):
-    @property
-    def start(self) -> int: ...
-    @property
-    def end(self) -> int: ...
-
-
-_S = TypeVar("_S", bound=_Stretch)
-
-
-def with_free(taken: list[_S], found: Iterable[_S]) -> list[_S]:
-    """``taken`` and what of ``found`` overlaps none of them, nor what was found before it. Both in order."""
-    starts = [one.start for one in taken]
-    free: list[_S] = []
-    last = 0
-    for one in found:
-        at = bisect_left(starts, one.end)  # those before it begin before this one ends
-        if one.start >= last and not (at and taken[at - 1].end > one.start):
-            free.append(one)
-            last = one.end
-    return sorted([*taken, *free], key=lambda one: one.start)
 
 
 def agree(claimed: Moment, found: Moment) -> bool:

@@ -14,7 +14,8 @@ from functools import lru_cache
 
 import msgspec
 
-from citewell.verification.dates import moments, with_free
+from citewell.core.stretches import with_free
+from citewell.verification.dates import moments
 from citewell.verification.number_words import fractions, ordinals, quarters, spelled
 from citewell.verification.numerals import numerals
 from citewell.verification.quantity import Form, Quantity

@@ -58,9 +58,13 @@ _APPOSITION = re.compile(
 )
 
 
+_LONGEST = 2_000
+
+
 def split_sentence(sentence: str) -> tuple[Part, ...]:
-    """The parts of ``sentence``, at least one, covering ``[0, len(sentence))`` in order."""
-    return tuple(_split(sentence, 0, 4))
+    """The parts of ``sentence``, at least one, covering ``[0, len(sentence))`` in order. A longer one than
+    sentences are is not split: every cut is tried against all that stands on both its sides."""
+    return tuple(_split(sentence, 0, 4 if len(sentence) <= _LONGEST else 0))
 
 
 def _split(sentence: str, offset: int, depth: int) -> list[Part]:

@@ -1,0 +1,81 @@
+"""Texts that make a careless pattern slow: one short piece, repeated.
+
+In: a size. Out: each shape by its name, cut to that many characters. Shared by ``tests/linear_time`` and
+``benchmarks/linear_time.py``.
+"""
+
+from __future__ import annotations
+
+PIECES: dict[str, str] = {
+    "digits": "1",
+    "spaces": " ",
+    "tabs": "\t",
+    "newlines": "\n",
+    "blank lines": " \n",
+    "letters": "a",
+    "capitals": "A",
+    "words": "a b ",
+    "long words": "wordless ",
+    "capital words": "Acme Group ",
+    "capital initials": "A. B. ",
+    "markers": "[1]",
+    "spaced markers": "[1] ",
+    "opening brackets": "[",
+    "parentheses": "(",
+    "nested": "()",
+    "quotes": '"',
+    "curly quotes": "\u201ca\u201d ",
+    "apostrophes": "a'",
+    "list items": "* a\n",
+    "dash items": "- a b c\n",
+    "table rows": "| a | 1 |\n",
+    "pipes": "|",
+    "tabbed rows": "a\t1\n",
+    "headings": "# a\n",
+    "sentences": "Sales rose. ",
+    "abbreviations": "a.",
+    "stops": ".",
+    "commas": "1,",
+    "decimals": "1.",
+    "spaced digits": "1 ",
+    "dashes": "-",
+    "underscores": "_",
+    "hyphenated": "a-",
+    "slashes": "1/",
+    "colons": "a: ",
+    "semicolons": "a; ",
+    "comma words": "a, ",
+    "and": "and ",
+    "because": "because ",
+    "and because": "a and b because c ",
+    "of the": "of the ",
+    "dollars": "$1 ",
+    "percents": "1% ",
+    "millions": "1 million ",
+    "number words": "two hundred and ",
+    "dates": "March 1, 2020 ",
+    "years": "2020-",
+    "tags": "<a ",
+    "closed tags": "<a>",
+    "comments": "<!--",
+    "entities": "&amp",
+    "backticks": "`",
+    "code spans": "`a` ",
+    "fences": "```\n",
+    "stars": "*a",
+    "links": "[a](b) ",
+    "pictures": "![](",
+    "addresses": "http://a.",
+    "mail": "a@a.",
+    "ignore": "ignore all ",
+    "equals": "a=",
+    "braces": "{",
+    "escapes": "\\",
+    "accents": "\u00e9 ",
+    "mixed": "The 3 [1] (a, b) $5.1 and ",
+}
+
+
+def shapes(size: int) -> dict[str, str]:
+    """Every shape, by its name, ``size`` characters long."""
+    return {name: (piece * (size // len(piece) + 1))[:size] for name, piece in PIECES.items()}

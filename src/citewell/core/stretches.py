@@ -1,0 +1,52 @@
+"""Stretches of a text that do not overlap: found in order, and looked up by place.
+
+In: things with a start and an end. Out: those that are free of one another, and whether a place lies in one.
+Nothing is compared with everything: a text may hold a hundred thousand of them. Knows nothing about texts.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from typing import Protocol, TypeVar
+
+
+class Stretch(Protocol):
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+_S = TypeVar("_S", bound=Stretch)
+
+
+def with_free(taken: list[_S], found: Iterable[_S]) -> list[_S]:
+    """``taken`` and what of ``found`` overlaps none of them, nor what was found before it. Both in order."""
+    starts = [one.start for one in taken]
+    free: list[_S] = []
+    last = 0
+    for one in found:
+        at = bisect_left(starts, one.end)  # those before it begin before this one ends
+        if one.start >= last and not (at and taken[at - 1].end > one.start):
+            free.append(one)
+            last = one.end
+    return sorted([*taken, *free], key=lambda one: one.start) if free else taken
+
+
+class Places:
+    """Ranges that may overlap, joined; ``place in places`` tells whether one holds it."""
+
+    def __init__(self, ranges: Iterable[tuple[int, int]]) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        for start, end in sorted(ranges):
+            if self._ends and start <= self._ends[-1]:
+                self._ends[-1] = max(self._ends[-1], end)
+            elif end > start:
+                self._starts.append(start)
+                self._ends.append(end)
+
+    def __contains__(self, place: int) -> bool:
+        at = bisect_right(self._starts, place) - 1
+        return at >= 0 and place < self._ends[at]
