@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
@@ -137,11 +138,11 @@ def client(kb: KnowledgeBase) -> Iterator[TestClient]:
 
 
 @contextmanager
-def listening(kb: KnowledgeBase) -> Iterator[str]:
-    """The address of a real server on loopback; give the test ``enable_socket``."""
-    server = uvicorn.Server(
-        uvicorn.Config(create_app(kb), port=0, log_config=None, access_log=False, timeout_graceful_shutdown=5)
-    )
+def listening(kb: KnowledgeBase, **options: Any) -> Iterator[str]:
+    """The address of a real server on loopback, with ``options`` of uvicorn's; give the test
+    ``enable_socket``."""
+    options = {"port": 0, "log_config": None, "access_log": False, "timeout_graceful_shutdown": 5, **options}
+    server = uvicorn.Server(uvicorn.Config(create_app(kb), **options))
     thread = threading.Thread(target=server.run)
     thread.start()
     deadline = time.monotonic() + 30

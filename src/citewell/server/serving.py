@@ -47,6 +47,8 @@ def serve(home: Path, config: Config) -> None:
     """Answers requests until it is told to stop. Raises ConfigError before the socket opens."""
     import uvicorn
 
+    from citewell.server.connections import Connection
+
     refuse(home, config)
     settings = config.server
     options: dict[str, Any] = {
@@ -59,6 +61,7 @@ def serve(home: Path, config: Config) -> None:
         "forwarded_allow_ips": list(settings.proxies),
         "timeout_graceful_shutdown": GRACE_S,
         "limit_concurrency": CONNECTIONS,
+        "http": Connection,
     }
     if settings.workers == 1:
         uvicorn.run(application(home, config), **options)
