@@ -132,8 +132,9 @@ def _heads(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int, str]
             wanted, found = getattr(expected, name), getattr(head, name)
             if wanted is not None and wanted != found:
                 yield expected.seq, f"{document_id}: {_WORDS[name]} {_shown(wanted)}, now {_shown(found)}"
+    brought_in = {document_id for document_id, _ in sealed.versions}
     for document_id, expected in sealed.heads.items():
-        if document_id not in held and any(known[0] == document_id for known in sealed.versions):
+        if document_id in brought_in and document_id not in held:
             yield expected.seq, f"{document_id} was brought in, and is not in the catalogue"
 
 

@@ -198,6 +198,11 @@ def copied(parts: Assembly, models: Assembly) -> Iterator[Assembly]:
     with tempfile.TemporaryDirectory(prefix="citewell-poison-") as folder:
         home = Path(folder) / "home"
         home.mkdir()
+        # What a card sets is in the configuration already; the copy is not the corpus that it was made for.
+        cardless = msgspec.structs.replace(models.config.confidence, card="")
+        copy = Assembly(home, msgspec.structs.replace(models.config, confidence=cardless), models.clock)
+        # Its own log begins before its documents come: a home that has some begins none.
+        copy.log.size()
         # Nobody may write meanwhile: a file copied in the middle of that is torn.
         with parts.index.writer():
             shutil.copytree(parts.home / "index", home / "index")
@@ -205,9 +210,6 @@ def copied(parts: Assembly, models: Assembly) -> Iterator[Assembly]:
             whole = sqlite3.connect(home / "evidence.sqlite")
             with closing(sqlite3.connect(stored, uri=True)) as living, closing(whole):
                 living.backup(whole)
-        # What a card sets is in the configuration already; the copy is not the corpus that it was made for.
-        cardless = msgspec.structs.replace(models.config.confidence, card="")
-        copy = Assembly(home, msgspec.structs.replace(models.config, confidence=cardless), models.clock)
         for name in ("embedder", "ranker", "extractor", "entailer", "generator"):
             copy.__dict__[name] = getattr(models, name)
         try:
