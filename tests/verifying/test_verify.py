@@ -464,3 +464,29 @@ def test_the_firm_itself_carries_a_pronoun_and_so_does_a_text_without_names() ->
 def test_an_antecedent_supports_nothing() -> None:
     answer = "Acme Inc. opened stores in Leeds and Rome. It has stores in Leeds and Rome."
     assert {claim.verdict.status for claim in check(answer, ACME).claims} == {Status.UNSUPPORTED}
+
+
+@pytest.mark.parametrize(
+    ("answer", "sources", "question", "told"),
+    [
+        ("Nike grew.", ["Nike grew."], "x" * 20_001, "the question has 20001 characters"),
+        ("Nike grew.", ["Nike grew."] * 1_001, "", "more than 1,000 sources"),
+        ("[1-200]" * 100, ["Nike grew."], "", "more than 10,000 citations"),
+        (
+            "Nike grew 3%.\n\n" * 201,
+            [f"Nike {n} grew." for n in range(100)],
+            "",
+            "201 claims against 100 sources",
+        ),
+        ("Nike grew 3%.\n\n" * 300, ["Nike grew. " * 7_000], "", "300 claims against 1 sources of"),
+    ],
+)
+def test_more_than_can_be_checked_at_once_is_refused_before_the_work(
+    answer: str, sources: list[str], question: str, told: str
+) -> None:
+    class Unasked(FakeEntailer):
+        def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+            raise AssertionError("nothing is to be judged")
+
+    with pytest.raises(UsageError, match=told):
+        verify(answer, sources, question, entailer=Unasked(), embedder=MODELS["embedder"])  # type: ignore[arg-type]

@@ -11,11 +11,10 @@ from typing import Any
 from citewell.core.errors import UsageError
 from citewell.core.identity import plain
 from citewell.core.records import Record
+from citewell.questions.asking import MAX_QUESTION
 from citewell.retrieval.filters import Filters
 from citewell.retrieval.retriever import MAX_TOP_K
 
-MAX_QUESTION = 20_000
-"""Characters; a longer question is refused, never cut."""
 _MOST = {"top_k": MAX_TOP_K, "pool": 1000, "runs": 20}
 
 
@@ -55,10 +54,10 @@ def refuse(ask: Ask) -> None:
         if type(given) is not int or not 1 <= given <= most:
             raise UsageError(f"{name} is {given!r}", hint=f"choose 1 to {most}")
     question = ask.question
-    if not any(character.isalnum() for character in question):
-        raise UsageError("the question is empty", hint="ask in words")
     if len(question) > MAX_QUESTION:
         raise UsageError(f"the question has {len(question)} characters", hint=f"at most {MAX_QUESTION}")
+    if not any(character.isalnum() for character in question):
+        raise UsageError("the question is empty", hint="ask in words")
     try:
         (question + ask.user + ask.session_id).encode()
     except UnicodeEncodeError as error:

@@ -9,6 +9,7 @@ not support is not moved to one that does: it is reported. Knows nothing about r
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -35,6 +36,7 @@ from citewell.core.records import (
 )
 from citewell.documents.evidence.memory import MemoryEvidence
 from citewell.documents.text import caller_document
+from citewell.questions.asking import MAX_QUESTION
 from citewell.verification.checking import Checked, Checker
 from citewell.verification.checking.citations import Library
 from citewell.verification.checking.grounding import WORST_FIRST, Ask, GroundingReport, ground, judged_alone
@@ -44,6 +46,11 @@ from citewell.verification.evidence import ClaimEvidence
 from citewell.verification.verifier import Verifier
 
 CALLER = Maker(name="caller", hash=hash_text("caller"))
+MOST_SOURCES = 1_000
+MOST_PAIRS = 20_000
+"""Of a claim and a source."""
+MOST_READ = 20_000_000
+"""Characters of the sources, counted once for each claim: about a minute of exact code, without a model."""
 Source = str | Mapping[str, str] | tuple[str, str]
 
 
@@ -85,8 +92,9 @@ def verify(
     ``entailer`` is a model, its name as in the configuration, or None for the embedded one. ``card`` says
     which calibration card set the thresholds: verdicts name it, and a note says when it is stale. With
     ``one_claim`` the text is one statement: it is not split and its markers are not read. Raises
-    UsageError for sources that share an id and for what is no text, ModelError when a named model cannot be
-    loaded; a failing check is a verdict, not an error.
+    UsageError for sources that share an id, for what is no text and for more than can be checked at once
+    (MOST_SOURCES, MOST_PAIRS, MOST_READ, MOST_CITATIONS), before the work, ModelError when a named model
+    cannot be loaded; a failing check is a verdict, not an error.
     """
     for name, text in (("answer", answer), ("question", question or "")):
         if not isinstance(text, str):
@@ -95,6 +103,8 @@ def verify(
             text.encode()
         except UnicodeEncodeError as error:
             raise UsageError(f"the {name} is no valid Unicode", hint="check how it was decoded") from error
+    if len(question or "") > MAX_QUESTION:
+        raise UsageError(f"the question has {len(question or '')} characters", hint=f"at most {MAX_QUESTION}")
     settings = settings or Verification()
     documents = _documents(sources)
     store = MemoryEvidence()
@@ -103,6 +113,7 @@ def verify(
     passages = [_passage(document) for document in documents]
     ids = [document.document_id for document in documents]
     draft, labels = _draft(answer, ids, one_claim)
+    _bounded(len(draft.claims), documents)
     verifier = Verifier(_entailer(entailer), settings, card=card.card)
     checker = Checker(verifier, store, settings)
     library = Library(passages, store)
@@ -147,6 +158,17 @@ def verify(
         ),
         notes=(*([card.note] if card.note else []), *checked.notes),
     )
+
+
+def _bounded(claims: int, documents: Sequence[Document]) -> None:
+    """Each claim is read against each source: raises UsageError where that would not end."""
+    length = sum(len(document.text) for document in documents)
+    if claims * len(documents) > MOST_PAIRS or claims * length > MOST_READ:
+        raise UsageError(
+            f"{claims:,} claims against {len(documents):,} sources of {length:,} characters are too much",
+            hint=f"check the answer in parts: at most {MOST_PAIRS:,} pairs of a claim and a source, and "
+            f"{MOST_READ:,} characters when each claim reads all sources",
+        )
 
 
 def caller_passages(sources: Sequence[Source] | Mapping[str, str]) -> list[Passage]:
@@ -199,6 +221,8 @@ def _documents(sources: Sequence[Source] | Mapping[str, str]) -> list[Document]:
         raise UsageError("sources is neither a list nor a mapping", hint="give sources=[...]")
     documents = []
     for number, source in enumerate(sources.items() if isinstance(sources, Mapping) else sources, start=1):
+        if number > MOST_SOURCES:
+            raise UsageError(f"there are more than {MOST_SOURCES:,} sources", hint="check it in parts")
         match source:
             case str():
                 name, text = str(number), source
@@ -211,8 +235,8 @@ def _documents(sources: Sequence[Source] | Mapping[str, str]) -> list[Document]:
                     f"source {number} is no text", hint='give a string or {"id": ..., "text": ...}'
                 )
         documents.append(caller_document(name, text))
-    names = [document.document_id for document in documents]
-    doubled = sorted({name for name in names if names.count(name) > 1})
+    names = Counter(document.document_id for document in documents)
+    doubled = sorted(name for name, times in names.items() if times > 1)
     if doubled:
         raise UsageError(f"sources share the id {', '.join(doubled)}", hint="give each its own")
     return documents

@@ -16,6 +16,8 @@ _INSTRUCTION = re.compile(
     re.I | re.S,
 )
 # Questions are short and ours to cut: a sentence splitter made for prose breaks "FY2015 - FY2017 3 year".
+MAX_QUESTION = 20_000
+"""Characters; a longer question is refused, never cut."""
 _BORDER = re.compile(
     r"(?:(?<=[?!])|(?<=[a-z)\d]{2}\.)(?<!Inc\.)(?<!Co\.)(?<!Corp\.)(?<!Ltd\.)(?<!vs\.)(?<!No\.))\s+(?=[A-Z\"“(])"
 )

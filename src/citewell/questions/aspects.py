@@ -9,6 +9,7 @@ a document can be quoted for. Knows nothing about passages or whether anything c
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from citewell.questions.asking import asking_sentences
 from citewell.questions.calculation.expressions import leaves
@@ -46,7 +47,10 @@ def split_aspects(question: str) -> tuple[str, ...]:
     worked = _operand_aspects(whole)
     if worked:
         return worked if len(worked) <= MAX_ASPECTS else (whole,)
-    parts = [piece for asked in asking_sentences(whole) for piece in _pieces(asked)] or [whole]
+    pieces = (piece for asked in asking_sentences(whole) for piece in _pieces(asked))
+    parts = tuple(dict.fromkeys(pieces)) or (whole,)
+    if len(parts) > MAX_ASPECTS:
+        return (_asked(whole),)
     carried = tuple(dict.fromkeys(_stand_alone(part, whole) for part in parts))
     return carried if 1 < len(carried) <= MAX_ASPECTS else (_asked(whole),)
 
@@ -121,8 +125,14 @@ def _stand_alone(part: str, whole: str) -> str:
 
 def _has_role(part: str, whole: str) -> bool:
     """Whether the role was put into ``part``: a pronoun that is left there is not the name's."""
-    firsts = [_ROLE.match(_NEXT.split(asked)[0]) for asked in asking_sentences(whole)]
-    return not _ROLE.match(part) and any(_undated(asks["role"]) in part for asks in firsts if asks)
+    return not _ROLE.match(part) and any(role in part for role in _roles(whole))
+
+
+@lru_cache(maxsize=8)
+def _roles(whole: str) -> tuple[str, ...]:
+    """What the sentences of ``whole`` ask who holds it, each once."""
+    firsts = (_ROLE.match(_NEXT.split(asked, maxsplit=1)[0]) for asked in asking_sentences(whole))
+    return tuple(dict.fromkeys(_undated(asks["role"]) for asks in firsts if asks))
 
 
 def _name_for_pronoun(part: str, name: str) -> tuple[str, bool]:

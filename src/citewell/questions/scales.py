@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import lru_cache
 
 _WORDS = {
     "thousand": 10**3, "lakh": 10**5, "lac": 10**5, "million": 10**6, "crore": 10**7, "billion": 10**9,
@@ -49,11 +50,13 @@ _EXCEPT = re.compile(
 )
 
 
+@lru_cache(maxsize=256)  # asked for each claim, of texts that may be whole sources
 def context_scales(text: str) -> frozenset[Decimal]:
     """1 and the scales that ``text`` declares: "(In millions, except per share data)" gives 10**6."""
     return frozenset({Decimal(1), *(Decimal(_factor(match)) for match in _DECLARED.finditer(text))})
 
 
+@lru_cache(maxsize=256)
 def declared_units(text: str) -> str:
     """The words of ``text`` that declare a scale or percent: "In millions"; "" when none do."""
     found = [match.group() for match in _DECLARED.finditer(text)]

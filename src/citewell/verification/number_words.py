@@ -29,7 +29,7 @@ _SUB100 = rf"(?:(?:{_TEN})(?:[ -](?:{_ONE})\b)?|{_ONE})"
 _SUB1000 = rf"(?:{_SUB100}|an?(?=[ -](?:hundred|thousand|million|billion|trillion|dozen)\b))"
 _BIG = r"(?:hundred|thousand|million|billion|trillion|dozen)"
 _SPELLED = re.compile(
-    rf"\b{_SUB1000}\b(?:[ -]{_BIG}\b(?:,? (?:and )?{_SUB1000}\b)?)*(?![-'\u2019]?\w)", re.IGNORECASE
+    rf"\b{_SUB1000}\b(?:[ -]{_BIG}\b(?:,? (?:and )?{_SUB1000}\b)?){{0,9}}(?![-'\u2019]?\w)", re.IGNORECASE
 )
 _FRACTION = re.compile(
     rf"\b(?P<top>{_ONE}|an?|\d{{1,12}})[ -](?P<bottom>{'|'.join(DENOMINATORS)})\b"
@@ -42,6 +42,7 @@ _FRACTION = re.compile(
 )
 _ORDINAL = re.compile(rf"\b(?:(?P<ten>{_TEN})[ -])?(?P<word>{'|'.join(ORDINALS)})\b", re.IGNORECASE)
 _QUARTER = re.compile(r"\b(?:Q(?P<a>[1-4])|(?P<b>[1-4])Q)(?=\b|['\u2019]?\d\d)", re.IGNORECASE)
+_BEYOND = 10**24  # "a trillion trillion": nobody counts so far in words
 _BESIDE = 32  # characters beside a number that are looked at
 _NO_ONE = re.compile(r"(?:\b(?:no|any|every|some|each|this|that|the|which|another)[ -]|\S-)$", re.IGNORECASE)
 _ONE_OF = re.compile(r"^(?: of\b| another\b| such\b| or more\b|['\u2019]s\b|-)", re.IGNORECASE)
@@ -94,7 +95,7 @@ def spelled(text: str) -> Iterator[Quantity]:
         words = match.group().lower()
         value = _words_value(words)
         start, end = match.span()
-        if not value:
+        if not 0 < value < _BEYOND:
             continue
         if words == "one" and (
             _NO_ONE.search(text[max(0, start - _BESIDE) : start])

@@ -17,7 +17,15 @@ ENOUGH = 0.5  # share of the claim's content words that the sentence must hold b
 
 def content_words(text: str) -> list[str]:
     """Lower-case stems of the words that carry content, in order."""
-    return [stem(word) for word in words_of(text) if word not in STOP]
+    return list(_content(text) if len(text) <= _REMEMBERED else _content.__wrapped__(text))
+
+
+_REMEMBERED = 400  # characters of a sentence whose words are kept: each claim asks for them again
+
+
+@lru_cache(maxsize=8192)
+def _content(text: str) -> tuple[str, ...]:
+    return tuple(stem(word) for word in words_of(text) if word not in STOP)
 
 
 def overlap(claim: str, evidence: str) -> float:

@@ -13,6 +13,7 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 
 from citewell.core.errors import UsageError
 from citewell.core.records import Record
@@ -130,10 +131,10 @@ def resolve_label(label: str, ids: Sequence[str]) -> str | None:
     if label in ids:
         return label
     squeezed = re.sub(r"\s+", "", label)
-    same = [known for known in ids if re.sub(r"\s+", "", known) == squeezed]
+    same = _squeezed(tuple(ids)).get(squeezed, [])
     if len(same) == 1:
         return same[0]
-    if numbered := re.fullmatch(r"(\d+)(?::(\d+))?(?:†(.*))?", squeezed):
+    if numbered := re.fullmatch(r"(\d{1,9})(?::(\d{1,9}))?(?:†(.*))?", squeezed):
         first, second, name = numbered.groups()
         named = [known for known in ids if name and known == name]
         if named:
@@ -143,10 +144,19 @@ def resolve_label(label: str, ids: Sequence[str]) -> str | None:
         # 【6:0†source】 counts the writer's turn first, its source (from 0) second.
         if second is not None and int(second) < len(ids):
             return ids[int(second)]
-    if numbered := re.fullmatch(r"(?i)(?:source|src|s|doc|document|passage)[_-]?(\d+)", squeezed):
+    if numbered := re.fullmatch(r"(?i)(?:source|src|s|doc|document|passage)[_-]?(\d{1,9})", squeezed):
         number = int(numbered[1])
         return ids[number - 1] if 1 <= number <= len(ids) else None
     return None
+
+
+@lru_cache(maxsize=8)
+def _squeezed(ids: tuple[str, ...]) -> dict[str, list[str]]:
+    """The ids without white space, and which ones they are."""
+    found: dict[str, list[str]] = {}
+    for known in ids:
+        found.setdefault(re.sub(r"\s+", "", known), []).append(known)
+    return found
 
 
 def code_ranges(raw: str) -> list[tuple[int, int, str]]:

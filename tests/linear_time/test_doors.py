@@ -1,0 +1,67 @@
+"""Whatever text comes through a public door, the work grows with its length and not with the square."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+from benchmarks.hostile_shapes import shapes
+from benchmarks.linear_time import DOORS, LONG_DOORS
+
+from citewell.core.errors import CitewellError
+
+GROWTH = 8  # four times the text: linear work grows by 4, the square by 16
+NOTICED = 0.25  # CPU-seconds, below which no growth is told from noise
+PATIENCE = 6.0
+
+
+def seconds(door: Callable[[str], object], text: str) -> float:
+    """CPU-seconds of one call, ``PATIENCE`` when it would take longer."""
+    former = signal.signal(signal.SIGVTALRM, _give_up)
+    signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
+    started = time.process_time()
+    try:
+        with contextlib.suppress(CitewellError):  # a refusal is an answer
+            door(text)
+    except _TooLongError:
+        return PATIENCE
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, former)
+    return time.process_time() - started
+
+
+class _TooLongError(BaseException):
+    """No handler between here and the door takes it for one of its own."""
+
+
+def _give_up(*_: object) -> None:
+    raise _TooLongError
+
+
+def slow(door: Callable[[str], object], small: int, large: int) -> list[str]:
+    door("Sales rose to 5 million in 2020.")  # what is loaded once is not the text's work
+    found = []
+    longer = shapes(large)
+    for name, text in shapes(small).items():
+        first = seconds(door, text)
+        if first < NOTICED / 32:
+            continue  # even the square of it would not be noticed
+        second = seconds(door, longer[name])
+        if second > max(NOTICED, GROWTH * first) or second >= PATIENCE:
+            again = seconds(door, text), seconds(door, longer[name])
+            if again[1] > max(NOTICED, GROWTH * again[0]) or again[1] >= PATIENCE:
+                found.append(f"{name}: {again[0]:.2f} s for {small} characters, {again[1]:.2f} s for {large}")
+    return found
+
+
+@pytest.mark.parametrize("door", sorted(DOORS))
+def test_a_door_takes_time_that_grows_with_the_text(door: str) -> None:
+    assert not slow(DOORS[door], *((4_000, 16_000) if door in LONG_DOORS else (20_000, 80_000)))
+
+
+def test_a_door_that_compares_everything_with_everything_is_found() -> None:
+    assert slow(lambda text: [one == other for one in text for other in text], 1_000, 4_000)
