@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import quote
@@ -38,9 +38,16 @@ log = logging.getLogger(NAME)
 UPLOADS = ("/v1/documents", "/documents")
 
 
-def create_app(kb: KnowledgeBase, *, local: bool = True) -> FastAPI:
+def create_app(
+    kb: KnowledgeBase,
+    *,
+    local: bool = True,
+    grace_s: float | None = None,
+    leave: Callable[[], None] = lambda: None,
+) -> FastAPI:
     """The application of one home. ``local`` says that only this machine can reach it: then, as long as no
-    key was ever made and no issuer is configured, whoever comes is the owner."""
+    key was ever made and no issuer is configured, whoever comes is the owner. When it is stopped, work has
+    ``grace_s`` to end, None for as long as it takes; ``leave`` is called where some is running still."""
     here = Site.of(kb, local=local)
 
     @asynccontextmanager
@@ -48,7 +55,9 @@ def create_app(kb: KnowledgeBase, *, local: bool = True) -> FastAPI:
         threading.Thread(target=here.load, name="citewell-load", daemon=True).start()
         here.looking.start()
         yield
-        here.close()
+        if not here.close(grace_s):
+            log.warning("work was still running when the server ended", extra={"pieces": here.work.waiting})
+            leave()
 
     app = FastAPI(
         title="Citewell",

@@ -12,10 +12,10 @@ from typing import Annotated, Any
 import msgspec
 from starlette.concurrency import run_in_threadpool
 
-from citewell.answering.asking import MAX_QUESTION
 from citewell.core import identity
 from citewell.core.access import Caller
 from citewell.core.records import Answer, Record
+from citewell.questions.asking import MAX_QUESTION
 from citewell.server.limits import Busy
 from citewell.server.logs import NAME
 from citewell.server.problems import problem_of

@@ -10,14 +10,17 @@ import asyncio
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
 _REMEMBERED = 10_000
 """Callers whose buckets are kept; the one not seen for longest is forgotten (its bucket had time to fill)."""
+
+
+_LOOKED_S = 0.5
 
 
 class Buckets:
@@ -60,6 +63,7 @@ class Work:
         self._room = max(threads, 1) + max(queue, 0)
         self._lock = threading.Lock()
         self._told = told
+        self._accepted: set[Future[Any]] = set()
         self.waiting = 0
 
     def submit(self, task: Callable[[], Result]) -> Future[Result]:
@@ -74,6 +78,8 @@ class Work:
         except RuntimeError as error:  # shut down
             self._done(None)
             raise Busy from error
+        with self._lock:
+            self._accepted.add(future)
         future.add_done_callback(self._done)
         return future
 
@@ -81,11 +87,29 @@ class Work:
         """The result of ``task``. Raises Busy, or what it raised."""
         return await asyncio.shield(asyncio.wrap_future(self.submit(task)))
 
-    def close(self) -> None:
-        """Waits for what was accepted."""
-        self._pool.shutdown(wait=True)
+    async def run_while(self, wanted: Callable[[], Awaitable[bool]], task: Callable[[], Result]) -> Result:
+        """The result of ``task``, of which nothing is kept: it is not begun once it is no longer ``wanted``.
+        Raises Busy, also then, or what it raised."""
+        future = self.submit(task)
+        result = asyncio.ensure_future(asyncio.wrap_future(future))
+        while not (await asyncio.wait({result}, timeout=_LOOKED_S))[0]:
+            if not await wanted() and future.cancel():
+                result.cancel()
+                raise Busy
+        return await result
 
-    def _done(self, _: object) -> None:
+    def close(self, within: float | None = None) -> bool:
+        """Waits for what was accepted, ``within`` so many seconds; False where something is still running.
+        What has not begun by then is left."""
+        with self._lock:
+            accepted = set(self._accepted)
+        left = wait(accepted, timeout=within).not_done
+        self._pool.shutdown(wait=not left, cancel_futures=True)
+        return not any(future.running() for future in left)
+
+    def _done(self, future: Future[Any] | None) -> None:
         with self._lock:
             self.waiting -= 1
+            if future is not None:
+                self._accepted.discard(future)
             self._told(self.waiting)

@@ -5,8 +5,10 @@ In: a home and its configuration. Out: a server that runs until it is stopped. K
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +26,12 @@ from citewell.server.metrics import SHARED
 
 CONNECTIONS = 2000
 """Open at a time, per process; more are turned away before they are read."""
-GRACE_S = 30
-"""What runs when the server is told to stop has so long to end; its record is sealed in any case."""
+GRACE_S = 20
+"""Who is connected when the server is told to stop has so long to get an answer."""
+LAST_S = 9
+"""Work that nobody listens to any more has so long to seal its record. Then the process ends, before whoever
+stops servers loses patience: most wait thirty seconds."""
+_CLOSING_S = 3.0
 
 
 def refuse(home: Path, config: Config) -> None:
@@ -89,4 +95,14 @@ def worker() -> FastAPI:
 
 def application(home: Path, config: Config) -> FastAPI:
     logs.start()
-    return create_app(open(home, config=config), local=is_loopback(config.server.host))
+    kb = open(home, config=config)
+
+    def leave() -> None:
+        """Threads cannot be stopped, and Python would wait for them: the process goes, its log shut."""
+        closing = threading.Thread(target=kb.close, daemon=True)
+        closing.start()
+        closing.join(_CLOSING_S)  # a thread in the midst of an entry holds the log; what is half is not there
+        logging.shutdown()
+        os._exit(0)
+
+    return create_app(kb, local=is_loopback(config.server.host), grace_s=LAST_S, leave=leave)

@@ -127,12 +127,14 @@ class Site:
         if self.ready.is_set():
             self.kb.review.detect()
 
-    def close(self) -> None:
+    def close(self, within: float | None = None) -> bool:
+        """False where work is still running after ``within`` seconds."""
         self.looking.close()
-        self.work.close()
+        ended = self.work.close(within)
         self.streams.close()
         self.telemetry.close()
         self.keys.close()
+        return ended
 
 
 class _Quality:

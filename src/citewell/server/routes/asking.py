@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import AsyncIterator
 from typing import Annotated
 
@@ -118,13 +119,22 @@ async def verify(
     for item in items:
         _bounded(decoded(item, VerifyRequest))
 
+    left = threading.Event()
+
     def work() -> bytes:
         with here.telemetry.verifying(request.headers) as heard:
-            checked = b"\n".join(here.kb.verify_line(item) for item in items)
+            # Who has hung up gets no further line.
+            checked = b"\n".join(here.kb.verify_line(item) for item in items if not left.is_set())
             heard(checked)
         return checked
 
-    checked = await here.work.run(work)
+    async def listening() -> bool:
+        heard = not await request.is_disconnected()
+        if not heard:
+            left.set()
+        return heard
+
+    checked = await here.work.run_while(listening, work)
     here.metrics.verified(checked)
     return Response(checked + b"\n" * lines, media_type=LINES if lines else JSON)
 
