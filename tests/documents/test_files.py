@@ -204,3 +204,14 @@ def test_a_pipe_that_took_a_file_s_place_is_not_waited_for(
     for reading in (read_file, hash_of):
         with pytest.raises(UnreadableError, match="not a regular file"):
             reading(library / "pipe", max_bytes=100)
+
+
+def test_a_link_leads_nowhere_out_of_the_folder_unless_it_is_named(library: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret")
+    (library / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (library / "up").symlink_to(tmp_path)
+    before = {"library/b.txt", *ids(library)}
+    assert before == set(ids(library))
+    assert all(failure.skipped for failure in failures(library))
+    assert [failure.path.name for failure in failures(library)] == ["link.txt", "up"]
+    assert ids(library / "link.txt") == ["link.txt"]

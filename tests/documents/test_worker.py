@@ -104,3 +104,15 @@ def test_nothing_is_left_running(tmp_path: Path) -> None:
         process = opened._process
     assert process is not None
     assert process.poll() is not None
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="this system has no /proc")
+def test_the_reading_process_holds_no_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
+    (tmp_path / "a.txt").write_text("Some words.")
+    with ParsingWorker(Documents()) as worker:
+        worker.read(tmp_path / "a.txt", document_id="a")
+        assert worker._process is not None
+        held = Path(f"/proc/{worker._process.pid}/environ").read_bytes()
+    assert b"PATH=" in held
+    assert b"sk-secret" not in held

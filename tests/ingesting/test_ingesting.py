@@ -195,7 +195,7 @@ def _failing(known: Any, folder: Path, name: str, reason: int) -> Any:
 def test_a_link_that_is_deleted_is_withdrawn_and_one_that_is_broken_is_not(
     home: Home, folder: Path, tmp_path: Path
 ) -> None:
-    far = tmp_path / "far"
+    far = folder / ".far"
     far.mkdir()
     for name in ("figs", "nuts"):
         (far / f"{name}.md").write_text(f"# On {name}\n\nThe harvest of {name}.\n")
@@ -505,3 +505,16 @@ def test_killed_at_random_moments_it_still_opens_and_loses_nothing(home: Home, t
     home.ingest(folder)
     assert len(home.find("harvest")) == 30
     assert len(home.index.stored()) == 30
+
+
+def test_a_link_out_of_the_folder_is_left_alone_and_told(home: Home, folder: Path, tmp_path: Path) -> None:
+    far = tmp_path / "far"
+    far.mkdir()
+    (far / "figs.md").write_text("# On figs\n\nThe harvest of figs.\n")
+    (folder / "figs.md").symlink_to(far / "figs.md")
+    (folder / "more").symlink_to(far)
+    report = home.ingest(folder)
+    told = {Path(outcome.path).name: outcome.message for outcome in report.skipped}
+    assert told == dict.fromkeys(("figs.md", "more"), "it is a link out of the folder")
+    assert report.failed == ()
+    assert home.find("harvest") == ["papers/apples.md", "papers/pears.md", "papers/plums.md"]

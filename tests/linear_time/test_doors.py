@@ -64,4 +64,7 @@ def test_a_door_takes_time_that_grows_with_the_text(door: str) -> None:
 
 
 def test_a_door_that_compares_everything_with_everything_is_found() -> None:
-    assert slow(lambda text: [one == other for one in text for other in text], 1_000, 4_000)
+    def squares(text: str) -> int:
+        return sum(one == other for one in text for other in text) if text.isdigit() else 0
+
+    assert slow(squares, 1_500, 6_000)

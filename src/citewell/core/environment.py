@@ -6,6 +6,7 @@ In: this process. Out: names and versions, for every record; a replay elsewhere 
 from __future__ import annotations
 
 import importlib
+import os
 import platform
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -29,3 +30,16 @@ def _processor_class() -> str:
     features: dict[str, bool] = getattr(umath, "__cpu_features__", {})
     wanted = ("AVX512_SPR", "AVX512_ICL", "AVX512_SKX", "AVX512F", "AVX2", "ASIMDDP", "ASIMD")
     return next((name for name in wanted if features.get(name)), "baseline")
+
+
+_KEPT = (
+    "PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE",
+    "TZ", "TMPDIR", "SYSTEMROOT",
+)  # fmt: skip
+
+
+def bare() -> dict[str, str]:
+    """The environment of a process that opens strangers' files: where programs and their libraries stand, one
+    thread, and none of the keys that this process was started with."""
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return {**kept, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

@@ -7,13 +7,13 @@ about documents, versions or rectangles.
 from __future__ import annotations
 
 import io
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 from citewell.core import errors
 from citewell.core.config import Documents
+from citewell.core.environment import bare
 from citewell.core.errors import DamagedError, LimitError
 
 MAX_SCALE = 4.0
@@ -35,7 +35,7 @@ def draw_page(path: Path, number: int, *, scale: float, limits: Documents) -> by
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+            env=bare(),
             timeout=limits.timeout_s,
             check=False,
         )

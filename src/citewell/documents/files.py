@@ -13,7 +13,7 @@ import stat
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
@@ -37,16 +37,19 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class FileFailure:
-    """A path that gives no document, and why. ``unseen``: what is under it, if anything, is not known."""
+    """A path that gives no document, and why. ``unseen``: what is under it, if anything, is not known;
+    ``skipped``: it was left alone on purpose."""
 
     path: Path
     error: DocumentError
     place: Path
     unseen: bool = False
+    skipped: bool = False
 
 
 def walk(paths: Sequence[Path], *, document_id: str | None = None) -> Iterator[SourceFile | FileFailure]:
-    """Every file under ``paths``; hidden ones only when named themselves.
+    """Every file under ``paths``; hidden ones only when named themselves, and no link that leads out of the
+    folder it was found under: whoever may write there would choose what of this machine is read.
 
     An id is the path relative to the *parent* of the folder it was found under
     (``pdfs/NIKE_2023_10K.pdf``), the file's name when it was named itself, or ``document_id``.
@@ -136,7 +139,7 @@ _Identity = tuple[int, int]
 
 def _under(path: Path) -> _Found:
     place, found = place_of(path), False
-    for item in _at(path, place, place.name, (), Counter()):
+    for item in _at(path, place, place.name, _Line(Path(os.path.realpath(path)))):
         found = True
         yield item
     if not found:
@@ -145,34 +148,46 @@ def _under(path: Path) -> _Found:
         )
 
 
-def _at(
-    path: Path, place: Path, name: str, above: tuple[_Identity, ...], visits: Counter[_Identity]
-) -> _Found:
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The way to a path: the real folder that was named, the folders from it on, how often each was met."""
+
+    root: Path
+    above: tuple[_Identity, ...] = ()
+    visits: Counter[_Identity] = field(default_factory=Counter)
+
+    def into(self, identity: _Identity) -> _Line:
+        return _Line(self.root, (*self.above, identity), self.visits)
+
+    def leaves(self, path: Path) -> bool:
+        """``path`` is a link, and what it leads to lies elsewhere."""
+        return os.path.islink(path) and not Path(os.path.realpath(path)).is_relative_to(self.root)
+
+
+def _at(path: Path, place: Path, name: str, line: _Line) -> _Found:
     try:
         status = path.stat()
     except OSError as error:
         yield FileFailure(path, _unreadable(error), place, unseen=True)
         return
     if stat.S_ISDIR(status.st_mode):
-        yield from _in_folder(path, place, name, (*above, (status.st_dev, status.st_ino)), visits)
+        yield from _in_folder(path, place, name, line.into((status.st_dev, status.st_ino)))
     elif problem := _problem(path, status.st_mode):
         yield FileFailure(path, problem, place)
     else:
         yield SourceFile(path, _name(name), place)
 
 
-def _in_folder(
-    folder: Path, place: Path, prefix: str, line: tuple[_Identity, ...], visits: Counter[_Identity]
-) -> _Found:
-    """``line``: the folders from the first to this one."""
-    *above, identity = line
-    visits[identity] += 1
+def _in_folder(folder: Path, place: Path, prefix: str, line: _Line) -> _Found:
+    """``line`` ends with this folder."""
+    *above, identity = line.above
+    line.visits[identity] += 1
     if identity in above:
         yield FileFailure(
             folder, UnreadableError("it leads back to a folder it is in", hint="remove the link to it"), place
         )
         return
-    if len(above) >= _DEEPEST or visits[identity] > _MOST_VISITS:
+    if len(above) >= _DEEPEST or line.visits[identity] > _MOST_VISITS:
         yield FileFailure(
             folder,
             LimitError("its folders are too deep or linked too often", hint="ingest the folders one by one"),
@@ -186,8 +201,17 @@ def _in_folder(
         return
     for entry in entries:
         if not entry.startswith(_SKIPPED_PREFIXES):
+            if line.leaves(folder / entry):
+                yield FileFailure(folder / entry, _leads_out(), place / entry, unseen=True, skipped=True)
+                continue
             name = f"{prefix}/{entry}" if prefix else entry
-            yield from _at(folder / entry, place / entry, name, line, visits)
+            yield from _at(folder / entry, place / entry, name, line)
+
+
+def _leads_out() -> UnreadableError:
+    return UnreadableError(
+        "it is a link out of the folder", hint="name what it leads to, or copy it into the folder"
+    )
 
 
 _KINDS = (

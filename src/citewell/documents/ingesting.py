@@ -323,7 +323,8 @@ def _read_all(
 ) -> Iterator[FileOutcome | _Parsed]:
     for source in found:
         if isinstance(source, FileFailure):
-            yield _failed(str(source.path), "", source.error)
+            failed = _failed(str(source.path), "", source.error)
+            yield msgspec.structs.replace(failed, status=SKIPPED) if source.skipped else failed
             continue
         is_named = source.place in named
         try:

@@ -22,6 +22,7 @@ import msgspec
 
 from citewell.core import errors
 from citewell.core.config import Documents
+from citewell.core.environment import bare
 from citewell.core.errors import DamagedError, DocumentError, LimitError
 from citewell.core.records import Document
 from citewell.documents.process import Reply, Request, write_frame
@@ -94,7 +95,7 @@ class ParsingWorker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"},
+            env={**bare(), "PYTHONHASHSEED": "0"},
             start_new_session=True,  # Ctrl-C goes to the caller, which closes the worker itself
         )
         return self._process, True
