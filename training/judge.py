@@ -165,7 +165,8 @@ def judge_groups(seed: int) -> list[Group]:
     rows += told[:WRITTEN_MOST]
     for passage in written_passages():
         if passage.part == "train":
-            rows += [(f"{passage.title}\n{s.premise}", s.claim, s.label, "example") for s in passage.statements]
+            for said in passage.statements:
+                rows.append((f"{passage.title}\n{said.premise}", said.claim, said.label, "example"))
     groups = list(_grouped(rows, rng))
     rng.shuffle(groups)
     return groups
