@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -19,6 +20,7 @@ import msgspec
 
 from citewell.core.identity import hash_value
 from citewell.core.records import Answer, Citation, Decision, Status, Trace
+from citewell.server import escaping
 from citewell.server.problems import Problem
 
 PLAIN, CITED = "citewell", "citewell-cited"
@@ -115,7 +117,7 @@ def session_of(asked: ChatRequest, user: str, known: Known) -> str:
         left = iter(questions)
         # A turn that was asked again stands twice in the session and once in the conversation.
         if all(question in left for question in before):
-            told = answer.startswith(_plain(had[0].final_returned))
+            told = answer.startswith(_plain(escaping.harmless(had[0].final_returned)))
             fitting.append((questions == before, told, session))
     if fitting:
         # The first of the best: sessions come newest first.
@@ -178,21 +180,29 @@ def said(answer: Answer, model: str, base_url: str) -> tuple[str, list[dict[str,
         key=lambda citation: citation.answer_end,
     )
     marks = [f" [{number}]" if model == CITED else "" for number in range(1, len(cited) + 1)]
-    text, place = "", 0
-    for citation, mark in zip(cited, marks, strict=True):
-        text += answer.text[place : citation.answer_end] + mark
-        place = max(place, citation.answer_end)
+    added = [(one.answer_end, mark) for one, mark in zip(cited, marks, strict=True) if mark]
+    # What stands behind a mark of ours must not make a link of it.
+    behind = {place for place, _ in added if answer.text[place : place + 1] in ("(", ":")}
+    added += [(place, "\\") for place in behind.union(escaping.places(answer.text))]
+    added.sort(key=lambda one: (one[0], one[1] == "\\"))  # a backslash stays right before its letter
+    text, place, widths = "", 0, [0]
+    for at, inserted in added:
+        text += answer.text[place:at] + inserted
+        place = max(place, at)
+        widths.append(widths[-1] + len(inserted))
     text += answer.text[place:]
 
     def moved(offset: int) -> int:
-        before = (mark for one, mark in zip(cited, marks, strict=True) if one.answer_end <= offset)
-        return offset + sum(map(len, before))
+        return offset + widths[bisect_right(added, offset, key=lambda one: one[0])]
 
     if answer.decision is not Decision.ANSWER and answer.missing:
-        text += "\n\nNot answered from the documents: " + "; ".join(answer.missing)
+        missing = map(escaping.harmless_line, answer.missing)
+        text += "\n\nNot answered from the documents: " + "; ".join(missing)
     if model == CITED and cited:
+        line = escaping.harmless_line
         sources = (
-            f"{mark.strip()} {_place(one)}: “{one.quote}”" for one, mark in zip(cited, marks, strict=True)
+            f"{mark.strip()} {line(_place(one))}: “{line(one.quote)}”"
+            for one, mark in zip(cited, marks, strict=True)
         )
         text += "\n\nSources:\n" + "\n".join(sources)
     return text, [
