@@ -215,3 +215,13 @@ def test_a_link_leads_nowhere_out_of_the_folder_unless_it_is_named(library: Path
     assert all(failure.skipped for failure in failures(library))
     assert [failure.path.name for failure in failures(library)] == ["link.txt", "up"]
     assert ids(library / "link.txt") == ["link.txt"]
+
+
+def test_a_name_that_shows_as_another_is_no_id(library: Path) -> None:
+    (library / "report\u202efdp.txt").write_text("x")
+    (library / "two\nlines.txt").write_text("x")
+    assert ids(library) == ["library/a/one.txt", "library/a/two.txt", "library/b.txt"]
+    assert [str(failure.error).partition(" (")[0] for failure in failures(library)] == [
+        "its name is no id: it holds U+202E",
+        "its name is no id: it holds U+000A",
+    ]

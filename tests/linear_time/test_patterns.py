@@ -152,15 +152,28 @@ def _give_up(*_: object) -> None:
     raise TimeoutError
 
 
+def own_shapes(pattern: re.Pattern[str] | re.Pattern[bytes], size: int) -> Iterator[tuple[str, str]]:
+    """What begins as the pattern does: words that stand in it, and what may hold it up behind them."""
+    written = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
+    for word in list(
+        dict.fromkeys(re.findall(r"[A-Za-z]{3,}", re.sub(r"\\[a-zA-Z]|\(\?P<\w+>", "", written)))
+    )[:6]:
+        yield f"{word} and blanks", word + " " * size
+        yield f"{word} again and again", f"{word} " * (size // (len(word) + 1))
+        yield f"{word} and words", f"{word} " + "a " * (size // 2)
+
+
 def slow_on(pattern: re.Pattern[str] | re.Pattern[bytes], ways: set[str]) -> Iterator[str]:
-    for name, text in SMALL.items():
+    small_ones, large_ones = [*SMALL.items(), *own_shapes(pattern, 5_000)], dict(LARGE)
+    large_ones |= own_shapes(pattern, 20_000)
+    for name, text in small_ones:
         small = seconds(pattern, ways, text)
         if small < WORTH_A_LOOK:
             continue
-        large = PATIENCE if small > PATIENCE / 4 else seconds(pattern, ways, LARGE[name])
+        large = PATIENCE if small > PATIENCE / 4 else seconds(pattern, ways, large_ones[name])
         # Measured again before it is called slow: another process may have had the caches.
         if large == PATIENCE or (
-            large > max(NOTICED, GROWTH * small) and seconds(pattern, ways, LARGE[name]) > NOTICED
+            large > max(NOTICED, GROWTH * small) and seconds(pattern, ways, large_ones[name]) > NOTICED
         ):
             yield f"{name}: {small:.3f} s for 5 kB, {large:.3f} s for 20 kB"
 

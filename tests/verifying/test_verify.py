@@ -490,3 +490,9 @@ def test_more_than_can_be_checked_at_once_is_refused_before_the_work(
 
     with pytest.raises(UsageError, match=told):
         verify(answer, sources, question, entailer=Unasked(), embedder=MODELS["embedder"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\u202eb", "a\x1bb", "a\u2028b"])
+def test_an_id_with_unseen_characters_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="cannot be used: it holds U"):
+        check("Nike grew.", {"id": name, "text": "Nike grew."})

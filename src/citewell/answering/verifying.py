@@ -19,6 +19,7 @@ import msgspec
 from citewell.core.config import Verification
 from citewell.core.errors import UsageError
 from citewell.core.identity import chunk_id, hash_text
+from citewell.core.naming import check_id
 from citewell.core.ports import Embedder, Entailer
 from citewell.core.records import (
     Chunk,
@@ -234,6 +235,7 @@ def _documents(sources: Sequence[Source] | Mapping[str, str]) -> list[Document]:
                 raise UsageError(
                     f"source {number} is no text", hint='give a string or {"id": ..., "text": ...}'
                 )
+        check_id(name)
         documents.append(caller_document(name, text))
     names = Counter(document.document_id for document in documents)
     doubled = sorted(name for name, times in names.items() if times > 1)

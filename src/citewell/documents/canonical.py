@@ -26,7 +26,7 @@ _UNSEEN = re.compile(
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNITS = re.compile(
-    r"\(?\b((?:all |amounts? |dollars? |expressed |stated |u\.?s\.? ?)*in "
+    r"\(?\b((?:all |amounts? |dollars? |expressed |stated |u\.?s\.? ?){0,6}in "
     r"(?:[\w.$€£¥]+ )?(?:thousands|millions|billions)\b[^)\n\t]{0,80})\)?",
     re.IGNORECASE,
 )

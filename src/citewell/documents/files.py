@@ -19,6 +19,7 @@ from typing import BinaryIO
 
 from citewell.core.errors import DocumentError, LimitError, UnreadableError, UsageError
 from citewell.core.identity import hash_pieces
+from citewell.core.naming import fault_of
 
 _DEEPEST = 100
 _MOST_VISITS = 8  # of one folder by different links: more is a maze, not a library
@@ -65,6 +66,10 @@ def walk(paths: Sequence[Path], *, document_id: str | None = None) -> Iterator[S
                 yield item
                 continue
             name = document_id if document_id is not None else item.document_id
+            if fault := fault_of(name):
+                told = UnreadableError(f"its name is no id: {fault}", hint="rename it, or name it with --id")
+                yield FileFailure(item.path, told, item.place)
+                continue
             first = taken.setdefault(name, item)
             if first is item:
                 yield SourceFile(item.path, name, item.place)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from citewell.audit.entries import EntryKind
 from citewell.core.errors import UsageError
+from citewell.core.naming import check_id
 from citewell.documents import ingesting
 from citewell.documents.ingesting import IngestReport, Progress
 from citewell.documents.worker import ParsingWorker
@@ -31,6 +32,8 @@ def refuse(paths: Sequence[object], document_id: object) -> None:
             raise UsageError(f"{path!r} is no path", hint="name files and folders, one an argument")
     if document_id is not None and not (isinstance(document_id, str) and document_id.strip()):
         raise UsageError(f"document_id is {document_id!r}", hint="name the document, or leave it out")
+    if isinstance(document_id, str):
+        check_id(document_id)
 
 
 def ingest(

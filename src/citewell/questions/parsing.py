@@ -87,7 +87,7 @@ _KINDS: tuple[tuple[Ask, str], ...] = (
     ),
     (
         Ask.NUMBER,
-        r"""\b(?:what|how)\b.*\b(?:rate|ratio|amount|total|price|cost|value|margin|growth|percent|number
+        r"""\A(?>.*?\b(?:what|how)\b).*\b(?:rate|ratio|amount|total|price|cost|value|margin|growth|percent|number
         |average|sum|size|weight|height|distance|revenue)\b""",
     ),
 )

@@ -81,7 +81,7 @@ _INSTRUCTIONS: tuple[tuple[str, str], ...] = (
     (
         "forges a chat or prompt border",
         r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id)[^\n]{0,20}\|?>|\[/?INST\]|<<SYS>>|"
-        r"^[^\S\n]*(?:#{2,}[^\S\n]*)?(?:system|assistant|developer)\s*(?:prompt|message)?\s*:\s*"
+        r"^[^\S\n]*(?:#{2,}[^\S\n]*)?(?:system|assistant|developer)\s*+(?:(?:prompt|message)\s*+)?:\s*"
         r"(?:you|ignore|answer|the (?:answer|user)|from now|respond)\b|"
         r"</(?:system|instructions?|source|claim|premise|passage)>|<(?:system|instructions?)>",
     ),

@@ -23,9 +23,9 @@ _INSTRUCTIONS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"\(?\b(?:in|use|using)\s+(?:usd|us dollars?|eur|gbp|units? of|percents?|percentages?)\b[^.?;)]*\)?",
-        r"\b(?:please\s+)?round(?:ed)?\b[^.?;]*\bdecimals?(?:\s+places?)?\b",
+        r"\b(?:please\s+)?round(?:ed)?\b[^.?;]{0,120}\bdecimals?(?:\s+places?)?\b",
         r"\banswer\s+in\b[^.?;]*",
-        r"\bif\s[^.?]*\bnot\b[^.?]*\b(?:state|say|explain)\b[^.?]*",
+        r"\bif\s[^.?]{0,160}?\bnot\b[^.?]{0,160}\b(?:state|say|explain)\b[^.?]*",
         r"\b(?:you are|imagine you are|act as)\b[^.?,:]*[.,:]?",
         r"\bassum(?:e|ing) the (?:role|perspective|standpoint) of\b[^.?,:]*[.,:]?",
         r"\b(?:here(?:'|’)s|here is)\s+the\s+question\s*:?",

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 from citewell.core.identity import TAG, hash_file
+from citewell.core.naming import seen
 from citewell.core.private import make_file, make_folder
 from citewell.documents.ingesting import IngestReport
 from citewell.knowledge.home import KnowledgeBase
@@ -59,7 +60,7 @@ def upload(
 def tame(name: str) -> str:
     """The last part of a file name, without what a shell, a page or a path could stumble over."""
     last = re.split(r"[/\\]", name)[-1]
-    clean = re.sub(r"[\x00-\x1f\x7f-\x9f<>:\"|?*]", "", last).strip(". ")
+    clean = re.sub(r"[<>:\"|?*]", "", seen(last)).strip(". ")
     stem, dot, ending = clean.rpartition(".")
     whole = f"{_cut(stem, _KEPT_BYTES)}{dot}{_cut(ending, 20)}" if stem else _cut(clean, _KEPT_BYTES)
     return whole or "document"

@@ -94,12 +94,12 @@ _ON = (
     r"in the event (?:that|of)|on (?:the )?condition that|assuming(?: that)?)"
 )
 _CONDITION_FIRST = re.compile(
-    rf"^\W*{_ON}\b(?!\s+(?:not|so|any|anything|a (?:tad|bit|little)|only|and|some(?:thing|one|body))\b)\s*(?P<condition>[^,;:?]+),\s*(?:then\s+)?(?P<stated>[^;:?]+)$",
+    rf"^\W*{_ON}\b(?!\s+(?:not|so|any|anything|a (?:tad|bit|little)|only|and|some(?:thing|one|body))\b)\s*+(?P<condition>[^,;:?]+),\s*+(?:then\s++)?(?P<stated>[^;:?]+)$",
     re.IGNORECASE,
 )
 _CONDITION_LAST = re.compile(
     rf"^(?P<stated>[^;:?]+?)(?<!\s)(?<!even)(?<!\bas)(?<!\bor)(?<!what)(?<!see)(?<!ask)(?<!asked)(?<!know),?\s+{_ON}\b"
-    r"(?!\s+(?:not|so|any|anything|a (?:tad|bit|little)|only|and|some(?:thing|one|body))\b)\s*(?P<condition>[^,;:?]{1,600})$",
+    r"(?!\s+(?:not|so|any|anything|a (?:tad|bit|little)|only|and|some(?:thing|one|body))\b)\s*+(?P<condition>[^,;:?]{1,600})$",
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(r",? \b(?:but|and|because|although|though|which|who|said|says|that)\b", re.IGNORECASE)

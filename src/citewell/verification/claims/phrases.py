@@ -54,7 +54,7 @@ _FIND = r"(?:answer|find|determine|know|say|tell|confirm|verify|locate)"
 _OF = rf"\s+(?:(?:about|on|regarding|concerning|of|as to|whether|for|to {_FIND})\b|(?:in|within|from) {_SOURCES})"
 # "rest" is what the sentence asks for; it may state nothing (:func:`_only_named`).
 _ABSTENTION = re.compile(
-    r"(?:(?:unfortunately|sorry|however|but|i(?:'m| am) sorry|i apologi[sz]e)[,;:]?\s*(?:but\s+)?)?(?:"
+    r"(?:(?:unfortunately|sorry|however|but|i(?:'m| am) sorry|i apologi[sz]e)[,;:]?\s*+(?:but\s++)?)?(?:"
     rf"{_SOURCES}\s+(?:{_NOT} {_TELL}|lacks?|(?:contains?|provides?|offers?|gives?|has|have) no|makes? no mention|"
     r"(?:is|are) (?:not sufficient|insufficient))\b(?P<rest>.*)"
     rf"|(?:no|none of) {_SOURCES}\s+(?:mentions?|states?|contains?|addresses|address|answers?|discuss(?:es)?)\b(?P<rest2>.*)"
@@ -67,7 +67,7 @@ _ABSTENTION = re.compile(
 )
 # These speak of the sources only when they name them, or the answer.
 _UNANSWERED = re.compile(
-    r"(?:(?:unfortunately|sorry|however|but|i(?:'m| am) sorry|i apologi[sz]e)[,;:]?\s*(?:but\s+)?)?(?:"
+    r"(?:(?:unfortunately|sorry|however|but|i(?:'m| am) sorry|i apologi[sz]e)[,;:]?\s*+(?:but\s++)?)?(?:"
     rf"(?:(?:i|we) (?:cannot|can't|can not|could not|couldn't|am unable to|are unable to|was unable to|were unable to|"
     rf"(?<=i )(?:do not|don't)) {_FIND}|(?:i|we) (?:do not|don't) know|i (?:cannot|can't|can not|do not|don't|am unable to) (?:provide|give|have))\b"
     r"|there (?:is|was) (?:no|not enough|insufficient|not sufficient) (?:evidence|mention|data|details?|supporting passages?)"

@@ -1,0 +1,38 @@
+"""What may be the id of a document: something that reads as it stands, on one line.
+
+In: an id that somebody gives. Out: what is wrong with it. A line break forges a line of a list or a log, and
+a mark that turns the direction of writing shows another name than is stored. Knows nothing about documents.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from citewell.core.errors import UsageError
+
+_UNSEEN = re.compile("[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def fault_of(document_id: str) -> str:
+    """The first character that an id must not hold, in words; "" where there is none."""
+    found = _UNSEEN.search(document_id)
+    if found is None:
+        return ""
+    code = ord(found.group())
+    name = unicodedata.name(found.group(), "a control character").lower()
+    return f"it holds U+{code:04X} ({name}) at place {found.start() + 1}"
+
+
+def seen(document_id: str) -> str:
+    """Without such characters."""
+    return _UNSEEN.sub("", document_id)
+
+
+def check_id(document_id: str) -> None:
+    """Raises UsageError for an id with control characters, line breaks or marks of direction."""
+    if fault := fault_of(document_id):
+        raise UsageError(
+            f"the id {document_id!a} cannot be used: {fault}",
+            hint="name it in visible characters on one line",
+        )
