@@ -127,3 +127,21 @@ def test_every_check_has_a_row_that_defends_it() -> None:
     for name in OBJECTIONS:
         assert rows[name]["high"] < 0.5
         assert rows[name]["right"] > rows[name]["wrong"]
+
+
+LEASE = (
+    "Either party may end the lease with sixty days' notice. "
+    "The landlord returns the deposit within thirty days after the tenant has left."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "held"),
+    [
+        ("The landlord returns the deposit within 60 days after the tenant has left.", True),
+        ("The landlord returns the deposit within 30 days after the tenant has left.", False),
+        ("The lease may be ended with 60 days' notice by either party.", False),
+    ],
+)
+def test_a_number_told_of_another_sentence_is_held(claim: str, held: bool) -> None:
+    assert bool(held_down(LEASE, claim)) is held

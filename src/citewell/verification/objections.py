@@ -22,6 +22,7 @@ from citewell.verification.kinds import parted, source_kind
 from citewell.verification.numbers import Match, NumberCheck, check_numbers
 from citewell.verification.opposing import worked_out
 from citewell.verification.overstating import overstated
+from citewell.verification.places import in_another_sentence
 from citewell.verification.quantities import Form, Quantity, extract_quantities
 from citewell.verification.words import nearest_sentence, overlap
 
@@ -79,6 +80,12 @@ def _overstated(question: ClaimEvidence, evidence: EvidenceText) -> str:
     return overstated(question.claim, prose) if prose else ""
 
 
+def _elsewhere(question: ClaimEvidence, evidence: EvidenceText) -> str:
+    prose = _prose_meant(evidence.text, question.claim)
+    around = evidence.around(question.context)
+    return in_another_sentence(question.claim, prose, around) if prose else ""
+
+
 def _cells(question: ClaimEvidence, evidence: EvidenceText) -> str:
     placed = place_numbers(question.claim, evidence.lines, evidence.around(question.context))
     return next((cell.misplaced for cell in placed if cell.misplaced), "")
@@ -102,6 +109,7 @@ OBJECTIONS: Mapping[str, Objection] = MappingProxyType(
         "cells": _cells,
         "another subject": another_subject,
         "scale": _scale,
+        "number in another sentence": _elsewhere,
     }
 )
 
