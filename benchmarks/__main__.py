@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 PLAIN = (
-    "verification", "rules", "overstated", "plain_statements", "model_speed", "ranker", "reader", "poison",
+    "verification", "rules", "structure", "overstated", "plain_statements", "model_speed", "ranker", "reader", "poison",
     "pdf_reading",
     "llm_writers", "injections", "retrieval_beir", "prose_answers", "worked_out", "ingest", "pass_latency",
     "audit_queries",
