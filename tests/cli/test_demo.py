@@ -22,9 +22,7 @@ def test_the_demo_answers_one_question_and_refuses_the_other(
     assert "whole:" in printed
 
 
-def test_a_wrong_answer_ends_the_demo_with_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_answer_ends_the_demo_with_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(demo, "run", lambda *words, ends=0: "record req_1\nThe threshold is 0.9.")
     with pytest.raises(SystemExit, match="does not say"):

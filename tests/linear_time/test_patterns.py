@@ -155,9 +155,8 @@ def _give_up(*_: object) -> None:
 def own_shapes(pattern: re.Pattern[str] | re.Pattern[bytes], size: int) -> Iterator[tuple[str, str]]:
     """What begins as the pattern does: words that stand in it, and what may hold it up behind them."""
     written = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
-    for word in list(
-        dict.fromkeys(re.findall(r"[A-Za-z]{3,}", re.sub(r"\\[a-zA-Z]|\(\?P<\w+>", "", written)))
-    )[:6]:
+    words = re.findall(r"[A-Za-z]{3,}", re.sub(r"\\[a-zA-Z]|\(\?P<\w+>", "", written))
+    for word in list(dict.fromkeys(words))[:4]:
         yield f"{word} and blanks", word + " " * size
         yield f"{word} again and again", f"{word} " * (size // (len(word) + 1))
         yield f"{word} and words", f"{word} " + "a " * (size // 2)

@@ -397,16 +397,6 @@ def test_a_single_source_that_is_no_list_is_an_error_not_its_letters_or_keys(sin
         verify("Nike bought Converse in 2003.", single, **MODELS)  # type: ignore[arg-type]
 
 
-def test_a_number_in_words_is_the_number_in_digits() -> None:
-    """A plain reader of numbers takes "30 days" for another number than "thirty days"."""
-    lease = (
-        "The tenant shall give the landlord not less than sixty (60) days' written notice before terminating "
-        "the lease. The security deposit shall be returned within thirty days after the lease ends."
-    )
-    right = verify("The deposit must be returned within 30 days of the end of the lease.", [lease])
-    assert right.claims[0].verdict.status is Status.VERIFIED
-
-
 # --- what a claim leans on ---------------------------------------------------------------------------
 
 FOUNDERS = "Its founders were Ann Lee and Bob Day."

@@ -37,7 +37,6 @@ from citewell.verification.quantities import Form, Quantity, extract_quantities
 from citewell.verification.reasons import held_by, lacking, words_against
 from citewell.verification.standing import stands_whole
 from citewell.verification.support import card_of, support
-from citewell.verification.wording import as_written
 from citewell.verification.words import ENOUGH, nearest_sentence, overlap, words_of
 
 NAME = "citewell-verifier/1"
@@ -166,13 +165,7 @@ class Verifier:
     def _read(self, pairs: Sequence[tuple[ClaimEvidence, EvidenceText]]) -> list[_Read]:
         if not pairs:
             return []
-        asked = [
-            (
-                evidence.text,
-                as_written(hypothesis(question), evidence.text, evidence.around(question.context)),
-            )
-            for question, evidence in pairs
-        ]
+        asked = [(evidence.text, hypothesis(question)) for question, evidence in pairs]
         try:
             answers = self._entailer.entail(asked)
         except (CitewellError, RuntimeError, ValueError, LookupError, OSError) as error:
