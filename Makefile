@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 # extras: what needs torch.
-.PHONY: setup demo test extras check lint bench canary trainer train export clean
+.PHONY: setup demo test extras check lint bench canary lock sbom trainer train export clean
 
 setup: .venv/ready
 
@@ -42,6 +42,24 @@ bench: setup
 canary: setup
 	$(BIN)/citewell ingest docs --home build/canary  # its pictures are skipped
 	$(BIN)/citewell eval run evaluation/canary.jsonl --home build/canary --out build/canary.json --html build/canary.html
+
+# Versions and hashes for every platform, from PyPI, no download; keeps what is locked and still fits: UPGRADE=--upgrade
+LOCK := build/tools/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+	--no-config --default-index https://pypi.org/simple --custom-compile-command 'make lock' $(UPGRADE)
+lock: build/tools/ready
+	$(LOCK) --group build -o requirements/build.txt
+	$(LOCK) pyproject.toml -c requirements/build.txt -o requirements/runtime.txt
+	$(LOCK) pyproject.toml --group dev -c requirements/build.txt -c requirements/runtime.txt -o requirements/dev.txt
+
+# CycloneDX 1.6, of the locked default install
+sbom: build/tools/ready
+	build/tools/bin/cyclonedx-py requirements requirements/runtime.txt --pyproject pyproject.toml \
+		--output-reproducible --output-file build/citewell.cdx.json
+
+build/tools/ready: Makefile
+	$(PYTHON) -m venv --clear build/tools
+	build/tools/bin/python -m pip install --quiet uv==0.13.9 cyclonedx-bom==7.5.0
+	touch $@
 
 # torch first: that is the CPU build
 trainer: setup
