@@ -43,7 +43,7 @@ canary: setup
 	$(BIN)/citewell ingest docs --home build/canary  # its pictures are skipped
 	$(BIN)/citewell eval run evaluation/canary.jsonl --home build/canary --out build/canary.json --html build/canary.html
 
-# Versions and hashes for every platform, from PyPI, no download; keeps what is locked and still fits: UPGRADE=--upgrade
+# versions and hashes, for every platform; what is locked and still fits stays, except with UPGRADE=--upgrade
 LOCK := build/tools/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-config --default-index https://pypi.org/simple --custom-compile-command 'make lock' $(UPGRADE)
 lock: build/tools/ready
