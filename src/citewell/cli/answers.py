@@ -30,7 +30,7 @@ _WIDTH = 100
 
 
 def print_answer(answer: Answer) -> None:
-    """The answer first, then what it stands on."""
+    """Prints the answer, then what supports it."""
     if answer.asked_as:
         say(f"understood as: {answer.asked_as}")
     say(marked(answer))
@@ -66,8 +66,8 @@ def print_answer(answer: Answer) -> None:
 
 
 def print_event(event: Event) -> None:
-    """A line while the answer is made: a claim is provisional until its verdict stands. The answer itself is
-    printed when it is done."""
+    """Prints a progress line while the answer is being written. A claim is provisional until its verdict is
+    final; the answer itself is printed when it is complete."""
     lines = {
         EventKind.SEARCH_RESULTS: f"{len(event.passages)} passages",
         EventKind.CLAIM: f"{event.number:>2}. … {' '.join(event.text.split())}",
@@ -85,7 +85,7 @@ def _heard(event: Event) -> str:
 
 
 def marked(answer: Answer) -> str:
-    """The text with ``[n]`` behind each claim that is verified: n is its number in the list below it."""
+    """The text with ``[n]`` after each verified claim; n is the claim's number in the list below the answer."""
     text = answer.text
     for number, claim in sorted(enumerate(answer.claims, 1), key=lambda pair: -pair[1].answer_end):
         verified = claim.verdict.status is Status.VERIFIED and claim.shown
@@ -95,7 +95,7 @@ def marked(answer: Answer) -> str:
 
 
 def print_claims(claims: tuple[Claim, ...]) -> None:
-    """Each claim: its state in words, its text, the spans it stands on with page and verdict."""
+    """Prints each claim: its state in words, its text, and the spans that support it with page and verdict."""
     for number, claim in enumerate(claims, 1):
         shown = "" if claim.shown else ", not shown"
         say(f"{number:>2}. {state(claim)}{shown}")

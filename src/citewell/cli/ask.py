@@ -17,16 +17,19 @@ from citewell.core.errors import CitewellError
 if TYPE_CHECKING:
     from citewell.knowledge.home import KnowledgeBase
 
-Group = Annotated[list[str] | None, typer.Option(metavar="G", help="A group of the asker; repeatable.")]
-TopK = Annotated[int | None, typer.Option("--top-k", min=1, max=10, help="Passages handed on. [default: 5]")]
+Group = Annotated[
+    list[str] | None, typer.Option(metavar="G", help="A group the asker belongs to; repeatable.")
+]
+TopK = Annotated[int | None, typer.Option("--top-k", min=1, max=10, help="Passages to pass on. [default: 5]")]
 PoolSize = Annotated[
-    int | None, typer.Option("--pool", min=1, max=1000, help="Candidates ranked. [default: 50]")
+    int | None, typer.Option("--pool", min=1, max=1000, help="Candidates to rank. [default: 50]")
 ]
-OnlyDocument = Annotated[str | None, typer.Option(metavar="D", help="Only this document.")]
+OnlyDocument = Annotated[str | None, typer.Option(metavar="D", help="Search only this document.")]
 Since = Annotated[
-    str | None, typer.Option(metavar="DATE", help="Only documents published since, as 2026-11-21.")
+    str | None,
+    typer.Option(metavar="DATE", help="Search only documents published since DATE, such as 2026-11-21."),
 ]
-Tag = Annotated[str | None, typer.Option(metavar="T", help="Only documents with this label.")]
+Tag = Annotated[str | None, typer.Option(metavar="T", help="Search only documents with this label.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -37,26 +40,31 @@ def register(app: typer.Typer) -> None:
 def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(metavar="QUESTION")],
-    user: Annotated[str, typer.Option(metavar="U", help="Who asks, for the record.")] = "",
+    user: Annotated[str, typer.Option(metavar="U", help="Who is asking, for the record.")] = "",
     group: Group = None,
-    session: Annotated[str, typer.Option(metavar="S", help="The conversation it belongs to.")] = "",
+    session: Annotated[
+        str, typer.Option(metavar="S", help="The conversation this question belongs to.")
+    ] = "",
     top_k: TopK = None,
     pool: PoolSize = None,
-    runs: Annotated[int, typer.Option(min=1, max=20, help="Drafts compared for consistency.")] = 1,
+    runs: Annotated[int, typer.Option(min=1, max=20, help="How many drafts to compare for consistency.")] = 1,
     document: OnlyDocument = None,
     since: Since = None,
     tag: Tag = None,
     over: Annotated[
         list[Path] | None,
-        typer.Option(metavar="PATH", help="Ingest PATH into a throw-away store first; may be repeated."),
+        typer.Option(metavar="PATH", help="Ingest PATH into a temporary store and ask that; repeatable."),
     ] = None,
     stream: Annotated[
-        bool, typer.Option("--stream", help="Show claims while they are made; with --json one event a line.")
+        bool,
+        typer.Option(
+            "--stream", help="Show claims as they are written; with --json, print one event per line."
+        ),
     ] = False,
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Ask a question. The exit code is the verdict: 0 answered, 3 in part, 4 abstained, 5 a failed claim."""
+    """Ask a question. Exit codes: 0 answered, 3 answered in part, 4 abstained, 5 a claim failed its check."""
     with tempfile.TemporaryDirectory(prefix="citewell-over-") as folder:
         knowledge_base = _throw_away(context, home, Path(folder), over) if over else open_home(context, home)
         tell = (say_json if json else print_event) if stream else None
@@ -79,7 +87,7 @@ def ask(
         else:
             print_answer(answer)
             if over:
-                say("store   thrown away, the record with it")
+                say("store   temporary; it and the record have been deleted")
         knowledge_base.close()
     if code := code_of_answer(answer):
         raise typer.Exit(code)
@@ -97,18 +105,18 @@ def search(
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """The passages for a query, before the threshold, each marked relevant or not."""
+    """Show the passages found for a query, before the threshold is applied, each marked relevant or not."""
     passages = open_home(context, home).search(
         query, groups=group or (), top_k=top_k, pool=pool, document=document, since=since, tag=tag
     )
     if json:
         return say_json({"passages": passages})
     if not passages:
-        return say("no passage found")
+        return say("No passages found.")
     for passage in passages:
         chunk = passage.chunk
         page = f", page {chunk.page}" if chunk.page else ""
-        mark = "relevant" if passage.relevant else "under the threshold"
+        mark = "relevant" if passage.relevant else "below the threshold"
         score = "not judged" if passage.relevance is None else f"{passage.relevance:.2f}"
         say(f"{score} {mark}: {chunk.document_id}{page} [{chunk.start_offset}:{chunk.end_offset}]")
         if chunk.section_path:
@@ -119,7 +127,7 @@ def search(
 
 
 def _throw_away(context: typer.Context, home: str | None, folder: Path, over: list[Path]) -> KnowledgeBase:
-    """The home's configuration over a store that is gone when the answer is printed."""
+    """Opens a temporary store with the home's configuration; it is deleted once the answer is printed."""
     from citewell.documents.ingesting import ADDED
     from citewell.knowledge.assembly import load_config
     from citewell.knowledge.opening import open as open_knowledge_base
@@ -130,5 +138,5 @@ def _throw_away(context: typer.Context, home: str | None, folder: Path, over: li
     tell(report, quiet=True)
     tell_notes(report)
     if not any(outcome.status == ADDED for outcome in report.files):
-        raise CitewellError("no document could be read", hint="name others with --over")
+        raise CitewellError("no document could be read", hint="name other files with --over")
     return knowledge_base

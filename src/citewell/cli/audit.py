@@ -1,4 +1,4 @@
-"""``citewell audit show | check`` and ``citewell trace``; the group that all commands of the log are in."""
+"""``citewell audit show | check`` and ``citewell trace``; the group for all commands of the log."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from citewell.core.errors import UsageError
 if TYPE_CHECKING:
     from citewell.core.records import AuditRecord
 
-Reader = Annotated[str, typer.Option("--reader", metavar="U", help="Who reads, for the record.")]
+Reader = Annotated[str, typer.Option("--reader", metavar="U", help="Your name, for the record.")]
 
 group = typer.Typer(help="The sealed log of answers.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -40,7 +40,7 @@ def show(
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """One record: the whole chain from the question to the decision."""
+    """Show one record: the whole chain from the question to the decision."""
     record = open_home(context, home).audit.record(id, reader=reader)
     if json:
         return say_json(record)
@@ -52,15 +52,16 @@ def show(
 def check(
     context: typer.Context,
     checkpoint: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="A checkpoint kept outside; may be repeated.")
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A checkpoint that you kept elsewhere; repeatable."),
     ] = None,
     key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The published keys; else the home's own.")
+        Path | None, typer.Option(metavar="FILE", help="The published keys. [default: the home's own]")
     ] = None,
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Derive the whole log again; 5 when anything does not fit, each finding named."""
+    """Recompute the whole log and list every finding. Exits with 5 if anything does not match."""
     from citewell.server.keys import ApiKeys
 
     outside = [_text(path) for path in checkpoint or ()]
@@ -79,7 +80,11 @@ def check(
         say(
             f"{'whole' if report.ok else 'NOT whole'}: {report.size} entries, {len(report.findings)} findings"
         )
-    own = () if key else ("the key is the home's own: this shows integrity, not origin",)
+    own = (
+        ()
+        if key
+        else ("the signatures were checked with the home's own key, which shows integrity but not origin",)
+    )
     for note in (*report.skipped, *own, *report.notes):
         aside(f"note: {note}")
     if not report.ok:
@@ -92,12 +97,12 @@ def trace(
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """What happened in each request of a session, stage by stage."""
+    """Show what happened in each request of a session, stage by stage."""
     traces = open_home(context, home).trace(session)
     if json:
         return say_json({"traces": traces})
     if not traces:
-        return say(f"no requests in session {session}")
+        return say(f"No requests in session {session}")
     for item in traces:
         say(f"{item.request_id} {item.timestamp} {item.query}")
         for stage in item.stages:

@@ -34,20 +34,26 @@ def calibrate(
         typer.Argument(metavar="[CASES]...", help="Case files, or labelled claims with their sources."),
     ] = None,
     labels: Annotated[
-        bool, typer.Option("--labels", help="Take in people's labels of `eval sample` too.")
+        bool, typer.Option("--labels", help="Also use the labels that people gave in `eval sample`.")
     ] = False,
-    alpha: Annotated[float, typer.Option(min=0.001, max=0.5, help="Share of errors allowed.")] = 0.05,
+    alpha: Annotated[float, typer.Option(min=0.001, max=0.5, help="The share of errors to allow.")] = 0.05,
     partial_alpha: Annotated[
-        float, typer.Option(min=0.001, max=0.5, help="Share of wrong answers among all that are shown.")
+        float,
+        typer.Option(
+            min=0.001, max=0.5, help="The share of wrong answers to allow among all that are shown."
+        ),
     ] = 0.20,
-    confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="Of the promise.")] = 0.95,
+    confidence: Annotated[
+        float, typer.Option(min=0.5, max=0.999, help="The confidence with which the promise must hold.")
+    ] = 0.95,
     out: Annotated[
-        Path | None, typer.Option(metavar="CARD", help="The card's file. [default: card.json in the home]")
+        Path | None,
+        typer.Option(metavar="CARD", help="Where to write the card. [default: card.json in the home]"),
     ] = None,
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Set thresholds, borders and weights from labelled data, and write down what can be promised of them."""
+    """Set thresholds, borders and weights from labelled data, and state what can be promised of them."""
     from citewell.evaluation.calibration.calibrating import Terms
     from citewell.evaluation.calibration.calibrating import calibrate as make
     from citewell.verification.confidence.cards import Outcome, write_card
@@ -67,7 +73,7 @@ def calibrate(
     )
     write_card(card, path)
     if lost:
-        aside(f"WARNING the card that stood in {path} set {', '.join(lost)} too; this one does not")
+        aside(f"WARNING the previous card in {path} set {', '.join(lost)} too; this one does not")
     if json:
         say_json(card)
     else:
@@ -78,7 +84,7 @@ def calibrate(
 
 
 def _lost(card: Card, path: Path) -> list[str]:
-    """Settings of the card that is overwritten which the new one has not."""
+    """Settings of the overwritten card that the new one lacks."""
     from citewell.verification.confidence.cards import read_card
 
     try:
@@ -89,14 +95,14 @@ def _lost(card: Card, path: Path) -> list[str]:
 
 
 def _without_card(context: typer.Context, folder: Path) -> KnowledgeBase:
-    """The home as it is configured, but for a card: an old or missing one must not stand in the way."""
+    """The home as configured, but without its card: an old or missing card must not block calibration."""
     import msgspec
 
     from citewell.knowledge.assembly import load_config
     from citewell.knowledge.opening import open as open_knowledge_base
 
     if not folder.is_dir():
-        raise CitewellError(f"no knowledge base at {folder}", hint="make one with `citewell ingest PATH`")
+        raise CitewellError(f"no knowledge base at {folder}", hint="create one with `citewell ingest PATH`")
     config = load_config(folder)
     bare = msgspec.structs.replace(config.confidence, card="")
     found = open_knowledge_base(folder, config=msgspec.structs.replace(config, confidence=bare))
@@ -127,12 +133,12 @@ def _evidence(knowledge_base: KnowledgeBase, files: list[Path], labels: bool) ->
         kind, digest = "labelled claims" if labelled else "cases", hash_file(path)
         same = next((source.name for source in sources if source.hash == digest), None)
         if same is not None:
-            raise UsageError(f"{path} holds the same as {same}", hint="name it once")
+            raise UsageError(f"{path} has the same content as {same}", hint="name each file only once")
         sources.append(Labelled(name=path.name, hash=digest, kind=kind, n=n))
     ids = [case.id for case in cases]
     doubled = sorted({name for name in ids if ids.count(name) > 1})
     if doubled:
-        raise UsageError(f"two cases have the id {doubled[0]!r}", hint="give each its own")
+        raise UsageError(f"two cases have the id {doubled[0]!r}", hint="give each case its own id")
     people = None
     if labels:
         from citewell.evaluation.sampling import labels_as_evidence
@@ -186,7 +192,7 @@ def _tell(card: Card, path: Path, folder: Path) -> None:
         aside(f"note: {note}")
     say(f"card    {path} {card.hash}")
     named = path.relative_to(folder) if path.is_relative_to(folder) else path.resolve()
-    say(f'to use it: [confidence] card = "{named}" in {folder / "citewell.toml"}')
+    say(f'to use it, set [confidence] card = "{named}" in {folder / "citewell.toml"}')
 
 
 def _share(value: float | None) -> str:

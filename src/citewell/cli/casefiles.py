@@ -14,7 +14,9 @@ from citewell.cli.printing import ERROR, OK, aside, escaped
 from citewell.core.errors import UsageError
 
 _FORMATS = ("beir", "financebench", "ragtruth", "alce", "ragas", "deepeval")
-Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Where the cases go; else standard output.")]
+Out = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Where to write the cases. [default: standard output]")
+]
 
 
 def register(group: typer.Typer) -> None:
@@ -24,13 +26,15 @@ def register(group: typer.Typer) -> None:
 
 def draft(
     context: typer.Context,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders, as for ingest.")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Files and folders, as for `ingest`.")
+    ],
     out: Out = None,
-    n: Annotated[int, typer.Option("--n", min=1, help="How many cases at most.")] = 50,
-    seed: Annotated[int, typer.Option(help="Another seed draws others.")] = 0,
+    n: Annotated[int, typer.Option("--n", min=1, help="The maximum number of cases.")] = 50,
+    seed: Annotated[int, typer.Option(help="A different seed draws different cases.")] = 0,
     home: HomeOption = None,
 ) -> None:
-    """Draft cases from documents: answerable ones, unanswerable twins, near misses. A person reviews them."""
+    """Draft cases from documents (answerable ones, unanswerable twins, near misses) for a person to review."""
     import msgspec
 
     from citewell.core.errors import DocumentError
@@ -53,7 +57,7 @@ def draft(
     cases = draft_cases(documents, n=n, seed=seed)
     if not cases:
         raise UsageError(
-            f"no question could be read off {len(documents)} documents",
+            f"no questions could be drafted from {len(documents)} documents",
             hint="give documents with plain sentences or tables, or write cases by hand",
         )
     if out:
@@ -63,7 +67,7 @@ def draft(
             print(escaped(msgspec.json.encode(case).decode()))
     kinds = Counter(case.tags[0] for case in cases)
     told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    aside(f"{len(cases)} drafts from {len(documents)} documents ({told}), none of them reviewed")
+    aside(f"{len(cases)} drafts from {len(documents)} documents ({told}), not yet reviewed")
     if code:
         raise typer.Exit(code)
 
@@ -71,32 +75,35 @@ def draft(
 def read(
     context: typer.Context,
     form: Annotated[str, typer.Argument(metavar="FORMAT", help=", ".join(_FORMATS))],
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="Its file, folder or zip.")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the cases go.")],
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The data set's file, folder or ZIP archive.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the cases.")],
     answers: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where its answers go, for `eval run --answers`.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to write its answers, for `eval run --answers`."),
     ] = None,
     documents: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="A new folder for its documents, to ingest.")
+        Path | None, typer.Option(metavar="DIR", help="A new folder for its documents, ready to ingest.")
     ] = None,
     document_id: Annotated[
         str,
         typer.Option(
-            "--document-id", metavar="TEMPLATE", help="How its documents are named here: 'pdfs/{}.pdf'."
+            "--document-id",
+            metavar="TEMPLATE",
+            help="How its documents are named in your home, such as 'pdfs/{}.pdf'.",
         ),
     ] = "",
     home: HomeOption = None,
 ) -> None:
-    """Cases, and answers where it has them, out of somebody else's data set."""
+    """Import cases, and answers if there are any, from a public data set."""
     from citewell.evaluation.cases import write_cases
     from citewell.evaluation.importing import read_format
 
     template = document_id or (f"{documents.resolve().name}/{{}}.txt" if documents else "")
     found = read_format(form, path, document=template, texts=_texts(context, home))
     if documents is not None and not found.documents:
-        raise UsageError(f"{form} holds no documents", hint="leave --documents out")
+        raise UsageError(f"{form} contains no documents", hint="leave --documents out")
     if answers is not None and not found.answers:
-        raise UsageError(f"{path} holds no answers", hint="leave --answers out")
+        raise UsageError(f"{path} contains no answers", hint="leave --answers out")
     if documents is not None:
         _write_documents(documents, found.documents)
     write_cases(found.cases, out)
@@ -110,11 +117,11 @@ def read(
     for note in found.notes:
         aside(f"note: {note}")
     if found.answers and answers is None:
-        aside("note: the answers were left out; --answers FILE writes them")
+        aside("note: the answers were not written; add --answers FILE to write them")
 
 
 def _texts(context: typer.Context, home: str | None) -> Callable[[str], str | None]:
-    """Documents of the home, where there is one: quotes have to be the words as they stand there."""
+    """Documents of the home, if there is one: quotes have to match its wording exactly."""
     from citewell.core.errors import CitewellError
 
     if not home_of(context, home).is_dir():
@@ -141,7 +148,10 @@ def _write_documents(folder: Path, documents: dict[str, str]) -> None:
         for name, text in documents.items():
             (folder / Path(name).name).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{folder} cannot be written ({error.strerror})", hint="check the folder") from error
+        raise UsageError(
+            f"{folder} cannot be written ({error.strerror})",
+            hint="check that the folder exists and is writable",
+        ) from error
 
 
 def _write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> None:
@@ -150,4 +160,7 @@ def _write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> None:
     try:
         path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
     except OSError as error:
-        raise UsageError(f"{path} cannot be written ({error.strerror})", hint="check the folder") from error
+        raise UsageError(
+            f"{path} cannot be written ({error.strerror})",
+            hint="check that the folder exists and is writable",
+        ) from error

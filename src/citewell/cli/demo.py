@@ -1,9 +1,9 @@
-"""``python -m citewell.cli.demo``: see it work on documents that we wrote ourselves.
+"""``python -m citewell.cli.demo``: a demonstration on this project's own documentation.
 
 Reads this project's docs/ into ``.demo``, asks one question that they answer and one that they do not,
-prints both answers, the record of the first and the check of the log. Ends with 1 unless the first is
-answered rightly, the second is refused and the log is whole. README.md is not read: it shows what the demo
-prints, and would answer its questions.
+prints both answers, the record of the first and the check of the log. Exits with 1 unless the
+first is answered correctly, the second is refused and the log is intact. README.md is not read: it quotes what
+the demo prints, and so would answer its questions.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ UNANSWERED, ABSTAINED = "What did Citewell earn in fiscal year 2031?", 4
 
 
 def run(*words: str, ends: int = 0) -> str:
-    """One command as a user would type it, its output printed; what it printed. Exits where the command ends
-    with another code than ``ends``."""
+    """Runs one command as a user would type it, prints its output and returns it. Exits if the command ends with
+    a code other than ``ends``."""
     print(f"\n$ citewell {shlex.join(words)}", flush=True)
     result = CliRunner().invoke(app, ["--home", HOME, *words])
     print(result.output, end="")
@@ -31,14 +31,14 @@ def run(*words: str, ends: int = 0) -> str:
         raise result.exception
     print(f"(exit code {result.exit_code})")
     if result.exit_code != ends:
-        sys.exit(f"`citewell {shlex.join(words)}` ended with {result.exit_code}, not {ends}")
+        sys.exit(f"`citewell {shlex.join(words)}` exited with {result.exit_code}, not {ends}")
     return result.output
 
 
 def main() -> None:
     root = Path(__file__).parents[3]
     if not (root / "docs").is_dir():
-        sys.exit("the demo reads the project's own documentation: run it in a checkout")
+        sys.exit("the demo reads the project's own documentation: run it in a checkout of the repository")
     run("ingest", str(root / "docs"))
     answered = run("ask", ANSWERED)
     if ANSWER not in answered:

@@ -1,4 +1,4 @@
-"""``citewell documents``: what is in, one of them, taking one out of retrieval, and who may see it."""
+"""``citewell documents``: list, show, withdraw and share documents."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def register(app: typer.Typer) -> None:
 
 @group.command("list")
 def list_(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
-    """The newest version of each document."""
+    """List the newest version of each document."""
     entries = open_home(context, home).documents()
     if json:
         return say_json({"documents": entries})
     if not entries:
-        return say("no documents: add some with `citewell ingest PATH`")
+        return say("No documents yet. Add some with `citewell ingest PATH`.")
     head = ("id", "state", "pages", "version", "ingested", "title")
     columns(
         [head]
@@ -43,11 +43,11 @@ def list_(context: typer.Context, json: JsonOption = False, home: HomeOption = N
 def show(
     context: typer.Context,
     id: Id,
-    version: Annotated[str, typer.Option(help="An older version; the newest when not given.")] = "",
+    version: Annotated[str, typer.Option(help="An older version. [default: the newest]")] = "",
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """One document: what is known about it, and its text as it is cited."""
+    """Show one document: its metadata, and its text as citations refer to it."""
     knowledge_base = open_home(context, home)
     document = knowledge_base.document(id, version)
     if json:
@@ -79,12 +79,12 @@ def withdraw(
     context: typer.Context,
     id: Id,
     reason: Annotated[str, typer.Option(help="Why, for the record.")] = "withdrawn by hand",
-    user: Annotated[str, typer.Option(metavar="U", help="Who, for the record.")] = "",
+    user: Annotated[str, typer.Option(metavar="U", help="Your name, for the record.")] = "",
     home: HomeOption = None,
 ) -> None:
-    """Retrieve a document no more. It stays readable as evidence of past answers."""
+    """Stop retrieving a document. It stays readable as evidence for past answers."""
     open_home(context, home).withdraw(id, reason=reason, user=user)
-    say(f"withdrawn: {id}; `citewell ingest FILE --id {shlex.quote(id)}` restores it")
+    say(f"Withdrew {id}. To restore it, run `citewell ingest FILE --id {shlex.quote(id)}`.")
 
 
 @group.command()
@@ -92,14 +92,14 @@ def share(
     context: typer.Context,
     id: Id,
     acl: Annotated[
-        list[str] | None, typer.Option(metavar="GROUP", help="Who may see it; may be given again.")
+        list[str] | None, typer.Option(metavar="GROUP", help="A group that may see it; repeatable.")
     ] = None,
-    everybody: Annotated[bool, typer.Option("--everybody", help="Lift every restriction.")] = False,
-    user: Annotated[str, typer.Option(metavar="U", help="Who, for the record.")] = "",
+    everybody: Annotated[bool, typer.Option("--everybody", help="Remove every restriction.")] = False,
+    user: Annotated[str, typer.Option(metavar="U", help="Your name, for the record.")] = "",
     home: HomeOption = None,
 ) -> None:
-    """Say who may see a document from now on, in answers given before as well."""
+    """Set who may see a document from now on, including in past answers."""
     if bool(acl) == everybody:
-        raise UsageError("who may see it?", hint="name groups with --acl, or say --everybody")
+        raise UsageError("nothing says who may see it", hint="give --acl GROUP or --everybody")
     open_home(context, home).share(id, acl or (), user=user)
-    say(f"{id} may be seen by {', '.join(acl) if acl else 'everybody'}")
+    say(f"{id} is now visible to {', '.join(acl) if acl else 'everybody'}")

@@ -1,4 +1,4 @@
-"""``citewell eval drift``: quality over time by the audit log, where it changed, and alerts.
+"""``citewell eval drift``: quality over time as the audit log shows it, change points, and alerts.
 
 In: words. Out: a table; 5 when an alert fires.
 """
@@ -28,15 +28,16 @@ def drift(
     of: Annotated[str, typer.Option("--of", help="all, document, source, topic or configuration.")] = "all",
     canary: Annotated[
         Path | None,
-        typer.Option(metavar="CASES", help="First measure retrieval on these cases, and seal it."),
+        typer.Option(metavar="CASES", help="First measure retrieval on these cases and seal the result."),
     ] = None,
     alert: Annotated[
-        bool, typer.Option("--alert", help="Tell what fires to the configured command and webhook.")
+        bool, typer.Option("--alert", help="Send alerts that fire to the configured command and webhook.")
     ] = False,
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """How quality moves: confidence, failures, abstention, signals, latency, with change points."""
+    """Show how quality changes over time: confidence, failures, abstention, signals and latency. Exits with 5 if
+    an alert fires."""
     from citewell.evaluation.cases import load_cases
     from citewell.evaluation.drift import canary as measure_canary
     from citewell.evaluation.drift import drift as measure
@@ -58,14 +59,14 @@ def drift(
         _tell(moved)
     for rule, sinks in troubles.items():
         for name, trouble in sinks.items():
-            aside(f"{rule}: {name} failed: {trouble}" if trouble else f"{rule}: told by {name}")
+            aside(f"{rule}: {name} failed: {trouble}" if trouble else f"{rule}: sent by {name}")
     if any(one.state == "firing" for one in moved.alerts):
         raise typer.Exit(FAILED)
 
 
 def _tell(moved: Drift) -> None:
     if not moved.points:
-        say("no records")
+        say("No records found.")
     else:
         periods = sorted({point.period for point in moved.points})
         cells = {(point.measure, point.group, point.period): point for point in moved.points}
@@ -75,7 +76,7 @@ def _tell(moved: Drift) -> None:
             for measure, group in names
         ])  # fmt: skip
     if moved.left_out:
-        say(f"{moved.left_out} smaller groups are not shown")
+        say(f"{moved.left_out} smaller groups not shown")
     for change in moved.changes:
         where = f" ({change.group})" if moved.of != "all" else ""
         say(

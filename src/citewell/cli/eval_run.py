@@ -1,4 +1,4 @@
-"""``citewell eval run``: cases through the pipeline, or recorded answers, and the figures with their n.
+"""``citewell eval run``: cases through the pipeline, or recorded answers, and the measures, each with its n.
 
 In: a case file. Out: a table, the result file, the page. Progress goes to standard error.
 """
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from citewell.evaluation.running import Progress
 
 Runs = Annotated[
-    int, typer.Option(min=1, max=10, metavar="N", help="Drafts of each answer, to measure consistency.")
+    int,
+    typer.Option(
+        min=1, max=10, metavar="N", help="How many drafts of each answer to compare for consistency."
+    ),
 ]
 
 
@@ -34,21 +37,21 @@ def register(group: typer.Typer) -> None:
 
 def run(
     context: typer.Context,
-    cases: Annotated[Path, typer.Argument(metavar="CASES", help="Cases, a JSON object a line.")],
+    cases: Annotated[Path, typer.Argument(metavar="CASES", help="Cases, one JSON object per line.")],
     answers: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Recorded answers to judge, instead of asking.")
+        Path | None, typer.Option(metavar="FILE", help="Judge these recorded answers instead of asking.")
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result file here.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the page here.")] = None,
     runs: Runs = 1,
     top_k: Annotated[
-        int | None, typer.Option("--top-k", min=1, max=10, help="Passages handed on. [default: 5]")
+        int | None, typer.Option("--top-k", min=1, max=10, help="Passages to pass on. [default: 5]")
     ] = None,
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Measure answers against cases: each figure with its n, its interval and who made it. 1 when a case
-    failed: the figures are then of the others."""
+    """Measure answers against cases, each measure with its n, interval and maker. Exits with 1 if a case failed;
+    the measures then cover the other cases only."""
     refuse_unwritable(html)
     made = evaluate(context, home, cases, answers=answers, runs=runs, top_k=top_k, out=out)
     if html is not None:
@@ -74,8 +77,8 @@ def evaluate(
     top_k: int | None = None,
     out: Path | None = None,
 ) -> Run:
-    """The cases of ``path`` through the home, or against recorded answers; sealed where there is a home.
-    With ``out``, what an interrupted run of the same had done is not done again."""
+    """Runs the cases of ``path`` through the home or against recorded answers; seals the run if there is a home.
+    With ``out``, an interrupted run of the same cases is resumed."""
     from citewell.evaluation.cases import load_cases
     from citewell.evaluation.keeping import Keeper
     from citewell.evaluation.results import write_run
@@ -92,21 +95,21 @@ def evaluate(
             made = evaluate_home(kb, cases, runs=runs, top_k=top_k, progress=progress, keeper=keeper)
     if out is not None and keeper is not None:
         if keeper.found:
-            aside(f"note: {keeper.found} cases are from a run that was interrupted")
+            aside(f"note: resumed an interrupted run; {keeper.found} cases were already done")
         write_run(made, out)
         keeper.finish()
     return made
 
 
 def refuse_unwritable(path: Path | None) -> None:
-    """Raises UsageError where no file can be made: said before the work, not after it."""
+    """Raises UsageError if no file can be written there, before the work rather than after it."""
     if path is None:
         return
     above = next(folder for folder in path.absolute().parents if folder.exists())
     # A folder; or a stream, whose place a file would take.
     special = (path.exists() and not path.is_file()) or path.absolute().parts[1:2] in (("dev",), ("proc",))
     if special or not above.is_dir() or not os.access(above, os.W_OK):
-        raise UsageError(f"{path} cannot be written", hint="name a file, in a folder that you may write to")
+        raise UsageError(f"{path} cannot be written", hint="name a file in a folder that you can write to")
 
 
 def _judge_recorded(
@@ -117,7 +120,7 @@ def _judge_recorded(
     progress: Progress,
     keeper: Keeper | None,
 ) -> Run:
-    """With the home where there is one, for its configuration, its documents and its log."""
+    """Uses the home, if there is one, for its configuration, documents and log."""
     from citewell.evaluation.recorded import load_answers
     from citewell.evaluation.running import evaluate_recorded
     from citewell.knowledge.assembly import Assembly, load_config
@@ -125,7 +128,7 @@ def _judge_recorded(
     recorded, digest = load_answers(answers, cases)
     unknown = sorted(set(recorded) - {case.id for case in cases})
     if unknown:
-        aside(f"note: {len(unknown)} recorded answers are to no case of this file, {unknown[0]!r} for one")
+        aside(f"note: {len(unknown)} recorded answers match no case in this file, for example {unknown[0]!r}")
     folder = home_of(context, home)
     kb = open_home(context, home) if folder.is_dir() else None
     assembly = kb.parts if kb is not None else Assembly(folder, load_config(folder))
@@ -133,7 +136,7 @@ def _judge_recorded(
 
 
 def tell(run: Run) -> None:
-    """The figures as a table, and what they hold for; of the times only the whole."""
+    """Prints the measures as a table and what they apply to; of the times, only the totals."""
     total = [result for result in run.timings.measures if result.name.endswith("@total")]
     measured = [result for result in (*run.measures, *total) if result.n]
     columns([("measure", "value", "95 % interval", "n", "unscored", "by"), *map(_row, measured)])
@@ -142,7 +145,7 @@ def tell(run: Run) -> None:
         say(f"\nnot measured: {', '.join(silent)}")
     failed = sum(bool(outcome.error) for outcome in run.cases)
     unreviewed = sum(not outcome.reviewed for outcome in run.cases)
-    say(f"\n{len(run.cases)} cases, {failed} failed, {unreviewed} reviewed by nobody")
+    say(f"\n{len(run.cases)} cases, {failed} failed, {unreviewed} not reviewed")
     for name in ("model", "prompt", "config", "index", "cases", "answers", "runs", "top_k", "judge"):
         value = getattr(run.key, name)
         if value:
@@ -150,7 +153,7 @@ def tell(run: Run) -> None:
 
 
 def warn(run: Run) -> None:
-    """What must be known of all figures of the run, and which cases they leave out."""
+    """Prints what affects all measures of the run, and which cases they leave out."""
     for note in run.notes:
         aside(f"WARNING {note}")
     for outcome in run.cases:
@@ -174,7 +177,7 @@ def _number(value: float) -> str:
 
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """On standard error, and only where a person looks at it."""
+    """On standard error, and only on a terminal."""
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

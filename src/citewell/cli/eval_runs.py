@@ -1,6 +1,6 @@
-"""``citewell eval compare`` and ``citewell eval gate``: what a run is held against.
+"""``citewell eval compare`` and ``citewell eval gate``: comparing a run with another, or with thresholds.
 
-In: result files. Out: what became better or worse; whether thresholds are kept (5 when not).
+In: result files. Out: what improved or got worse; whether thresholds are met (5 if not).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ def register(group: typer.Typer) -> None:
 
 def compare(
     before: Annotated[Path, typer.Argument(metavar="A", help="A result file of `eval run`.")],
-    after: Annotated[Path, typer.Argument(metavar="B", help="A later one.")],
+    after: Annotated[Path, typer.Argument(metavar="B", help="A later result file.")],
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the page here.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """What became better or worse from A to B, case by case, and which cases flipped."""
+    """Show what improved or got worse from A to B, and which cases flipped."""
     from citewell.evaluation.comparing import compare as compared
     from citewell.evaluation.results import read_run
 
@@ -44,11 +44,11 @@ def compare(
     measured = [one for one in found.measures if one.difference is not None]
     if measured:
         columns([("measure", "A", "B", "B - A", "95 % interval", "n", ""), *map(_row, measured)])
-        chance = f"about {len(measured) / 20:.1f} of them would seem to differ by chance alone"
+        chance = f"about {len(measured) / 20:.1f} of them would appear to differ by chance alone"
         say(f"\n{len(measured)} measures, each with its own 95 % interval: {chance}")
     whole = [one for one in found.times if one.name.endswith("@total")]
     if whole:
-        say("\nby the clock, in which two runs of the same differ too:")
+        say("\ntimings, which vary even between identical runs:")
         columns([("time", "A", "B", "B - A", "95 % interval", "n", ""), *map(_row, whole)])
     for flip in found.flips:
         say(f"flipped: {flip.id}: {flip.was} -> {flip.now}: {flip.question}")
@@ -61,9 +61,9 @@ def compare(
 def gate(
     context: typer.Context,
     run: Annotated[Path, typer.Argument(metavar="RUN|CASES", help="A result file, or cases to run now.")],
-    thresholds: Annotated[Path, typer.Option(metavar="FILE", help="What must be reached, as TOML.")],
+    thresholds: Annotated[Path, typer.Option(metavar="FILE", help="The thresholds to reach, as TOML.")],
     answers: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With CASES: recorded answers to judge.")
+        Path | None, typer.Option(metavar="FILE", help="With CASES: judge these recorded answers.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="With CASES: also write the result file here.")
@@ -71,7 +71,8 @@ def gate(
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Are the thresholds kept? 0 when every one is, else 5; what was not measured is not kept."""
+    """Check a run against thresholds. Exits with 0 if all are met, else 5; a measure without a value does not
+    meet its threshold."""
     from citewell.evaluation.gating import check, load_rules
     from citewell.evaluation.results import is_run, read_run
 
@@ -82,14 +83,14 @@ def gate(
         say_json(report)
     else:
         for one in report.checks:
-            say(f"{'kept' if one.holds else 'NOT kept'}: {one.measure}: {one.reason}")
+            say(f"{'met' if one.holds else 'NOT met'}: {one.measure}: {one.reason}")
         kept = sum(one.holds for one in report.checks)
-        say(f"{kept} of {len(report.checks)} thresholds kept")
+        say(f"{kept} of {len(report.checks)} thresholds met")
     warn(made)
     for reason in report.skipped:
         aside(f"note: {reason}")
     if not report.checks:
-        aside("note: no rule applies to this run, so nothing was checked: not a pass")
+        aside("note: no rule applies to this run, so nothing was checked; this does not count as a pass")
     if not report.ok:
         raise typer.Exit(FAILED)
 

@@ -1,4 +1,4 @@
-"""``citewell eval``: the group, and who puts commands into it.
+"""``citewell eval``: the group, and the files that add commands to it.
 
 Each file of :data:`FILES` has ``register(group)``, as the files of ``citewell audit`` do.
 """
@@ -11,7 +11,7 @@ import typer
 
 from citewell.cli import casefiles, drift, eval_run, eval_runs, probes, spotcheck
 
-group = typer.Typer(help="How good the answers are.", no_args_is_help=True, rich_markup_mode=None)
+group = typer.Typer(help="Measure how good the answers are.", no_args_is_help=True, rich_markup_mode=None)
 FILES: tuple[ModuleType, ...] = (eval_run, eval_runs, casefiles, probes, spotcheck, drift)
 
 

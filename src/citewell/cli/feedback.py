@@ -1,4 +1,4 @@
-"""``citewell feedback``: what somebody did with an answer, said on the command line."""
+"""``citewell feedback``: feedback on an answer from the command line."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ def feedback(
         str, typer.Argument(metavar="SIGNAL", help="thumbs_down, thumbs_up, citation_opened, copied, ...")
     ],
     claim: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Its claim number N; else the whole answer.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="The claim it is about. [default: the whole answer]"),
     ] = None,
-    user: Annotated[str, typer.Option(metavar="U", help="Who says so, for the record.")] = "",
+    user: Annotated[str, typer.Option(metavar="U", help="Who gives the feedback, for the record.")] = "",
     meta: Annotated[
-        list[str] | None, typer.Option(metavar="K=V", help="More of it, as because=...; may be repeated.")
+        list[str] | None, typer.Option(metavar="K=V", help="A detail, such as because=...; repeatable.")
     ] = None,
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Say what an answer was worth; it is sealed, and trouble enters the review queue."""
+    """Give feedback on an answer. It is sealed in the log; negative feedback puts the answer in the review queue."""
     said = open_home(context, home).feedback(id, signal, user=user, claim=claim, meta=_pairs(meta or []))
     if json:
         return say_json(said)
@@ -44,8 +45,11 @@ def _pairs(words: list[str]) -> dict[str, str]:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
-            raise UsageError(f"--meta {word!r}", hint="write it as because=the year is wrong")
+            raise UsageError(
+                f"--meta {word!r} has no =",
+                hint='write NAME=VALUE, such as --meta "because=the year is wrong"',
+            )
         if name in pairs:
-            raise UsageError(f"--meta {name} is given twice", hint="once each")
+            raise UsageError(f"--meta {name} is given twice", hint="give each name only once")
         pairs[name] = value
     return pairs

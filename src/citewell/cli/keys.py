@@ -11,7 +11,7 @@ from citewell.cli.home import HomeOption, open_home
 from citewell.cli.printing import aside, say
 from citewell.core.errors import UsageError
 
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the copy is.")]
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the backup.")]
 
 group = typer.Typer(help="The log's keys.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -19,18 +19,25 @@ group = typer.Typer(help="The log's keys.", no_args_is_help=True, rich_markup_mo
 @group.command()
 def new(
     context: typer.Context,
-    lost: Annotated[bool, typer.Option("--lost", help="The old signing key is gone for good.")] = False,
-    reason: Annotated[str, typer.Option(help="For the record.")] = "",
+    lost: Annotated[
+        bool, typer.Option("--lost", help="The old signing key is lost for good; replace it.")
+    ] = False,
+    reason: Annotated[str, typer.Option(help="Why, for the record.")] = "",
     home: HomeOption = None,
 ) -> None:
-    """Make the signing key before the first entry does; with --lost, put a new one in its place."""
+    """Create the signing key before the first entry does; with --lost, replace a lost one."""
     knowledge_base = open_home(context, home)
     keys = knowledge_base.log.keys
     if lost:
         say(knowledge_base.log.replace_lost_key(reason))
-        aside("publish this key: checkpoints from here on are signed by it, and the old key did not say so")
+        aside(
+            "publish this key: it signs all checkpoints from now on, and the old key has not vouched for it"
+        )
     elif keys.can_sign():
-        raise UsageError(f"there is a signing key in {keys.folder}", hint="`audit key rotate` replaces it")
+        raise UsageError(
+            f"there is already a signing key in {keys.folder}",
+            hint="replace it with `citewell audit key rotate`",
+        )
     else:
         knowledge_base.log.checkpoint()
         say(keys.published())
@@ -38,7 +45,7 @@ def new(
 
 @group.command()
 def publish(context: typer.Context, home: HomeOption = None) -> None:
-    """Print the public keys, oldest first: what others check the log with."""
+    """Print the public keys, oldest first. Others need them to check the log."""
     knowledge_base = open_home(context, home)
     knowledge_base.log.checkpoint()
     say(knowledge_base.log.published_keys())
@@ -47,30 +54,32 @@ def publish(context: typer.Context, home: HomeOption = None) -> None:
 @group.command()
 def rotate(
     context: typer.Context,
-    reason: Annotated[str, typer.Option(help="For the record.")] = "",
+    reason: Annotated[str, typer.Option(help="Why, for the record.")] = "",
     home: HomeOption = None,
 ) -> None:
-    """Hand over to a new signing key; the old one signs that, and the log holds it."""
+    """Replace the signing key. The old key signs the change, and the log records it."""
     say(open_home(context, home).log.rotate_key(reason))
-    aside("publish this key, and make a new backup of the keys")
+    aside("publish this key, and back up the keys again")
 
 
 @group.command()
 def backup(context: typer.Context, folder: Folder, home: HomeOption = None) -> None:
-    """Copy every key into a new folder; keep it apart from the log."""
+    """Copy every key into a new folder. Keep it apart from the log."""
     knowledge_base = open_home(context, home)
     knowledge_base.log.checkpoint()
     knowledge_base.log.keys.back_up(folder)
-    say(f"copied to {folder}: whoever has it can sign in the log's name and read what people asked")
+    say(
+        f"Copied the keys to {folder}. Anyone who has them can sign in the log's name and read what people asked."
+    )
 
 
 @group.command()
 def restore(context: typer.Context, folder: Folder, home: HomeOption = None) -> None:
-    """Bring missing keys back from their copy; people who were erased since stay erased."""
+    """Restore missing keys from a backup. People who were erased since then stay erased."""
     whole = open_home(context, home).log.restore_keys(folder)
-    say("restored")
+    say("Restored the keys.")
     if not whole:
         aside(
-            "the people only: this copy is older than the last change of the signing key; restore a newer one"
-            " too, or record that the key is lost: `citewell audit key new --lost`"
+            "Only the people's keys were restored: this backup is older than the last change of the signing key."
+            " Restore a newer backup as well, or record that the key is lost: `citewell audit key new --lost`"
         )

@@ -18,21 +18,28 @@ def register(app: typer.Typer) -> None:
 def mcp(
     context: typer.Context,
     user: Annotated[
-        str, typer.Option("--user", metavar="U", help="Whose agent it is. [default: the owner of the home]")
+        str,
+        typer.Option(
+            "--user", metavar="U", help="The user the agent acts for. [default: the owner of the home]"
+        ),
     ] = "",
     group: Annotated[
-        list[str] | None, typer.Option(metavar="G", help="A group whose documents it sees; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="G", help="A group whose documents the agent may see; repeatable."),
     ] = None,
     allow_writes: Annotated[
         bool,
         typer.Option(
             "--allow-writes",
-            help="Let it ingest and withdraw documents too; a named user takes a key with the role curator.",
+            help="Let the agent ingest and withdraw documents too; a named user needs a key with the role curator.",
         ),
     ] = False,
     folder: Annotated[
         list[Path] | None,
-        typer.Option(metavar="DIR", help="Ingest from here only; repeatable, and needed for a named user."),
+        typer.Option(
+            metavar="DIR",
+            help="Allow ingesting from this folder only; repeatable, required for a named user.",
+        ),
     ] = None,
     home: HomeOption = None,
 ) -> None:
@@ -49,14 +56,14 @@ def mcp(
     def may_write() -> None:
         if (user or group) and keys.roles_of(user, Scope.INGEST).isdisjoint((Role.CURATOR, Role.ADMIN)):
             raise AccessError(
-                f"{user or 'somebody without a name'} may not change documents",
-                hint=f"it takes a key: `citewell keys create --user {user or 'U'} --role curator`",
+                f"{user or 'a user without a name'} may not change documents",
+                hint=f"create a key with `citewell keys create --user {user or 'U'} --role curator`",
             )
 
     if allow_writes:
         may_write()
         if (user or group) and not folder:
-            raise UsageError("nothing says what may be ingested", hint="name folders: --folder DIR")
+            raise UsageError("no folder to ingest from is named", hint="name at least one with --folder DIR")
     roles = (Role.ASKER, Role.CURATOR) if allow_writes else (Role.ASKER,)
     if user or group:
         caller = Caller(user=user, groups=tuple(group or ()), roles=roles)

@@ -1,8 +1,8 @@
-"""What reaches the terminal, and the exit codes. Documents are data here too.
+"""What reaches the terminal, and the exit codes. Text of documents is never trusted here.
 
 In: values and text from anywhere. Out: lines on standard output, errors and progress on standard error.
-Control characters and escape sequences of documents, questions or file names are shown, never obeyed, and
-nothing is ever read as markup.
+Control characters and escape sequences of documents, questions or file names are printed visibly, never acted
+on, and nothing is read as markup.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202
 
 
 def visible(text: str) -> str:
-    """``text`` with every character that a terminal would obey written out, as ``\\x1b``."""
+    """``text`` with every control character that a terminal would act on written out, as ``\\x1b``."""
     return _UNSAFE.sub(lambda match: _written_out(match[0]), text)
 
 
@@ -41,12 +41,12 @@ def aside(text: str) -> None:
 
 
 def say_json(value: Any) -> None:
-    """``value`` alone on standard output, one line; what a terminal would obey is escaped inside strings."""
+    """``value`` alone on standard output, one line; control characters are escaped inside strings."""
     print(escaped(json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))))
 
 
 def escaped(text: str) -> str:
-    """JSON ``text`` with what a terminal would obey as ``\\u`` escapes: it only occurs inside strings."""
+    """JSON ``text`` with control characters as ``\\u`` escapes; they only occur inside strings."""
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
@@ -66,7 +66,7 @@ def columns(rows: Iterable[tuple[str, ...]], *, gap: int = 2) -> None:
 
 
 def code_of(error: CitewellError) -> int:
-    """2 when the call's words are off, else 1."""
+    """2 for a usage error, else 1."""
     return USAGE if isinstance(error, UsageError) else ERROR
 
 

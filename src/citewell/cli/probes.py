@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from citewell.knowledge.home import KnowledgeBase
 
 LIVE_BUDGET = 200
-"""Calls of the writer that live traffic may cost where nobody says: a week of it may be any number."""
+"""The default limit on writer calls for live traffic, because a week of it can be any amount."""
 Kind = TypeVar("Kind", bound=StrEnum)
-Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the report there as JSON.")]
-Seed = Annotated[int, typer.Option(help="Of everything that is drawn.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Also write the report to FILE as JSON.")
+]
+Seed = Annotated[int, typer.Option(help="The seed for everything that is drawn at random.")]
 CaseFile = Annotated[
     Path | None, typer.Argument(metavar="[CASES]", help='Cases; lines with "sources" need no home.')
 ]
@@ -38,7 +40,7 @@ CaseFile = Annotated[
 
 def register(group: typer.Typer) -> None:
     probe = typer.Typer(
-        help="Change what is read, and see what becomes of the answer.",
+        help="Change what the pipeline reads and see how the answer changes.",
         no_args_is_help=True,
         rich_markup_mode=None,
     )
@@ -58,37 +60,48 @@ def faithfulness(
         typer.Option(
             min=1,
             metavar="N",
-            help=f"At most so many calls of the writer. [default: {LIVE_BUDGET} with --live]",
+            help=f"The maximum number of writer calls. [default: {LIVE_BUDGET} with --live]",
         ),
     ] = None,
     writer: Annotated[
-        str, typer.Option(metavar="LINE", help="openai:MODEL, ...: another writer than the home's.")
+        str,
+        typer.Option(metavar="LINE", help="Probe this writer (such as openai:MODEL) instead of the home's."),
     ] = "",
     command: Annotated[
-        str, typer.Option(metavar="CMD", help="A program: question and sources in, answer out.")
+        str,
+        typer.Option(
+            metavar="CMD", help="Probe a program that reads a question and sources and prints an answer."
+        ),
     ] = "",
     retrieval: Annotated[
-        bool, typer.Option("--retrieval", help="Rank, cut and gate anew on the edited text too.")
+        bool,
+        typer.Option(
+            "--retrieval", help="Repeat ranking, chunking and the relevance check on the edited text too."
+        ),
     ] = False,
-    controls: Annotated[int, typer.Option(min=1, max=4, help="Edits elsewhere, a sample.")] = 2,
+    controls: Annotated[
+        int, typer.Option(min=1, max=4, help="Control edits (to text that is not cited) per sample.")
+    ] = 2,
     seed: Seed = 0,
-    reader: Annotated[str, typer.Option("--reader", metavar="U", help="Who reads, for the record.")] = "",
+    reader: Annotated[str, typer.Option("--reader", metavar="U", help="Your name, for the record.")] = "",
     out: Out = None,
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Does the answer use what it cites? Its sources are removed or changed, and it is written anew. 1 when
-    the writer failed on a sample: the figures are then of the others."""
+    """Test whether answers use what they cite: remove or change the sources and rewrite the answer. Exits with 1
+    if the writer failed on a sample; the figures then cover the other samples only."""
     from citewell.evaluation.probes.alike import Alike
     from citewell.evaluation.probes.faithfulness import Faithfulness
 
     if (cases is None) is not live:
-        raise UsageError("nothing to probe", hint="give CASES, or --live")
+        raise UsageError("nothing to probe", hint="give CASES or --live")
     if command and (writer or retrieval):
-        raise UsageError("--command stands alone", hint="leave out --writer and --retrieval")
+        raise UsageError(
+            "--command cannot be combined with --writer or --retrieval", hint="leave out one or the other"
+        )
     knowledge_base = _home(context, home)
     if knowledge_base is None and live:
-        raise UsageError("--live needs a home", hint="name it with --home")
+        raise UsageError("--live needs a home", hint="name one with --home")
     refuse_unwritable(out)
     budget = LIVE_BUDGET if live and budget is None else budget
     samples = _samples(knowledge_base, cases, since, reader, seed, budget)
@@ -119,13 +132,15 @@ def poisoning(
         typer.Option(metavar="KIND", help="irrelevant, contradictory, outdated, flood, instruction."),
     ] = None,
     count: Annotated[
-        list[int] | None, typer.Option(min=1, metavar="N", help="Poisoned documents a question; repeatable.")
+        list[int] | None,
+        typer.Option(min=1, metavar="N", help="Poisoned documents per question; repeatable."),
     ] = None,
     out: Out = None,
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """How much poison an answer survives, with and without each defence. The home is not changed."""
+    """Measure how well answers withstand poisoned documents, with and without each defence. The home is not
+    changed."""
     from citewell.evaluation.cases import load_cases
     from citewell.evaluation.probes.poison import Poison
     from citewell.evaluation.probes.poisoning import RATES, Place, Poisoning, targets_of
@@ -164,7 +179,7 @@ def poisoning(
         ]
     )
     return say(
-        f"cases: {report.cases}; left out, with nothing to exchange or no such document: {len(left_out)}"
+        f"{report.cases} cases probed; {len(left_out)} left out because they have nothing to replace or their document is missing"
     )
 
 
@@ -175,16 +190,22 @@ def detectors(
     ] = None,
     data: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A set under CITEWELL_DATA, as nli/begin.dev; repeatable."),
+        typer.Option(
+            metavar="NAME", help="A data set under CITEWELL_DATA, such as nli/begin.dev; repeatable."
+        ),
     ] = None,
-    most: Annotated[int | None, typer.Option(min=1, metavar="N", help="Rows a set, drawn.")] = None,
-    judge: Annotated[str, typer.Option(metavar="LINE", help="openai:MODEL, ...: a judge beside them.")] = "",
+    most: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Rows to draw from each data set.")
+    ] = None,
+    judge: Annotated[
+        str, typer.Option(metavar="LINE", help="Also measure this judge, such as openai:MODEL.")
+    ] = "",
     seed: Seed = 0,
     out: Out = None,
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """How many unsupported claims are caught, against false alarms, by each way to notice them."""
+    """Compare the ways to detect unsupported claims: how many each catches, and its false alarms."""
     from citewell.evaluation.labelled import load_labelled
     from citewell.evaluation.probes.detectors import Cosine, JudgedBy, Verified, WordOverlap
     from citewell.evaluation.probes.detectors import measure as over
@@ -230,7 +251,7 @@ def detectors(
 
 
 def _known(option: str, given: list[str] | None, known: type[Kind]) -> tuple[Kind, ...]:
-    """The members named, all when none is."""
+    """The members that are named, or all if none is."""
     names = {member.value: member for member in known}
     for name in given or ():
         if name not in names:
@@ -267,7 +288,7 @@ def _samples(
     # A sample costs a call at least, so no more of them can be reached.
     found = live_samples(knowledge_base, since=since, reader=reader, seed=seed, most=budget)
     if not found:
-        raise UsageError(f"no answer with claims since {since}", hint="give an earlier --since")
+        raise UsageError(f"no answer with claims since {since}", hint="try an earlier --since")
     return found
 
 
@@ -293,7 +314,7 @@ def _subject(
     if not retrieval:
         return Generated(generator)
     if knowledge_base is None:
-        raise UsageError("--retrieval needs a home", hint="name it with --home")
+        raise UsageError("--retrieval needs a home", hint="name one with --home")
     return Retrieving(
         generator=generator,
         index=parts.index,
@@ -305,16 +326,20 @@ def _subject(
 
 def _sets(file: Path | None, data: list[str] | None) -> dict[str, Path]:
     if (file is None) is (not data):
-        raise UsageError("nothing to measure", hint="give FILE, or --data NAME")
+        raise UsageError("nothing to measure", hint="give FILE or --data NAME")
     if file is not None:
         return {str(file): file}
     folder = os.environ.get("CITEWELL_DATA")
     if not folder:
-        raise UsageError("CITEWELL_DATA is not set", hint="point it at the public data, or give FILE")
+        raise UsageError(
+            "CITEWELL_DATA is not set", hint="set it to the folder of the public data, or give FILE"
+        )
     paths = {name: Path(folder) / f"{name}.jsonl.gz" for name in data or ()}
     for name, path in paths.items():
         if not path.resolve().is_relative_to(Path(folder).resolve()):
-            raise UsageError(f"{name} is not under CITEWELL_DATA", hint="name a set, as nli/begin.dev")
+            raise UsageError(
+                f"{name} is not under CITEWELL_DATA", hint="name a data set, such as nli/begin.dev"
+            )
     return paths
 
 

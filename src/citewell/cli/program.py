@@ -35,7 +35,7 @@ from citewell.core.errors import CitewellError
 
 
 class Commands(TyperGroup):
-    """Turns every error into one line and its exit code; a traceback only when asked for."""
+    """Turns every error into one line and an exit code; prints a traceback only on request."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -67,7 +67,7 @@ class Commands(TyperGroup):
         elif unexpected:
             printing.aside(
                 f"error: unexpected {type(error).__name__}: {' '.join(str(error).split())}"
-                " (a bug: please report it with the output of --traceback)"
+                " (this is a bug; please report it with the output of `citewell --traceback ...`)"
             )
         else:
             printing.say_error(error)
@@ -75,18 +75,18 @@ class Commands(TyperGroup):
 
 # What an operating system refuses, whichever library was told so, and what to do.
 _REFUSALS = {
-    errno.ENOSPC: "free disk space, then run the same command again: it goes on where it stopped",
+    errno.ENOSPC: "free disk space, then run the same command again; it continues where it stopped",
     errno.EDQUOT: "free space within your quota, then run the same command again",
-    errno.EROFS: "choose a place that can be written to with --home",
+    errno.EROFS: "choose a writable place with --home",
     errno.EACCES: "check the permissions, or choose another place with --home",
     errno.EPERM: "check the permissions, or choose another place with --home",
-    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.EMFILE: "raise the limit on open files (ulimit -n)",
     errno.EIO: "check the disk",
 }
 
 
 def of_the_machine(error: BaseException) -> CitewellError | None:
-    """The error again as the machine's refusal with its remedy, when it is one; None for what is a bug."""
+    """The error as one of the operating system with its remedy, if it is one; None for a bug."""
     named = getattr(error, "filename", None)
     for number, hint in _REFUSALS.items():
         said = os.strerror(number)
@@ -106,8 +106,8 @@ def _of_the_parser(error: Exception) -> bool:
 app = typer.Typer(
     cls=Commands,
     name="citewell",
-    help="Ask your documents; get answers whose every quote is checked, decided and recorded.",
-    epilog='Begin with `citewell ingest FOLDER`, then `citewell ask "QUESTION"`.',
+    help="Ask your documents questions. Every quote in an answer is checked, and every answer is recorded.",
+    epilog='Start with `citewell ingest FOLDER`, then `citewell ask "QUESTION"`.',
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -127,11 +127,11 @@ def _version(wanted: bool) -> None:
 def _root(
     home: HomeOption = None,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
-    traceback: Annotated[bool, typer.Option("--traceback", help="Show where an error came from.")] = False,
+    traceback: Annotated[bool, typer.Option("--traceback", help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Options that hold for every command."""
+    """Options that apply to every command."""
 
 
 for group in (

@@ -1,4 +1,4 @@
-"""``citewell audit checkpoint | prove | export``: what leaves the house so that others can check it."""
+"""``citewell audit checkpoint | prove | export``: what others need to check the log."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ def register(group: typer.Typer) -> None:
 
 def checkpoint(
     context: typer.Context,
-    publish: Annotated[bool, typer.Option("--publish", help="Send it to the configured witnesses.")] = False,
+    publish: Annotated[
+        bool, typer.Option("--publish", help="Also send it to the configured witnesses.")
+    ] = False,
     home: HomeOption = None,
 ) -> None:
-    """Print the newest signed checkpoint: keep it where the log's owner cannot reach it."""
+    """Print the newest signed checkpoint. Keep it where the log's owner cannot change it."""
     knowledge_base = open_home(context, home)
     say(knowledge_base.log.checkpoint().removesuffix("\n"))
     failed = False
     for one in knowledge_base.log.publish() if publish else ():
-        aside(f"{one.witness}: {one.error or f'has the checkpoint of {one.size} entries'}")
+        aside(f"{one.witness}: {one.error or f'received the checkpoint of {one.size} entries'}")
         failed = failed or bool(one.error)
     if failed:
         raise typer.Exit(ERROR)
@@ -39,17 +41,17 @@ def prove(
     id: Annotated[str, typer.Argument(metavar="[ID]", help="The record id that `ask` printed.")] = "",
     since: Annotated[
         Path | None,
-        typer.Option(
-            "--since", metavar="FILE", help="A kept checkpoint: prove that the log only added to it."
-        ),
+        typer.Option("--since", metavar="FILE", help="Prove that the log only grew since this checkpoint."),
     ] = None,
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Prove that a record is in the log, or with --since that the log only grew: the hashes up to the root,
-    the checkpoint."""
+    """Prove that a record is in the log or, with --since, that the log only grew. Prints the hashes up to the
+    root and the checkpoint."""
     if bool(id) == (since is not None):
-        raise UsageError("nothing or two things to prove", hint="name a record, or a checkpoint with --since")
+        raise UsageError(
+            "there must be exactly one thing to prove", hint="give a record id, or a checkpoint with --since"
+        )
     log = open_home(context, home).log
     proof = log.prove(id) if since is None else log.prove_growth(_kept(since))
     if json:
@@ -67,12 +69,14 @@ def prove(
 
 def export(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="New, or an earlier export.")],
-    reader: Annotated[str, typer.Option("--reader", metavar="U", help="Who reads, for the record.")] = "",
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A new folder, or that of an earlier export.")
+    ],
+    reader: Annotated[str, typer.Option("--reader", metavar="U", help="Your name, for the record.")] = "",
     home: HomeOption = None,
 ) -> None:
-    """Write the log as files that anybody's tools read (C2SP tlog-tiles); `python -m citewell.audit FOLDER`
-    checks them."""
+    """Write the log in a standard file format (C2SP tlog-tiles). `python -m citewell.audit FOLDER` checks the
+    files."""
     size = open_home(context, home).audit.export(folder, reader=reader)
     say(f"{size} entries in {folder}")
 
@@ -81,4 +85,4 @@ def _kept(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: {error}", hint="name the file in which the checkpoint was kept") from error
+        raise UsageError(f"{path}: {error}", hint="name the file in which you kept the checkpoint") from error

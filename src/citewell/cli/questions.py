@@ -1,6 +1,6 @@
-"""``citewell audit query | counts``: what the log can be asked, shown, counted or written to a file.
+"""``citewell audit query | counts``: find, count and export records of the log.
 
-In: words. Out: a page, a table of counts, or a CSV, JSON-lines or Parquet file of everything that fits.
+In: words. Out: a page, a table of counts, or a CSV, JSON-lines or Parquet file of all matching records.
 """
 
 from __future__ import annotations
@@ -20,21 +20,25 @@ if TYPE_CHECKING:
     from citewell.knowledge.home import KnowledgeBase
 
 Since = Annotated[str, typer.Option("--since", metavar="WHEN", help="30d, 12h, or a date.")]
-Until = Annotated[str, typer.Option("--until", metavar="WHEN", help="Before this time.")]
-User = Annotated[str, typer.Option("--user", metavar="U", help="Asked by.")]
-Session = Annotated[str, typer.Option("--session", metavar="S", help="In this session.")]
-Doc = Annotated[str, typer.Option("--document", metavar="D", help="Citing this document.")]
-Version = Annotated[str, typer.Option("--version", metavar="V", help="Citing this version of it.")]
-Chunk = Annotated[str, typer.Option("--chunk", metavar="C", help="Citing this chunk.")]
+Until = Annotated[
+    str, typer.Option("--until", metavar="WHEN", help="Only before this time: 30d, 12h, or a date.")
+]
+User = Annotated[str, typer.Option("--user", metavar="U", help="Only questions by this user.")]
+Session = Annotated[str, typer.Option("--session", metavar="S", help="Only this session.")]
+Doc = Annotated[str, typer.Option("--document", metavar="D", help="Only answers that cite this document.")]
+Version = Annotated[
+    str, typer.Option("--version", metavar="V", help="Only answers that cite this version of it.")
+]
+Chunk = Annotated[str, typer.Option("--chunk", metavar="C", help="Only answers that cite this chunk.")]
 Status = Annotated[str, typer.Option("--status", help="any-unsupported, any-broken, all-verified, ...")]
 Proof = Annotated[str, typer.Option("--proof", help="verbatim, numeric, computed, entailed or human.")]
 Band = Annotated[str, typer.Option("--confidence", help="low, medium or high.")]
 Decision = Annotated[str, typer.Option("--decision", help="ANSWER, PARTIAL, ABSTAIN or ERROR.")]
-Model = Annotated[str, typer.Option("--model", metavar="M", help="Made with this model.")]
-Prompt = Annotated[str, typer.Option("--prompt", metavar="HASH", help="Made with this prompt.")]
+Model = Annotated[str, typer.Option("--model", metavar="M", help="Only answers made with this model.")]
+Prompt = Annotated[str, typer.Option("--prompt", metavar="HASH", help="Only answers made with this prompt.")]
 Failure = Annotated[str, typer.Option("--failure", help="relevance_gate_failed, citation_broken, ...")]
-Flag = Annotated[str, typer.Option("--flag", metavar="F", help="Flagged so by a user.")]
-Reader = Annotated[str, typer.Option("--reader", metavar="U", help="Who reads, for the record.")]
+Flag = Annotated[str, typer.Option("--flag", metavar="F", help="Only answers that a user gave this flag.")]
+Reader = Annotated[str, typer.Option("--reader", metavar="U", help="Your name, for the record.")]
 
 
 def register(group: typer.Typer) -> None:
@@ -59,16 +63,17 @@ def query(
     prompt: Prompt = "",
     failure: Failure = "",
     flag: Flag = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Records a page.")] = 50,
-    cursor: Annotated[str, typer.Option(help="`next` of the page before.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Records per page.")] = 50,
+    cursor: Annotated[str, typer.Option(help="The cursor that the previous page printed.")] = "",
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all that fits: .csv, .jsonl or .parquet.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write all matching records to a .csv, .jsonl or .parquet file."),
     ] = None,
     reader: Reader = "",
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Records, newest first."""
+    """List records, newest first."""
     knowledge_base = open_home(context, home)
     asked = _asked(knowledge_base, context)
     if out is not None:
@@ -77,13 +82,13 @@ def query(
     if json:
         return say_json(page)
     if page.expired:
-        aside(f"note: {len(page.expired)} more fit; their content has expired")
+        aside(f"note: {len(page.expired)} more records match, but their content has expired")
     if not page.records:
-        return say("no records")
+        return say("No records found.")
     head = ("id", "time", "user", "decision", "confidence", "claims", "question")
     columns([head] + [_line(record) for record in page.records])
     if page.next:
-        say(f"more with --cursor {page.next}")
+        say(f"More with --cursor {page.next}")
     return None
 
 
@@ -112,7 +117,7 @@ def counts(
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """How many records, over time, and how many of them had what."""
+    """Count records over time, by decision, status, model or another property."""
     knowledge_base = open_home(context, home)
     asked = _asked(knowledge_base, context)
     found = knowledge_base.audit.counts(asked, by=by, of=of, reader=reader)
@@ -133,7 +138,7 @@ def counts(
 
 
 def _asked(knowledge_base: KnowledgeBase, context: typer.Context) -> AuditQuery:
-    """The options of either command that are members of a query, by their names."""
+    """The query that the options of either command spell out; options and fields share their names."""
     import msgspec
 
     from citewell.audit.question import AuditQuery, moment
@@ -148,15 +153,15 @@ def _export(knowledge_base: KnowledgeBase, asked: AuditQuery, out: Path, reader:
     from citewell.audit.tabular import FORMATS
 
     if out.suffix not in FORMATS:
-        raise UsageError(f"{out.name} has no known ending", hint=f"one of {', '.join(FORMATS)}")
+        raise UsageError(f"{out.name} has an unknown extension", hint=f"use one of {', '.join(FORMATS)}")
     try:
         out.open("ab").close()  # before anything is read on record
     except OSError as error:
         raise UsageError(
-            f"{out} cannot be written: {error}", hint="name a file in a folder that is there"
+            f"{out} cannot be written: {error}", hint="name a file in a folder that exists"
         ) from error
     count = FORMATS[out.suffix](knowledge_base.audit.every(asked, reader=reader), out)
-    say(f"{count} records in {out}")
+    say(f"Wrote {count} records to {out}.")
 
 
 def _percent(share: float | None) -> str:

@@ -1,7 +1,7 @@
 """``citewell audit receipt`` and ``citewell receipt check | print``.
 
-In: the id of an answer, or a receipt. Out: the file itself; what it proves and what it does not (5 when
-anything in it does not hold). ``receipt`` needs no home.
+In: the id of an answer, or a receipt. Out: the file itself; what it proves and what it does not (5 if
+it is not valid). ``receipt`` needs no home.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from citewell.cli.printing import FAILED, say, say_json
 from citewell.core.errors import UsageError
 
 group = typer.Typer(
-    help="Receipts, checked offline, without a home.", no_args_is_help=True, rich_markup_mode=None
+    help="Check receipts offline, without a home.", no_args_is_help=True, rich_markup_mode=None
 )
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A receipt.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A receipt file.")]
 
 
 def register(audit: typer.Typer) -> None:
@@ -30,16 +30,18 @@ def receipt(
     id: Annotated[str, typer.Argument(metavar="ID", help="The record id that `ask` printed.")],
     with_user: Annotated[bool, typer.Option("--with-user", help="Also show who asked.")] = False,
     hashes_only: Annotated[
-        bool, typer.Option("--hashes-only", help="Salted hashes in place of question and answer.")
+        bool, typer.Option("--hashes-only", help="Replace question and answer with salted hashes.")
     ] = False,
     checkpoint: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Prove it against this older checkpoint.")
     ] = None,
-    html: Annotated[bool, typer.Option("--html", help="A page to print, which proves nothing.")] = False,
-    reader: Annotated[str, typer.Option(metavar="U", help="Who reads, for the record.")] = "",
+    html: Annotated[
+        bool, typer.Option("--html", help="Write a page to print instead; it proves nothing by itself.")
+    ] = False,
+    reader: Annotated[str, typer.Option(metavar="U", help="Your name, for the record.")] = "",
     home: HomeOption = None,
 ) -> None:
-    """One answer's proof, as one JSON file on standard output."""
+    """Print the receipt of one answer: its proof, as JSON."""
     from citewell.audit.printed import as_html
     from citewell.audit.receipts import written
 
@@ -58,14 +60,17 @@ def receipt(
 def check(
     file: File,
     key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The issuer's public keys, from elsewhere.")
+        Path | None, typer.Option(metavar="FILE", help="The issuer's public keys, obtained separately.")
     ] = None,
     checkpoint: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="A checkpoint of the issuer's, kept elsewhere.")
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE", help="A checkpoint of the issuer's that you kept elsewhere; repeatable."
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """What a receipt proves and what it does not; 5 when anything in it does not hold."""
+    """Check a receipt and say what it proves and what it does not. Exits with 5 if it is not valid."""
     from citewell.audit.receipt_check import check_receipt
 
     report = check_receipt(
@@ -80,7 +85,7 @@ def check(
             say(f"proves {line}")
         for line in report.does_not_prove:
             say(f"does not prove {line}")
-        say("the receipt holds" if report.ok else "the receipt does NOT hold")
+        say("The receipt is valid." if report.ok else "The receipt is NOT valid.")
     if not report.ok:
         raise typer.Exit(FAILED)
 
@@ -88,9 +93,9 @@ def check(
 @group.command("print")
 def print_(
     file: File,
-    html: Annotated[bool, typer.Option("--html", help="One page that needs nothing else.")] = False,
+    html: Annotated[bool, typer.Option("--html", help="Print one self-contained HTML page.")] = False,
 ) -> None:
-    """A receipt to be read on paper or in a browser; it must hold."""
+    """Print a valid receipt for reading on paper or in a browser."""
     import msgspec
 
     from citewell.audit.printed import as_html, as_text
@@ -111,7 +116,7 @@ def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error}", hint="name a receipt's file") from error
+        raise UsageError(f"{path} cannot be read: {error}", hint="name a receipt file") from error
 
 
 def _text(path: Path) -> str:

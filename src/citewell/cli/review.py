@@ -1,4 +1,4 @@
-"""``citewell review``: the queue, its patterns, and what somebody decides: from a failure to a case."""
+"""``citewell review``: the queue, its patterns, and the decisions that turn a failure into a case."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from citewell.knowledge.home import KnowledgeBase
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The record id.")]
-Reviewer = Annotated[str, typer.Option("--reviewer", metavar="U", help="Who decides.")]
-Reader = Annotated[str, typer.Option("--reader", metavar="U", help="Who reads, for the record.")]
+Reviewer = Annotated[str, typer.Option("--reviewer", metavar="U", help="Who decides, for the record.")]
+Reader = Annotated[str, typer.Option("--reader", metavar="U", help="Your name, for the record.")]
 State = Annotated[str, typer.Option("--state", help="open, accepted, dismissed or all.")]
 Since = Annotated[str, typer.Option("--since", metavar="WHEN", help="30d, 12h, or a date.")]
 
 group = typer.Typer(
-    help="What went wrong, for people to look at.", invoke_without_command=True, rich_markup_mode=None
+    help="Review answers that may have gone wrong.", invoke_without_command=True, rich_markup_mode=None
 )
 
 
@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
 def review(
     context: typer.Context,
     to: Annotated[
-        Path | None, typer.Option("--to", metavar="FILE", help="Write accepted cases, each once, to FILE.")
+        Path | None, typer.Option("--to", metavar="FILE", help="Write accepted cases to FILE, each once.")
     ] = None,
     detect: Annotated[
         bool, typer.Option("--detect", help="Look for answers that nobody has engaged with.")
@@ -44,7 +44,7 @@ def review(
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """The review queue; without a command it is listed."""
+    """Review answers that may have gone wrong. Without a command, lists the queue."""
     if context.invoked_subcommand:
         return None
     if detect:
@@ -57,11 +57,11 @@ def review(
     written = open_home(context, home).review.write(to)
     if json:
         return say_json(written)
-    say(f"{to}: {written.added} cases added, {written.already} there already")
+    say(f"{to}: added {written.added} cases; {written.already} were already there")
     if written.changed:
-        say(f"{written.changed} changed: written as they are decided now")
+        say(f"Updated {written.changed} cases whose decision has changed.")
     if written.removed:
-        say(f"{written.removed} taken out: dismissed since, or whoever asked was erased")
+        say(f"Removed {written.removed} cases that were dismissed or whose asker was erased.")
     return None
 
 
@@ -70,16 +70,16 @@ def list_(
     context: typer.Context,
     state: State = "open",
     cause: Annotated[str, typer.Option(help="thumbs_down, relevance_gate_failed, ...")] = "",
-    topic: Annotated[str, typer.Option(help="As `review groups --by topic` names it.")] = "",
-    document: Annotated[str, typer.Option(metavar="D", help="Leaning on this document.")] = "",
+    topic: Annotated[str, typer.Option(help="A topic as `review groups --by topic` names it.")] = "",
+    document: Annotated[str, typer.Option(metavar="D", help="Only answers that rest on this document.")] = "",
     since: Since = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Items a page.")] = 50,
-    cursor: Annotated[str, typer.Option(help="`next` of the page before.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Items per page.")] = 50,
+    cursor: Annotated[str, typer.Option(help="The cursor that the previous page printed.")] = "",
     reader: Reader = "",
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Answers to look at, newest first."""
+    """List the answers to review, newest first."""
     knowledge_base = open_home(context, home)
     page = knowledge_base.review.queue(
         state=state,
@@ -94,13 +94,13 @@ def list_(
     if json:
         return say_json(page)
     if not page.items:
-        return say("nothing to review")
+        return say("Nothing to review.")
     head = ("id", "time", "state", "stage", "causes", "question")
     columns([head, *map(_line, page.items)])
     if page.next:
-        say(f"{page.total} in all; more with --cursor {page.next}")
+        say(f"{page.total} in total. More with --cursor {page.next}")
     if not page.complete:
-        aside("note: older answers were not looked at; narrow with --since")
+        aside("note: older answers were not examined; narrow the range with --since")
     return None
 
 
@@ -114,7 +114,7 @@ def groups(
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """The patterns among them, with counts."""
+    """Group the answers to review by cause, topic or document, with counts."""
     knowledge_base = open_home(context, home)
     found = knowledge_base.review.groups(
         by=by, state=state, since=_moment(knowledge_base, since), reader=reader
@@ -122,7 +122,7 @@ def groups(
     if json:
         return say_json({"groups": found})
     if not found:
-        return say("nothing to review")
+        return say("Nothing to review.")
     columns(
         [
             ("n", by, "stages", "newest"),
@@ -136,7 +136,7 @@ def groups(
 def show(
     context: typer.Context, id: Id, reader: Reader = "", json: JsonOption = False, home: HomeOption = None
 ) -> None:
-    """One answer: what it said, what was said of it, and what was decided."""
+    """Show one answer: what it said, the feedback on it, and what was decided."""
     shown = open_home(context, home).review.show(id, reader=reader)
     if json:
         return say_json(shown)
@@ -173,17 +173,22 @@ def accept(
     context: typer.Context,
     id: Id,
     reviewer: Reviewer,
-    question: Annotated[str, typer.Option(help="The question anew, where it cannot stand alone.")] = "",
+    question: Annotated[str, typer.Option(help="The question reworded, if it does not stand alone.")] = "",
     expected: Annotated[str, typer.Option(help="The right answer.")] = "",
     span: Annotated[
-        list[str] | None, typer.Option(metavar="DOC=WORDS", help="The right words; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="DOC=WORDS", help="The words that support the right answer; repeatable."),
     ] = None,
-    abstain: Annotated[str, typer.Option(metavar="REASON", help="No answer is right, and why.")] = "",
-    tag: Annotated[list[str] | None, typer.Option(metavar="T", help="May be repeated.")] = None,
+    abstain: Annotated[
+        str, typer.Option(metavar="REASON", help="The documents cannot answer; say why.")
+    ] = "",
+    tag: Annotated[
+        list[str] | None, typer.Option(metavar="T", help="A label for the case; repeatable.")
+    ] = None,
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Make it a case: the spans it cited were right, unless others are given."""
+    """Turn the answer into a case. The spans it cited count as right unless others are given."""
     case = open_home(context, home).review.accept(
         id,
         reviewer=reviewer,
@@ -195,8 +200,8 @@ def accept(
     )
     if json:
         return say_json(case)
-    say(f"{case.id} is a case: {len(case.spans)} spans{', abstains' if case.abstain else ''}")
-    return say("write it with `citewell review --to FILE`")
+    say(f"Accepted {case.id} as a case: {len(case.spans)} spans{', abstains' if case.abstain else ''}")
+    return say("Write it to a case file with `citewell review --to FILE`.")
 
 
 @group.command()
@@ -204,12 +209,12 @@ def dismiss(
     context: typer.Context,
     id: Id,
     reviewer: Reviewer,
-    reason: Annotated[str, typer.Option(help="Why there is nothing to learn from it.")],
+    reason: Annotated[str, typer.Option(help="Why it is dismissed.")],
     home: HomeOption = None,
 ) -> None:
-    """Take it off the queue, with a reason."""
+    """Remove the answer from the queue, with a reason."""
     open_home(context, home).review.dismiss(id, reviewer=reviewer, reason=reason)
-    say(f"{id} is dismissed")
+    say(f"Dismissed {id}.")
 
 
 def _span(words: str) -> CaseSpan:

@@ -1,6 +1,6 @@
-"""``citewell audit recheck | recall | replay``: past answers, looked at again.
+"""``citewell audit recheck | recall | replay``: check past answers again.
 
-In: the id of an answer, or a document. Out: what stands today and what does not (5 then); notices.
+In: the id of an answer, or a document. Out: what still holds today and what does not (exit code 5); notices.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from citewell.cli.printing import FAILED, say, say_json
 if TYPE_CHECKING:
     from citewell.knowledge.revisiting.rechecking import Recheck
 
-Reader = Annotated[str, typer.Option("--reader", metavar="U", help="Who reads, for the record.")]
+Reader = Annotated[str, typer.Option("--reader", metavar="U", help="Your name, for the record.")]
 
 
 def register(group: typer.Typer) -> None:
@@ -26,12 +26,15 @@ def register(group: typer.Typer) -> None:
 
 def recheck(
     context: typer.Context,
-    id: Annotated[str, typer.Argument(metavar="[ID]", help="One answer; every one without it.")] = "",
+    id: Annotated[
+        str, typer.Argument(metavar="[ID]", help="Check only this answer. [default: every answer]")
+    ] = "",
     reader: Reader = "",
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Do past citations stand today? SAME, MOVED, CHANGED or GONE; 5 when a claim no longer holds."""
+    """Check past citations against today's documents: SAME, MOVED, CHANGED or GONE. Exits with 5 if a claim no
+    longer holds."""
     found = list(open_home(context, home).audit.recheck(id, reader=reader))
     if json:
         say_json({"answers": found})
@@ -46,16 +49,16 @@ def recheck(
 
 def recall(
     context: typer.Context,
-    document: Annotated[str, typer.Option("--document", metavar="D", help="What is recalled.")],
-    reason: Annotated[str, typer.Option(help="Why; it stands in every notice.")] = "",
+    document: Annotated[str, typer.Option("--document", metavar="D", help="The document to recall.")],
+    reason: Annotated[str, typer.Option(help="Why; every notice quotes it.")] = "",
     out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Also write each notice to a file here.")
+        Path | None, typer.Option(metavar="FOLDER", help="Also write each notice to a file in this folder.")
     ] = None,
     reader: Reader = "",
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Every past answer that leaned on a document, who saw it, and a notice for each; recorded."""
+    """List every past answer that rests on a document, who saw it, and a notice for each. The recall is recorded."""
     notices = list(open_home(context, home).audit.recall(document, reason=reason, reader=reader))
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
@@ -65,13 +68,13 @@ def recall(
         say_json({"notices": notices})
     else:
         for notice in notices:
-            say(f"to {notice.user or notice.session_id or 'somebody who was erased'}")
+            say(f"to {notice.user or notice.session_id or 'a person who was erased'}")
             if notice.readers:
                 say(f"read by {', '.join(notice.readers)}")
             say(notice.text)
             say()
         fallen = sum(not notice.recheck.holds for notice in notices)
-        say(f"{len(notices)} notices, {fallen} for answers that no longer hold")
+        say(f"{len(notices)} notices, {fallen} of them for answers that no longer hold")
 
 
 def replay(
@@ -81,7 +84,7 @@ def replay(
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Make a record again on its index version; 5 when it does not come out with the same bits."""
+    """Repeat a recorded request on its index version. Exits with 5 if the result is not identical."""
     outcome = open_home(context, home).audit.replay(id, reader=reader)
     if json:
         say_json(outcome)
@@ -97,12 +100,12 @@ def replay(
 
 
 def _print(found: Recheck, *, every: bool) -> None:
-    """Only what is not as it was, unless one answer was asked for."""
+    """Prints only what has changed, unless one answer was asked for."""
     counts = ", ".join(f"{n} {name}" for name, n in found.counts.items()) or "no citations"
     say(f"{found.request_id} {found.timestamp[:10]}: {counts}")
     for claim in found.claims:
         if every or claim.now is not None:
-            state = {True: "holds", False: "does not hold", None: "cannot be told"}[claim.holds]
+            state = {True: "holds", False: "does not hold", None: "cannot be determined"}[claim.holds]
             say(f"    {state} (was {claim.then.value}): {claim.text}")
             for today in claim.citations:
                 where = f" [{today.start}:{today.end}]" if today.start >= 0 else ""

@@ -1,4 +1,4 @@
-"""``citewell serve``, and ``citewell keys``: who may come in."""
+"""``citewell serve``, and ``citewell keys``: who may use the server."""
 
 from __future__ import annotations
 
@@ -29,14 +29,18 @@ def register(app: typer.Typer) -> None:
 
 def serve(
     context: typer.Context,
-    host: Annotated[str, typer.Option(metavar="H", help="Where to listen. [default: 127.0.0.1]")] = "",
-    port: Annotated[int | None, typer.Option(metavar="P", min=0, max=65535, help="[default: 8000]")] = None,
+    host: Annotated[
+        str, typer.Option(metavar="H", help="The address to listen on. [default: 127.0.0.1]")
+    ] = "",
+    port: Annotated[
+        int | None, typer.Option(metavar="P", min=0, max=65535, help="The port to listen on. [default: 8000]")
+    ] = None,
     workers: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Processes; more than one takes PostgreSQL.")
+        int | None, typer.Option(metavar="N", min=1, help="Processes; more than one needs PostgreSQL.")
     ] = None,
     home: HomeOption = None,
 ) -> None:
-    """Serve the HTTP API and the pages. Only this machine can reach it until a key is made."""
+    """Serve the HTTP API and the web pages. Only this machine can reach them until you create a key."""
     import msgspec
 
     from citewell.knowledge.assembly import load_config
@@ -59,26 +63,27 @@ def serve(
 @group.command("create")
 def create(
     context: typer.Context,
-    user: Annotated[str, typer.Option("--user", metavar="U", help="Whose key it is.")],
+    user: Annotated[str, typer.Option("--user", metavar="U", help="The user the key belongs to.")],
     role: Annotated[
         list[str] | None,
         typer.Option(metavar="R", help="asker, curator, auditor or admin; repeatable. [default: asker]"),
     ] = None,
     group: Annotated[
-        list[str] | None, typer.Option(metavar="G", help="A group whose documents they see; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="G", help="A group whose documents the user may see; repeatable."),
     ] = None,
     scope: Annotated[
         list[str] | None,
         typer.Option(
             metavar="S",
-            help="Narrow it to ask, verify, read, ingest, feedback, audit, metrics, pages; repeatable.",
+            help="Limit the key to ask, verify, read, ingest, feedback, audit, metrics, pages; repeatable.",
         ),
     ] = None,
     expires: Annotated[str, typer.Option(metavar="SPAN", help="90d, 12h, ..., or never.")] = "90d",
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Make a key. It is shown this once and kept as a hash."""
+    """Create a key. It is shown only once and stored as a hash."""
     from citewell.core.access import Role
     from citewell.knowledge.apikeys import MADE
     from citewell.server.keys import Scope
@@ -95,14 +100,14 @@ def create(
     if json:
         return say_json({"key": text, "about": key})
     say(text)
-    ends = f"until {key.expires_at[:19]}Z" if key.expires_at else "without end"
-    aside(f"key {key.key_id} of {user}, {ends}: keep it now, it cannot be shown again")
+    ends = f"until {key.expires_at[:19]}Z" if key.expires_at else "without expiry"
+    aside(f"key {key.key_id} of {user}, {ends}: save it now, it cannot be shown again")
     return None
 
 
 @group.command("list")
 def list_(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
-    """Every key ever made, without its secret."""
+    """List every key ever created, without its secret."""
     keys = _keys(context, home)
     if json:
         return say_json({"keys": keys.all()})
@@ -120,28 +125,32 @@ def list_(context: typer.Context, json: JsonOption = False, home: HomeOption = N
         )
         for key in keys.all()
     ]
-    return columns([head, *rows]) if rows else say("no keys: on loopback, whoever comes is the owner")
+    return (
+        columns([head, *rows])
+        if rows
+        else say("No keys yet. Until you create one, anybody on this machine has the owner's rights.")
+    )
 
 
 @group.command("revoke")
 def revoke(
     context: typer.Context,
-    key: Annotated[str, typer.Argument(metavar="ID", help="As `keys list` prints it.")],
+    key: Annotated[str, typer.Argument(metavar="ID", help="The key's id, as `keys list` prints it.")],
     home: HomeOption = None,
 ) -> None:
-    """End a key, and the sessions opened with it, now."""
+    """Revoke a key and close the sessions opened with it, now."""
     from citewell.knowledge.apikeys import REVOKED
 
     # First it ends: also where the log cannot be written, which is an error then.
     ended = _keys(context, home).revoke(key)
     open_home(context, home).log.seal_key(ended, REVOKED)
-    say(f"{ended.key_id} of {ended.user} has been revoked")
+    say(f"Revoked {ended.key_id} of {ended.user}.")
 
 
 def _home(context: typer.Context, home: str | None) -> Path:
     folder = home_of(context, home)
     if not folder.is_dir():
-        raise CitewellError(f"no knowledge base at {folder}", hint="make one with `citewell ingest PATH`")
+        raise CitewellError(f"no knowledge base at {folder}", hint="create one with `citewell ingest PATH`")
     return folder
 
 
@@ -157,7 +166,7 @@ def _named(kind: type[Named], given: list[str] | None, what: str) -> tuple[Named
     known = [str(item) for item in kind]
     for name in given or ():
         if name not in known:
-            raise UsageError(f"unknown {what} {name!r}", hint=f"one of {', '.join(known)}")
+            raise UsageError(f"unknown {what} {name!r}", hint=f"use one of {', '.join(known)}")
     return tuple(kind(name) for name in given or ())
 
 

@@ -1,4 +1,4 @@
-"""``citewell init``, ``doctor``, ``models``: make a home, say what works, say who makes which number."""
+"""``citewell init``, ``doctor``, ``models``: create a home, test the installation, list the models."""
 
 from __future__ import annotations
 
@@ -38,28 +38,28 @@ def register(app: typer.Typer) -> None:
 def init(
     context: typer.Context,
     home: HomeOption = None,
-    force: Annotated[bool, typer.Option(help="Write citewell.toml anew if it is there.")] = False,
+    force: Annotated[bool, typer.Option(help="Overwrite citewell.toml if it exists.")] = False,
 ) -> None:
-    """Make an empty home with its citewell.toml. (Ingesting makes one too.)"""
+    """Create an empty home with its citewell.toml. (`citewell ingest` creates one too.)"""
     from citewell.knowledge.assembly import CONFIG_FILE
 
     folder = home_of(context, home)
     path = folder / CONFIG_FILE
     if path.exists() and not force:
-        raise UsageError(f"{path} is there already", hint="--force writes it anew")
+        raise UsageError(f"{path} already exists", hint="overwrite it with --force")
     try:
         make_folder(folder)
         make_file(path)
         path.write_text(TEMPLATE, encoding="utf-8")
     except OSError as error:
         raise CitewellError(
-            f"{folder} cannot be made ({error.strerror})", hint="choose another --home"
+            f"{folder} cannot be created ({error.strerror})", hint="choose another folder with --home"
         ) from error
-    say(f"made {path}; now: citewell --home {folder} ingest PATH")
+    say(f"Created {path}. Next, run `citewell --home {folder} ingest PATH`.")
 
 
 def doctor(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
-    """Try every part of this installation and home; 1 when one does not work, with its remedy."""
+    """Test every part of this installation and home. Exits with 1 if one fails, and says how to fix it."""
     from citewell.knowledge.assembly import MODELS
 
     assembly = _assembly(home_of(context, home))
@@ -87,7 +87,7 @@ def doctor(context: typer.Context, json: JsonOption = False, home: HomeOption = 
 
 
 def models(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
-    """Who makes which number: each model with its files' hashes and its card; 1 when one cannot be opened."""
+    """List each model with the hashes of its files and its card. Exits with 1 if one cannot be opened."""
     assembly = _assembly(home_of(context, home))
     listed = {name: _listed(maker) for name, maker in _makers(assembly).items()}
     listed = {name: said for name, said in listed.items() if said}
@@ -101,7 +101,7 @@ def models(context: typer.Context, json: JsonOption = False, home: HomeOption = 
 
 
 def _makers(assembly: Assembly) -> dict[str, Callable[[], Maker | None]]:
-    """What is asked for each row; None where nothing is configured for it."""
+    """What to call for each row; the call gives None if nothing is configured for it."""
     from citewell.knowledge.assembly import MODELS
     from citewell.models.naming import panel_of
 
@@ -132,7 +132,7 @@ def _calibration(assembly: Assembly) -> Maker | None:
 
 
 def _listed(make: Callable[[], Maker | None]) -> dict[str, Any]:
-    """The maker's fields, with the files and the model card of what is packaged; or the error."""
+    """The maker's fields, with the files and model card of a packaged model; or the error."""
     from citewell.core.identity import plain
     from citewell.models.cards import packaged
 
@@ -171,13 +171,13 @@ def _runtime() -> str:
 
 
 def _home(home: Path) -> str:
-    return f"{home}" if home.is_dir() else f"{home} is not there yet: ingesting makes it"
+    return f"{home}" if home.is_dir() else f"{home} does not exist yet; `citewell ingest` creates it"
 
 
 def _card(assembly: Assembly) -> str:
     card = assembly.card_state()
     if card.note:
-        raise CitewellError(card.note, hint="make a new one with `citewell calibrate`")
+        raise CitewellError(card.note, hint="create a new one with `citewell calibrate`")
     return f"{card.path} {card.card[:23]}, fresh" if card.card else "none"
 
 

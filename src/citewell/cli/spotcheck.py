@@ -31,20 +31,23 @@ def sample(
     context: typer.Context,
     since: Annotated[str, typer.Option(metavar="WHEN", help="30d, 12h, or a date.")] = "30d",
     n: Annotated[
-        int, typer.Option("--n", min=1, max=2000, help="Answers, at most; all their claims are shown.")
+        int,
+        typer.Option(
+            "--n", min=1, max=2000, help="The maximum number of answers; all their claims are shown."
+        ),
     ] = 50,
-    seed: Annotated[int, typer.Option(help="Another seed draws other answers.")] = 0,
+    seed: Annotated[int, typer.Option(help="A different seed draws different answers.")] = 0,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write them as JSON lines to be filled in.")
+        Path | None, typer.Option(metavar="FILE", help="Write the claims as JSON lines to fill in.")
     ] = None,
     labels: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Read such a file back, filled in.")
+        Path | None, typer.Option(metavar="FILE", help="Read such a file back once it is filled in.")
     ] = None,
     by: Annotated[str, typer.Option(metavar="NAME", help="Who judges, for the record.")] = "",
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Draw recent claims for people to judge blind; then say how far they and the verifier agree."""
+    """Draw recent claims for people to judge blind, then show how far they agree with the verifier."""
     from citewell.evaluation.sampling import agreement, draw
 
     knowledge_base = open_home(context, home)
@@ -53,9 +56,9 @@ def sample(
         return _tell(agreement(knowledge_base), json)
     drawn = draw(knowledge_base, since=since, n=n, seed=seed, by=by)
     if drawn.left_out:
-        aside(f"note: {drawn.left_out} claims have no span to show and were left out")
+        aside(f"note: left out {drawn.left_out} claims that have no span to show")
     if not drawn.items:
-        return say("no claims to judge")
+        return say("No claims to judge.")
     if out is not None:
         return _write(drawn, out)
     if json:
@@ -65,13 +68,15 @@ def sample(
 
 
 def _ask(knowledge_base: KnowledgeBase, drawn: Sample, by: str) -> None:
-    """What they have judged before, in this sample or another, is not asked again."""
+    """Claims that they judged before, in this sample or another, are not asked again."""
     from citewell.evaluation.sampling import record_label
 
     left = [item for item in drawn.items if not item.answered]
     if not left:
-        return say("all of it is judged")
-    say("Do the marked words support the claim? s supported, p partly, n not, c cannot tell, q stop")
+        return say("You have judged every claim.")
+    say(
+        "Do the marked words support the claim? s = supported, p = partly, n = not, c = cannot tell, q = quit"
+    )
     for number, item in enumerate(left, 1):
         say(f"\n{number} of {len(left)}")
         _show(item)
@@ -101,7 +106,7 @@ def _key() -> str:
         found = next((key for key, answer in KEYS.items() if word in (key, answer)), "")
         if found:
             return found
-        say(f"one of {', '.join(KEYS)} or q")
+        say(f"Type {', '.join(KEYS)} or q.")
 
 
 def _write(drawn: Sample, out: Path) -> None:
@@ -117,26 +122,26 @@ def _write(drawn: Sample, out: Path) -> None:
             "question": item.question,
             "spans": spans,
             "claim": item.text,
-            "answer": "",  # whoever fills it in may be another than who was asked before
+            "answer": "",  # the person who fills it in may not be the one who was asked before
         }
         lines.append(json_form.dumps(line, ensure_ascii=False))
     try:
         out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{out} cannot be written ({error.strerror})", hint="choose another file") from error
-    say(f"{len(lines)} claims in {out}: fill in each answer ({', '.join(KEYS.values())}), then")
+    say(f"Wrote {len(lines)} claims to {out}. Fill in each answer ({', '.join(KEYS.values())}), then run")
     say(f"citewell eval sample --labels {out}")
 
 
 def _read_back(knowledge_base: KnowledgeBase, path: Path, by: str) -> None:
-    """All lines are looked at before the first is sealed."""
+    """Checks all lines before the first is sealed."""
     from citewell.evaluation.sampling import ANSWERS, record_label
 
     try:
         # Not splitlines: a claim may hold what Unicode, not JSON, calls the end of a line.
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}", hint="give the file of --out") from error
+        raise UsageError(f"{path} cannot be read: {error}", hint="give the file that --out wrote") from error
     said: list[tuple[str, str, str]] = []
     empty = 0
     for number, line in enumerate(lines, 1):
@@ -148,23 +153,25 @@ def _read_back(knowledge_base: KnowledgeBase, path: Path, by: str) -> None:
         elif row["answer"] not in ANSWERS:
             raise UsageError(
                 f"{path}, line {number}: unknown answer {visible(row['answer'])!r}",
-                hint=f"one of {', '.join(ANSWERS)}",
+                hint=f"use one of {', '.join(ANSWERS)}",
             )
         else:
             said.append((row["sample"], row["item"], row["answer"]))
     for sample_id, item, answer in said:
         record_label(knowledge_base, sample_id, item, answer, by=by)
-    aside(f"{len(said)} labels sealed, {empty} claims without an answer")
+    aside(f"Sealed {len(said)} labels; {empty} claims have no answer.")
 
 
 def _row(line: str, where: str) -> dict[str, str]:
     try:
         row: Any = json_form.loads(line)
     except ValueError as error:
-        raise UsageError(f"{where} is not JSON ({error})", hint="one object a line") from error
+        raise UsageError(f"{where} is not JSON ({error})", hint="write one JSON object per line") from error
     keys = ("sample", "item", "answer")
     if not isinstance(row, dict) or not all(isinstance(row.get(key), str) for key in keys):
-        raise UsageError(f"{where} lacks sample, item or answer", hint="give the file of --out, filled in")
+        raise UsageError(
+            f"{where} lacks sample, item or answer", hint="give the file that --out wrote, filled in"
+        )
     return {key: row[key].strip() for key in keys}
 
 
@@ -172,10 +179,10 @@ def _tell(found: Agreement, json: bool) -> None:
     if json:
         return say_json(found)
     if found.raw is None:
-        return say("nothing was judged yet")
-    why = " (one side only ever said one thing)" if found.kappa is None else ""
-    say(f"people and the verifier: {found.told}{why}")
-    say(f"they agree on {found.raw:.1%} (weighted to all claims that could be drawn)")
+        return say("Nothing has been judged yet.")
+    why = " (one side always gave the same answer)" if found.kappa is None else ""
+    say(f"People and the verifier: {found.told}{why}")
+    say(f"They agree on {found.raw:.1%} of claims (weighted to all claims that could be drawn).")
     for stratum, counts in found.table.items():
         say(f"    {stratum:<36}{', '.join(f'{n} {word}' for word, n in counts.items() if n)}")
     return None

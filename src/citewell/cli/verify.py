@@ -1,4 +1,4 @@
-"""``citewell verify``: any answer with any sources, without an index; also one JSON object a line."""
+"""``citewell verify``: any answer with any sources, without an index; also as JSON, one object per line."""
 
 from __future__ import annotations
 
@@ -32,19 +32,20 @@ def verify(
     answer: Annotated[str, typer.Option(metavar="FILE|-", help="The answer to check.")] = "",
     source: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="A source of any kind `ingest` reads; repeatable."),
+        typer.Option(metavar="FILE", help="A source, of any kind that `ingest` reads; repeatable."),
     ] = None,
     question: Annotated[str, typer.Option(metavar="TEXT", help="What was asked, if known.")] = "",
     jsonl: Annotated[
         str,
         typer.Option(
-            metavar="FILE|-", help='One {"id", "question"?, "answer" or "claim", "sources"} a line, checked.'
+            metavar="FILE|-", help='Check one {"id", "question"?, "answer" or "claim", "sources"} per line.'
         ),
     ] = "",
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Check an answer against its sources: 0 all verified, 3 some not supported, 5 contradicted or broken."""
+    """Check an answer against its sources. Exit codes: 0 all claims verified, 3 some not supported, 5 some
+    contradicted or with a broken citation."""
     from citewell.knowledge.assembly import Assembly, load_config
 
     sources = [*(source or ()), *(more or ())]
@@ -81,8 +82,8 @@ def _one(answer: str, sources: list[Path], question: str, assembly: Assembly, js
 
 
 def _lines(jsonl: str, assembly: Assembly) -> int:
-    """A line that cannot be read is told and the rest goes on; the worst outcome is the exit code. No line at
-    all is no pass."""
+    """Reports a line that cannot be read and goes on with the rest; the worst outcome is the exit code. Empty
+    input does not count as a pass."""
     import msgspec
 
     from citewell.answering.verifying import verify_json_line
@@ -103,7 +104,7 @@ def _lines(jsonl: str, assembly: Assembly) -> int:
         claims = msgspec.convert(msgspec.json.decode(checked)["claims"], tuple[Claim, ...])
         codes.add(code_of_claims(claims))
     if not codes:
-        aside("nothing to check: there is no line")
+        aside("nothing to check: the input is empty")
         return PARTIAL
     return next(code for code in _WORST if code in codes)
 
@@ -155,11 +156,11 @@ def _input(name: str) -> Iterator[bytes]:
 def _tell(report: VerifyReport) -> None:
     print_claims(report.claims)
     if not report.claims:
-        say("nothing to check: the answer states nothing")
+        say("Nothing to check: the answer makes no claim.")
     supported = "not measured" if report.supported is None else f"{report.supported:.2f}"
     gap = "not measured" if report.hallucination_gap is None else f"{report.hallucination_gap:.2f}"
-    say(f"supported {supported} (probability that all of it is)")
-    say(f"gap       {gap} (share of claims that all sources together do not support)")
+    say(f"supported {supported} (probability that every claim is supported)")
+    say(f"gap       {gap} (share of claims that the sources together do not support)")
     found = report.report
     say(
         f"citations {found.total_citations}, to {found.unique_sources_cited} of"
