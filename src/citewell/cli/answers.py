@@ -85,7 +85,8 @@ def _heard(event: Event) -> str:
 
 
 def marked(answer: Answer) -> str:
-    """The text with ``[n]`` after each verified claim; n is the claim's number in the list below the answer."""
+    """The text with ``[n]`` after each verified claim; n is the claim's number in the list below the
+    answer."""
     text = answer.text
     for number, claim in sorted(enumerate(answer.claims, 1), key=lambda pair: -pair[1].answer_end):
         verified = claim.verdict.status is Status.VERIFIED and claim.shown
@@ -95,7 +96,8 @@ def marked(answer: Answer) -> str:
 
 
 def print_claims(claims: tuple[Claim, ...]) -> None:
-    """Prints each claim: its state in words, its text, and the spans that support it with page and verdict."""
+    """Prints each claim: its state in words, its text, and the spans that support it with page and
+    verdict."""
     for number, claim in enumerate(claims, 1):
         shown = "" if claim.shown else ", not shown"
         say(f"{number:>2}. {state(claim)}{shown}")

@@ -34,7 +34,8 @@ def draft(
     seed: Annotated[int, typer.Option(help="A different seed draws different cases.")] = 0,
     home: HomeOption = None,
 ) -> None:
-    """Draft cases from documents (answerable ones, unanswerable twins, near misses) for a person to review."""
+    """Draft cases from documents (answerable ones, unanswerable twins, near misses) for a person to
+    review."""
     import msgspec
 
     from citewell.core.errors import DocumentError

@@ -1,9 +1,9 @@
 """``python -m citewell.cli.demo``: a demonstration on this project's own documentation.
 
-Reads this project's docs/ into ``.demo``, asks one question that they answer and one that they do not,
-prints both answers, the record of the first and the check of the log. Exits with 1 unless the
-first is answered correctly, the second is refused and the log is intact. README.md is not read: it quotes what
-the demo prints, and so would answer its questions.
+Reads this project's docs/ into ``.demo``, asks one question that they answer and one that they do not, prints
+both answers, the record of the first and the check of the log. Exits with 1 unless the first is answered
+correctly, the second is refused and the log is intact. README.md is not read: it quotes what the demo prints,
+and so would answer its questions.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ UNANSWERED, ABSTAINED = "What did Citewell earn in fiscal year 2031?", 4
 
 
 def run(*words: str, ends: int = 0) -> str:
-    """Runs one command as a user would type it, prints its output and returns it. Exits if the command ends with
-    a code other than ``ends``."""
+    """Runs one command as a user would type it, prints its output and returns it. Exits if the command ends
+    with a code other than ``ends``."""
     print(f"\n$ citewell {shlex.join(words)}", flush=True)
     result = CliRunner().invoke(app, ["--home", HOME, *words])
     print(result.output, end="")

@@ -36,8 +36,8 @@ def drift(
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Show how quality changes over time: confidence, failures, abstention, signals and latency. Exits with 5 if
-    an alert fires."""
+    """Show how quality changes over time: confidence, failures, abstention, signals and latency. Exits with 5
+    if an alert fires."""
     from citewell.evaluation.cases import load_cases
     from citewell.evaluation.drift import canary as measure_canary
     from citewell.evaluation.drift import drift as measure

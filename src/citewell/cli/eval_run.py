@@ -50,8 +50,8 @@ def run(
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Measure answers against cases, each measure with its n, interval and maker. Exits with 1 if a case failed;
-    the measures then cover the other cases only."""
+    """Measure answers against cases, each measure with its n, interval and maker. Exits with 1 if a case
+    failed; the measures then cover the other cases only."""
     refuse_unwritable(html)
     made = evaluate(context, home, cases, answers=answers, runs=runs, top_k=top_k, out=out)
     if html is not None:
@@ -77,8 +77,8 @@ def evaluate(
     top_k: int | None = None,
     out: Path | None = None,
 ) -> Run:
-    """Runs the cases of ``path`` through the home or against recorded answers; seals the run if there is a home.
-    With ``out``, an interrupted run of the same cases is resumed."""
+    """Runs the cases of ``path`` through the home or against recorded answers; seals the run if there is a
+    home. With ``out``, an interrupted run of the same cases is resumed."""
     from citewell.evaluation.cases import load_cases
     from citewell.evaluation.keeping import Keeper
     from citewell.evaluation.results import write_run

@@ -32,7 +32,8 @@ def feedback(
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Give feedback on an answer. It is sealed in the log; negative feedback puts the answer in the review queue."""
+    """Give feedback on an answer. It is sealed in the log; negative feedback puts the answer in the review
+    queue."""
     said = open_home(context, home).feedback(id, signal, user=user, claim=claim, meta=_pairs(meta or []))
     if json:
         return say_json(said)

@@ -1,12 +1,14 @@
-"""``citewell ingest``: a progress bar, one line a bad file with its remedy, and 1 when any file failed.
+"""``citewell ingest``: a progress bar, one line per failed file with its remedy, and exit code 1 if any
+failed.
 
-What readers noted of new and changed files (pages without text, hidden text, a guessed encoding) is a line a
-file, and a count where there are many. What a folder holds beside documents is counted in one line, by its
-kinds; ``--skipped`` names each.
+Notes on new and changed files (pages without text, hidden text, a guessed encoding) get a line per file, and
+a count if there are many. Files in a folder that are not documents are counted by kind in one line;
+``--skipped`` lists them.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +22,10 @@ from citewell.cli.printing import ERROR, aside, say, say_json
 if TYPE_CHECKING:
     from citewell.documents.ingesting import IngestReport, Progress
 
-_MOST_NOTED = 20  # files told one by one
+_MOST_NOTED = 20  # files whose notes are printed one by one
+_NOUN = re.compile(
+    r"\b(archive|book|database|device|document|file|image|link|presentation|program|video|workbook)\b"
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -29,19 +34,20 @@ def register(app: typer.Typer) -> None:
 
 def ingest(
     context: typer.Context,
-    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files and folders.")],
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files and folders to ingest.")],
     acl: Annotated[
-        list[str] | None, typer.Option(metavar="GROUP", help="Only this group may see them; may be repeated.")
+        list[str] | None, typer.Option(metavar="GROUP", help="Only this group may see them; repeatable.")
     ] = None,
-    id: Annotated[str | None, typer.Option("--id", help="The document id; for a single file.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(metavar="T", help="A label; may be repeated.")] = None,
+    id: Annotated[str | None, typer.Option("--id", help="The document id, for a single file.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(metavar="T", help="A label; repeatable.")] = None,
     skipped: Annotated[
-        bool, typer.Option("--skipped", help="Name each file of a folder that is no document.")
+        bool,
+        typer.Option("--skipped", help="List each skipped file of a folder (files that are not documents)."),
     ] = False,
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Read documents in. Unchanged files are skipped, an interrupted ingest resumes."""
+    """Ingest documents. Unchanged files are left as they are; an interrupted ingest resumes."""
     knowledge_base = open_home(context, home, make=True)
     try:
         with progress_bar() as progress:
@@ -49,7 +55,9 @@ def ingest(
                 *paths, acl=acl or (), tags=tag or (), document_id=id, progress=progress
             )
     except KeyboardInterrupt:
-        aside("stopped: what was read is kept and can be asked; the same command goes on from there")
+        aside(
+            "Stopped. Everything ingested so far is kept and searchable. Run the same command again to continue."
+        )
         raise
     if json:
         say_json(report)
@@ -59,7 +67,7 @@ def ingest(
 
 
 def tell(report: IngestReport, *, quiet: bool = False, name_skipped: bool = False) -> None:
-    """The failures with their remedies on standard error, notes, what was skipped, and the counts."""
+    """Prints failures with their remedies, notes and skipped files on standard error, then the counts."""
     from citewell.documents.ingesting import UNCHANGED
 
     counts = Counter(
@@ -76,16 +84,30 @@ def tell(report: IngestReport, *, quiet: bool = False, name_skipped: bool = Fals
             aside(f"skipped: {outcome.path}: {outcome.message}")
     elif report.skipped and not quiet:
         kinds = Counter(outcome.message.removeprefix("it is ") for outcome in report.skipped)
-        told = ", ".join(f"{kind} ({count})" for kind, count in kinds.most_common())
-        aside(f"skipped, not documents: {told}; --skipped lists them")
+        listed = ", ".join(_counted(kind, count) for kind, count in kinds.most_common())
+        one = len(report.skipped) == 1
+        files, them = (
+            ("1 file that is not a document", "it")
+            if one
+            else (f"{len(report.skipped)} files that are not documents", "them")
+        )
+        aside(f"Skipped {files} ({listed}). List {them} with --skipped.")
     if not quiet:
-        told = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no files found"
+        told = ", ".join(f"{count} {status}" for status, count in counts.items()) or "No files found."
         pages, chunks = (sum(getattr(o, name) for o in report.files) for name in ("pages", "chunks"))
         say(told + (f" ({pages} pages, {chunks} chunks)" if chunks else ""))
 
 
+def _counted(kind: str, count: int) -> str:
+    """``3 PNG images`` for "a PNG image"."""
+    words = re.sub("^an? ", "", kind)
+    if count != 1:
+        words = _NOUN.sub(r"\1s", words, count=1)
+    return f"{count} {words}"
+
+
 def tell_notes(report: IngestReport) -> None:
-    """What was left out of the first few files, and on how many more there is something to say."""
+    """Prints what was left out of the first few files, and how many more files have notes."""
     noted = [
         outcome for outcome in report.files if outcome.status in ("added", "updated") and outcome.message
     ]
@@ -93,12 +115,14 @@ def tell_notes(report: IngestReport) -> None:
         aside(f"note: {outcome.path}: {' '.join(outcome.message.split())}")
     if more := len(noted[_MOST_NOTED:]):
         files = "file" if more == 1 else "files"
-        aside(f"notes on {more} more {files}: `citewell documents show ID` tells those of one document")
+        aside(
+            f"{more} more {files} with notes. Show those of one document with `citewell documents show ID`."
+        )
 
 
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """On standard error, and only where a person looks at it."""
+    """On standard error, and only on a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

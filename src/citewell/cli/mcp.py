@@ -31,7 +31,7 @@ def mcp(
         bool,
         typer.Option(
             "--allow-writes",
-            help="Let the agent ingest and withdraw documents too; a named user needs a key with the role curator.",
+            help="Also let the agent ingest and withdraw documents; a named user needs a curator's key.",
         ),
     ] = False,
     folder: Annotated[

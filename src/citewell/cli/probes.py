@@ -75,12 +75,10 @@ def faithfulness(
     ] = "",
     retrieval: Annotated[
         bool,
-        typer.Option(
-            "--retrieval", help="Repeat ranking, chunking and the relevance check on the edited text too."
-        ),
+        typer.Option("--retrieval", help="Rank and select passages again on the edited text too."),
     ] = False,
     controls: Annotated[
-        int, typer.Option(min=1, max=4, help="Control edits (to text that is not cited) per sample.")
+        int, typer.Option(min=1, max=4, help="Control edits outside the cited text, per sample.")
     ] = 2,
     seed: Seed = 0,
     reader: Annotated[str, typer.Option("--reader", metavar="U", help="Your name, for the record.")] = "",
@@ -88,8 +86,8 @@ def faithfulness(
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Test whether answers use what they cite: remove or change the sources and rewrite the answer. Exits with 1
-    if the writer failed on a sample; the figures then cover the other samples only."""
+    """Test whether answers use what they cite: remove or change the sources and rewrite the answer. Exits
+    with 1 if the writer failed on a sample; the figures then cover the other samples only."""
     from citewell.evaluation.probes.alike import Alike
     from citewell.evaluation.probes.faithfulness import Faithfulness
 

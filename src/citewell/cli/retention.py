@@ -15,7 +15,7 @@ from citewell.core.errors import UsageError
 
 holds = typer.Typer(help="Legal holds.", no_args_is_help=True, rich_markup_mode=None)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The hold's name, such as a case number.")]
-Reason = Annotated[str, typer.Option("--reason", help="Why; stays readable for ever, so do not name people.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why; stays readable, so do not name people.")]
 
 
 def register(group: typer.Typer) -> None:
@@ -56,7 +56,8 @@ def erase(
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Erase a person by destroying their key: their texts become unreadable everywhere; the log still verifies."""
+    """Erase a person by destroying their key: their texts become unreadable everywhere; the log still
+    verifies."""
     if bool(user) == bool(session):
         raise UsageError("there must be exactly one of --user and --session", hint="name the person to erase")
     audit = open_home(context, home).audit

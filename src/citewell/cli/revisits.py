@@ -33,8 +33,8 @@ def recheck(
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Check past citations against today's documents: SAME, MOVED, CHANGED or GONE. Exits with 5 if a claim no
-    longer holds."""
+    """Check past citations against today's documents: SAME, MOVED, CHANGED or GONE. Exits with 5 if a claim
+    no longer holds."""
     found = list(open_home(context, home).audit.recheck(id, reader=reader))
     if json:
         say_json({"answers": found})
@@ -58,7 +58,8 @@ def recall(
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """List every past answer that rests on a document, who saw it, and a notice for each. The recall is recorded."""
+    """List every past answer that rests on a document, who saw it, and a notice for each. The recall is
+    recorded."""
     notices = list(open_home(context, home).audit.recall(document, reason=reason, reader=reader))
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Who asks, and what they may do and see: the one rule that pages, API, log and receipts obey.
+"""Who asks, and what they may do and see: the one rule for pages, API, log and receipts.
 
 In: a name, groups and roles, as a key, a token or the command line gave them. Out: yes or no. Knows nothing
 about keys, tokens or HTTP.
@@ -24,18 +24,23 @@ class Role(StrEnum):
 
 
 def texts(name: str, given: object) -> tuple[str, ...]:
-    """``given`` as a tuple. Raises UsageError for one text, whose letters it would be, and for no texts."""
+    """``given`` as a tuple. Raises UsageError for a single text, which would be split into letters, and for
+    anything that does not consist of texts."""
     if isinstance(given, str):
-        raise UsageError(f"{name} is the single text {given!r}", hint=f"put it in a list: {name}=[...]")
+        raise UsageError(
+            f"{name} is a single text, {given!r}, not a list", hint=f"put it in a list: {name}=[...]"
+        )
     listed = tuple(given) if isinstance(given, Iterable) else (given,)
     if not isinstance(given, Iterable) or not all(isinstance(one, str) for one in listed):
-        raise UsageError(f"{name} is {given!r}", hint=f"give a list of texts: {name}=[...]")
+        raise UsageError(
+            f"{name} is {given!r}, not a list of texts", hint=f"give a list of texts: {name}=[...]"
+        )
     return listed
 
 
 class Caller(Record, frozen=True, kw_only=True):
-    """Somebody at the door. Empty ``groups`` sees what carries no access list; ``everything`` is the owner of
-    the home at its command line, who can read its files anyway."""
+    """The user behind a request. With empty ``groups``, the caller sees only what has no access list;
+    ``everything`` marks the owner of the home at its command line, who can read its files anyway."""
 
     user: str = ""
     groups: tuple[str, ...] = ()
@@ -47,56 +52,58 @@ class Caller(Record, frozen=True, kw_only=True):
 
     @property
     def unrestricted(self) -> bool:
-        """Whether nothing is kept from the caller."""
+        """Whether the caller may see everything."""
         return self.everything or Role.ADMIN in self.roles
 
     def has(self, *roles: Role) -> bool:
-        """Whether one of ``roles`` is held; an admin holds them all."""
+        """Whether the caller has one of ``roles``; an admin has them all."""
         return self.unrestricted or not set(self.roles).isdisjoint(roles)
 
     def must(self, *roles: Role, to: str) -> None:
-        """Raises AccessError unless one of ``roles`` is held; ``to`` says what for."""
+        """Raises AccessError unless the caller has one of ``roles``; ``to`` names the action."""
         if not self.has(*roles):
             names = " or ".join(role.value for role in dict.fromkeys((*roles, Role.ADMIN)))
-            raise AccessError(f"no right to {to}", hint=f"ask somebody who is {names}")
+            raise AccessError(f"you do not have permission to {to}", hint=f"this needs the role {names}")
 
     def name(self, user: str = "") -> str:
-        """In whose name something is done: the owner says it, everybody else has their own."""
+        """The user to act as: the owner may name anyone, all others act as themselves."""
         if self.everything:
             return user
         if user not in ("", self.user):
             raise AccessError(
-                f"no right to act as {user!r}",
-                hint="leave the user out: it is whoever the key or token names",
+                f"you do not have permission to act as {user!r}",
+                hint="leave the user out; the key or token already names it",
             )
         return self.user
 
     def narrowed(self, groups: Sequence[str] | None) -> tuple[str, ...] | None:
-        """The groups to search with, when ``groups`` are asked for; None looks into everything."""
+        """The groups to search with when ``groups`` are requested; None searches everything."""
         own = None if self.unrestricted else self.groups
         groups = None if groups is None else texts("groups", groups)
         if own is not None and groups is not None and not set(groups) <= set(own):
-            raise AccessError("no right to ask with groups that are not your own", hint="leave them out")
+            raise AccessError(
+                "you do not have permission to ask with groups that are not your own", hint="leave them out"
+            )
         if groups is None:
             return () if self.everything else own
         return groups
 
     def must_see(self, acl: Iterable[str]) -> None:
-        """Raises AccessError for an access list that would keep a text from the caller."""
+        """Raises AccessError for an access list that would hide a text from the caller."""
         if not self.sees(acl):
             raise AccessError(
-                f"you would not see a document for {', '.join(sorted(acl))}",
-                hint="name one of your own groups as well",
+                f"you could not see a document restricted to {', '.join(sorted(acl))} yourself",
+                hint="also name one of your own groups",
             )
 
     def sees(self, acl: Iterable[str]) -> bool:
-        """Whether a text with this access list may reach the caller: an empty list is for everybody."""
+        """Whether a text with this access list may reach the caller: an empty list admits everybody."""
         listed = set(acl)
         return self.unrestricted or not listed or not listed.isdisjoint(self.groups)
 
 
 OWNER = Caller(roles=(Role.ADMIN,), everything=True)
-"""Whoever runs commands in the home itself."""
+"""The user who runs commands in the home itself."""
 
 EVALUATION = "evaluation"
-"""Who asks in an evaluation, for the record: what watches live traffic leaves those requests out."""
+"""The user on record for evaluation requests; monitoring of live traffic leaves them out."""

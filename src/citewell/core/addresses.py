@@ -1,7 +1,7 @@
-"""Addresses that may hold a secret: how they are named in a record or a message, and how one is told.
+"""Addresses that may hold a secret: how a record or a message names them, and how to post to one.
 
-In: a URL as it is configured. Out: its name without user, password, query and what else may be a token; what
-posting to it went wrong by. Knows nothing about what stands there.
+In: a URL as it is configured. Out: its name without user, password, query and anything else that may be a
+token; why posting to it failed. Knows nothing about what the address serves.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from urllib.parse import urlsplit
 
 FOLDERS = ("file", "git")
 PATHS_SHOWN = (*FOLDERS, "s3", "postgresql", "postgres")
-"""Their paths name a place. The path of any other address may be all the secret it has, as a webhook's."""
+"""Their paths name a place. The path of any other address may itself be a secret, as a webhook's is."""
 TIMEOUT_S = 10.0
 
 
 class _Unmoved(urllib.request.HTTPRedirectHandler):
-    """A redirected POST would become a GET without its body, to wherever the other end says: refused."""
+    """Refuses redirects: a redirected POST would become a GET without a body, to an address the server
+    chose."""
 
     def redirect_request(self, *_: object) -> None:
         return None
@@ -29,8 +30,8 @@ _UNREADABLE = "(an address without a scheme)"
 
 
 def named(address: str) -> str:
-    """What may be written down of it, "" for an empty one; an address that cannot be taken apart for certain
-    is named by its scheme alone."""
+    """The part of it that may be written down, "" for an empty one; an address that cannot be parsed with
+    certainty is named by its scheme alone."""
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -45,10 +46,10 @@ def named(address: str) -> str:
 
 
 def post(url: str, data: bytes, content_type: str) -> str:
-    """What went wrong, or "": a 2xx answer takes it as kept; a redirect is not followed. Never raises for
-    what the other end does, and repeats nothing of the address, nor of what the other end says."""
+    """What went wrong, or "" for a 2xx response; a redirect is not followed. Never raises for what the server
+    does, and repeats nothing of the address or of the server's response."""
     if not url.startswith(("https://", "http://")):
-        return f"{named(url)} is no http address"
+        return f"{named(url)} is not an http address"
     try:
         request = urllib.request.Request(  # noqa: S310 - of the kinds checked above
             url, data=data, headers={"Content-Type": content_type}, method="POST"

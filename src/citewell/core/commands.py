@@ -1,7 +1,7 @@
-"""The owner's own commands, told that something happened.
+"""Runs the owner's own commands when something happens.
 
 In: the words of a command, one more argument. Out: what went wrong, or "". Knows nothing
-about what it tells.
+about what happened.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Sequence
 
 TIMEOUT_S = 10.0
-"""Longest a command may take."""
+"""The longest a command may take, in seconds."""
 
 
 def tell_command(words: Sequence[str], argument: str, stdin: bytes = b"") -> str:
@@ -30,5 +30,5 @@ def tell_command(words: Sequence[str], argument: str, stdin: bytes = b"") -> str
     except OSError as error:
         return f"{type(error).__name__}: {error}"
     if done.returncode:
-        return f"{words[0]} ended with {done.returncode}: {done.stderr.decode(errors='replace')[-500:]}"
+        return f"{words[0]} exited with {done.returncode}: {done.stderr.decode(errors='replace')[-500:]}"
     return ""

@@ -1,7 +1,7 @@
 """Configuration: data only. ``citewell.toml``, overlaid by ``CITEWELL_SECTION_KEY`` variables.
 
-In: a TOML file and an environment. Out: a frozen :class:`Config`, hashed into every record.
-Unknown keys are refused with the nearest known one. Builds nothing: :mod:`citewell.knowledge.assembly` does.
+In: a TOML file and an environment. Out: a frozen :class:`Config`, hashed into every record. An unknown key is
+an error that suggests the nearest known one. Builds nothing: :mod:`citewell.knowledge.assembly` does.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from citewell.core.records import Record
 
 LISTS = {"audit.witnesses", "server.hosts", "server.proxies", "alerts.rules"}
 OPERATION = ("server", "feedback", "alerts", "escalate")
-"""Of which nothing is hashed into a record."""
+"""None of this is hashed into a record."""
 RESERVED = {"CITEWELL_HOME", "CITEWELL_DATA", "CITEWELL_CONFIG"} | {
     f"CITEWELL_{name}" for name in ("ENCODER", "CHECKPOINTS", "THREADS", "STEPS", "PASSES", "HELD_LAYERS")
 }
-"""Names that are no keys: the product's own, and those of `training/`, which may share a shell with it."""
+"""Names that are not keys: the product's own, and those of `training/`, which may share a shell with it."""
 
 
 class Documents(Record, frozen=True, kw_only=True):
@@ -269,15 +269,15 @@ class Config(Record, frozen=True, kw_only=True):
 def load(path: Path | None = None, environment: Mapping[str, str] | None = None) -> Config:
     """The configuration of ``path`` (defaults when None) under ``environment``.
 
-    Raises ConfigError for an unknown key, a wrong type, a word that is none of the few that a key takes, or
-    a file that is not TOML.
+    Raises ConfigError for an unknown key, a wrong type, a value that a key does not
+    allow, or a file that is not TOML.
     """
     tree: dict[str, Any] = {}
     if path is not None:
         try:
             tree = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ConfigError(f"{path} cannot be read as TOML: {error}", hint="mend or remove it") from error
+            raise ConfigError(f"{path} cannot be read as TOML: {error}", hint="fix or remove it") from error
     _refuse_unknown(tree, Config, str(path))
     for name, value in sorted((os.environ if environment is None else environment).items()):
         if name.startswith("CITEWELL_") and name not in RESERVED:
@@ -286,7 +286,9 @@ def load(path: Path | None = None, environment: Mapping[str, str] | None = None)
     try:
         return msgspec.convert(tree, Config, strict=False)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"configuration: {error}", hint="see docs/configuration.md for types") from error
+        raise ConfigError(
+            f"configuration: {error}", hint="docs/configuration.md lists every key with its type"
+        ) from error
 
 
 def keys() -> list[str]:
@@ -310,7 +312,7 @@ def _overlay(tree: dict[str, Any], name: str, value: str) -> None:
             target[leaf] = value.split() if key in LISTS else value
             return
     known = ["CITEWELL_" + key.replace(".", "_").upper() for key in keys()]
-    raise ConfigError(f"unknown variable {name}", hint=_nearest(name, known))
+    raise ConfigError(f"unknown environment variable {name}", hint=_nearest(name, known))
 
 
 def _refuse_unknown(tree: Mapping[str, Any], shape: type[Record], where: str) -> None:

@@ -1,4 +1,4 @@
-"""What the same input gives the same bits on: release, runtime versions, class of processor.
+"""The environment in which the same input gives the same bits: release, runtime versions, class of processor.
 
 In: this process. Out: names and versions, for every record; a replay elsewhere says so.
 """
@@ -39,7 +39,7 @@ _KEPT = (
 
 
 def bare() -> dict[str, str]:
-    """The environment of a process that opens strangers' files: where programs and their libraries stand, one
-    thread, and none of the keys that this process was started with."""
+    """The environment of a process that opens untrusted files: the search paths of programs and libraries,
+    one thread, and none of the keys that this process was started with."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return {**kept, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

@@ -1,10 +1,10 @@
 """Every error that Citewell raises on purpose.
 
 CitewellError                     .hint says what to do, .retryable whether trying again can help
-├── UsageError                    the call's words are off (exit code 2)
+├── UsageError                    the call itself is wrong (exit code 2)
 ├── AccessError                   the caller lacks the role for it
 ├── ConfigError                   a key or value of citewell.toml / CITEWELL_*
-│   └── SameModelError            the writer was asked to mark its own work
+│   └── SameModelError            the writer would judge its own work
 ├── MissingExtraError             an optional dependency; the hint is its install line
 ├── DocumentError                 one file that could not become a Document
 │   ├── UnreadableError           cannot be opened, not a regular file, a loop
@@ -12,16 +12,16 @@ CitewellError                     .hint says what to do, .retryable whether tryi
 │   ├── DamagedError              truncated or malformed
 │   ├── EmptyDocumentError        no text at all (scanned pages are reported here)
 │   ├── UnsupportedError          no reader for this content
-│   │   └── OtherKindError        a known kind that is no document: passed over in a folder
+│   │   └── OtherKindError        a known kind that is not a document: skipped in a folder
 │   └── LimitError                over the time, memory, size or nesting bound
 ├── EvidenceError                 a version, quote or hash that does not resolve
 ├── IndexMismatchError            the index was made by other models or settings
-├── ModelError                    weights missing, changed, or an answer that cannot be parsed
+├── ModelError                    weights missing, changed, or output that cannot be parsed
 │   └── ModelChangedError         a file's hash differs from its card
 ├── GeneratorError                the writer failed
 │   └── FormRefusedError          the server does not take the schema or grammar it was sent
-└── LogError                      the audit record could not be made durable: no answer leaves
-    └── LogIntegrityError         the log does not re-derive
+└── LogError                      the audit record could not be stored durably: no answer is given
+    └── LogIntegrityError         the log does not recompute to the same hashes
 """
 
 from __future__ import annotations
@@ -42,11 +42,12 @@ class CitewellError(Exception):
 
 
 class UsageError(CitewellError):
-    """The call's words are off."""
+    """The call itself is wrong: an argument, an option or their combination."""
 
 
 class AccessError(CitewellError):
-    """Whoever asks lacks the role for it. What they may merely not see does not exist for them instead."""
+    """The caller lacks the role for it. A document that the caller merely may not see is reported as
+    missing."""
 
 
 class ConfigError(CitewellError):
@@ -54,7 +55,7 @@ class ConfigError(CitewellError):
 
 
 class SameModelError(ConfigError):
-    """Generator and verifier are the same model: the writer never marks its own work."""
+    """Generator and verifier are the same model: the writer never judges its own work."""
 
 
 class MissingExtraError(CitewellError):
@@ -86,8 +87,8 @@ class UnsupportedError(DocumentError):
 
 
 class OtherKindError(UnsupportedError):
-    """A kind that is recognised and never read (a picture, an archive): a failure of a file that was named,
-    what any folder may hold beside its documents."""
+    """A kind that is recognised but never read (a picture, an archive): an error if the file was named,
+    skipped if a folder merely contains it."""
 
 
 class LimitError(DocumentError):
@@ -119,12 +120,12 @@ class FormRefusedError(GeneratorError):
 
 
 class LogError(CitewellError):
-    """The audit record could not be made durable; the caller gets this instead of an answer."""
+    """The audit record could not be stored durably; the caller gets this instead of an answer."""
 
     retryable = True
 
 
 class LogIntegrityError(LogError):
-    """The log does not re-derive."""
+    """The log does not recompute to the same hashes."""
 
     retryable = False

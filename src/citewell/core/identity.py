@@ -1,4 +1,4 @@
-"""Canonical JSON (RFC 8785) and tagged hashes: every id in Citewell is made here, nowhere else.
+"""Canonical JSON (RFC 8785) and tagged hashes: every id in Citewell is made here and nowhere else.
 
 In: values of :mod:`citewell.core.records`, plain JSON values, bytes. Out: ``sha256:`` strings and ids.
 Knows nothing about storage.
@@ -21,7 +21,7 @@ BLIND_TAG = "hmac-sha256:"
 SALTED_TAG = "salted-sha256:"
 SALT_BYTES = 32
 LARGEST = 2**53
-"""Integers from here on are not all JSON numbers of RFC 8785."""
+"""From here on, not every integer is a JSON number of RFC 8785."""
 
 
 def plain(value: Any) -> Any:
@@ -85,15 +85,15 @@ def keyed_hash(key: bytes, text: str) -> str:
 def salted_hash(salt: bytes, text: str) -> str:
     """``salted-sha256:`` and the 64 hexadecimal digits of SHA-256 over ``salt`` (32 bytes) and ``text``.
 
-    Tells nothing of ``text`` to whom the salt is unknown, and cannot be opened as another text.
+    Reveals nothing about ``text`` without the salt, and cannot be opened as another text.
     """
     return SALTED_TAG + hashlib.sha256(salt + text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def opens(salt: bytes, text: str, sealed: str) -> bool:
-    """Whether ``sealed`` is the hash of ``text`` under ``salt``, in today's form or as it was first sealed.
+    """Whether ``sealed`` is the hash of ``text`` under ``salt``, in today's form or in the first one.
 
-    A salt has its 32 bytes and no others: with a longer one the rest of the text would open it too.
+    A salt has exactly 32 bytes: a longer one could absorb the beginning of the text.
     """
     made = keyed_hash if sealed.startswith(BLIND_TAG) else salted_hash
     return len(salt) == SALT_BYTES and made(salt, text) == sealed
@@ -102,7 +102,7 @@ def opens(salt: bytes, text: str, sealed: str) -> bool:
 def field_salts(salt: bytes, count: int) -> list[bytes]:
     """The salts of an entry's fields, 32 bytes each: one shown with its field opens no other.
 
-    Stretches of one SHAKE-256 output, which tell nothing of each other to whom ``salt`` is unknown.
+    Stretches of one SHAKE-256 output, which reveal nothing about each other without ``salt``.
     """
     stream = hashlib.shake_256(salt).digest(SALT_BYTES * count)
     return [stream[at : at + SALT_BYTES] for at in range(0, len(stream), SALT_BYTES)]
@@ -138,7 +138,7 @@ class WrittenOtherwise(Exception):
 def _written_alike(value: Any) -> Any:
     """``value``, its numbers changed in place so that msgspec writes them as RFC 8785 does.
 
-    Raises :class:`WrittenOtherwise` where it would not: keys beyond ASCII (sorted otherwise), numbers that
+    Raises :class:`WrittenOtherwise` where it would not: keys beyond ASCII (sorted differently), numbers that
     are very large or small, NaN.
     """
     if type(value) is tuple:

@@ -1,8 +1,8 @@
-"""The writer never marks its own work.
+"""The writer never judges its own work.
 
 In: a configuration, two makers, or the names under which servers answer. Out: nothing, or SameModelError:
 before anything is written where that can be known, else before the judge's word counts. A server that
-answers under whatever name it is asked for cannot be seen through. Knows nothing about how models are made.
+answers under any requested name cannot be detected. Knows nothing about how models are made.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _WROTE: ContextVar[set[str] | None] = ContextVar("wrote", default=None)
 
 @contextmanager
 def keeping_apart() -> Iterator[None]:
-    """What is judged inside, in its thread or in a call that it bounds, was written inside."""
+    """Separates requests: what is judged inside this context, in its thread or in a call it bounds, was
+    written inside it."""
     before = _WROTE.set(set())
     try:
         yield
@@ -29,7 +30,7 @@ def keeping_apart() -> Iterator[None]:
 
 
 def wrote(served: str) -> None:
-    """A server answered the writer under this name, "" for none."""
+    """Notes the name under which a server answered the writer, "" for none."""
     names = _WROTE.get()
     if names is not None and served:
         names.add(served)
@@ -39,7 +40,7 @@ def refuse_own_work(served: str) -> None:
     """Raises SameModelError where a judge's server answers under a name that the writer's did."""
     if served in (_WROTE.get() or ()):
         raise SameModelError(
-            f"{served[:80]} judges here and {served[:80]} wrote it, as the server says",
+            f"{served[:80]} wrote the answer and would also judge it, according to the server",
             hint="choose another generator, entailer or judge",
         )
 
@@ -48,13 +49,13 @@ def refuse_same_maker(writer: Maker, verifier: Maker) -> None:
     """Raises SameModelError when one model would write and verify."""
     if writer.name == verifier.name or (writer.hash and writer.hash == verifier.hash):
         raise SameModelError(
-            f"{writer.name} would verify what {verifier.name} wrote, and they are one model",
+            f"the same model, {writer.name}, would both write and verify",
             hint="choose another generator or entailer",
         )
 
 
 def refuse_same_model(config: Config) -> None:
-    """By the lines of the configuration, before anything is made or called."""
+    """Checks the configuration alone, before any model is loaded or called."""
     parts = {part.strip() for side in config.entailer.split(" + ") for part in side.split(" > ")}
     judging = {
         "entailer": parts,
@@ -64,6 +65,6 @@ def refuse_same_model(config: Config) -> None:
     for key, names in judging.items():
         if config.generator in names:
             raise SameModelError(
-                f"generator and {key} are both {config.generator}: the writer never marks its own work",
+                f"generator and {key} are both {config.generator}, but the writer must not judge its own work",
                 hint=f"choose another generator or {key}",
             )

@@ -1,7 +1,8 @@
-"""What may be the id of a document: something that reads as it stands, on one line.
+"""What may be the id of a document: visible text on one line.
 
-In: an id that somebody gives. Out: what is wrong with it. A line break forges a line of a list or a log, and
-a mark that turns the direction of writing shows another name than is stored. Knows nothing about documents.
+In: an id that a user gives. Out: what is wrong with it. A line break could forge a line in a list or a log,
+and a mark that changes the direction of writing could display a name other than the stored one. Knows nothing
+about documents.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ _UNSEEN = re.compile("[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e
 
 
 def fault_of(document_id: str) -> str:
-    """The first character that an id must not hold, in words; "" where there is none."""
+    """Describes the first character that an id must not contain; "" if there is none."""
     found = _UNSEEN.search(document_id)
     if found is None:
         return ""
     code = ord(found.group())
     name = unicodedata.name(found.group(), "a control character").lower()
-    return f"it holds U+{code:04X} ({name}) at place {found.start() + 1}"
+    return f"character {found.start() + 1} is U+{code:04X} ({name})"
 
 
 def seen(document_id: str) -> str:
-    """Without such characters."""
+    """The text without such characters."""
     return _UNSEEN.sub("", document_id)
 
 
@@ -34,5 +35,5 @@ def check_id(document_id: str) -> None:
     if fault := fault_of(document_id):
         raise UsageError(
             f"the id {document_id!a} cannot be used: {fault}",
-            hint="name it in visible characters on one line",
+            hint="use visible characters on one line",
         )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Vectors: TypeAlias = "NDArray[np.float32]"
-"""Named, not made: importing a port loads no library."""
+"""Only named here: importing a port loads no library."""
 
 
 class Reader(Protocol):
@@ -54,7 +54,7 @@ class Embedder(Protocol):
 
 
 class Ranker(Protocol):
-    """Which passages answer, not which are about it."""
+    """Which passages answer the question, not which are about its topic."""
 
     maker: Maker
 
@@ -79,7 +79,7 @@ class Reading(Record, frozen=True, kw_only=True):
 
 
 class Extractor(Protocol):
-    """Where in a passage the answer stands, if it does."""
+    """Where in a passage the answer is, if it is there."""
 
     maker: Maker
 
@@ -118,16 +118,16 @@ class Generator(Protocol):
 
 
 class StreamingGenerator(Generator, Protocol):
-    """A writer that can be listened to."""
+    """A writer whose draft can be followed while it is written."""
 
     def stream(self, request: GenerationRequest, hear: Callable[[Draft], None]) -> Draft:
-        """As :meth:`generate`; ``hear`` gets the draft so far whenever a claim more is whole. A draft that
-        begins again is shorter than the one before."""
+        """As :meth:`generate`; ``hear`` gets the draft so far each time another claim is complete. A draft
+        that starts over is shorter than the one before."""
         ...
 
 
 class Form(StrEnum):
-    """What holds a language model to evidence before claims, strongest first."""
+    """How a language model is made to state evidence before claims, strongest first."""
 
     GRAMMAR = "grammar"
     NATIVE = "native"
@@ -136,7 +136,7 @@ class Form(StrEnum):
 
 
 class SourceText(Record, frozen=True, kw_only=True):
-    """A source handed over as a document of its own, for providers that cite by themselves."""
+    """A source handed over as a document of its own, for providers that produce citations themselves."""
 
     title: str
     context: str
@@ -197,7 +197,7 @@ class LanguageModel(Protocol):
     forms: tuple[Form, ...]
 
     def complete(self, prompted: Prompted, hear: Callable[[Completion], None] | None = None) -> Completion:
-        """``hear`` gets what was said so far, again and again; a retry begins anew with less.
+        """``hear`` repeatedly gets the text so far; a retry starts over with less.
 
         Raises :class:`citewell.core.errors.GeneratorError`; FormRefusedError for a schema or grammar that the
         server does not take."""
@@ -210,13 +210,13 @@ class Entailer(Protocol):
     maker: Maker
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
-        """One result for each (premise, claim); a premise of any length. What is not read of it is told in
-        ``read`` and ``units``."""
+        """One result for each (premise, claim); a premise of any length. ``read`` and ``units`` say how much
+        of it was read."""
         ...
 
 
 class Sufficiency(StrEnum):
-    """Do the passages hold an answer? UNCHECKED is no pass."""
+    """Do the passages hold an answer? UNCHECKED does not pass."""
 
     SUFFICIENT = "SUFFICIENT"
     INSUFFICIENT = "INSUFFICIENT"
@@ -265,12 +265,12 @@ class Evaluation(Record, frozen=True, kw_only=True):
 
     @property
     def passed(self) -> bool:
-        """Both were said, and both are so."""
+        """The judge answered both questions, and both with yes."""
         return self.grounded is True and self.complete is True
 
 
 class AnswerJudge(Protocol):
-    """A model that judges the answer as a whole, beside the verdicts on its claims."""
+    """A model that judges the answer as a whole, in addition to the verdicts on its claims."""
 
     maker: Maker
 
@@ -333,7 +333,7 @@ class EvidenceStore(Protocol):
     def put(self, document: Document) -> None: ...
 
     def get(self, version: str, document_id: str = "") -> Document:
-        """Raises :class:`citewell.core.errors.EvidenceError` when it is not there or its hash is off."""
+        """Raises :class:`citewell.core.errors.EvidenceError` if it is missing or its hash does not match."""
         ...
 
 
@@ -346,14 +346,15 @@ class AuditStore(Protocol):
 
 
 class TraceStore(Protocol):
-    """What happened in each request, for looking: no proof, and the last may be lost to a power cut."""
+    """What happened in each request, for inspection only: traces prove nothing, and a power cut may lose the
+    last ones."""
 
     def put(self, trace: Trace) -> None:
-        """Kept under its request, in the place of one that was there."""
+        """Stores the trace of a request, replacing an earlier one."""
         ...
 
     def session(self, session_id: str) -> list[Trace]:
-        """Oldest first; none for a session that is not known."""
+        """The traces of a session, oldest first; none for an unknown session."""
         ...
 
     def between(self, first: str, last: str) -> list[Trace]:
@@ -365,7 +366,7 @@ class TraceStore(Protocol):
         ...
 
     def flag(self, request_id: str, flags: tuple[str, ...]) -> bool:
-        """Sets the flags that a trace shows; False when there is none of that request."""
+        """Sets the flags that a trace shows; False if the request has no trace."""
         ...
 
 
@@ -377,10 +378,10 @@ class Subject(Record, frozen=True, kw_only=True):
 
 
 class KeyStore(Protocol):
-    """Keys of people, kept apart from the log. Destroying one is how a person is forgotten."""
+    """Keys of people, kept apart from the log. Destroying a key erases the person."""
 
     def subject(self, name: str) -> Subject:
-        """Made, and durable, when there is none yet. Raises LogError."""
+        """The person's subject; created durably if there is none yet. Raises LogError."""
         ...
 
     def find(self, name: str) -> Subject | None: ...
@@ -392,19 +393,19 @@ class KeyStore(Protocol):
     def name(self, subject_id: str) -> str: ...
 
     def destroy(self, name: str) -> str:
-        """The pseudonym that is left; "" when there was nobody of that name."""
+        """The pseudonym that is left; "" if nobody had that name."""
         ...
 
     def blind(self, text: str) -> str:
-        """A lookup name for ``text`` that tells nothing without this store."""
+        """A lookup name for ``text`` that reveals nothing without this store."""
         ...
 
 
 class Witness(Protocol):
-    """A place outside that keeps checkpoints."""
+    """An outside party that keeps checkpoints."""
 
     def publish(self, checkpoint: str) -> None:
-        """Kept when it returns. Raises LogError."""
+        """The checkpoint is kept when this returns. Raises LogError."""
         ...
 
     def read(self) -> Iterator[str]: ...

@@ -1,7 +1,7 @@
 """Folders and files that only their owner may enter or read, whatever the process's umask says.
 
-In: a path. Out: it is there. What was there before keeps the rights that somebody gave it. Knows nothing
-about what is kept in it.
+In: a path. Out: the folder or file exists. What existed before keeps its permissions. Knows nothing about the
+contents.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def make_folder(path: Path) -> None:
-    """Those above it are made with the usual rights. Raises OSError."""
+    """Parent folders get the usual permissions. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         path.mkdir(mode=0o700)
@@ -23,7 +23,7 @@ def make_folder(path: Path) -> None:
 
 
 def make_file(path: Path) -> None:
-    """Empty, where there was none. Raises OSError."""
+    """Creates an empty file if there is none. Raises OSError."""
     try:
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except FileExistsError:

@@ -17,7 +17,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Maker(Record, frozen=True, kw_only=True):
-    """Who made a number: a model with its file hash, or exact code with its version."""
+    """What produced a number: a model with its file hash, or exact code with its version."""
 
     name: str
     hash: str = ""
@@ -234,7 +234,7 @@ class DraftClaim(Record, frozen=True, kw_only=True):
 
 
 class TokenUsage(Record, frozen=True, kw_only=True):
-    """Of a language model; 0 where none wrote."""
+    """Tokens that a language model used; 0 if none wrote."""
 
     prompt: int = 0
     completion: int = 0
@@ -258,7 +258,7 @@ class Draft(Record, frozen=True, kw_only=True):
 
 
 class Status(StrEnum):
-    """Of a claim or citation; all but VERIFIED are no pass."""
+    """The status of a claim or citation; only VERIFIED passes."""
 
     VERIFIED = "VERIFIED"
     UNSUPPORTED = "UNSUPPORTED"
@@ -432,7 +432,7 @@ class Trace(Record, frozen=True, kw_only=True):
 
 
 ISSUE = "issue"
-"""Under this name an answer knows who gives its receipt; no field, so no part of its JSON."""
+"""The attribute in which an answer keeps the source of its receipt; not a field, so not part of its JSON."""
 
 
 class Answer(Record, frozen=True, kw_only=True, dict=True):
@@ -460,7 +460,10 @@ class Answer(Record, frozen=True, kw_only=True, dict=True):
         """
         issue = self.__dict__.get(ISSUE)
         if issue is None:
-            raise ValueError("this answer does not know its log: use KnowledgeBase.audit.receipt(request_id)")
+            raise ValueError(
+                "this answer was read from JSON and does not know its log;"
+                " use KnowledgeBase.audit.receipt(request_id)"
+            )
         return issue(self.request_id, **options)
 
 

@@ -30,8 +30,8 @@ def checked_bytes(path: Path, card: dict[str, Any]) -> bytes:
     expected, found = card["files"].get(path.name, "no hash"), hash_bytes(data)
     if found != expected:
         raise ModelChangedError(
-            f"{path} has {found}, its card says {expected}",
-            hint="reinstall citewell, or restore the file the card describes",
+            f"{path} has the hash {found}, but its card says {expected}",
+            hint="reinstall citewell, or restore the file that the card describes",
         )
     return data
 

@@ -1,9 +1,9 @@
-"""The index held against the evidence: a chunk counts only as far as the stored document says the same.
+"""The index checked against the evidence: a chunk counts only if the stored document says the same.
 
 In: chunks as the index gives them, the evidence store. Out: nothing where each is the stretch of the stored
 version that it says it is, else IndexMismatchError; and, for a check of everything, sentences that name what
-differs. The index is a way to find words, never their owner: whoever can write to its files may hide a
-passage, but not put words into a document.
+differs. The index only finds words: someone who can write to its files may hide a passage, but cannot put
+words into a document.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from citewell.core.ports import EvidenceStore
     from citewell.documents.evidence.sqlite import SqliteEvidence
 
-HINT = "move the folder `index` of the home away and ingest the documents again"
+HINT = "move the folder `index` out of the home and ingest the documents again"
 _KEPT = 64  # documents whose text stays at hand between questions
 _MOST_CHARACTERS = 32 << 20  # of all of them
 _END = 1 << 40
@@ -48,7 +48,7 @@ class Agreement:
                 raise IndexMismatchError(
                     f"the index gives a passage of {chunk.document_id} [{chunk.start_offset}:"
                     f"{chunk.end_offset}] that the stored document does not hold",
-                    hint=f"the index was changed after it was made: run citewell audit check, then {HINT}",
+                    hint=f"the index was changed after it was built: run `citewell audit check`, then {HINT}",
                 )
 
     def _text(self, version: str, document_id: str) -> str:
@@ -64,7 +64,7 @@ class Agreement:
 
 
 def differs(chunk: Chunk, text: str) -> bool:
-    """Its words are not those at its place in ``text``, or its id is not made of them."""
+    """Whether its words differ from those at its place in ``text``, or its id does not match them."""
     start, end = chunk.start_offset, chunk.end_offset
     return (
         not 0 <= start < end <= len(text)
@@ -74,21 +74,23 @@ def differs(chunk: Chunk, text: str) -> bool:
 
 
 def index_findings(index: Any, evidence: SqliteEvidence, settings: Chunking) -> Iterator[str]:
-    """What the published index has otherwise than the evidence gives it, every document cut anew: in words
-    and context, titles, dates and access lists. Nothing where they agree."""
+    """How the published index differs from the evidence, with every document chunked again: words and
+    context, titles, dates and access lists. Nothing if they agree."""
     snapshot = index.snapshot()
     held: dict[str, set[str]] = {}
     for listed in snapshot.documents({}):
         held.setdefault(listed.document_id, set()).add(listed.document_version)
     entries = {entry.document_id: entry for entry in evidence.catalogue()}
     unknown = [name for name in held if name not in entries]
-    yield from _told(unknown, "in the index and not in the evidence")
+    yield from _told(unknown, "in the index but not in the evidence")
     withdrawn = [name for name in held if name in entries and entries[name].state != INDEXED]
-    yield from _told(withdrawn, "in the index and not to be retrieved (an ingest that was cut off mends it)")
+    yield from _told(
+        withdrawn, "in the index although withdrawn or not yet complete (ingest again to fix it)"
+    )
     indexed = [name for name, entry in entries.items() if entry.state == INDEXED]
     yield from _told([name for name in indexed if name not in held], "missing from the index")
     other = [n for n in indexed if n in held and not _as_cut(n, snapshot, evidence, settings)]
-    yield from _told(other, "otherwise in the index than the evidence gives")
+    yield from _told(other, "differs between the index and the evidence")
 
 
 def _as_cut(document_id: str, snapshot: Any, evidence: SqliteEvidence, settings: Chunking) -> bool:
@@ -106,7 +108,7 @@ def _expected(document: Document, settings: Chunking) -> list[Chunk]:
 
 
 def _comparable(chunk: Chunk) -> Chunk:
-    """Without the time at which it came in, which the evidence sets; lists in one order."""
+    """Without the time of ingestion, which the evidence sets; lists sorted."""
     return msgspec.structs.replace(
         chunk, ingested_at="", acl=tuple(sorted(chunk.acl)), tags=tuple(sorted(chunk.tags))
     )

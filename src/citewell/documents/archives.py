@@ -1,4 +1,4 @@
-"""Office files are ZIP archives: open one only when what it would unpack to is bounded.
+"""Office files are ZIP archives: opened only if their unpacked size is bounded.
 
 In: bytes and the limits. Out: an open :class:`zipfile.ZipFile`. Python's zipfile reads no more
 than the sizes the directory declares, so their sum bounds what any reader can be made to unpack.
@@ -25,8 +25,8 @@ def open_archive(data: bytes, limits: Documents) -> zipfile.ZipFile:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError) as error:
         raise DamagedError(
-            f"its ZIP directory cannot be read ({error}): it was cut short or changed",
-            hint="fetch or save it again",
+            f"its ZIP directory cannot be read ({error}): it was truncated or changed",
+            hint="download or save it again",
         ) from error
     parts = archive.infolist()
     if any(part.flag_bits & 0x1 for part in parts):
@@ -35,14 +35,14 @@ def open_archive(data: bytes, limits: Documents) -> zipfile.ZipFile:
     most = limits.max_unpacked_mb << 20
     if unpacked > most or len(parts) > _MOST_PARTS:
         raise LimitError(
-            f"it would unpack to {unpacked >> 20} MiB in {len(parts)} parts, over "
-            f"{limits.max_unpacked_mb} MiB or {_MOST_PARTS} parts",
-            hint="if the file is honest, raise documents.max_unpacked_mb or split it",
+            f"it would unpack to {unpacked >> 20} MiB in {len(parts)} parts; the limit is "
+            f"{limits.max_unpacked_mb} MiB and {_MOST_PARTS} parts",
+            hint="if you trust the file, raise documents.max_unpacked_mb or split it",
         )
     if unpacked > _RATIO_FROM and unpacked > _MOST_RATIO * len(data):
         raise LimitError(
             f"it unpacks to {unpacked // max(1, len(data))} times its size, as ZIP bombs do",
-            hint="if the file is honest, open it, save it again without empty formatting, or split it",
+            hint="if you trust the file, open it, save it again without empty formatting, or split it",
         )
     _refuse_entities(archive)
     return archive
@@ -58,7 +58,7 @@ def _refuse_entities(archive: zipfile.ZipFile) -> None:
                 head = stream.read(_HEAD)
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
             raise DamagedError(
-                f"its part {part.filename!r} cannot be unpacked ({error})", hint="fetch or save it again"
+                f"its part {part.filename!r} cannot be unpacked ({error})", hint="download or save it again"
             ) from error
         if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
             raise DamagedError(

@@ -131,8 +131,8 @@ class Canonical:
         )
 
     def note(self, text: str, count: int = 1) -> None:
-        """Says what was left out; nothing when ``count`` is 0. ``{n}`` in ``text`` is the count, of all notes
-        of one text together."""
+        """Notes what was left out; does nothing if ``count`` is 0. ``{n}`` in ``text`` becomes the total
+        count of all notes with the same text."""
         if count:
             self._noted[text] += count
 
@@ -152,10 +152,10 @@ class Canonical:
         text = "".join(self._parts)
         if not text.strip():
             raise EmptyDocumentError(
-                "the file holds no text", hint="check that it is the right file and was saved whole"
+                "the file contains no text", hint="check that it is the right file and was saved completely"
             )
         known = metadata or Metadata()
-        self.note("{n} invisible characters dropped", self._unseen)
+        self.note("invisible characters left out: {n}", self._unseen)
         title = known.title
         if title is None and titled and self._sections and self._sections[0][1] < _TITLE_WITHIN:
             title = Found(value=self._sections[0][0][-1], origin="first heading")

@@ -2,7 +2,7 @@
 
 In: bytes and the file's name. Out: a media type. The name decides only between kinds of text
 (Markdown, CSV, plain), which overlap; and text under the name of a binary format is refused,
-because whoever named it expects something else. Knows nothing about reading.
+because its name promises something else. Knows nothing about reading.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ PDF, HTML, MARKDOWN, CSV, PLAIN = (
 )
 JSON = "application/json"
 DATA = (JSON,)
-"""Text that a program wrote for another: read like plain text when it is named, passed over in a folder."""
+"""Text that one program writes for another: read as plain text if it is named, skipped in a folder."""
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 _OTHERS: tuple[tuple[int, bytes, str], ...] = (
-    (0, b"{\\rtf", "an RTF document"),
+    (0, b"{\\rtf", "an RTF file"),
     (0, b"\x1f\x8b", "a gzip archive"),
     (0, b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
     (0, b"Rar!\x1a\x07", "a RAR archive"),
@@ -112,9 +112,9 @@ _SNIFFED = 65_536
 
 def detect(data: bytes, name: str, limits: Documents) -> str:
     """The media type of ``data``. Raises EmptyDocumentError, EncryptedError, DamagedError, LimitError,
-    or UnsupportedError with what it is instead (OtherKindError: a kind that is no text at all)."""
+    or UnsupportedError with what it is instead (OtherKindError: a kind that is not text at all)."""
     if not data.strip():
-        raise EmptyDocumentError("the file is empty", hint="check that it was saved or fetched whole")
+        raise EmptyDocumentError("the file is empty", hint="check that it was saved or downloaded completely")
     if _is_pdf(data):
         return PDF
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -128,15 +128,15 @@ def detect(data: bytes, name: str, limits: Documents) -> str:
     suffix = PurePosixPath(name).suffix
     if suffix.lower() not in _BINARY_NAMES:
         return _text_kind(data, suffix.lower())
-    again = f"fetch or save it again as {suffix}"
+    again = f"download or save it again as {suffix}"
     try:
         content = _SPOKEN[_text_kind(data, suffix.lower())]
         again += ", or rename it if the text is what you want"
     except DamagedError:
-        content = "text in an encoding that cannot be told"
+        content = "text in an encoding that cannot be determined"
     except UnsupportedError:
-        content = "binary data of no known kind"
-    raise UnsupportedError(f"it is named {suffix} but its content is {content}", hint=again)
+        content = "binary data of an unknown kind"
+    raise UnsupportedError(f"its name ends in {suffix} but its content is {content}", hint=again)
 
 
 def dialect(text: str) -> str | None:
@@ -193,10 +193,10 @@ def _in_archive(data: bytes, limits: Documents) -> str:
 def _ole(data: bytes) -> EncryptedError | OtherKindError:
     if _ENCRYPTED_OFFICE in data:
         return EncryptedError(
-            "it is an Office file with a password", hint="remove the password and save it again"
+            "it is an Office file protected by a password", hint="remove the password and save it again"
         )
     return OtherKindError(
-        "it is an Office file of before 2007 (.doc, .xls, .ppt)", hint="save it as .docx or .xlsx"
+        "it is an Office file from before 2007 (.doc, .xls, .ppt)", hint="save it as .docx or .xlsx"
     )
 
 

@@ -56,7 +56,7 @@ class DocxReader:
             body.notes(opened.part)
         except (OpcError, KeyError, ValueError, AttributeError, OSError, etree.LxmlError) as error:
             raise DamagedError(
-                f"its parts do not make a Word document ({type(error).__name__}: {error})",
+                f"its parts do not form a Word document ({type(error).__name__}: {error})",
                 hint="open it in a word processor and save it again",
             ) from error
         return body.out.document(
@@ -108,9 +108,11 @@ class _Body:
                 if note.get(f"{_W}type") is None:
                     self.out.paragraph(self._running(note))
                     self._read_boxes()
-        self.out.note("{n} hidden runs of text dropped", self._hidden)
-        self.out.note("{n} struck out runs of text dropped", self._struck)
-        self.out.note("{n} symbols are of a font that Citewell cannot read: " + UNKNOWN, self._unknown)
+        self.out.note("hidden runs of text left out: {n}", self._hidden)
+        self.out.note("struck-out runs of text left out: {n}", self._struck)
+        self.out.note(
+            "symbols in a font that Citewell cannot read, shown as " + UNKNOWN + ": {n}", self._unknown
+        )
 
     def _paragraph(self, elements: list[Any]) -> None:
         level = self._level(elements[-1])

@@ -1,4 +1,4 @@
-"""A page of a PDF as a picture, drawn behind the same wall as parsing: in a process of its own, bounded.
+"""A page of a PDF as a picture, drawn under the same protection as parsing: in a bounded process of its own.
 
 In: a file, a page number, a scale. Out: the bytes of a PNG, or a DocumentError with a hint. Knows nothing
 about documents, versions or rectangles.
@@ -18,7 +18,7 @@ from citewell.core.errors import DamagedError, LimitError
 
 MAX_SCALE = 4.0
 MAX_SIDE = 4000
-"""Pixels: a page may say that it is a mile long."""
+"""In pixels: a page may claim to be a mile long."""
 _COLOURS = 48
 _NO_SUCH_PAGE = 3
 
@@ -41,17 +41,17 @@ def draw_page(path: Path, number: int, *, scale: float, limits: Documents) -> by
         )
     except subprocess.TimeoutExpired as error:
         raise LimitError(
-            f"drawing page {number} took over {limits.timeout_s:g} s", hint="raise documents.timeout_s"
+            f"drawing page {number} took longer than {limits.timeout_s:g} s", hint="raise documents.timeout_s"
         ) from error
     if done.returncode == _NO_SUCH_PAGE:
-        raise errors.UsageError(f"there is no page {number}", hint="pages count from 1")
+        raise errors.UsageError(f"the document has no page {number}", hint="page numbers start at 1")
     if done.returncode or not done.stdout:
-        raise DamagedError(f"page {number} cannot be drawn", hint="open the file in its program")
+        raise DamagedError(f"page {number} cannot be drawn", hint="open the file in a PDF viewer")
     return done.stdout
 
 
 def main() -> None:
-    """The other side: the picture on standard output."""
+    """Runs in the child process: writes the picture to standard output."""
     import resource
 
     import pypdfium2

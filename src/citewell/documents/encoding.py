@@ -1,8 +1,8 @@
 """Bytes -> text, only where the encoding is certain enough to quote from.
 
-In: bytes, and the encoding they declare if any. Out: text and how it was told. A wrong guess would
-change what a source says ("£5" read as "Ł5"), so bytes that fit several encodings alike are an
-error, never the likeliest guess. Knows nothing about what the text means.
+In: bytes, and the encoding they declare if any. Out: text and how its encoding was determined. A wrong guess
+would change what a source says ("£5" read as "Ł5"), so bytes that fit several encodings equally well are an
+error; the likeliest is never assumed. Knows nothing about what the text means.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def decode(data: bytes, *, declared: str = "") -> tuple[str, str]:
 
 
 def _is_noise(text: str) -> bool:
-    """Whether more than one character in twenty is none that anybody writes."""
+    """Whether more than one character in twenty is one that nobody writes."""
     sample = text[:4_000]
     return sum(unicodedata.category(char) in ("Cn", "Co", "Cs") for char in sample) * 20 > len(sample)
 
@@ -88,7 +88,7 @@ def _strictly(data: bytes, encoding: str, says: str) -> str:
         raise DamagedError(f"{says} the encoding {encoding!r}, which is unknown", hint=_HINT) from error
     except UnicodeDecodeError as error:
         raise DamagedError(
-            f"{says} {encoding}, but byte {error.start} does not fit it", hint=_HINT
+            f"{says} {encoding}, but byte {error.start} is not valid in it", hint=_HINT
         ) from error
 
 
@@ -98,14 +98,16 @@ def _utf16(data: bytes) -> tuple[str, str]:
     half = max(1, len(data) // 2)
     for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
         if zeros > 0.7 * half and others < 0.05 * half:
-            return _strictly(data, encoding, "its zero bytes say"), f"read as {encoding} by its zero bytes"
+            return _strictly(
+                data, encoding, "its zero bytes say"
+            ), f"read as {encoding}, detected from its zero bytes"
     raise binary()
 
 
 def binary() -> UnsupportedError:
-    """The error for bytes that are no text at all."""
+    """The error for bytes that are not text at all."""
     return UnsupportedError(
-        "it is binary data of no known kind",
+        "it is binary data of an unknown kind",
         hint="Citewell reads PDF, HTML, Markdown, DOCX, XLSX, CSV and plain text",
     )
 
@@ -134,8 +136,8 @@ def _guessed(data: bytes, error: UnicodeDecodeError) -> tuple[str, str]:
     )
     if alone and matches[0].coherence >= _LEAST_COHERENCE:
         encoding = matches[0].encoding
-        return data.decode(encoding), f"read as {encoding}, told from its letters"
-    fits = f" and fits {', '.join(m.encoding for m in matches[:3])} alike" if matches else ""
+        return data.decode(encoding), f"read as {encoding}, detected from its letters"
+    fits = f" and fits {', '.join(m.encoding for m in matches[:3])} equally well" if matches else ""
     raise DamagedError(f"it is not UTF-8 (byte {error.start}){fits}", hint=_HINT) from error
 
 

@@ -1,4 +1,4 @@
-"""Paths -> the regular files under them with their document ids, and a failure for each that is none.
+"""Paths -> the regular files under them with their document ids, and a failure for each that is not one.
 
 In: files and folders as a user names them. Out: :class:`SourceFile` and :class:`FileFailure`, in an
 order that depends on names alone; and the bounded bytes of one file. Opens nothing but regular
@@ -39,7 +39,7 @@ class SourceFile:
 @dataclass(frozen=True, slots=True)
 class FileFailure:
     """A path that gives no document, and why. ``unseen``: what is under it, if anything, is not known;
-    ``skipped``: it was left alone on purpose."""
+    ``skipped``: it was skipped on purpose."""
 
     path: Path
     error: DocumentError
@@ -50,7 +50,8 @@ class FileFailure:
 
 def walk(paths: Sequence[Path], *, document_id: str | None = None) -> Iterator[SourceFile | FileFailure]:
     """Every file under ``paths``; hidden ones only when named themselves, and no link that leads out of the
-    folder it was found under: whoever may write there would choose what of this machine is read.
+    folder it was found under: anyone who can write there could otherwise choose which files
+    of this machine are read.
 
     An id is the path relative to the *parent* of the folder it was found under
     (``pdfs/NIKE_2023_10K.pdf``), the file's name when it was named itself, or ``document_id``.
@@ -58,7 +59,7 @@ def walk(paths: Sequence[Path], *, document_id: str | None = None) -> Iterator[S
     given for anything but one file.
     """
     if document_id is not None and (len(paths) != 1 or os.path.isdir(paths[0])):
-        raise UsageError("--id names one document", hint="give exactly one file with it")
+        raise UsageError("--id names a single document", hint="give exactly one file with it")
     taken: dict[str, SourceFile] = {}
     for path in paths:
         for item in _under(path):
@@ -67,7 +68,10 @@ def walk(paths: Sequence[Path], *, document_id: str | None = None) -> Iterator[S
                 continue
             name = document_id if document_id is not None else item.document_id
             if fault := fault_of(name):
-                told = UnreadableError(f"its name is no id: {fault}", hint="rename it, or name it with --id")
+                told = UnreadableError(
+                    f"its name cannot be used as an id: {fault}",
+                    hint="rename the file, or set an id with --id",
+                )
                 yield FileFailure(item.path, told, item.place)
                 continue
             first = taken.setdefault(name, item)
@@ -77,7 +81,7 @@ def walk(paths: Sequence[Path], *, document_id: str | None = None) -> Iterator[S
                 yield FileFailure(
                     item.path,
                     UnreadableError(
-                        f"its id {name!r} is taken by {first.path}",
+                        f"its id {name!r} is already used by {first.path}",
                         hint="ingest their common parent folder, or this one alone with --id",
                     ),
                     item.place,
@@ -85,7 +89,8 @@ def walk(paths: Sequence[Path], *, document_id: str | None = None) -> Iterator[S
 
 
 def place_of(path: Path) -> Path:
-    """Where a path that was named stands: its real folder and its own name, be that a link or not there."""
+    """The location of a named path: its real folder and its own name, even if that is a link or does not
+    exist."""
     path = path.absolute()
     if path.name in ("", ".."):
         return Path(os.path.realpath(path))
@@ -93,7 +98,7 @@ def place_of(path: Path) -> Path:
 
 
 def is_gone(path: Path) -> bool:
-    """Whether nothing stands at ``path``: a locked folder or a failing disk does not say so."""
+    """Whether nothing exists at ``path``; False if a locked folder or a failing disk leaves it unknown."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -127,10 +132,10 @@ def _opened(path: Path, max_bytes: int) -> Iterator[tuple[BinaryIO, int]]:
         with os.fdopen(descriptor, "rb") as stream:
             status = os.fstat(stream.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise UnreadableError("it is not a regular file", hint="give a regular file")
+                raise UnreadableError("it is not a regular file", hint="name a regular file")
             if status.st_size > max_bytes:
                 raise LimitError(
-                    f"the file has over {max_bytes >> 20} MiB",
+                    f"the file is larger than {max_bytes >> 20} MiB",
                     hint="split it, or raise documents.max_file_mb",
                 )
             yield stream, status.st_size
@@ -149,7 +154,11 @@ def _under(path: Path) -> _Found:
         yield item
     if not found:
         yield FileFailure(
-            path, UnreadableError("the folder holds no files", hint="hidden files are read when named"), place
+            path,
+            UnreadableError(
+                "the folder contains no files", hint="name hidden files explicitly to ingest them"
+            ),
+            place,
         )
 
 
@@ -195,7 +204,9 @@ def _in_folder(folder: Path, place: Path, prefix: str, line: _Line) -> _Found:
     if len(above) >= _DEEPEST or line.visits[identity] > _MOST_VISITS:
         yield FileFailure(
             folder,
-            LimitError("its folders are too deep or linked too often", hint="ingest the folders one by one"),
+            LimitError(
+                "its folders are nested too deep or linked too often", hint="ingest the folders one by one"
+            ),
             place,
         )
         return
@@ -215,7 +226,7 @@ def _in_folder(folder: Path, place: Path, prefix: str, line: _Line) -> _Found:
 
 def _leads_out() -> UnreadableError:
     return UnreadableError(
-        "it is a link out of the folder", hint="name what it leads to, or copy it into the folder"
+        "it is a link out of the folder", hint="ingest its target by name, or copy the target into the folder"
     )
 
 
@@ -231,10 +242,10 @@ _KINDS = (
 def _problem(path: Path, mode: int) -> UnreadableError | None:
     """Why ``path`` cannot be read as a file, without opening it."""
     if not stat.S_ISREG(mode):
-        what = next((what for test, what in _KINDS if test(mode)), "no regular file")
-        return UnreadableError(f"it is {what}", hint="give a regular file")
+        what = next((what for test, what in _KINDS if test(mode)), "not a regular file")
+        return UnreadableError(f"it is {what}", hint="name a regular file")
     if not os.access(path, os.R_OK):
-        return UnreadableError("it may not be read", hint="check its permissions")
+        return UnreadableError("you may not read it", hint="check its permissions")
     return None
 
 

@@ -1,8 +1,8 @@
 """Whether a visitor sees an HTML element hidden, struck out or raised: the common ways, no style engine.
 
 In: the attributes of elements, and the page's own style sheets. Out: yes or no. A rule counts when
-its selector is one class or one id; linked sheets are not fetched. Text that no visitor sees is how
-instructions to a reader that is a program are smuggled in.
+its selector is one class or one id; linked sheets are not fetched. Text that no visitor sees
+is a way to smuggle in instructions to a program that reads the page.
 """
 
 from __future__ import annotations
@@ -173,8 +173,8 @@ class Hidden(HTMLParser):
 def nested_too_deep(most: int) -> LimitError:
     """The error for a page whose elements stand more than ``most`` deep in each other."""
     return LimitError(
-        f"its elements are nested over {most} deep",
-        hint="no honest page is; if it is, raise documents.max_nesting",
+        f"its elements are nested more than {most} deep",
+        hint="this is unusual; if you trust the page, raise documents.max_nesting",
     )
 
 

@@ -70,7 +70,7 @@ class HtmlReader:
         page = Page(out, self._limits)
         page.feed(text)
         page.finish()
-        out.note("{n} hidden elements dropped", page.hidden)
+        out.note("hidden elements left out: {n}", page.hidden)
         return out.document(
             data,
             document_id=document_id,
@@ -142,9 +142,9 @@ class Page:
         self._flush()
         while self._grids:
             self._close_grid()
-        self._out.note("{n} struck out elements dropped", self._struck)
-        self._out.note("{n} scripts and other unseen elements dropped", self._scripts)
-        self._out.note("{n} comments dropped", self._comments)
+        self._out.note("struck-out elements left out: {n}", self._struck)
+        self._out.note("scripts and other invisible elements left out: {n}", self._scripts)
+        self._out.note("comments left out: {n}", self._comments)
 
     def metadata(self) -> Metadata:
         """Title, author, date and language as the page's head gives them."""

@@ -1,4 +1,4 @@
-"""Files -> evidence -> chunks -> index: what is new or changed is added, what is gone is withdrawn.
+"""Files -> evidence -> chunks -> index: adds new and changed files, withdraws deleted ones.
 
 In: paths, a parsing worker, an evidence store and an index. Out: one outcome a file and a published
 index version. Parsing and chunking run ahead in a thread of their own while chunks are embedded, at
@@ -49,8 +49,8 @@ _DOCUMENTS_AHEAD = 2
 
 
 class FileOutcome(Record, frozen=True, kw_only=True):
-    """What became of one file. ``message`` and ``hint`` say why it failed and what to do, or, of one that was
-    skipped, what it is: a kind that no reader reads, beside the documents of a folder."""
+    """The outcome for one file. ``message`` and ``hint`` say why it failed and what to do or, for a skipped
+    file, what it is: a kind that Citewell does not read."""
 
     path: str
     document_id: str
@@ -97,14 +97,14 @@ def ingest(
 ) -> IngestReport:
     """Brings evidence and index up to date with the files under ``paths`` and publishes the index.
 
-    A file whose bytes are known is left alone; one that cannot be read is reported and the rest goes on. What
-    a folder holds beside documents (pictures, archives, JSON) is skipped; named by its own path it is read or
-    reported like any file.
-    ``acl`` and ``tags`` replace a known document's; empty, they leave them as they are, so that
-    ingesting again never opens what was closed. A document whose file is gone from an ingested folder, or
-    from the path that is given, is withdrawn; one in a folder that cannot be read stays. ``sees`` says of an
-    access list whether whoever ingests may see such documents: others are neither replaced nor withdrawn.
-    Stopped by the keyboard, it publishes what is whole. Raises UsageError when another ingest is writing.
+    A file whose bytes are known is left alone; one that cannot be read is reported and the rest goes on.
+    Files in a folder that are not documents (pictures, archives, JSON) are skipped; one named by its own path
+    is read or reported like any file. ``acl`` and ``tags`` replace a known document's; empty, they leave them
+    as they are, so that ingesting again never opens what was closed. A document whose file is gone from an
+    ingested folder, or from the path that is given, is withdrawn; one in a folder that cannot be read stays.
+    ``sees`` says whether the caller may see documents with an access list: others are neither replaced nor
+    withdrawn. Interrupted from the keyboard, it publishes what is complete. Raises UsageError when another
+    ingest is writing.
     """
     with index.writer():
         plan = _Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
@@ -132,7 +132,7 @@ def ingest(
 
 
 def _reconcile(evidence: SqliteEvidence, index: ChunkIndex) -> None:
-    """Says in each store what an interruption left unsaid: chunks came in or a document went."""
+    """Brings the stores in line after an interruption: chunks were added or a document was withdrawn."""
     stored = index.stored()
     entries = evidence.catalogue()
     for entry in entries:
@@ -147,7 +147,7 @@ def _reconcile(evidence: SqliteEvidence, index: ChunkIndex) -> None:
 
 
 def withdraw(document_id: str, *, evidence: SqliteEvidence, index: ChunkIndex, reason: str) -> str:
-    """Keeps the document as evidence and retrieves it no more; the new index version's name.
+    """Keeps the document as evidence and no longer retrieves it; returns the new index version's name.
 
     It stays withdrawn when its folder is ingested again; ingesting the file by its own path, under the
     same id, restores it.
@@ -184,7 +184,7 @@ class _Parsed(Record, frozen=True, kw_only=True):
 
 
 class _Plan:
-    """What was known before the run: decides for each file what there is to do."""
+    """What was known before the run; decides what to do with each file."""
 
     def __init__(
         self,
@@ -217,7 +217,7 @@ class _Plan:
         return _outcome(source, UNCHANGED) if same and not relabelled else None
 
     def is_document(self, source: SourceFile, named: bool) -> bool:
-        """Whether somebody wants it as one: its path was given, or it was one before."""
+        """Whether it counts as a document: its path was given, or it was one before."""
         return named or source.document_id in self._known
 
     def kept(self, source: SourceFile, version: str) -> Document | None:
@@ -238,7 +238,7 @@ class _Plan:
         )
 
     def status(self, document_id: str) -> str:
-        """An interrupted run may have stored it: it is added by the run that lets it be found."""
+        """An interrupted run may have stored it; it counts as added by the run that makes it searchable."""
         return UPDATED if document_id in self._stored else ADDED
 
 
@@ -266,7 +266,7 @@ class _Writing:
                 # is stored and found stays as it was.
                 failed = _failed(item.path, item.document.document_id, error)
                 if item.status == UPDATED:
-                    kept = f"{failed.message}; its former version stays the one that is found"
+                    kept = f"{failed.message}; the previous version stays searchable"
                     failed = msgspec.structs.replace(failed, message=kept)
                 self.outcomes.append(failed)
             else:
@@ -335,7 +335,7 @@ def _read_all(
                 continue
             document = plan.kept(source, version) or worker.read(source.path, document_id=source.document_id)
             if document.media_type in DATA and not plan.is_document(source, is_named):
-                yield _outcome(source, SKIPPED, "it is data for programs", "name the file to read it as text")
+                yield _outcome(source, SKIPPED, "it is a data file", "name the file to ingest it as text")
                 continue
         except OtherKindError as error:
             if plan.is_document(source, is_named):
@@ -356,7 +356,7 @@ def _read_all(
 
 
 def _ahead(items: Iterator[FileOutcome | _Parsed]) -> Iterator[FileOutcome | _Parsed]:
-    """``items``, made in a thread of their own, a few ahead of who takes them."""
+    """``items``, made in a thread of their own, a few ahead of the consumer."""
     waiting: queue.Queue[FileOutcome | _Parsed | BaseException | None] = queue.Queue(_DOCUMENTS_AHEAD)
     stopped = threading.Event()
 
@@ -407,7 +407,8 @@ def _gone(
 
 
 def _with_gone(outcomes: Iterable[FileOutcome], gone: Sequence[CatalogueEntry]) -> list[FileOutcome]:
-    """``outcomes`` and the withdrawn ones, which tell instead that a path that was named is not there."""
+    """``outcomes`` and the withdrawn ones, which replace the failures for named paths that no longer
+    exist."""
     files = {_file_of(entry) for entry in gone}
     kept = [one for one in outcomes if one.status != FAILED or place_of(Path(one.path)) not in files]
     return kept + [
@@ -430,7 +431,7 @@ def _outcome(source: SourceFile, status: str, message: str = "", hint: str = "")
 
 
 def _taken(document_id: str) -> UsageError:
-    return UsageError(f"the id {document_id!r} cannot be used", hint="choose another with --id")
+    return UsageError(f"the id {document_id!r} is not available", hint="choose another id with --id")
 
 
 def _failed(path: str, document_id: str, error: CitewellError) -> FileOutcome:

@@ -52,8 +52,8 @@ class MarkdownReader:
             walk.blocks(_parse(body))
         except RecursionError as error:
             raise _too_deep() from error
-        out.note("{n} hidden elements dropped", walk.hidden.count)
-        out.note("{n} struck out passages dropped", walk.struck)
+        out.note("hidden elements left out: {n}", walk.hidden.count)
+        out.note("struck-out passages left out: {n}", walk.struck)
         return out.document(
             data,
             document_id=document_id,
@@ -188,7 +188,8 @@ def _parse(body: str) -> list[Token]:
 
 def _too_deep() -> LimitError:
     return LimitError(
-        f"its quotes or lists are nested over {_DEEPEST} deep", hint="no honest document is; flatten it"
+        f"its quotes or lists are nested more than {_DEEPEST} deep",
+        hint="this is unusual; reduce the nesting",
     )
 
 

@@ -64,7 +64,7 @@ def _serve(request: Request) -> bytes:
         failure = error
     except MemoryError:
         failure = LimitError(
-            f"reading it needs over {request.limits.memory_mb} MiB",
+            f"reading it needs more than {request.limits.memory_mb} MiB",
             hint="split it, or raise documents.memory_mb",
         )
     return msgspec.msgpack.encode(

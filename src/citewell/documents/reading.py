@@ -53,7 +53,7 @@ def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Document
     bounds = limits or Documents()
     if len(data) > bounds.max_file_mb << 20:
         raise LimitError(
-            f"the file has {len(data) >> 20} MiB, over {bounds.max_file_mb}",
+            f"the file has {len(data) >> 20} MiB; the limit is {bounds.max_file_mb}",
             hint="split it, or raise documents.max_file_mb",
         )
     try:
@@ -67,13 +67,15 @@ def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Document
     except DocumentError:
         raise
     except RecursionError as error:
-        raise LimitError("it is nested too deep to read", hint="no honest file is; flatten it") from error
+        raise LimitError(
+            "it is nested too deeply to read", hint="this is unusual; reduce the nesting"
+        ) from error
     except MemoryError as error:
         raise LimitError(
             "reading it needs more memory than allowed", hint="split it, or raise documents.memory_mb"
         ) from error
     except Exception as error:
         raise DamagedError(
-            f"it is malformed in a way its reader did not foresee ({type(error).__name__}: {error})",
-            hint="open it in its program and save it again; if it opens well there, please report it",
+            f"it is malformed in an unexpected way ({type(error).__name__}: {error})",
+            hint="open it in the program it was made with and save it again; if it opens without errors there, please report this",
         ) from error

@@ -63,7 +63,7 @@ class CsvReader:
             grid = list(csv.reader(io.StringIO(text.replace("\0", "")), delimiter=delimiter))
         except csv.Error as error:
             raise DamagedError(
-                f"its rows cannot be told apart ({error})", hint='check its quotes: each " needs its pair'
+                f"it cannot be split into rows ({error})", hint='check its quotes: each " needs a closing one'
             ) from error
         _write((_Line(row) for row in grid), out)
         return out.document(data, document_id=document_id, uri=uri, reader=self.name, media_type="text/csv")
@@ -97,7 +97,7 @@ class XlsxReader:
             etree.LxmlError,
         ) as error:
             raise DamagedError(
-                f"its parts do not make a workbook ({type(error).__name__}: {error})",
+                f"its parts do not form a workbook ({type(error).__name__}: {error})",
                 hint="open it in a spreadsheet program and save it again",
             ) from error
         return out.document(
@@ -130,9 +130,10 @@ class XlsxReader:
                 without += counter.without_value
             values.close()
             formulas.close()
-        out.note("{n} hidden sheets dropped", hidden)
+        out.note("hidden sheets left out: {n}", hidden)
         out.note(
-            "{n} formulas have no stored value and are left out: open and save the file to have them", without
+            "formulas without a stored value left out: {n} (open and save the file to store their values)",
+            without,
         )
 
 
@@ -145,7 +146,7 @@ def _refuse_inline_type(archive: zipfile.ZipFile) -> None:
     for name in archive.namelist():
         if name.startswith("xl/worksheets/") and _INLINE_TYPE.search(archive.read(name)):
             raise UnsupportedError(
-                "a cell holds raised, lowered or struck type that cannot be told from the rest of its text",
+                "a cell contains raised, lowered or struck type that cannot be distinguished from the rest of its text",
                 hint="open it in a spreadsheet program and save it again",
             )
 
@@ -175,7 +176,8 @@ def _rows(sheet: Any, formulas: Any, counter: _Formulas) -> Iterator[_Line]:
             filled = [cell for cell in shown if cell.value is not None]
             if len(filled) > _MOST_COLUMNS:
                 raise LimitError(
-                    f"a row has over {_MOST_COLUMNS} filled cells", hint="split the sheet, or save it as CSV"
+                    f"a row has more than {_MOST_COLUMNS} filled cells",
+                    hint="split the sheet, or save it as CSV",
                 )
             yield _line(filled)
             continue

@@ -1,8 +1,8 @@
-"""Parsing behind a wall: files are read in a process of their own, bounded in memory and time.
+"""Isolated parsing: files are read in a process of their own, bounded in memory and time.
 
 In: a path. Out: a Document, or a DocumentError with a hint, whatever the file does to its reader:
 an overrun or a crash kills the process, never the caller. The process is kept between files and
-started afresh after a kill or once it has grown. Knows nothing about formats.
+restarted after a kill or once it has grown. Knows nothing about formats.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ class ParsingWorker:
         deadline = time.monotonic() + self.limits.timeout_s + (_STARTING_S if fresh else 0.0)
         try:
             if process.stdin is None or process.stdout is None:
-                raise DamagedError("the reading process has no pipes", hint="report this as a bug")
+                raise DamagedError("the parsing process has no pipes", hint="report this as a bug")
             write_frame(process.stdin, msgspec.msgpack.encode(request))
             payload = self._frame(process.stdout, deadline)
         except TimeoutError as error:
             self.close()
             raise LimitError(
-                f"reading it took over {self.limits.timeout_s:g} s",
+                f"reading it took longer than {self.limits.timeout_s:g} s",
                 hint="split it, or raise documents.timeout_s",
             ) from error
         except (EOFError, BrokenPipeError) as error:
@@ -120,7 +120,7 @@ class ParsingWorker:
             size = int.from_bytes(exactly(8), "big")
             if size > self.limits.max_unpacked_mb << 20:
                 raise LimitError(
-                    f"its text and layout take {size >> 20} MiB, over {self.limits.max_unpacked_mb}",
+                    f"its text and layout take {size >> 20} MiB; the limit is {self.limits.max_unpacked_mb}",
                     hint="split it, or raise documents.max_unpacked_mb",
                 )
             return exactly(size)
@@ -131,13 +131,13 @@ class ParsingWorker:
         self.close()
         if code in (-signal.SIGXCPU, -signal.SIGKILL):
             return LimitError(
-                f"reading it took over {self.limits.timeout_s:g} s of processor time or "
-                f"{self.limits.memory_mb} MiB and was stopped",
+                f"reading it took longer than {self.limits.timeout_s:g} s of processor time or "
+                f"more than {self.limits.memory_mb} MiB, and was stopped",
                 hint="split it, or raise documents.timeout_s and documents.memory_mb",
             )
         return DamagedError(
             f"its reader crashed ({_exit_name(code)})",
-            hint="open it in its program and save it again, or raise documents.memory_mb",
+            hint="open it in the program it was made with and save it again, or raise documents.memory_mb",
         )
 
     def _result(self, reply: Reply) -> Document:

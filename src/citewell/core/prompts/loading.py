@@ -1,6 +1,6 @@
 """Prompt files: checked for their variables when they are loaded, hashed into the record.
 
-In: the name of a ``.txt`` file beside this module and the variables it must have (``$name``). Out: a Prompt.
+In: the name of a ``.txt`` file next to this module and the variables it must have (``$name``). Out: a Prompt.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent
 
 
 class Prompt(Record, frozen=True, kw_only=True):
-    """``hash`` is of the file's text as it stands on disk."""
+    """``hash`` covers the file's text as it is on disk."""
 
     name: str
     text: str
@@ -27,7 +27,7 @@ class Prompt(Record, frozen=True, kw_only=True):
         """The text with every variable replaced; a missing or unknown one raises ConfigError."""
         wanted = set(string.Template(self.text).get_identifiers())
         if wanted != set(values):
-            raise ConfigError(f"prompt {self.name} takes {sorted(wanted)}, was given {sorted(values)}")
+            raise ConfigError(f"prompt {self.name} takes {sorted(wanted)} but was given {sorted(values)}")
         return string.Template(self.text).substitute(values)
 
 
@@ -47,13 +47,13 @@ def load_prompt(name: str, variables: Iterable[str]) -> Prompt:
     path = FOLDER / f"{name}.txt"
     if not path.is_file():
         known = ", ".join(sorted(other.stem for other in FOLDER.glob("*.txt")))
-        raise ConfigError(f"no prompt {name!r}", hint=f"known are: {known}")
+        raise ConfigError(f"there is no prompt {name!r}", hint=f"known are: {known}")
     text = path.read_text(encoding="utf-8")
     template = string.Template(text)
     if not template.is_valid() or set(template.get_identifiers()) != set(variables):
         raise ConfigError(
             f"prompt {name} has the variables {sorted(template.get_identifiers())}, "
             f"the code fills {sorted(variables)}",
-            hint=f"mend {path.name}",
+            hint=f"fix {path.name}",
         )
     return Prompt(name=name, text=text, hash=hash_text(text))

@@ -31,8 +31,8 @@ class CatalogueEntry(Record, frozen=True, kw_only=True):
 
 
 class StoredVersion(Record, frozen=True, kw_only=True):
-    """One version as it stands in the store: ``hash`` of all that is stored of it, "" once it was erased;
-    ``fault`` says what of the row does not fit that."""
+    """One version as it stands in the store: ``hash`` of all that is stored of it, "" once it is erased;
+    ``fault`` says what in the row does not match it."""
 
     document_id: str
     version: str
@@ -46,7 +46,7 @@ def check_text(document: Document) -> Document:
     found = hash_text(document.text)
     if found != document.text_hash:
         raise EvidenceError(
-            f"the stored text of {document.document_id} {document.version} has hash {found}, "
+            f"the stored text of {document.document_id} {document.version} has the hash {found}, "
             f"not {document.text_hash}",
             hint="the evidence was changed after it was stored: restore it from a backup",
         )
@@ -56,14 +56,16 @@ def check_text(document: Document) -> Document:
 def absent(version: str, document_id: str) -> EvidenceError:
     """The error for a version that no store holds."""
     name = f"{document_id} {version}" if document_id else version
-    return EvidenceError(f"no evidence {name} is stored", hint="ingest the document again, or check the home")
+    return EvidenceError(
+        f"there is no evidence {name}", hint="ingest the document again, or check that this is the right home"
+    )
 
 
 def refuse_second_text(kept_hash: str, kept_reader: str, offered: Document) -> None:
     """One version has one text: the first stays, another reading of the same bytes is refused."""
     if kept_hash != offered.text_hash:
         raise EvidenceError(
-            f"{offered.document_id} {offered.version} is stored as read by {kept_reader}; "
-            f"{offered.reader} reads the same bytes as another text",
-            hint="citations stand on the first; to use the new reading, ingest under another --id",
+            f"{offered.document_id} {offered.version} was stored as read by {kept_reader}; "
+            f"{offered.reader} reads a different text from the same bytes",
+            hint="citations refer to the first text; to use the new one, ingest the file under another --id",
         )

@@ -17,14 +17,14 @@ class MemoryEvidence:
         self._by_version: dict[str, Document] = {}
 
     def put(self, document: Document) -> None:
-        """Keeps a version; the same again changes nothing. Raises EvidenceError on another text."""
+        """Keeps a version; the same again changes nothing. Raises EvidenceError for a different text."""
         check_text(document)
         kept = self._documents.setdefault((document.document_id, document.version), document)
         refuse_second_text(kept.text_hash, kept.reader, document)
         self._by_version.setdefault(document.version, kept)
 
     def get(self, version: str, document_id: str = "") -> Document:
-        """The version as stored. Raises EvidenceError when it is not there or its hash is off."""
+        """The version as stored. Raises EvidenceError if it is missing or its hash does not match."""
         found = self._documents.get((document_id, version)) if document_id else self._by_version.get(version)
         if found is None:
             raise absent(version, document_id)

@@ -88,7 +88,7 @@ class SqliteEvidence:
         """Stores a version and makes it the newest of its document, ``stored`` until it is indexed.
 
         The same again (resumed or restored) changes only permissions, tags and state. ``supersedes``
-        and ``ingested_at`` are filled in where empty. Raises EvidenceError on another text.
+        and ``ingested_at`` are filled in where empty. Raises EvidenceError for a different text.
         """
         check_text(document)
         with self._writing() as connection:
@@ -151,7 +151,8 @@ class SqliteEvidence:
         return [row[0] for row in rows]
 
     def catalogue(self) -> list[CatalogueEntry]:
-        """The newest version of each document that was ingested, by id; texts of callers are not in it."""
+        """The newest version of each document that was ingested, by id; texts that callers supplied are left
+        out."""
         with self._reading() as connection:
             rows = connection.execute(
                 """SELECT h.document_id, h.version, v.title, h.state, v.ingested_at, v.uri, v.bytes,
@@ -178,7 +179,7 @@ class SqliteEvidence:
         return _record_hash(document_id, version, row[0])
 
     def inspect(self) -> Iterator[StoredVersion]:
-        """Every version, oldest first, callers' texts too. What was changed by hand is told, not raised."""
+        """Every version, oldest first, callers' texts too. Changes made by hand are reported, not raised."""
         seq = 0
         while True:
             with self._reading() as connection:
@@ -193,7 +194,7 @@ class SqliteEvidence:
             seq = rows[-1][0]
 
     def access(self, document_ids: Iterable[str]) -> dict[str, tuple[str, ...] | None]:
-        """Today's access list of each of these that is stored; None for a text that a caller handed in."""
+        """Today's access list of each of these that is stored; None for a text that a caller supplied."""
         wanted = list(dict.fromkeys(document_ids))
         with self._reading() as connection:
             rows = connection.execute(
@@ -223,7 +224,7 @@ class SqliteEvidence:
                 raise absent("(any version)", document_id)
 
     def caller_supplied(self, versions: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-        """Those of these ``(document_id, version)`` that a caller handed in."""
+        """Those of these ``(document_id, version)`` that a caller supplied."""
         with self._reading() as connection:
             return {
                 key
@@ -237,7 +238,7 @@ class SqliteEvidence:
     def erase(self, document_id: str, version: str) -> None:
         """Overwrites a version's text for ever; its hash stays, and reading it says that it was erased.
 
-        By law only: whatever cites it reads GONE.
+        For legal erasure only: every citation of it then reads GONE.
         """
         with self._writing() as connection:
             connection.execute(
@@ -248,8 +249,8 @@ class SqliteEvidence:
             emptied = empty_wal(connection)
         if not emptied:
             raise EvidenceError(
-                f"evidence {self.path}: another process still reads the erased text",
-                hint="end it and run the command again",
+                f"evidence {self.path}: another process is still reading the erased text",
+                hint="stop it and run the command again",
             )
 
     def mark_indexed(self, document_id: str, version: str) -> None:
@@ -314,7 +315,7 @@ class SqliteEvidence:
             done = connection.execute("PRAGMA user_version").fetchone()[0]
             if done > len(MIGRATIONS):
                 raise EvidenceError(
-                    f"{self.path} has layout {done}; this Citewell knows {len(MIGRATIONS)}",
+                    f"{self.path} has layout {done}, but this version of Citewell only knows layouts up to {len(MIGRATIONS)}",
                     hint="upgrade citewell",
                 )
             for migrate in MIGRATIONS[done:]:
@@ -345,7 +346,7 @@ class SqliteEvidence:
         except sqlite3.Error as error:
             raise EvidenceError(
                 f"the evidence store {self.path} failed: {error}",
-                hint="free space on its disk and check that the file is whole and writable",
+                hint="free disk space, and check that the file is intact and writable",
             ) from error
 
 
@@ -382,7 +383,7 @@ def _inspected(
                 document.caller_supplied,
             )
             if row != stored:
-                fault = "its title, address or kind in the catalogue is not the stored document's"
+                fault = "its title, address or kind in the catalogue differs from the stored document's"
     return StoredVersion(
         document_id=document_id, version=version, caller_supplied=bool(supplied), hash=digest, fault=fault
     )
@@ -399,7 +400,7 @@ def _unpacked(version: str, document_id: str, text_hash: str, body: bytes | None
     if body is None:
         raise EvidenceError(
             f"the text of {document_id} {version} was erased",
-            hint="its hash stays, citations of it read GONE; the file can be ingested under another --id",
+            hint="its hash is kept and citations of it read GONE; to add the file again, use another --id",
         )
     try:
         document = msgspec.msgpack.decode(zlib.decompress(body), type=Document)

@@ -57,7 +57,7 @@ def condition(where: Mapping[str, Any]) -> str:
     parts = []
     for key, value in where.items():
         if key not in _CONDITIONS:
-            raise UsageError(f"unknown filter {key!r}", hint=f"known filters: {', '.join(_CONDITIONS)}")
+            raise UsageError(f"unknown filter {key!r}", hint=f"use one of {', '.join(_CONDITIONS)}")
         if value is not None:
             part = _CONDITIONS[key](value)
             if part:

@@ -38,7 +38,7 @@ class IsolatedIndex:
         if (path / f"{TABLE}.lance").exists():
             raise IndexMismatchError(
                 f"the index at {path} has one table for all access lists",
-                hint='set retrieval.isolation = "shared", or move that folder away and ingest again',
+                hint='set retrieval.isolation = "shared", or move that folder elsewhere and ingest again',
             )
         self._embedder, self._settings_hash = embedder, settings_hash
         self._open: dict[str, LanceIndex] = {}
@@ -182,14 +182,15 @@ class IsolatedIndex:
         file = self._file(version)
         if not file.exists():
             raise UsageError(
-                f"index version {version} is no longer kept", hint="only versions that records name are kept"
+                f"index version {version} is no longer kept",
+                hint="only versions that records refer to are kept",
             )
         kept: dict[str, str] = msgspec.json.decode(file.read_bytes(), type=dict[str, str])
         return kept
 
     def _file(self, version: str) -> Path:
         if not version.replace("-", "").isalnum():
-            raise UsageError(f"{version!r} is no index version", hint="take it from a record")
+            raise UsageError(f"{version!r} is not an index version", hint="copy it from a record")
         return Path(self.path, VERSIONS, f"{version}.json")
 
 

@@ -73,7 +73,7 @@ class LanceIndex:
             if Path(self.path, SETS).exists():
                 raise IndexMismatchError(
                     f"the index at {self.path} has a table for each access list",
-                    hint='set retrieval.isolation = "strict", or move that folder away and ingest again',
+                    hint='set retrieval.isolation = "strict", or move that folder elsewhere and ingest again',
                 )
         self._database = lancedb.connect(self.path, session=_session())
         wanted = {
@@ -113,15 +113,16 @@ class LanceIndex:
         index_id, _, number = version.rpartition(".")
         if index_id != self._index_id or not number.isdigit():
             raise UsageError(
-                f"index version {version} is not of the index here ({self._index_id})",
-                hint="open the index that the record was made on",
+                f"index version {version} belongs to another index than this one ({self._index_id})",
+                hint="open the home in which the record was made",
             )
         table = self._database.open_table(TABLE)
         try:
             table.checkout(int(number))
         except (RuntimeError, ValueError) as error:
             raise UsageError(
-                f"index version {version} is no longer kept", hint="only versions that records name are kept"
+                f"index version {version} is no longer kept",
+                hint="only versions that records refer to are kept",
             ) from error
         return Snapshot(table, version, self._embedder)
 
@@ -162,7 +163,7 @@ class LanceIndex:
             except OSError as error:
                 # Without its place: who uploads over HTTP is told so too.
                 raise UsageError(
-                    "another ingest is writing to the index", hint="wait until it has ended"
+                    "another ingest is writing to the index", hint="wait until it has finished"
                 ) from error
             yield
 
@@ -281,16 +282,17 @@ class LanceIndex:
         made = self._metadata()
         if "index_id" not in made:
             raise CitewellError(
-                f"{self.path} holds a table that is no index of Citewell", hint="choose another home"
+                f"{self.path} contains a table that is not a Citewell index",
+                hint="choose another home with --home",
             )
         differing = [key for key in wanted if made.get(key) != wanted[key]]
         if differing:
             told = "; ".join(
-                f"{_SPOKEN.get(key, key)} was {made.get(key)!r}, is {wanted[key]!r}" for key in differing
+                f"{_SPOKEN.get(key, key)} was {made.get(key)!r}, is now {wanted[key]!r}" for key in differing
             )
             raise IndexMismatchError(
-                f"the index at {self.path} was made with other settings ({told})",
-                hint="go back to that configuration, or move that folder away and ingest the documents again",
+                f"the index at {self.path} was built with different settings ({told})",
+                hint="restore that configuration, or move that folder elsewhere and ingest the documents again",
             )
 
     def _name(self, number: int) -> str:

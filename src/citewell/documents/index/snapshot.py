@@ -64,9 +64,9 @@ class Snapshot:
         Raises UsageError for an unknown view or filter, or a dense view without a vector.
         """
         if view != BM25 and view not in VIEWS:
-            raise UsageError(f"unknown view {view!r}", hint=f"views: {', '.join([*VIEWS, BM25])}")
+            raise UsageError(f"unknown view {view!r}", hint=f"use one of {', '.join([*VIEWS, BM25])}")
         if view != BM25 and vector is None:
-            raise UsageError(f"view {view!r} is searched by a vector")
+            raise UsageError(f"view {view!r} needs a vector to search with")
         fetched = limit + _SLACK
         while True:
             scored = self._ranked(view, query, vector, fetched, condition(where))

@@ -44,26 +44,26 @@ class PdfReader:
     def _document(self, pdf: pypdfium2.PdfDocument, data: bytes, document_id: str, uri: str) -> Document:
         count = len(pdf)
         if count > MAX_PAGES:
-            raise LimitError(f"{count} pages, the bound is {MAX_PAGES}", hint="split the file")
+            raise LimitError(f"it has {count} pages; the limit is {MAX_PAGES}", hint="split the file")
         notes: list[str] = []
         pages, sizes, hidden = _pages(pdf, count)
         empty = [index + 1 for index, lines in enumerate(pages) if not lines]
         if len(empty) == count:
             raise EmptyDocumentError(
-                f"none of the {count} pages holds visible text{_hidden_words(hidden)}",
+                f"none of its {count} pages contains visible text{_hidden_words(hidden)}",
                 hint="it looks like a scan: run it through OCR that writes visible or searchable text, "
                 "then ingest the result",
             )
         if empty:
             notes.append(
-                f"{_ranges(empty)} {'hold' if len(empty) > 1 else 'holds'} no text: scanned or blank?"
+                f"{_ranges(empty)} {'contain' if len(empty) > 1 else 'contains'} no text (scanned or blank?)"
             )
         notes.extend(_hidden_notes(hidden))
         own = set_running_aside(pages, [size.height for size in sizes])
         if own.set_aside:
             shown = ", ".join(f"{text!r} x{n}" for text, n in own.set_aside.most_common(8))
             notes.append(
-                f"{sum(own.set_aside.values())} running lines and page numbers left out of the text: {shown}"
+                f"{sum(own.set_aside.values())} running heads, running feet and page numbers left out: {shown}"
             )
         written = write(own.lines, sizes, _outline(pdf))
         front = describe(pdf.get_metadata_dict(), own.lines[:3])
@@ -100,10 +100,10 @@ def _open(data: bytes) -> pypdfium2.PdfDocument:
             ) from error
         raise DamagedError(
             f"the PDF cannot be opened ({str(error).rstrip('.')})",
-            hint="it may be truncated: fetch it again, or print it to a new PDF",
+            hint="it may be truncated: download it again, or print it to a new PDF",
         ) from error
     if count == 0:
-        raise DamagedError("the PDF has no pages", hint="it may be truncated: fetch it again")
+        raise DamagedError("the PDF has no pages", hint="it may be truncated: download it again")
     return pdf
 
 
@@ -136,7 +136,7 @@ def _pages(
 
 def _hidden_notes(hidden: dict[str, Counter[int]]) -> list[str]:
     return [
-        f"{sum(where.values())} characters set aside, {reason}, on {_ranges(sorted(where))}"
+        f"{sum(where.values())} characters left out ({reason}) on {_ranges(sorted(where))}"
         for reason, where in sorted(hidden.items())
     ]
 
@@ -145,7 +145,7 @@ def _hidden_words(hidden: dict[str, Counter[int]]) -> str:
     if not hidden:
         return ""
     counts = ", ".join(f"{sum(where.values())} {reason}" for reason, where in sorted(hidden.items()))
-    return f" (characters set aside: {counts})"
+    return f" (characters left out: {counts})"
 
 
 def _ranges(numbers: list[int]) -> str:

@@ -1,4 +1,4 @@
-"""Recognises what is printed on page after page: running heads, running feet and page numbers.
+"""Recognises what is repeated on page after page: running heads, running feet and page numbers.
 
 In: the lines of every page. Out: for each page the lines that are its own, and what was set aside and
 how often. The first printing of a running head stays where it stands; page numbers all go.

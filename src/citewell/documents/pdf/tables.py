@@ -27,7 +27,7 @@ _MAX_BETWEEN = 5
 _MARGIN = 2.5
 _HEAD_REACH = 60.0
 MAX_COLUMNS = 60
-"""A line with more figures is no row of a table that anybody reads."""
+"""A line with more figures is not a row of a readable table."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Whether anybody sees a piece of text on the page.
+"""Whether a piece of text is visible on the page.
 
 In: its colour, size and render mode, and what is painted on the page. Out: "" or the reason why it is
 hidden. What is hidden must not become evidence: a reader who checks a citation would not find it.
@@ -34,7 +34,7 @@ class Visibility:
         if mode in _INVISIBLE_MODES:
             return "invisible (render mode 3)"
         if size < TINY:
-            return "smaller than a point"
+            return "smaller than one point"
         *colour, alpha = self._calls.colour(index, stroke=mode in _STROKE_ONLY)
         if alpha < _MIN_ALPHA:
             return "transparent"
