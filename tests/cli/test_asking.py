@@ -127,7 +127,7 @@ def test_over_tells_what_was_left_out_of_a_file(run, tmp_path) -> None:  # type:
     page = f"<!doctype html><p>{BRIDGE.format(year=1966)}</p><p>The bridge is <s>closed</s> open.</p>"
     (tmp_path / "bridge.html").write_text(page)
     result = run("ask", BRIDGE_ASKED, "--over", "bridge.html")
-    assert "1 struck out elements dropped" in result.stderr
+    assert "struck-out elements left out: 1" in result.stderr
 
 
 def test_a_citation_of_the_past_survives_a_new_version(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -185,7 +185,7 @@ def test_verify_names_the_source_that_cannot_be_read(run, tmp_path) -> None:  # 
     (tmp_path / "folder").mkdir()
     for bad, why in (
         ("empty.txt", "the file is empty"),
-        ("folder", "it is a folder: give a regular file"),
+        ("folder", "it is a folder: name a regular file"),
         ("nope", "no such file"),
     ):
         result = run("verify", "--answer", "answer.txt", "--source", "good.txt", "--source", bad)

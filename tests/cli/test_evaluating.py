@@ -34,7 +34,7 @@ def test_a_run_its_comparison_and_its_gate(run: Run, home: Path, cases: Path, tm
     assert second.exit_code == 0
     assert "Who founded Nike?" in (tmp_path / "b.html").read_text()
     assert "right_outcome" in second.stdout
-    assert "2 cases, 0 failed, 2 reviewed by nobody" in second.stdout
+    assert "2 cases, 0 failed, 2 not reviewed" in second.stdout
     assert "not measured: " in second.stdout
     files = [json.loads((tmp_path / name).read_text()) for name in ("a.json", "b.json")]
     assert files[0].pop("timings") != files[1].pop("timings")
@@ -49,7 +49,7 @@ def test_a_run_its_comparison_and_its_gate(run: Run, home: Path, cases: Path, tm
 
     (tmp_path / "kept.toml").write_text(KEPT)
     kept = run("eval", "gate", "a.json", "--thresholds", "kept.toml")
-    assert (kept.exit_code, kept.stdout.splitlines()[-1]) == (0, "1 of 1 thresholds kept")
+    assert (kept.exit_code, kept.stdout.splitlines()[-1]) == (0, "1 of 1 thresholds met")
     (tmp_path / "missed.toml").write_text(KEPT + '"nDCG@10" = { min = 0.1 }\n')
     missed = run("--home", home, "eval", "gate", cases, "--thresholds", "missed.toml", "--json")
     assert missed.exit_code == 5
@@ -70,7 +70,7 @@ def test_recorded_answers_need_no_home(run: Run, cases: Path, tmp_path: Path) ->
     done = run("eval", "run", cases, "--answers", "answers.jsonl", "--json")
     assert done.exit_code == 1, "a case failed"
     assert "unscored: moon: UsageError: no answer was recorded" in done.stderr
-    assert "1 recorded answers are to no case" in done.stderr
+    assert "1 recorded answers match no case" in done.stderr
     assert json.loads(done.stdout)["cases"][0]["right"] is True
     (tmp_path / "kept.toml").write_text(KEPT)
     gate = run("eval", "gate", cases, "--answers", "answers.jsonl", "--thresholds", "kept.toml")

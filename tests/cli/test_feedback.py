@@ -52,7 +52,7 @@ def test_from_a_thumb_to_a_case_file(run, home, asked, tmp_path) -> None:  # typ
     span = "reports/nike.md=Bill Bowerman and Phil Knight"
     go("review", "accept", asked, "--reviewer", "carol", "--span", span, "--expected", "Bowerman and Knight")
     assert "1 cases added" in go("review", "--to", file)
-    assert "0 cases added, 1 there already" in go("review", "--to", file)
+    assert "added 0 cases; 1 were already there" in go("review", "--to", file)
     case = json.loads(file.read_text())
     assert case["spans"] == [{"document": "reports/nike.md", "quote": "Bill Bowerman and Phil Knight"}]
     assert asked not in go("review", "list")

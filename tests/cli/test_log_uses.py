@@ -42,7 +42,7 @@ def test_what_fits_is_written_to_a_file(run, home, asked, tmp_path, suffix) -> N
     assert run("--home", home, "audit", "query", "--out", tmp_path / "out.doc").exit_code == 2
     nowhere = run("--home", home, "audit", "query", "--out", tmp_path / "nowhere" / f"out{suffix}")
     assert nowhere.exit_code == 2
-    assert "a folder that is there" in nowhere.stderr
+    assert "a folder that exists" in nowhere.stderr
 
 
 def test_a_receipt_is_checked_by_a_stranger(run, home, asked, tmp_path) -> None:  # type: ignore[no-untyped-def]

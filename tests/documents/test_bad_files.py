@@ -106,17 +106,17 @@ def test_a_bad_file_gives_one_clear_error(name: str) -> None:
 @pytest.mark.parametrize(
     ("data", "content"),
     [
-        ("Revenue was £5 million.".encode("latin-1"), "text in an encoding that cannot be told"),
+        ("Revenue was £5 million.".encode("latin-1"), "text in an encoding that cannot be determined"),
         (b"%PDF-1.7 is the mark that a PDF begins with.\n", "plain text"),
         (b"<!doctype html><p>%PDF-1.7", "HTML"),
-        (bytes(range(256)) * 20, "binary data of no known kind"),
+        (bytes(range(256)) * 20, "binary data of an unknown kind"),
     ],
 )
 def test_what_is_named_like_a_pdf_and_is_none_is_told_what_it_is(data: bytes, content: str) -> None:
     with pytest.raises(UnsupportedError) as caught:
         read_bytes(data, document_id="a.pdf")
     assert caught.value.args[0] == f"it is named .pdf but its content is {content}"
-    assert caught.value.hint.startswith("fetch or save it again as .pdf")
+    assert caught.value.hint.startswith("download or save it again as .pdf")
 
 
 def test_a_text_that_begins_with_the_mark_of_a_pdf_is_read_as_text() -> None:

@@ -102,8 +102,8 @@ def test_links_to_files_are_followed_and_broken_ones_reported(library: Path) -> 
 def test_devices_and_pipes_are_never_opened(library: Path) -> None:
     os.mkfifo(library / "pipe")
     assert [str(failure.error) for failure in failures(library, Path("/dev/zero"))] == [
-        "it is a pipe: give a regular file",
-        "it is a device: give a regular file",
+        "it is a pipe: name a regular file",
+        "it is a device: name a regular file",
     ]
     for path in (library / "pipe", Path("/dev/zero"), library):
         with pytest.raises(UnreadableError):
@@ -222,6 +222,6 @@ def test_a_name_that_shows_as_another_is_no_id(library: Path) -> None:
     (library / "two\nlines.txt").write_text("x")
     assert ids(library) == ["library/a/one.txt", "library/a/two.txt", "library/b.txt"]
     assert [str(failure.error).partition(" (")[0] for failure in failures(library)] == [
-        "its name is no id: it holds U+202E",
-        "its name is no id: it holds U+000A",
+        "its name cannot be used as an id: character 7 is U+202E",
+        "its name cannot be used as an id: character 4 is U+000A",
     ]

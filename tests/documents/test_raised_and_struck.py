@@ -76,10 +76,10 @@ def test_a_forgotten_end_raises_no_more_than_its_paragraph() -> None:
 def test_struck_out_text_is_left_out_and_counted() -> None:
     page = "<!doctype html><p>We <s>sold 5</s> sold 6 <span style='text-decoration: line-through'>7</span>."
     assert read(page, "a.html").text == "We sold 6 .\n"
-    assert "2 struck out elements dropped" in read(page, "a.html").notes
+    assert "struck-out elements left out: 2" in read(page, "a.html").notes
     document = read("# A\n\nWe ~~sold 5~~ sold 6 ~tons.\n", "a.md")
     assert document.text == "A\nWe sold 6 ~tons.\n"
-    assert "1 struck out passages dropped" in document.notes
+    assert "struck-out passages left out: 1" in document.notes
 
 
 def test_a_line_break_parts_the_figures_of_a_cell() -> None:
@@ -105,7 +105,7 @@ def test_runs_of_a_word_document() -> None:
     made.save(stream)
     document = read(stream.getvalue(), "a.docx")
     assert document.text == "We sold 5¹ million tons of CO₂ and 5,120 a\nIn all 12³\n"
-    assert "1 struck out runs of text dropped" in document.notes
+    assert "struck-out runs of text left out: 1" in document.notes
 
 
 STRINGS = b"""<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">

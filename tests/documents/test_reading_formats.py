@@ -74,8 +74,8 @@ def test_html_gives_what_a_visitor_sees() -> None:
     assert "secret" not in document.text
     assert document.text.startswith("Results\nHello bold & new\nsecond line\nSales\n")
     assert "keep   this\n  layout\n" in document.text
-    assert "4 hidden elements dropped" in document.notes
-    assert "1 comments dropped" in document.notes
+    assert "hidden elements left out: 4" in document.notes
+    assert "comments left out: 1" in document.notes
     assert [section.path for section in document.sections] == [("Results",), ("Results", "Sales")]
 
 
@@ -93,7 +93,7 @@ def test_html_gives_what_a_visitor_sees() -> None:
 def test_html_print_in_white_on_white_is_left_out(hidden: str) -> None:
     document = read(f"<!doctype html><body><p>Seen.</p>{hidden}</body>")
     assert document.text == "Seen.\n"
-    assert "1 hidden elements dropped" in document.notes
+    assert "hidden elements left out: 1" in document.notes
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_markdown_that_raw_html_hides_is_left_out_and_counted(hiding: str, end: 
     assert "12 dollars" in document.text
     assert document.text.endswith("The end.\n") or not end
     assert ("And more." in document.text) == ("And more." in hiding)
-    assert any(note.endswith("hidden elements dropped") for note in document.notes)
+    assert any(note.startswith("hidden elements left out") for note in document.notes)
 
 
 def test_what_raw_html_in_markdown_hides_is_counted_once_for_the_document() -> None:
@@ -288,7 +288,7 @@ def test_what_raw_html_in_markdown_hides_is_counted_once_for_the_document() -> N
         "<p hidden>secret</p>\n\n<!-- a -->\n\nAnd <i hidden>secret</i> more.\n\n<!-- b -->\n",
         "a.md",
     )
-    assert document.notes == ("2 comments dropped", "3 hidden elements dropped")
+    assert document.notes == ("comments left out: 2", "hidden elements left out: 3")
 
 
 @pytest.mark.parametrize(
@@ -336,7 +336,7 @@ def test_docx_is_read_with_headings_tables_and_properties() -> None:
     assert [section.path for section in document.sections] == [("Terms",), ("Terms", "Prices")]
     assert values(document) == [{"": "Hire", "2020": "$5", "2019": "$6"}]
     assert document.title == Found(value="Contract", origin="metadata")
-    assert "1 hidden runs of text dropped" in document.notes
+    assert "hidden runs of text left out: 1" in document.notes
 
 
 def test_docx_print_in_white_or_hidden_by_a_style_is_left_out_and_white_on_a_shade_is_read() -> None:
@@ -366,7 +366,7 @@ def test_docx_print_in_white_or_hidden_by_a_style_is_left_out_and_white_on_a_sha
     made.save(stream)
     document = read(stream.getvalue())
     assert document.text == "Payment is due.\nSeen.\nPrices.\nItem\t2020\nHire\t5\n"
-    assert "3 hidden runs of text dropped" in document.notes
+    assert "hidden runs of text left out: 3" in document.notes
 
 
 def shade(fill: str) -> Any:
@@ -519,8 +519,8 @@ def test_xlsx_shows_values_as_the_sheet_does() -> None:
     assert values(document)[0] == {"": "Europe", "2020": "$1,234,567.50", "Share": "25.6%"}
     assert document.tables[0].units == "in thousands"
     assert "secret" not in document.text
-    assert "1 hidden sheets dropped" in document.notes
-    assert any(note.startswith("1 formulas have no stored value") for note in document.notes)
+    assert "hidden sheets left out: 1" in document.notes
+    assert any(note.startswith("formulas without a stored value left out: 1") for note in document.notes)
 
 
 @pytest.mark.parametrize(
@@ -668,7 +668,7 @@ def test_text_in_any_unicode_encoding_is_the_same_text(encoding: str) -> None:
 def test_text_is_nfc_and_without_unseen_characters() -> None:
     document = read("Cafe\u0301 opens\u200b at\u00a09.\u202e\U000e0041\U000e0042")
     assert document.text == "Caf\u00e9 opens at 9.\n"
-    assert "4 invisible characters dropped" in document.notes
+    assert "invisible characters left out: 4" in document.notes
 
 
 def test_the_name_decides_only_between_kinds_of_text() -> None:

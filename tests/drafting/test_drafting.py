@@ -167,7 +167,7 @@ def test_the_command_writes_cases_that_can_be_run_and_names_what_it_could_not_re
     made = CliRunner().invoke(app, [*command, "--out", str(out)])
     assert made.exit_code == 1
     assert "broken.pdf" in made.output
-    assert "none of them reviewed" in made.output
+    assert "not yet reviewed" in made.output
     cases = load_cases(out)
     assert cases
     assert {span.document for case in cases for span in case.spans} == {"manuals/pump.md"}
@@ -175,7 +175,7 @@ def test_the_command_writes_cases_that_can_be_run_and_names_what_it_could_not_re
     (folder / "pump.md").write_text("Hello\n")
     nothing = CliRunner().invoke(app, command)
     assert nothing.exit_code == 2
-    assert "no question could be read off 1 document" in nothing.output
+    assert "no questions could be drafted from 1 document" in nothing.output
 
 
 @pytest.mark.parametrize("n", [1, 3, 8, 13, 58])

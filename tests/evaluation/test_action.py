@@ -105,7 +105,7 @@ def test_thresholds_that_are_not_kept_fail_the_step(runner: Runner) -> None:
     (runner.folder / "t.toml").write_text(RULE.format(1))
     assert runner.run(cases="cases.jsonl", answers="answers.jsonl", thresholds="t.toml") == 1
     assert runner.outputs["passed"] == "false"
-    assert "NOT kept: right_outcome" in runner.told
+    assert "NOT met: right_outcome" in runner.told
 
 
 def test_a_case_that_fails_fails_the_step_unless_the_thresholds_allow_it(runner: Runner) -> None:

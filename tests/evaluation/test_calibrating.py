@@ -99,7 +99,7 @@ def test_the_same_labelled_claims_are_not_counted_twice(home: Path, tmp_path: Pa
     first, again = (pairs_file(tmp_path / name, 40, 0) for name in ("p.jsonl", "q.jsonl"))
     result = run("--home", home, "calibrate", first, again, "--out", tmp_path / "card.json")
     assert result.exit_code == 2
-    assert "holds the same as p.jsonl" in result.output
+    assert "has the same content as p.jsonl" in result.output
 
 
 def test_a_whole_answer_has_the_score_of_its_weakest_claim(tmp_path: Path) -> None:

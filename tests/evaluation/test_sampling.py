@@ -275,7 +275,7 @@ def test_a_sample_is_judged_at_the_terminal(kb: KnowledgeBase) -> None:
     result = run("--home", kb.home, "eval", "sample", "--by", "rita", typed="what\ns\nn\n")
     assert result.exit_code == 0, result.output
     assert "one of s, p, n, c or q" in result.output
-    assert "they agree on 50.0%" in result.output
+    assert "They agree on 50.0%" in result.output
     assert "verified" not in result.output.lower().split("people and the verifier")[0]
 
 
@@ -377,7 +377,7 @@ def test_nobody_is_asked_again_what_they_have_judged(kb: KnowledgeBase) -> None:
     assert agreement(kb).n == 2
     done = run("--home", kb.home, "eval", "sample", "--seed", "8", "--by", "rita")
     assert "1 of" not in done.output
-    assert "they agree on 100.0%" in done.output
+    assert "They agree on 100.0%" in done.output
     other = run("--home", kb.home, "eval", "sample", "--by", "otto", typed="q\n")
     assert "1 of 2" in other.output
 

@@ -70,7 +70,7 @@ def test_words_put_into_the_index_are_an_error_and_no_answer(kb: KnowledgeBase, 
     rewrite(kb, content=said, **({"chunk_id": named} if own_id else {}))
     with pytest.raises(IndexMismatchError, match="does not hold"):
         kb.ask(ASKED)
-    assert any("otherwise in the index" in reason for reason in findings(kb))
+    assert any("differs between the index" in reason for reason in findings(kb))
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_what_stands_around_the_words_is_held_to_the_evidence_by_the_check(
     kb: KnowledgeBase, fields: dict[str, object]
 ) -> None:
     rewrite(kb, **fields)
-    assert any("bridge.md: otherwise in the index" in reason for reason in findings(kb))
+    assert any("bridge.md: differs between the index" in reason for reason in findings(kb))
 
 
 def test_a_document_without_rows_and_rows_without_a_document_are_named(kb: KnowledgeBase) -> None:
@@ -97,7 +97,7 @@ def test_a_document_without_rows_and_rows_without_a_document_are_named(kb: Knowl
     kb._parts.index.publish()
     found = " | ".join(findings(kb))
     assert "bridge.md: missing from the index" in found
-    assert "smuggled.md: in the index and not in the evidence" in found
+    assert "smuggled.md: in the index but not in the evidence" in found
 
 
 def test_texts_stay_at_hand_and_their_number_is_bounded(

@@ -154,14 +154,14 @@ def test_versions_that_no_record_names_are_let_go(index: LanceIndex) -> None:
 
 def test_a_foreign_version_is_refused(index: LanceIndex, tmp_path: Path) -> None:
     other = LanceIndex(tmp_path / "other", EMBEDDER, "settings")
-    with pytest.raises(UsageError, match="is not of the index"):
+    with pytest.raises(UsageError, match="belongs to another index"):
         index.at(other.version())
     with pytest.raises(UsageError, match="no longer kept"):
         index.at(index.version().rpartition(".")[0] + ".999")
 
 
 def test_other_models_or_settings_are_refused_with_the_remedy(index: LanceIndex) -> None:
-    said = r"\[chunking\] settings was 'settings', is 'others'.*ingest the documents again"
+    said = r"\[chunking\] settings was 'settings', is now 'others'.*ingest again"
     with pytest.raises(IndexMismatchError, match=said):
         LanceIndex(index.path, EMBEDDER, "others")
     with pytest.raises(IndexMismatchError, match="embedder_hash"):

@@ -217,7 +217,7 @@ def test_the_command_serves_its_home_over_a_pipe(home: Path) -> None:
 
 def test_the_callers_roles_hold_here_too(kb: KnowledgeBase) -> None:
     server = make_server(kb.as_(Caller(user="ann", roles=(Role.ASKER,))), allow_writes=True)
-    with pytest.raises(Exception, match="no right to change documents"):
+    with pytest.raises(Exception, match="do not have permission to change documents"):
         anyio.run(server.call_tool, "ingest", {"path": "/nowhere"})
 
 

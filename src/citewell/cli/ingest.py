@@ -56,7 +56,8 @@ def ingest(
             )
     except KeyboardInterrupt:
         aside(
-            "Stopped. Everything ingested so far is kept and searchable. Run the same command again to continue."
+            "Stopped. What was ingested so far is kept and searchable."
+            " Run the same command again to continue."
         )
         raise
     if json:
@@ -114,9 +115,9 @@ def tell_notes(report: IngestReport) -> None:
     for outcome in noted[:_MOST_NOTED]:
         aside(f"note: {outcome.path}: {' '.join(outcome.message.split())}")
     if more := len(noted[_MOST_NOTED:]):
-        files = "file" if more == 1 else "files"
+        files = "file has" if more == 1 else "files have"
         aside(
-            f"{more} more {files} with notes. Show those of one document with `citewell documents show ID`."
+            f"{more} more {files} notes. `citewell documents show ID` prints those of one document."
         )
 
 

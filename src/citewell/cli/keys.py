@@ -69,7 +69,8 @@ def backup(context: typer.Context, folder: Folder, home: HomeOption = None) -> N
     knowledge_base.log.checkpoint()
     knowledge_base.log.keys.back_up(folder)
     say(
-        f"Copied the keys to {folder}. Anyone who has them can sign in the log's name and read what people asked."
+        f"Copied the keys to {folder}."
+        " Anyone who has them can sign in the log's name and read what people asked."
     )
 
 
@@ -80,6 +81,7 @@ def restore(context: typer.Context, folder: Folder, home: HomeOption = None) -> 
     say("Restored the keys.")
     if not whole:
         aside(
-            "Only the people's keys were restored: this backup is older than the last change of the signing key."
+            "Only the people's keys were restored: this backup is older than the last change of the"
+            " signing key."
             " Restore a newer backup as well, or record that the key is lost: `citewell audit key new --lost`"
         )

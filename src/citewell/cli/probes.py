@@ -177,7 +177,8 @@ def poisoning(
         ]
     )
     return say(
-        f"{report.cases} cases probed; {len(left_out)} left out because they have nothing to replace or their document is missing"
+        f"{report.cases} cases probed; {len(left_out)} left out because they have"
+        " nothing to replace or their document is missing"
     )
 
 

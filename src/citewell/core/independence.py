@@ -65,6 +65,6 @@ def refuse_same_model(config: Config) -> None:
     for key, names in judging.items():
         if config.generator in names:
             raise SameModelError(
-                f"generator and {key} are both {config.generator}, but the writer must not judge its own work",
+                f"generator and {key} are both {config.generator}, but a writer must not judge its own work",
                 hint=f"choose another generator or {key}",
             )

@@ -77,5 +77,6 @@ def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Document
     except Exception as error:
         raise DamagedError(
             f"it is malformed in an unexpected way ({type(error).__name__}: {error})",
-            hint="open it in the program it was made with and save it again; if it opens without errors there, please report this",
+            hint="open it in the program it was made with and save it again;"
+            " if it opens without errors there, please report this",
         ) from error

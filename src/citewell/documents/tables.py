@@ -146,7 +146,7 @@ def _refuse_inline_type(archive: zipfile.ZipFile) -> None:
     for name in archive.namelist():
         if name.startswith("xl/worksheets/") and _INLINE_TYPE.search(archive.read(name)):
             raise UnsupportedError(
-                "a cell contains raised, lowered or struck type that cannot be distinguished from the rest of its text",
+                "a cell contains raised, lowered or struck type that cannot be distinguished from plain text",
                 hint="open it in a spreadsheet program and save it again",
             )
 

@@ -71,7 +71,7 @@ def test_what_unicode_calls_the_end_of_a_line_ends_no_case(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "give CASES, or --live"),
+        ((), "give CASES or --live"),
         (("--live",), "--live needs a home"),
         (("missing.jsonl",), "cannot be read"),
     ],
@@ -89,7 +89,7 @@ def test_sets_stay_under_the_data_folder(tmp_path: Path, monkeypatch: pytest.Mon
     assert "not under CITEWELL_DATA" in told
     code, _, told = run("eval", "probe", "detectors", "--home", str(tmp_path))
     assert code == 2
-    assert "give FILE, or --data NAME" in told
+    assert "give FILE or --data NAME" in told
 
 
 @pytest.mark.enable_socket

@@ -315,7 +315,7 @@ class SqliteEvidence:
             done = connection.execute("PRAGMA user_version").fetchone()[0]
             if done > len(MIGRATIONS):
                 raise EvidenceError(
-                    f"{self.path} has layout {done}, but this version of Citewell only knows layouts up to {len(MIGRATIONS)}",
+                    f"{self.path} has layout {done}, but this Citewell only knows up to {len(MIGRATIONS)}",
                     hint="upgrade citewell",
                 )
             for migrate in MIGRATIONS[done:]:

@@ -292,7 +292,7 @@ class LanceIndex:
             )
             raise IndexMismatchError(
                 f"the index at {self.path} was built with different settings ({told})",
-                hint="restore that configuration, or move that folder elsewhere and ingest the documents again",
+                hint="restore that configuration, or move that folder elsewhere and ingest again",
             )
 
     def _name(self, number: int) -> str:

@@ -62,9 +62,7 @@ class PdfReader:
         own = set_running_aside(pages, [size.height for size in sizes])
         if own.set_aside:
             shown = ", ".join(f"{text!r} x{n}" for text, n in own.set_aside.most_common(8))
-            notes.append(
-                f"{sum(own.set_aside.values())} running heads, running feet and page numbers left out: {shown}"
-            )
+            notes.append(f"{sum(own.set_aside.values())} running lines and page numbers left out: {shown}")
         written = write(own.lines, sizes, _outline(pdf))
         front = describe(pdf.get_metadata_dict(), own.lines[:3])
         return Document(
