@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 Reader = Annotated[str, typer.Option("--reader", metavar="U", help="Your name, for the record.")]
 
-group = typer.Typer(help="The sealed log of answers.", no_args_is_help=True, rich_markup_mode=None)
+group = typer.Typer(
+    help="Query, check and prove the sealed log of answers.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 def register(app: typer.Typer) -> None:

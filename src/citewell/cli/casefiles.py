@@ -95,7 +95,7 @@ def read(
     ] = "",
     home: HomeOption = None,
 ) -> None:
-    """Import cases, and answers if there are any, from a public data set."""
+    """Import cases, and answers if there are any, from a data set in another format."""
     from citewell.evaluation.cases import write_cases
     from citewell.evaluation.importing import read_format
 

@@ -13,7 +13,9 @@ from citewell.core.errors import UsageError
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The document id, as `documents list` prints it.")]
 
-group = typer.Typer(help="The documents of the knowledge base.", no_args_is_help=True, rich_markup_mode=None)
+group = typer.Typer(
+    help="List, show, withdraw and share documents.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 def register(app: typer.Typer) -> None:

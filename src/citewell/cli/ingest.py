@@ -116,9 +116,7 @@ def tell_notes(report: IngestReport) -> None:
         aside(f"note: {outcome.path}: {' '.join(outcome.message.split())}")
     if more := len(noted[_MOST_NOTED:]):
         files = "file has" if more == 1 else "files have"
-        aside(
-            f"{more} more {files} notes. `citewell documents show ID` prints those of one document."
-        )
+        aside(f"{more} more {files} notes. `citewell documents show ID` prints those of one document.")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from citewell.core.errors import UsageError
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the backup.")]
 
-group = typer.Typer(help="The log's keys.", no_args_is_help=True, rich_markup_mode=None)
+group = typer.Typer(help="Manage the log's keys.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @group.command()

@@ -13,7 +13,7 @@ from citewell.cli.home import HomeOption, JsonOption, open_home
 from citewell.cli.printing import columns, say, say_json
 from citewell.core.errors import UsageError
 
-holds = typer.Typer(help="Legal holds.", no_args_is_help=True, rich_markup_mode=None)
+holds = typer.Typer(help="Manage legal holds.", no_args_is_help=True, rich_markup_mode=None)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The hold's name, such as a case number.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; stays readable, so do not name people.")]
 
@@ -84,7 +84,7 @@ def add(
     reason: Reason = "",
     home: HomeOption = None,
 ) -> None:
-    """Protect records from expiry and erasure; all records if no option names some."""
+    """Protect records from expiry and erasure. Without options, this covers all records."""
     held = open_home(context, home).audit.hold(
         name, reason=reason, user=user, document=document, request_id=id
     )

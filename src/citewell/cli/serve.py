@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 Named = TypeVar("Named", bound=StrEnum)
 
-group = typer.Typer(help="API keys: who may use the server.", no_args_is_help=True, rich_markup_mode=None)
+group = typer.Typer(
+    help="Manage API keys, which decide who may use the server.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 def register(app: typer.Typer) -> None:

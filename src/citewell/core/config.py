@@ -48,10 +48,10 @@ class Chunking(Record, frozen=True, kw_only=True):
 
 
 class Retrieval(Record, frozen=True, kw_only=True):
-    """Weights of the ranked lists in the fusion; ``rrf_k`` as in Cormack et al. 2009. ``weight_tables``
-    is of the ranking by table rows; ``weight_elsewhere`` the share of its weight that each list keeps for
-    other documents when the question names some; ``isolation`` is "shared" (one table) or "strict" (one for
-    each access list, so that what somebody may not see moves no score of theirs); ``weight_ranker`` and
+    """Weights of the ranked lists in the fusion; ``rrf_k`` as in Cormack et al. 2009. ``weight_tables`` is of
+    the ranking by table rows; ``weight_elsewhere`` the share of its weight that each list keeps for other
+    documents when the question names some; ``isolation`` is "shared" (one table) or "strict" (one for each
+    access list, so that documents a user may not see do not influence their scores); ``weight_ranker`` and
     ``weight_similarity`` of the ranker's order and of the dense views' beside the pool's, which weighs 1."""
 
     pool: int = 50
@@ -137,7 +137,7 @@ class Confidence(Record, frozen=True, kw_only=True):
 
 
 class Retention(Record, frozen=True, kw_only=True):
-    """Days that contents are kept in the log, 0 for ever; see :mod:`citewell.audit.retention`."""
+    """How many days the log keeps contents, 0 for ever; see :mod:`citewell.audit.retention`."""
 
     answers_days: int = 0
     errors_days: int = 0
@@ -160,12 +160,12 @@ class Audit(Record, frozen=True, kw_only=True):
 
 
 class Server(Record, frozen=True, kw_only=True):
-    """How `citewell serve` listens, whom it believes and how much it takes.
+    """How `citewell serve` listens, which proxies it trusts and how much load it accepts.
 
-    ``hosts`` are names that requests may come under beside those of loopback; ``proxies`` the addresses whose
-    ``X-Forwarded-*`` are believed. ``threads`` passes run at a time and ``queue`` more wait; the rest is told
-    to come again. ``rate_per_minute`` and ``burst`` are of one caller, 0 for no limit. ``oidc_jwks`` is for
-    an issuer that keeps its keys at another host.
+    ``hosts`` are host names that requests may use in addition to those of loopback; ``proxies`` are the
+    addresses whose ``X-Forwarded-*`` headers are trusted. ``threads`` requests run at a time and ``queue``
+    more wait; the server asks all others to retry later. ``rate_per_minute`` and ``burst`` apply per caller;
+    0 means no limit. ``oidc_jwks`` is for an issuer that keeps its keys at another host.
     """
 
     host: str = "127.0.0.1"
@@ -192,7 +192,7 @@ class Server(Record, frozen=True, kw_only=True):
 
 
 class Feedback(Record, frozen=True, kw_only=True):
-    """What is noticed of a conversation: windows in seconds (0 notices nothing), the least cosine of two
+    """What is observed in a conversation: windows in seconds (0 turns a window off), the least cosine of two
     questions and the least share of content words that one asked again has with the first."""
 
     rephrase_window_s: float = 120.0
@@ -204,7 +204,7 @@ class Feedback(Record, frozen=True, kw_only=True):
 
 class Alerts(Record, frozen=True, kw_only=True):
     """``rules`` as :mod:`citewell.evaluation.drift.alerts` reads them (without blanks in a variable);
-    ``least`` records a rule needs; what fires is told again after ``repeat_hours``."""
+    ``least`` records a rule needs; an alert that keeps firing is repeated after ``repeat_hours``."""
 
     rules: tuple[str, ...] = ()
     command: str = ""
@@ -239,8 +239,8 @@ class Config(Record, frozen=True, kw_only=True):
 
     @property
     def sealed(self) -> dict[str, Any]:
-        """What answers can depend on, for the log and its receipts: :meth:`operation` is the rest. Addresses
-        are named without their secrets (:mod:`citewell.core.addresses`)."""
+        """The settings that answers can depend on, for the log and its receipts; :meth:`operation` has the
+        rest. Addresses are named without their secrets (:mod:`citewell.core.addresses`)."""
         tree = {name: value for name, value in plain(self).items() if name not in OPERATION}
         tree["audit"] |= {
             "database": named(self.audit.database),
@@ -249,8 +249,9 @@ class Config(Record, frozen=True, kw_only=True):
         return tree
 
     def operation(self, blind: Callable[[str], str]) -> dict[str, Any]:
-        """What no answer depends on, for the log alone: how the server listens, what is noticed later, who is
-        alerted. Commands may hold secrets, so they stand as ``blind`` has them: that one changed can be told.
+        """The settings that no answer depends on, for the log alone: how the server listens, what is observed
+        later, who is alerted. Commands may contain secrets, so only their ``blind`` names are kept, which
+        still show that a command changed.
         """
         tree: dict[str, Any] = {name: plain(getattr(self, name)) for name in OPERATION}
         tree["escalate"] = self.escalate and blind(self.escalate)
@@ -262,7 +263,7 @@ class Config(Record, frozen=True, kw_only=True):
 
     @property
     def hash(self) -> str:
-        """Tagged hash of :attr:`sealed`; two configurations that answer alike share it."""
+        """Tagged hash of :attr:`sealed`; two configurations that give the same answers share it."""
         return hash_value(self.sealed)
 
 

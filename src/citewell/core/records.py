@@ -115,7 +115,7 @@ class Document(Record, frozen=True, kw_only=True):
     """One version of one source. ``text`` is NFC; ``version`` hashes the bytes it came from.
 
     Paragraphs are one line each, separated by newlines; the cells of a table row are separated by
-    tabs, a row a line.
+    tabs, one line per row.
     """
 
     document_id: str
@@ -196,7 +196,7 @@ class Passage(Record, frozen=True, kw_only=True):
 
 
 class Quote(Record, frozen=True, kw_only=True):
-    """What a writer says it read: the text, and where when it knows (offsets into the document)."""
+    """What a writer says it read: the text and, if known, its offsets in the document."""
 
     source: str
     text: str = ""
@@ -276,7 +276,7 @@ class Label(StrEnum):
 
 
 class Proof(StrEnum):
-    """By what a claim was verified: exact code (verbatim, numeric, computed: arithmetic over cited cells,
+    """How a claim was verified: exact code (verbatim, numeric, computed: arithmetic over cited cells,
     done again), the entailer, or a person."""
 
     VERBATIM = "verbatim"
@@ -310,7 +310,7 @@ class Entailment(Record, frozen=True, kw_only=True):
 
 
 class Voice(Record, frozen=True, kw_only=True):
-    """What one member of a panel said."""
+    """The verdict of one member of a panel."""
 
     maker: Maker
     said: Entailment
@@ -525,10 +525,10 @@ class CaseSpan(Record, frozen=True, kw_only=True):
 
 
 class Case(Record, frozen=True, kw_only=True, omit_defaults=True):
-    """One line of a case file: a question and what a right outcome is.
+    """One line of a case file: a question and its right outcome.
 
-    ``abstain`` is the reason why the documents cannot answer ("" when they can); ``groups`` whose eyes the
-    question is asked with; ``reviewed`` who looked at it ("" for nobody yet).
+    ``abstain`` is the reason why the documents cannot answer ("" if they can); ``groups`` are the groups of
+    the asker; ``reviewed`` is the reviewer ("" if not yet reviewed).
     """
 
     id: str

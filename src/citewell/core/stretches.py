@@ -35,7 +35,7 @@ def with_free(taken: list[_S], found: Iterable[_S]) -> list[_S]:
 
 
 class Places:
-    """Ranges that may overlap, joined; ``place in places`` tells whether one holds it."""
+    """Ranges that may overlap, joined; ``place in places`` is True if one contains it."""
 
     def __init__(self, ranges: Iterable[tuple[int, int]]) -> None:
         self._starts: list[int] = []

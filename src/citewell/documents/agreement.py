@@ -33,7 +33,8 @@ _TOLD = 3  # documents that a finding names
 
 
 class Agreement:
-    """``evidence`` is read once a document version, its hash checked, and the last texts are kept."""
+    """``evidence`` is read once a document version, its hash is checked, and the most recent texts are
+    kept."""
 
     def __init__(self, evidence: EvidenceStore) -> None:
         self._evidence = evidence

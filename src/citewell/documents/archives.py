@@ -49,7 +49,7 @@ def open_archive(data: bytes, limits: Documents) -> zipfile.ZipFile:
 
 
 def _refuse_entities(archive: zipfile.ZipFile) -> None:
-    """Office parts never declare a document type; those that do are made to attack XML readers."""
+    """Office parts never declare a document type; those that do are meant to attack XML readers."""
     for part in archive.infolist():
         if not part.filename.endswith((".xml", ".rels")):
             continue

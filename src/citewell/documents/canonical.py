@@ -1,7 +1,7 @@
 """Pieces of a document in reading order -> its canonical text with sections and tables.
 
 In: headings, paragraphs, code lines and grids of cells, as readers find them. Out: a
-:class:`Document`: NFC, a paragraph a line, a table row a line with tabs between cells, characters
+:class:`Document`: NFC, one line per paragraph, one line per table row with tabs between cells, characters
 that cannot be seen dropped and counted. Knows nothing about file formats.
 """
 

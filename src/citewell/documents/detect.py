@@ -161,7 +161,7 @@ def dialect(text: str) -> str | None:
 
 
 def _is_json(text: str) -> bool:
-    """One object or list, or an object a line."""
+    """One object or list, or one object per line."""
     start = text.lstrip()[:1]
     if start not in ("{", "["):
         return False
@@ -173,8 +173,8 @@ def _is_json(text: str) -> bool:
 
 
 def _is_pdf(data: bytes) -> bool:
-    """Viewers accept the mark within the first kilobyte; text that merely speaks of it is no PDF, even
-    where it begins with it: a PDF, cut short or not, holds objects."""
+    """Viewers accept the mark within the first kilobyte; text that merely mentions it is not a PDF, even
+    if it begins with it: a PDF, cut short or not, holds objects."""
     if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n\0").startswith(b"%PDF-"):
         return _PDF_OBJECT.search(data) is not None
     return b"%PDF-" in data[:1024] and b"%%EOF" in data[-2048:]

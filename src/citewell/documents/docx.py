@@ -2,7 +2,7 @@
 
 In: bytes of a Word document whose unpacked size is bounded. Out: a Document with the text as it
 reads with changes accepted: deletions and hidden text are left out. Footnotes follow the body;
-headers and footers, repeated on every page, are left out. Of appearance it knows only what hides.
+headers and footers, repeated on every page, are left out. Of formatting it knows only what hides text.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class _Body:
             self.read(box)
 
     def notes(self, part: Any) -> None:
-        """Footnotes and endnotes, a paragraph each, after the body; then what was left out."""
+        """Footnotes and endnotes, one paragraph each, after the body; then what was left out."""
         from lxml import etree
 
         safe = etree.XMLParser(resolve_entities=False, no_network=True)

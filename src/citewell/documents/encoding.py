@@ -98,9 +98,8 @@ def _utf16(data: bytes) -> tuple[str, str]:
     half = max(1, len(data) // 2)
     for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
         if zeros > 0.7 * half and others < 0.05 * half:
-            return _strictly(
-                data, encoding, "its zero bytes say"
-            ), f"read as {encoding}, detected from its zero bytes"
+            note = f"read as {encoding}, detected from its zero bytes"
+            return _strictly(data, encoding, "its zero bytes say"), note
     raise binary()
 
 

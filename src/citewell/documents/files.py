@@ -257,6 +257,6 @@ def _unreadable(error: OSError) -> UnreadableError:
 
 
 def _name(path: str) -> str:
-    """The path as an id: NFC with forward slashes; bytes that are no UTF-8 are replaced."""
+    """The path as an id: NFC with forward slashes; bytes that are not UTF-8 are replaced."""
     text = os.fsencode(path).decode("utf-8", "replace")
     return unicodedata.normalize("NFC", text).replace(os.sep, "/")

@@ -1,6 +1,6 @@
 """Files -> evidence -> chunks -> index: adds new and changed files, withdraws deleted ones.
 
-In: paths, a parsing worker, an evidence store and an index. Out: one outcome a file and a published
+In: paths, a parsing worker, an evidence store and an index. Out: one outcome per file and a published
 index version. Parsing and chunking run ahead in a thread of their own while chunks are embedded, at
 most a few documents ahead, so memory does not grow with the number of files. The order of writing
 (evidence, then chunks, then the mark that both are there) makes every interruption resumable: the next
@@ -78,7 +78,7 @@ class IngestReport(Record, frozen=True, kw_only=True):
 
 
 Progress = Callable[[int, int, int, int], None]
-"""Called with files done, files in all, pages read and chunks embedded so far."""
+"""Called with the files done, the total number of files, the pages read and the chunks embedded so far."""
 
 
 def ingest(
@@ -162,9 +162,9 @@ def withdraw(document_id: str, *, evidence: SqliteEvidence, index: ChunkIndex, r
 def share(document_id: str, acl: Sequence[str], *, evidence: SqliteEvidence, index: ChunkIndex) -> str:
     """Replaces who may see the document; the new index version's name. Nothing is read or embedded again.
 
-    Retrieval obeys first: an interruption leaves it as asked for, and the next ingest brings it back in line
-    with the evidence. Raises EvidenceError when no such document is stored, UsageError when an ingest is
-    writing.
+    Retrieval changes first: after an interruption it already follows the new list, and the next ingest brings
+    it back in line with the evidence. Raises EvidenceError when no such document is stored, UsageError when
+    an ingest is writing.
     """
     with index.writer():
         latest = evidence.latest(document_id)

@@ -68,7 +68,7 @@ _FUNCTION_WORDS = frozenset(
 class Metadata(Record, frozen=True, kw_only=True):
     """What a format says about its document. ``saved_at`` is when its author last saved it: used as
     ``published_at``, and named so, only when neither the format nor the first page gives a date of
-    publication. The day a file was copied is none."""
+    publication. The day a file was copied does not count."""
 
     title: Found | None = None
     author: Found | None = None
@@ -85,7 +85,7 @@ def found(value: str | None, origin: str) -> Found | None:
 
 
 def found_title(value: str | None, origin: str) -> Found | None:
-    """A title, unless it is what software writes when nobody gave one ("Microsoft Word - a.doc")."""
+    """A title, unless it is a default that software fills in ("Microsoft Word - a.doc")."""
     title = found(value, origin)
     return None if title is None or _WORTHLESS.match(title.value) else title
 
@@ -97,7 +97,8 @@ def found_author(value: str | None, origin: str) -> Found | None:
 
 
 def found_language(value: str | None, origin: str) -> Found | None:
-    """The code before the region ("en-GB" is "en"); None for what is no code, such as "German"."""
+    """The code before the region ("en-GB" is "en"); None for anything that is not a code, such as
+    "German"."""
     code = re.split("[-_]", (value or "").strip().lower(), maxsplit=1)[0]
     if not _CODE.fullmatch(code) or code in _NO_LANGUAGE:
         return None
@@ -112,7 +113,7 @@ def found_date(value: str | None, origin: str) -> Found | None:
 
 def parse_date(text: str) -> str:
     """ISO date of a string that is a date: ISO 8601, PDF's ``D:``, RFC 5322, "July 20, 2023",
-    "20 July 2023". "" for anything else, and for day-month orders that cannot be told apart."""
+    "20 July 2023". "" for anything else, and for ambiguous day-month orders."""
     text = text.strip()
     if compact := _COMPACT.match(text):
         return _iso(*map(int, compact.groups()))
@@ -147,7 +148,7 @@ def first_page_date(text: str) -> Found | None:
 
 
 def language(text: str) -> Found | None:
-    """ISO 639-1 code and how it was told; None for text too short or too mixed to tell."""
+    """ISO 639-1 code and how it was determined; None for text that is too short or too mixed."""
     sample = _running_text(text)
     words = _WORD.findall(sample)
     if sum(map(len, words)) < _FEWEST_LETTERS or len(words) < 3:

@@ -14,7 +14,7 @@ _PART, _OTHER_NAME = "docProps/core.xml", ".psmdcp"
 
 
 def office_metadata(archive: zipfile.ZipFile) -> Metadata:
-    """Empty where the file has no such part. Raises lxml's error for one that is no XML."""
+    """Empty if the file has no such part. Raises lxml's error for one that is not XML."""
     from lxml import etree
 
     parts = [name for name in archive.namelist() if name == _PART or name.endswith(_OTHER_NAME)]

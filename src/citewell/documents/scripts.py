@@ -1,7 +1,7 @@
-"""Raised and lowered type -> plain text in which it cannot be taken for more of what it stands at.
+"""Raised and lowered type -> plain text in which it cannot be mistaken for part of the text next to it.
 
 In: pieces of a line, each with where it stands. Out: the line. "5,120" with a raised 2 is "5,120²", never
-5,1202. What Unicode cannot raise or lower is set apart by a space where it would go on with a word or a
+5,1202. What Unicode cannot raise or lower is set off by a space where it would otherwise continue a word or a
 figure. NFC keeps these characters (NFKC would not). Knows nothing about file formats.
 """
 

@@ -1,7 +1,7 @@
 """Characters of the fonts that number pictures instead of letters -> the Unicode characters they print.
 
 In: a font's name and a number, as Word writes a symbol that was inserted. Out: the character, or U+FFFD
-where nobody here knows what is printed. The Symbol font is as Adobe published it; of Wingdings only what
+if the printed character is unknown. The Symbol font is as Adobe published it; of Wingdings only what
 documents mark lists, boxes and steps with. Knows nothing about files.
 """
 

@@ -1,9 +1,9 @@
-"""CSV, TSV and XLSX -> Document: each row a line, its cells under their column heads.
+"""CSV, TSV and XLSX -> Document: one line per row, its cells under their column heads.
 
 In: bytes of a delimited text or a workbook. Out: a Document; the sheets of a workbook are its
 sections, a block of rows between blank ones is a table. Numbers of a workbook are written as the
-sheet shows them (percent, thousands, currency, dates), values are the cached ones. Knows nothing
-about formulas but that one without a cached value has no value to quote.
+sheet shows them (percent, thousands, currency, dates), values are the cached ones. Of
+formulas it knows only that one without a cached value has no value to quote.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _MOST_SHOWN = 10**15  # a sheet has fifteen digits of a number
 
 
 class CsvReader:
-    """Delimited text; the delimiter and whether the first row names columns are told from the rows."""
+    """Delimited text; the delimiter, and whether the first row names columns, are detected from the rows."""
 
     name = "csv/2"
 

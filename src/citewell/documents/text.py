@@ -1,7 +1,7 @@
 """Plain text -> Document: hard-wrapped paragraphs are joined to one line, headings recognised.
 
 In: bytes of text in any certain encoding. Out: a Document; and :func:`caller_document`, which
-wraps text that a caller handed in without moving a single offset. Knows nothing about markup.
+wraps text that a caller supplied without moving a single offset. Knows nothing about markup.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SHORTEST_WRAP, _LONGEST_WRAP, _PROSE = 45, 130, 0.85
 
 
 class TextReader:
-    """Plain text in UTF-8, UTF-16, UTF-32, or another encoding that can be told for certain."""
+    """Plain text in UTF-8, UTF-16, UTF-32, or another encoding that can be determined with certainty."""
 
     name = "text/1"
 
@@ -45,7 +45,7 @@ class TextReader:
 
 
 def caller_document(source_id: str, text: str, *, title: str = "") -> Document:
-    """Text that a caller hands in, marked ``caller_supplied``: what ``verify()`` checks against.
+    """Text that a caller supplies, marked ``caller_supplied``: what ``verify()`` checks against.
 
     Offsets are the caller's own wherever the text is NFC: nothing is dropped, and a line break
     inside a hard-wrapped paragraph becomes one space. Any text is accepted, empty text too.
@@ -135,7 +135,7 @@ def _prose(line: str) -> bool:
 
 
 def _heading_level(line: str) -> int:
-    """0 for a line that is no heading; else its depth, 1 outermost."""
+    """0 for a line that is not a heading; else its depth, 1 outermost."""
     if len(line) > 90 or not line[0].isalnum() or line[-1] in ".,;!?:" or not re.search(r"[^\W\d]{2}", line):
         return 0
     if numbered := _NUMBERED.match(line):

@@ -87,8 +87,9 @@ class SqliteEvidence:
     def put(self, document: Document) -> None:
         """Stores a version and makes it the newest of its document, ``stored`` until it is indexed.
 
-        The same again (resumed or restored) changes only permissions, tags and state. ``supersedes``
-        and ``ingested_at`` are filled in where empty. Raises EvidenceError for a different text.
+        Storing the same version again (resumed or restored) changes only permissions, tags and state.
+        ``supersedes`` and ``ingested_at`` are filled in where empty. Raises EvidenceError for a different
+        text.
         """
         check_text(document)
         with self._writing() as connection:

@@ -1,11 +1,11 @@
-"""The chunk index with a table of its own for each access list, so that nothing hidden moves a score.
+"""The chunk index with a table of its own for each access list, so that hidden documents do not influence
+scores.
 
-In and out as :class:`citewell.documents.index.lance.LanceIndex`. BM25 weighs a word by how many chunks
-hold it and by
-how long chunks are: in one table that tells, faintly, of chunks the asker may not see. Here a question opens
-the tables of the lists that its groups meet, and its index version names those alone. The price: a search a
-table, and scores of one list of hits that come from several statistics. Knows nothing about files, fusion or
-what a question means.
+In and out as :class:`citewell.documents.index.lance.LanceIndex`. BM25 weighs a word by how many chunks hold
+it and by how long chunks are: in one table, that reveals a little about chunks the asker may not see. Here a
+question opens only the tables of the lists that its groups match, and its index version names only those. The
+price: one search per table, and one list of hits whose scores come from several statistics. Knows nothing
+about files, fusion or what a question means.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class IsolatedIndex:
         return self.snapshot().version()
 
     def snapshot(self, groups: Sequence[str] | None = None) -> Several:
-        """What is published for somebody of these groups; None is for whoever may see everything."""
+        """What is published for a member of these groups; None stands for a caller who may see everything."""
         held = None if groups is None else set(groups)
         members = {
             name: self._member(name).snapshot()
@@ -139,7 +139,7 @@ class IsolatedIndex:
             self._member(name).remove([document_id])
 
     def remove(self, document_ids: Iterable[str]) -> None:
-        """Nothing is retrieved of them once this is published."""
+        """They are no longer retrieved once this is published."""
         self._remove(set(document_ids))
 
     def publish(self) -> str:
@@ -151,14 +151,14 @@ class IsolatedIndex:
     # --- inside -----------------------------------------------------------------------------------
 
     def _lists(self) -> dict[str, tuple[str, ...]]:
-        """The access lists there are, by the names of their tables: also those another process made."""
+        """All access lists, by the names of their tables, including those that another process created."""
         return {
             file.parent.name: msgspec.json.decode(file.read_bytes(), type=tuple[str, ...])
             for file in sorted(Path(self.path, SETS).glob(f"*/{LIST}"))
         }
 
     def _of(self, acl: Iterable[str]) -> LanceIndex:
-        """The table of a list, made when there is none."""
+        """The table of an access list, created if there is none."""
         members = tuple(sorted(set(acl)))
         name = hash_value(list(members)).rpartition(":")[2][:24]
         index = self._member(name)

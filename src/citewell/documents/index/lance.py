@@ -47,7 +47,7 @@ _GRACE = timedelta(hours=1)
 
 
 class Stored(Record, frozen=True, kw_only=True):
-    """What the index holds of a document beside its text."""
+    """What the index knows about a document besides its text."""
 
     version: str
     acl: tuple[str, ...]
@@ -99,8 +99,8 @@ class LanceIndex:
         return self._name(self._table.tags.get_version(_PUBLISHED))
 
     def snapshot(self, groups: Sequence[str] | None = None) -> Snapshot:
-        """The published version, opened, whoever looks: filters say what of it they see. The same object
-        until another is published."""
+        """The published version, opened; filters decide what each caller sees. The same object until another
+        version is published."""
         name = self.version()
         current = self._snapshot
         if current is None or current.version() != name:
@@ -109,7 +109,8 @@ class LanceIndex:
         return current
 
     def at(self, version: str) -> Snapshot:
-        """The version that a record names, to replay a retrieval. Raises UsageError when it is gone."""
+        """The version that a record names, to replay a retrieval. Raises UsageError if it is no longer
+        kept."""
         index_id, _, number = version.rpartition(".")
         if index_id != self._index_id or not number.isdigit():
             raise UsageError(
@@ -148,7 +149,7 @@ class LanceIndex:
 
     @contextlib.contextmanager
     def writer(self) -> Iterator[None]:
-        """Held by an ingest: two at once on one machine would store a document twice."""
+        """Held by an ingest: two ingests at once on one machine would store a document twice."""
         if "://" in self.path:
             yield
             return
@@ -216,7 +217,7 @@ class LanceIndex:
         )
 
     def rows_of(self, document_id: str) -> Any:
-        """What is written of a document, vectors and all, as :meth:`write` takes it."""
+        """The rows written for a document, vectors and all, as :meth:`write` takes it."""
         self._table.checkout_latest()
         return self._table.search().where(one_of("document_id", [document_id])).limit(None).to_arrow()
 
@@ -234,7 +235,7 @@ class LanceIndex:
         )
 
     def remove(self, document_ids: Iterable[str]) -> None:
-        """One commit; nothing is retrieved of them once this is published."""
+        """One commit; they are no longer retrieved once this is published."""
         wanted = sorted(set(document_ids))
         if wanted:
             self._table.checkout_latest()
@@ -243,8 +244,8 @@ class LanceIndex:
     def publish(self) -> str:
         """Makes everything written visible to readers, with BM25 over all of it; its version's name.
 
-        Does nothing when nothing was written since. Old versions that no record names are let go, all
-        but the last published one, which a reader may still have open.
+        Does nothing if nothing was written since the last call. Old versions that no record refers to are
+        removed, except the last published one, which a reader may still have open.
         """
         self._table.checkout_latest()
         before = self._table.tags.get_version(_PUBLISHED)

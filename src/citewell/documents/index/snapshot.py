@@ -40,12 +40,12 @@ class Snapshot:
         return self._version
 
     def snapshot(self, groups: Sequence[str] | None = None) -> Snapshot:
-        """Itself: whatever reads an index can be given one version of it."""
+        """Itself, so that code that reads an index also accepts a single version of it."""
         return self
 
     def embed(self, query: str) -> Vectors:
-        """The vector of ``query``, shape (dimension,), by the embedder that made the index. It is not to be
-        written to: whoever asks the same again gets the same object."""
+        """The vector of ``query``, shape (dimension,), by the embedder that made the index. Do not
+        write to it: the same query returns the same object again."""
         return self._vector(query)
 
     def count(self, where: Mapping[str, Any] | None = None) -> int:

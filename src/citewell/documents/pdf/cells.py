@@ -49,7 +49,7 @@ def pieces_of(line: Line) -> list[Piece]:
 
 
 def _split(segment: Segment) -> list[Piece]:
-    """Figures alone give one piece a word; "Total assets $" loses its dollar sign to the next."""
+    """Figures give one piece per word; "Total assets $" loses its dollar sign to the next."""
     words = segment.text.split(" ")
     share = (segment.x1 - segment.x0) / max(1, len(segment.text))
     if all(_figure(word) for word in words):

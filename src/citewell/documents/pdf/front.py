@@ -1,7 +1,7 @@
 """What a PDF says of itself: title, author, date; filings' own words before the file's properties.
 
 In: the information dictionary and the lines of the first pages. Out: :class:`Front`, each value with
-where it was read. Nothing is made up: a title holds only words of the page. Knows nothing about text
+where it was read. Nothing is invented: a title contains only words of the page. Knows nothing about text
 offsets.
 """
 

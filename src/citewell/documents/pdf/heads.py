@@ -69,7 +69,7 @@ def is_head_line(line: Line, pieces: list[Piece]) -> bool:
 def column_heads(
     lines: list[tuple[Line, list[Piece]]], columns: list[Column], zone: float
 ) -> tuple[str, ...]:
-    """One head a column, "" where nothing stands above it; ``zone`` as in :func:`stands_over`.
+    """One head per column, "" if there is nothing above it; ``zone`` as in :func:`stands_over`.
 
     Read upwards, because what a line of heads spans shows in the heads under it.
     """

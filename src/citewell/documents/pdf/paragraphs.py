@@ -1,7 +1,7 @@
 """Visual lines of prose -> paragraphs of one line each.
 
 In: lines in reading order and their headings. Out: :class:`Paragraph` values. Words cut at a line's end
-are mended only when both halves say so: a lower-case letter before the hyphen and after it, and the
+are joined only if both halves support it: a lower-case letter before the hyphen and after it, and the
 joined or the hyphenated form seen elsewhere in the document. Knows nothing about tables or offsets.
 """
 
@@ -76,7 +76,7 @@ def carries_over(last: Paragraph, first: Line) -> bool:
 
 
 def joint(before: str, after: str, words: set[str]) -> tuple[str, str]:
-    """What is left of ``before`` and what stands between: mends "opera-|tions", keeps "long-|term"."""
+    """What is left of ``before`` and what stands between: joins "opera-|tions", keeps "long-|term"."""
     match = _CUT.search(before)
     if not match or not after or not after[0].isalpha():
         return before, " "

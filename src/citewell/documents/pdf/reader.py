@@ -1,8 +1,8 @@
 """A PDF's bytes -> a Document, by pypdfium2.
 
-In: bytes. Out: :class:`citewell.core.records.Document`; or one clear error with what to do. Pages are opened
-one after another and freed, so memory grows with the text, not with what the pages draw.
-Knows nothing about files, chunks or questions.
+In: bytes. Out: :class:`citewell.core.records.Document`; or one clear error that says what to do. Pages are
+opened one after another and freed, so memory grows with the text, not with what the pages draw. Knows nothing
+about files, chunks or questions.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class DraftRow:
 
 @dataclass(frozen=True)
 class DraftTable:
-    """``before`` are head lines, kept as lines of their own; ``heads`` has one text a column."""
+    """``before`` are head lines, kept as lines of their own; ``heads`` has one text per column."""
 
     before: tuple[Line, ...]
     rows: tuple[DraftRow, ...]

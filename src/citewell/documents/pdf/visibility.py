@@ -1,7 +1,7 @@
 """Whether a piece of text is visible on the page.
 
 In: its colour, size and render mode, and what is painted on the page. Out: "" or the reason why it is
-hidden. What is hidden must not become evidence: a reader who checks a citation would not find it.
+hidden. Hidden text must not become evidence: a reader who checks a citation would not find it.
 Text painted over by a later shape is not recognised. Knows nothing about words or layout.
 """
 
