@@ -81,7 +81,7 @@ def print_event(event: Event) -> None:
 
 def _heard(event: Event) -> str:
     words = state(event.claim) if event.claim else ""
-    return f"confirmed: {words}" if event.final else f"so far {words}"
+    return f"confirmed: {words}" if event.final else f"so far: {words}"
 
 
 def marked(answer: Answer) -> str:

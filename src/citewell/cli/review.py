@@ -51,7 +51,7 @@ def review(
         found = open_home(context, home).review.detect()
         if json:
             return say_json({"signals": found})
-        return say(f"{len(found)} answers that nobody has engaged with")
+        return say(f"Found {len(found)} answers that nobody has engaged with.")
     if to is None:
         return list_(context, json=json, home=home)
     written = open_home(context, home).review.write(to)

@@ -47,8 +47,8 @@ class Agreement:
             text = self._text(chunk.document_version, chunk.document_id)
             if differs(chunk, text):
                 raise IndexMismatchError(
-                    f"the index gives a passage of {chunk.document_id} [{chunk.start_offset}:"
-                    f"{chunk.end_offset}] that the stored document does not hold",
+                    f"the index returned a passage of {chunk.document_id} [{chunk.start_offset}:"
+                    f"{chunk.end_offset}] that the stored document does not contain",
                     hint=f"the index was changed after it was built: run `citewell audit check`, then {HINT}",
                 )
 

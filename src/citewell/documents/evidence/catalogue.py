@@ -54,7 +54,7 @@ def check_text(document: Document) -> Document:
 
 
 def absent(version: str, document_id: str) -> EvidenceError:
-    """The error for a version that no store holds."""
+    """The error for a version that is not stored."""
     name = f"{document_id} {version}" if document_id else version
     return EvidenceError(
         f"there is no evidence {name}", hint="ingest the document again, or check that this is the right home"
