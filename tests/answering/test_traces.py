@@ -130,7 +130,7 @@ def test_a_trace_is_not_said_to_be_forgotten_while_it_stands_in_a_file(tmp_path:
     reader.execute("BEGIN")
     reader.execute("SELECT * FROM traces").fetchall()
     for _ in range(2):
-        with pytest.raises(CitewellError, match="still reads"):
+        with pytest.raises(CitewellError, match="still reading"):
             traces.forget([trace(1).request_id])
     reader.close()
     traces.forget([trace(1).request_id])

@@ -280,7 +280,7 @@ def test_a_key_is_not_said_to_be_destroyed_while_it_stands_in_a_file(tmp_path: P
     reader.execute("BEGIN")
     reader.execute("SELECT * FROM subjects").fetchall()
     for _ in range(2):
-        with pytest.raises(LogError, match="still reads"):
+        with pytest.raises(LogError, match="still reading"):
             keys.destroy("alice")
     reader.close()
     keys.destroy("alice")

@@ -83,7 +83,7 @@ def test_a_search_that_no_record_holds_is_named(opened: Opened) -> None:
     answer = kb.ask(QUESTION)
     questioner._ask = lambda *_, **__: pytest.fail("the model was asked again")  # type: ignore[method-assign]
     found = kb.audit.replay(answer.request_id)
-    assert found.elsewhere == ("it was searched with words of a language model, which no record holds",)
+    assert found.elsewhere == ("the search used words from a language model, which records do not keep",)
     assert "parade" not in msgspec.json.encode(kb.audit.record(answer.request_id)).decode()
 
 
@@ -105,7 +105,7 @@ def test_a_record_from_before_says_that_it_does_not_hold_them(opened: Opened) ->
         record, latency_ms={"retrieval for missing aspects": 1.0}, token_usage=TokenUsage()
     )
     found = replay(old, lambda one: one, compared=(), config=kb.config, environment=environment())
-    assert found.elsewhere == ("it was searched for missing aspects, which this record does not hold",)
+    assert found.elsewhere == ("the search for missing parts of the question was not kept in this record",)
 
 
 def test_what_an_erased_person_asked_cannot_be_asked_again(opened: Opened) -> None:

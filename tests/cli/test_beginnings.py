@@ -44,7 +44,7 @@ def test_neither_without_the_keys_nor_with_an_empty_log(run, copy: Path) -> None
     (copy / "audit-index.sqlite").unlink(missing_ok=True)
     result = run("ask", "When was Nike founded?", "--home", copy)
     assert result.exit_code == 1
-    assert "documents are left of it" in result.stderr
+    assert "documents are still there" in result.stderr
     SqliteLog(copy / "audit.sqlite").close()
     result = run("ask", "When was Nike founded?", "--home", copy)
     assert result.exit_code == 1
@@ -83,17 +83,17 @@ def test_a_key_that_is_made_and_revoked_leaves_entries_without_the_persons_name(
     [
         (
             "UPDATE keys SET body = replace(body, 'asker', 'admin')",
-            "its roles was ['asker'], and now is ['admin']",
+            "its roles was ['asker'] and is now ['admin']",
         ),
         (
             "UPDATE keys SET body = replace(body, 'alice', 'carol')",
-            "its user was 'alice', and now is 'carol'",
+            "its user was 'alice' and is now 'carol'",
         ),
-        ("DELETE FROM keys", "was made, and is gone"),
+        ("DELETE FROM keys", "was created but no longer exists"),
         (
             "INSERT INTO keys(key_id, salt, hash, body) SELECT '0123456789ab', salt, hash,"
             " replace(body, key_id, '0123456789ab') FROM keys",
-            "no entry says that it was made",
+            "the log has no entry for its creation",
         ),
     ],
     ids=["roles", "user", "deleted", "inserted"],

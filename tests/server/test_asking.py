@@ -197,7 +197,7 @@ def test_what_is_no_question_is_told_so(client: TestClient, body: Any, status: i
 def test_an_id_that_is_none_is_absent(client: TestClient, address: str) -> None:
     response = client.get(address)
     assert response.status_code == 404
-    assert response.json()["title"] == "there is nothing here that you may see"
+    assert response.json()["title"] == "there is nothing here, or you may not see it"
 
 
 def test_an_error_is_a_problem_without_a_word_of_the_question(

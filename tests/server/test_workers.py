@@ -170,7 +170,7 @@ def test_a_worker_that_died_is_not_waited_for(
     where = f"/v1/ask/req_{'a' * 24}/events"
     gone = told(other.client.get(where))
     assert [kind for kind, _, _ in gone] == ["error"]
-    assert "is gone" in gone[0][2]
+    assert "has stopped" in gone[0][2]
     assert other.client.get(where).status_code == 404  # no record, and nobody who works on one
 
 

@@ -69,7 +69,7 @@ def differences(log: Log, keys: Iterable[Key]) -> Iterator[Finding]:
     stored = {key.key_id: key for key in keys}
     for name, key in stored.items():
         if name not in made:
-            yield Finding(ACCESS, 0, f"key {name} of {key.user}: no entry says that it was made")
+            yield Finding(ACCESS, 0, f"key {name} of {key.user}: the log has no entry for its creation")
             continue
         seq, body = made[name]
         owner = log.keys.name(body["subject"])
@@ -78,11 +78,11 @@ def differences(log: Log, keys: Iterable[Key]) -> Iterator[Finding]:
             ("user", owner or key.user, key.user),
         ):
             if sealed != found:
-                yield Finding(ACCESS, seq, f"key {name}: its {what} was {sealed!r}, and now is {found!r}")
+                yield Finding(ACCESS, seq, f"key {name}: its {what} was {sealed!r} and is now {found!r}")
         if name in revoked and not key.revoked_at:
-            yield Finding(ACCESS, revoked[name], f"key {name} was revoked, and opens again")
+            yield Finding(ACCESS, revoked[name], f"key {name} was revoked but is active again")
         elif key.revoked_at and name not in revoked:
-            yield Finding(ACCESS, seq, f"key {name} is revoked, and no entry says so")
+            yield Finding(ACCESS, seq, f"key {name} is revoked, but the log has no entry for it")
     for name, (seq, _) in made.items():
         if name not in stored:
-            yield Finding(ACCESS, seq, f"key {name} was made, and is gone")
+            yield Finding(ACCESS, seq, f"key {name} was created but no longer exists")

@@ -271,7 +271,7 @@ class Assembly:
         if ":" not in name:
             raise ConfigError(
                 f"generator = {name!r}",
-                hint=f"known are: {', '.join(GENERATORS)}, openai:MODEL, anthropic:MODEL, local:FOLDER",
+                hint=f"use {', '.join(GENERATORS)}, openai:MODEL, anthropic:MODEL, local:FOLDER",
             )
         return LanguageModelWriter(language_model_named(name, self.config.writer), self.config.writer)
 
@@ -311,7 +311,7 @@ class Assembly:
         line = settings.model or (self.config.generator if self.composes else "")
         if not line:
             raise ConfigError(
-                "options under [questions] need a language model", hint="set questions.model = openai:MODEL"
+                "the options under [questions] need a language model", hint="set questions.model, for example to openai:MODEL"
             )
         return Questioner(self._beside_the_writer(line, "questions.model"), settings)
 
@@ -463,7 +463,7 @@ class Assembly:
     def must_be_there(self) -> None:
         """Raises UsageError for a home that nothing has made yet."""
         if not self.home.is_dir():
-            raise UsageError(f"no knowledge base at {self.home}", hint="make one with `citewell ingest PATH`")
+            raise UsageError(f"no knowledge base at {self.home}", hint="create one with `citewell ingest PATH`")
 
     def close(self) -> None:
         """Closes the stores that were opened."""
@@ -478,5 +478,5 @@ class Assembly:
 
 def _chosen(key: str, name: str, table: dict[str, Make]) -> Make:
     if name not in table:
-        raise ConfigError(f"{key} = {name!r}", hint=f"known are: {', '.join(table)}")
+        raise ConfigError(f"unknown value {key} = {name!r}", hint=f"use one of {', '.join(table)}")
     return table[name]

@@ -223,7 +223,7 @@ class Auditing:
         query = AuditQuery(document=document_id)
         count = self._asked.counts(query).total
         if not count:
-            raise UsageError(f"no answer cites {document_id!r}", hint="see `citewell documents list`")
+            raise UsageError(f"no recorded answer cites {document_id!r}", hint="`citewell documents list` shows the ids")
         self.note_read({"recall": document_id}, reader, count)
         self._parts.seal_configuration()
         revisiting = self._revisiting()
@@ -254,7 +254,7 @@ class Auditing:
         found, made = replayed(self._parts, record)
         # Asked with the asker's groups, it may have met what this caller, or today nobody, may see.
         if found.differences and not self.seeing.documents(named_by(made)):
-            return msgspec.structs.replace(found, differences=("it came out otherwise",))
+            return msgspec.structs.replace(found, differences=("the result differs; you may not see the details",))
         return found
 
     # --- taking out -------------------------------------------------------------------------------
@@ -299,7 +299,7 @@ class Auditing:
 
         self._caller.must(Role.ADMIN, to="erase a person")
         if bool(user) == bool(session):
-            raise UsageError("name one of user and session", hint="a session is of somebody who gave no name")
+            raise UsageError("name either a user or a session", hint="only the session of an unnamed user can be erased by session")
         parts = self._parts
         parts.seal_configuration()
         stores = (
@@ -318,7 +318,7 @@ class Auditing:
         self._caller.must(Role.ADMIN, to="place a hold")
         stored = document and self._parts.evidence.versions(document)
         if document and not stored and not self.queries.counts(AuditQuery(document=document)).total:
-            raise UsageError(f"no document {document!r}", hint="see `citewell documents list`")
+            raise UsageError(f"no document {document!r}", hint="`citewell documents list` shows the ids")
         return place_hold(
             self._parts.log, name, reason=reason, user=user, document=document, request_id=request_id
         )
@@ -350,7 +350,7 @@ class Auditing:
     def pseudonym(self, name: str) -> str:
         """As whose entries those about the person of that name stand; "" for nobody."""
         if name != self._caller.user:
-            self._caller.must(Role.AUDITOR, to="look for people")
+            self._caller.must(Role.AUDITOR, to="search for people")
         known = self._parts.log.keys.find(name) if name else None
         return known.id if known is not None else ""
 

@@ -115,7 +115,7 @@ def differences(log: Log, evidence: SqliteEvidence) -> tuple[list[Finding], list
         told.setdefault(seq, []).append(text)
     findings = [Finding(CATALOGUE, seq, _joined(texts)) for seq, texts in sorted(told.items())]
     notes = [
-        f"entry {seq} commits to {count} documents that an interrupted ingest, or somebody else, put there"
+        f"entry {seq} records {count} documents that were added outside a completed ingest: an ingest was interrupted, or something else added them"
         for seq, count in sealed.recovered
     ]
     return findings, notes
@@ -125,24 +125,24 @@ def _heads(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int, str]
     held = {entry.document_id: head_of(entry) for entry in evidence.catalogue()}
     for document_id, head in held.items():
         if (document_id, head.version) not in sealed.versions:
-            yield 0, f"{document_id} is in the catalogue, and no ingest entry brought in its version"
+            yield 0, f"{document_id} is in the catalogue, but no ingest entry has its version"
             continue
         expected = sealed.heads[document_id]
         for name in ("version", "withdrawn", "acl", "tags"):
             wanted, found = getattr(expected, name), getattr(head, name)
             if wanted is not None and wanted != found:
-                yield expected.seq, f"{document_id}: {_WORDS[name]} {_shown(wanted)}, now {_shown(found)}"
+                yield expected.seq, f"{document_id}: {_WORDS[name]} {_shown(wanted)} and is now {_shown(found)}"
     brought_in = {document_id for document_id, _ in sealed.versions}
     for document_id, expected in sealed.heads.items():
         if document_id in brought_in and document_id not in held:
-            yield expected.seq, f"{document_id} was brought in, and is not in the catalogue"
+            yield expected.seq, f"{document_id} was ingested but is not in the catalogue"
 
 
 _WORDS = {
     "version": "its current version was",
-    "withdrawn": "whether it is withdrawn was",
+    "withdrawn": "its withdrawn state was",
     "acl": "its access list was",
-    "tags": "its tags were",
+    "tags": "its list of tags was",
 }
 
 
@@ -151,15 +151,15 @@ def _versions(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int, s
         key = (stored.document_id, stored.version)
         seq, digest = sealed.versions.get(key, (0, ""))
         if not seq and not stored.caller_supplied:
-            yield 0, f"{stored.document_id} {stored.version} is stored, and no ingest entry brought it in"
+            yield 0, f"{stored.document_id} {stored.version} is stored, but no ingest entry has it"
         elif stored.fault:
             yield seq, f"{stored.document_id}: {stored.fault}"
         elif digest and stored.hash and stored.hash != digest:
-            yield seq, f"{stored.document_id}: what is stored of it (its title, date, tables) was changed"
+            yield seq, f"{stored.document_id}: its stored metadata (title, date, tables) was changed"
 
 
 def _shown(value: object) -> str:
-    return ", ".join(value) or "nobody's in particular" if isinstance(value, tuple) else str(value)
+    return ", ".join(value) or "empty" if isinstance(value, tuple) else str(value)
 
 
 def _joined(texts: list[str]) -> str:

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 def refuse(paths: Sequence[object], document_id: object) -> None:
     """Raises UsageError for what is no path, and for an id that is no name."""
     if not paths:
-        raise UsageError("nothing to ingest", hint="name a file or a folder")
+        raise UsageError("nothing to ingest", hint="name at least one file or folder")
     for path in paths:
         # An empty one, as of a variable that is not set, would be the whole working folder.
         if not isinstance(path, str | Path) or not str(path):
-            raise UsageError(f"{path!r} is no path", hint="name files and folders, one an argument")
+            raise UsageError(f"{path!r} is not a path", hint="pass each file or folder as its own argument")
     if document_id is not None and not (isinstance(document_id, str) and document_id.strip()):
-        raise UsageError(f"document_id is {document_id!r}", hint="name the document, or leave it out")
+        raise UsageError(f"document_id must not be {document_id!r}", hint="give the document's id, or leave it out")
     if isinstance(document_id, str):
         check_id(document_id)
 

@@ -73,7 +73,7 @@ class KnowledgeBase:
     @property
     def parts(self) -> Assembly:
         """What this home is made of: for evaluation, which changes one part and keeps the others."""
-        self.caller.must(Role.ADMIN, to="take the home apart")
+        self.caller.must(Role.ADMIN, to="use the home's internal parts")
         return self._parts
 
     def ingest(
@@ -209,7 +209,7 @@ class KnowledgeBase:
             return self._parts.evidence.get(version, document_id)
         document = self._parts.evidence.latest(document_id) if seen else None
         if document is None:
-            hint = "`citewell documents list` names them; or check --home"
+            hint = "`citewell documents list` shows the ids; or check --home"
             raise EvidenceError(f"no document {document_id!r}", hint=hint)
         return document
 
@@ -353,7 +353,7 @@ class KnowledgeBase:
 
     def today(self) -> Today:
         """Models, prompts, documents and settings in use: what a calibration card depends on."""
-        self.caller.must(Role.ADMIN, to="see what is in use")
+        self.caller.must(Role.ADMIN, to="see which models are in use")
         self._parts.must_be_there()
         return self._parts.today()
 
@@ -410,7 +410,7 @@ class KnowledgeBase:
             if acl is None or not (held is None or not acl or set(acl) & set(held)):
                 # One answer for what is not there and what those groups may not see.
                 raise UsageError(
-                    "no document of that id may be asked",
-                    hint="check its id (`citewell documents list`) and the groups of who asks",
+                    "there is no document with that id to ask, or the asker may not see it",
+                    hint="check the id (`citewell documents list`) and the asker's groups",
                 )
         return filters

@@ -150,10 +150,10 @@ class LogKeeping:
         index, unseen = self._index_differs(evidence)
         doors = self._keys_differ(log, report, api_keys)
         found = {*report.findings, *findings, *documents, *index, *doors}
-        skipped = [f"tables for questions not looked at: {missed}"] if missed else []
-        skipped += ["the server's keys not looked at: none at hand"] if api_keys is None else []
-        skipped += [f"the catalogue of documents not looked at: {unread}"] if unread else []
-        skipped += [f"index not looked at: {unseen}"] if unseen else []
+        skipped = [f"search tables not checked: {missed}"] if missed else []
+        skipped += ["API keys not checked: none available"] if api_keys is None else []
+        skipped += [f"document catalogue not checked: {unread}"] if unread else []
+        skipped += [f"index not checked: {unseen}"] if unseen else []
         whole = replace(
             report,
             ok=not found,
@@ -169,16 +169,16 @@ class LogKeeping:
 
     def seal_key(self, key: Key, outcome: str) -> None:
         """An entry of a key of the server that is made or revoked."""
-        apikeys.seal_key(self._log(Role.ADMIN, to="make and revoke keys"), key, outcome)
+        apikeys.seal_key(self._log(Role.ADMIN, to="create and revoke keys"), key, outcome)
 
     def _documents_differ(
         self, log: Log, report: CheckReport, evidence: SqliteEvidence
     ) -> tuple[list[Finding], list[str], str]:
         """Findings in the catalogue of documents, notes; and why nothing was looked at, "" where it was."""
         if any(found.kind not in _BESIDE for found in report.findings):
-            return [], [], "the log it is compared with is not sound"
+            return [], [], "the log it would be compared with has findings"
         if ingest_under_way(self._parts.home):
-            return [], [], "an ingest is under way"
+            return [], [], "an ingest is running"
         try:
             return *differences(log, evidence), ""
         except (EvidenceError, ValueError) as error:
@@ -187,12 +187,12 @@ class LogKeeping:
     def _tables_differ(self, log: Log, report: CheckReport) -> tuple[list[Finding], str]:
         """Findings in the tables for questions; and why nothing was looked at, "" where it was."""
         if any(found.kind not in _BESIDE for found in report.findings):
-            return [], "the log they are made of is not sound"
+            return [], "the log they are built from has findings"
         try:
             tables = self._parts.tables(readonly=True)
         except LogError as error:
             there = self._parts.config.audit.database or (self._parts.home / TABLES_FILE).exists()
-            return [], str(error) if there else "there are none"
+            return [], str(error) if there else "there are no tables yet"
         try:
             return differing(log, tables)
         except LogError as error:
@@ -207,11 +207,11 @@ class LogKeeping:
 
         home = self._parts.home
         if not any((home / "index").glob("*")):
-            return [], "there is none"
+            return [], "there is no index yet"
         if not os.access(home / "index", os.W_OK):
-            return [], "it can only be opened where it can be written"
+            return [], "it can only be opened in a writable folder"
         if ingest_under_way(home):
-            return [], "an ingest is under way"
+            return [], "an ingest is running"
         try:
             found = list(index_findings(self._parts.index, evidence, self._parts.config.chunking))
         except (CitewellError, ValueError) as error:
@@ -223,7 +223,7 @@ class LogKeeping:
         kinds of deeds were found and where."""
         if self._caller.unrestricted:
             return report
-        findings = tuple(replace(found, reason="an admin can read more") for found in report.findings)
+        findings = tuple(replace(found, reason="only an admin may see the details") for found in report.findings)
         return replace(report, findings=findings, notes=())
 
     @contextmanager

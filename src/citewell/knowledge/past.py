@@ -14,7 +14,7 @@ from citewell.audit.keys import NEXT, PUBLISHED, SIGNING
 from citewell.core.errors import LogError
 
 _HINT = (
-    "restore the log from its backup; a new one begins in a new home (keep this one: it shows what was there)"
+    "restore the log from its backup, or start a new log in a new home (keep this one as evidence of what was there)"
 )
 
 
@@ -30,7 +30,7 @@ def refuse_new_log(home: Path, log: Path, keys: Path, *, tables: Path) -> None:
     if left:
         gone = "is empty" if there else "is gone"
         raise LogError(
-            f"the audit log {log} {gone}, and this home had one: {', '.join(left)} are left of it", hint=_HINT
+            f"the audit log {log} {gone}, but this home had one: {', '.join(left)} are still there", hint=_HINT
         )
 
 

@@ -106,7 +106,7 @@ class Reviewing:
         """
         self._refuse()
         if not 1 <= limit <= MOST:
-            raise UsageError(f"a page of {limit} items", hint=f"from 1 to {MOST}")
+            raise UsageError(f"a page of {limit} items is not possible", hint=f"choose 1 to {MOST}")
         items, complete = self._items(state, since)
         fitting = [
             item
@@ -117,7 +117,7 @@ class Reviewing:
         ]
         places = {item.request_id: place for place, item in enumerate(fitting)}
         if cursor and cursor not in places:
-            raise UsageError(f"{cursor!r} is no cursor", hint="pass `next` of the page before, as it was")
+            raise UsageError(f"{cursor!r} is not a cursor", hint="pass `next` from the previous page unchanged")
         start = places[cursor] + 1 if cursor else 0
         page = fitting[start : start + limit]
         more = bool(page) and start + limit < len(fitting)
@@ -135,7 +135,7 @@ class Reviewing:
         """The patterns of the queue, largest first; on record as a read."""
         self._refuse()
         if by not in BY:
-            raise UsageError(f"no groups by {by!r}", hint=f"one of {', '.join(BY)}")
+            raise UsageError(f"cannot group by {by!r}", hint=f"one of {', '.join(BY)}")
         items, _ = self._items(state, since)
         self._auditing.note_read({"review": f"groups by {by}", "state": state}, reader, len(items))
         return grouped(items, by)
@@ -175,14 +175,14 @@ class Reviewing:
         reviewer = self._named(reviewer)
         record = self._decidable(request_id, reviewer)
         if abstain and (spans or expected):
-            raise UsageError("a case has an answer or a reason to abstain, not both", hint="leave one out")
+            raise UsageError("a case has either an answer or a reason to abstain", hint="leave one of them out")
         if spans:
             found = tuple(self._located(span, record) for span in spans)
         else:
             found = () if abstain else _cited(record)
         if not (found or abstain or expected):
             raise UsageError(
-                f"{request_id} cites nothing that is verified", hint="say spans, abstain or expected"
+                f"{request_id} has no verified citation to make a case from", hint="give spans, abstain or expected"
             )
         said = self._parts.feedback.of(request_id)
         case = Case(
@@ -201,7 +201,7 @@ class Reviewing:
     def dismiss(self, request_id: str, *, reviewer: str = "", reason: str) -> None:
         """Nothing to learn from it, and why; sealed. Raises UsageError without a reason."""
         if not reason.strip():
-            raise UsageError("a dismissal has a reason", hint="say what is right about the answer")
+            raise UsageError("a dismissal needs a reason", hint="say why nothing needs to change")
         reviewer = self._named(reviewer)
         self._decide(self._decidable(request_id, reviewer), reviewer, DISMISSED, reason=reason)
 
@@ -223,7 +223,7 @@ class Reviewing:
         try:
             text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{path} cannot be read: {error}", hint="name a file of JSON lines") from error
+            raise UsageError(f"{path} cannot be read: {error}", hint="name a file with one JSON object per line") from error
         # Not splitlines: a question may hold what Unicode, not JSON, calls the end of a line.
         lines = text.removesuffix("\n").split("\n") if text else []
         given = [_given(line, number, path) for number, line in enumerate(lines, 1)]
@@ -244,7 +244,7 @@ class Reviewing:
             try:
                 replace_file(path, text.encode())
             except OSError as error:
-                raise UsageError(f"{path} cannot be written: {error}", hint="name another file") from error
+                raise UsageError(f"{path} cannot be written: {error}", hint="choose another file") from error
         return Written(
             path=str(path),
             added=len(fresh),
@@ -326,9 +326,9 @@ class Reviewing:
     def _decidable(self, request_id: str, reviewer: str) -> AuditRecord:
         record = self._record(request_id)
         if not reviewer.strip():
-            raise UsageError("nobody decides", hint="say who reviews: --reviewer")
+            raise UsageError("nobody decides", hint="name the reviewer with --reviewer")
         if why := UNREADABLE.get(record.user_query):
-            raise UsageError(f"no case can be made of {request_id}", hint=why)
+            raise UsageError(f"{request_id} cannot become a case", hint=why)
         return record
 
     def _decide(
@@ -372,7 +372,7 @@ class Reviewing:
         ]
         versions = dict.fromkeys([*cited, *evidence.versions(span.document)[::-1]])
         if not versions or not self._seeing.document(span.document):
-            raise UsageError(f"no document {span.document!r}", hint="`citewell documents list` names them")
+            raise UsageError(f"no document {span.document!r}", hint="`citewell documents list` shows the ids")
         wanted = re.compile(r"\s+".join(map(re.escape, span.quote.split())))
         for version in versions:
             try:
@@ -383,7 +383,7 @@ class Reviewing:
             if found is not None:
                 return CaseSpan(document=span.document, quote=found[0])
         raise UsageError(
-            f"{span.document} does not say {span.quote[:80]!r}",
+            f"{span.document} does not contain the words {span.quote[:80]!r}",
             hint="copy the words from `citewell documents show`",
         )
 
@@ -410,5 +410,5 @@ def _given(line: str, number: int, path: Path) -> tuple[str, Any]:
         return ("", None) if said is None else (str(said["id"]), said)
     except (ValueError, TypeError, KeyError) as error:
         raise UsageError(
-            f"{path}, line {number} is no case", hint="name a file of JSON lines with an id each"
+            f"{path}, line {number} is not a case", hint="name a file with one JSON object per line, each with an id"
         ) from error

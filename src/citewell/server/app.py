@@ -62,7 +62,7 @@ def create_app(
     app = FastAPI(
         title="Citewell",
         version=environment()["citewell"],
-        summary="Answers from your own documents that account for every word.",
+        summary="Answers from your own documents, with a source for every claim.",
         lifespan=running,
         docs_url=None,  # its page would load scripts from somebody else's server
         redoc_url=None,
@@ -128,14 +128,14 @@ def _problem(error: Exception) -> Problem:
     match error:
         case Busy():
             return Problem(
-                503, "the server is busy", hint="try again soon", retryable=True, headers={"Retry-After": "5"}
+                503, "the server is too busy to take this request", hint="try again in a few seconds", retryable=True, headers={"Retry-After": "5"}
             )
         case IssuerError():
-            return Problem(503, "the issuer's keys cannot be had", hint=error.hint, retryable=True)
+            return Problem(503, "the signing keys of the token issuer could not be fetched", hint=error.hint, retryable=True)
         case HTTPException():
             return Problem(error.status_code, str(error.detail), headers=error.headers)
         case RequestValidationError():
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"][1:])
-            return Problem(422, f"{where}: {first['msg']}", hint="see /openapi.json for the parameters")
+            return Problem(422, f"{where}: {first['msg']}", hint="see /openapi.json for this route's parameters")
     return problem_of(error)

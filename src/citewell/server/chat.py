@@ -82,12 +82,12 @@ class ModelList(msgspec.Struct):
 def question_of(asked: ChatRequest) -> str:
     """The last message. Raises Problem when it is no question of a user's."""
     if asked.model not in MODELS:
-        raise Problem(404, f"there is no model {asked.model[:100]!r}", hint=f"one of {', '.join(MODELS)}")
+        raise Problem(404, f"unknown model {asked.model[:100]!r}", hint=f"use one of {', '.join(MODELS)}")
     if (asked.n or 1) != 1:
-        raise Problem(400, "one question has one answer", hint="leave out n; `citewell.runs` compares drafts")
+        raise Problem(400, "each request returns one answer, so n must be 1", hint="leave out n; to compare several drafts, set `citewell.runs`")
     last = asked.messages[-1]
     if last.role != "user":
-        raise Problem(400, f"the last message is the {last.role[:20]}'s", hint="end with the user's question")
+        raise Problem(400, f"the last message has the role {last.role[:20]!r}, not 'user'", hint="put the user's question last")
     return _text(last)
 
 
@@ -257,4 +257,4 @@ def _text(message: Message) -> str:
             return text
         case list(parts) if all(part.get("type") == "text" for part in parts):
             return "\n".join(str(part.get("text", "")) for part in parts)
-    raise Problem(400, "only text can be asked", hint="send the question as text")
+    raise Problem(400, "only text questions are supported", hint="send the question as text")

@@ -78,8 +78,8 @@ class Guards:
         if self.hosts and _name(host) not in self.hosts:
             return Problem(
                 421,
-                f"this server does not go by the name {_name(host)[:100]!r}",
-                hint="add it to server.hosts",
+                f"this server does not accept requests for the host {_name(host)[:100]!r}",
+                hint="if this host name is right, add it to server.hosts",
             )
         if method in SAFE:
             return None
@@ -88,7 +88,7 @@ class Guards:
         # Of this machine's own names the port must fit too: other programs serve pages here.
         ours = origin is None or _place(origin) == host.lower() or _name(_place(origin)) in self.named
         if not ours or (origin is None and site not in {"same-origin", "none"}):
-            return Problem(403, "another site's page may not act here", hint="use this server's own pages")
+            return Problem(403, "this form was sent from another site's page, so nothing was done", hint="open this server's own page and send the form from there")
         return None
 
 
@@ -100,7 +100,7 @@ def _too_large(headers: Headers, limit: int) -> Problem | None:
 def over(limit: int) -> Problem:
     """The problem of a body over ``limit`` bytes."""
     return Problem(
-        413, f"more than {limit} bytes", hint="send less, or raise server.max_body_kb or server.max_upload_mb"
+        413, f"the request is larger than {limit} bytes", hint="send less, or raise server.max_body_kb or server.max_upload_mb"
     )
 
 

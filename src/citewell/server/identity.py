@@ -57,11 +57,11 @@ def require(*roles: Role, scope: Scope | None = None) -> Callable[[Request], Cal
         if roles and not found.caller.has(*roles):
             raise Problem(
                 403,
-                "you may not do this",
-                hint=f"it takes the role {' or '.join(role.value for role in roles)}",
+                "you do not have permission to do this",
+                hint=f"you need the role {' or '.join(role.value for role in roles)}",
             )
         if scope is not None and found.scopes and scope not in found.scopes:
-            raise Problem(403, "this key may not do this", hint=f"it takes the scope {scope.value}")
+            raise Problem(403, "this key does not have permission to do this", hint=f"the key needs the scope {scope.value}")
         return found.caller
 
     return allowed
@@ -119,7 +119,7 @@ def csrf_token(request: HTTPConnection) -> str:
 def check_csrf(request: HTTPConnection, token: str) -> None:
     """Raises Problem for a form that none of our pages made."""
     if not hmac.compare_digest(csrf_token(request).encode(), token.encode()):
-        raise Problem(403, "this form has expired", hint="load the page again")
+        raise Problem(403, "this form has expired", hint="reload the page and send the form again")
 
 
 def _known(request: Request, here: Site) -> Known:
@@ -143,7 +143,7 @@ def _known(request: Request, here: Site) -> Known:
             return Known(caller=key.caller, credential=key.key_id, scopes=scopes)
     if request.method not in SAFE:  # looking in costs nothing, and leads a browser to the door
         _slowly(here.strangers, _address(request))
-    raise _nobody("send an API key or a token as `Authorization: Bearer ...`")
+    raise _nobody("send an API key or access token as `Authorization: Bearer ...`")
 
 
 def _bearer(request: Request, here: Site, credential: str) -> Known:
@@ -186,9 +186,9 @@ def _slowly(buckets: Buckets, who: str) -> None:
     if wait:
         headers = {"Retry-After": str(math.ceil(wait))}
         raise Problem(
-            429, "too many requests", hint=f"wait {math.ceil(wait)} s", retryable=True, headers=headers
+            429, "too many requests", hint=f"try again in {math.ceil(wait)} s", retryable=True, headers=headers
         )
 
 
 def _nobody(hint: str) -> Problem:
-    return Problem(401, "who are you?", hint=hint, headers={"WWW-Authenticate": "Bearer"})
+    return Problem(401, "authentication is required", hint=hint, headers={"WWW-Authenticate": "Bearer"})

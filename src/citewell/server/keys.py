@@ -89,7 +89,7 @@ class ApiKeys:
         """A new key and its text, which nobody can show again. ``seal`` is told of it before it opens
         anything. Raises UsageError without a user, and what ``seal`` raises: then there is no key."""
         if not user.strip():
-            raise UsageError("a key belongs to somebody", hint="name them: --user U")
+            raise UsageError("an API key needs an owner", hint="name the owner with --user U")
         now = self.clock.now()
         key = ApiKey(
             key_id=secrets.token_hex(6),
@@ -161,7 +161,7 @@ class ApiKeys:
         """For good: nothing else writes that column. Raises UsageError for a key that is not there."""
         found = next((key for key in self.all() if key.key_id == key_id), None)
         if found is None:
-            raise UsageError(f"no key {key_id!r}", hint="`citewell keys list` names them")
+            raise UsageError(f"there is no key {key_id!r}", hint="`citewell keys list` shows the keys")
         if found.revoked_at:
             return found
         now = written(self.clock.now())
@@ -221,7 +221,7 @@ class ApiKeys:
                 yield self._connection
             except (sqlite3.Error, OSError) as error:
                 raise CitewellError(
-                    f"keys {self.path}: {error}", hint="check that the home is writable and has space"
+                    f"keys {self.path}: {error}", hint="check that the home is writable and has free space"
                 ) from error
 
     def _open(self) -> sqlite3.Connection:

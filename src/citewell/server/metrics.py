@@ -54,7 +54,7 @@ class Metrics:
 
         self.queue = Gauge(
             "citewell_queue",
-            "Questions accepted and not finished",
+            "Questions accepted and not yet finished",
             registry=self.registry,
             multiprocess_mode="livesum",
         )
@@ -66,14 +66,14 @@ class Metrics:
         )
         self._requests = counter("requests", "Requests, by route and status", "method", "route", "status")
         self._request_s = times("request_seconds", "Time to the first byte, by route", "route")
-        self._stage_s = times("stage_seconds", "Time of a stage of the pass", "stage")
-        self._pass_s = times("pass_seconds", "Time of the whole pass")
+        self._stage_s = times("stage_seconds", "Time of one stage of answering", "stage")
+        self._pass_s = times("pass_seconds", "Time of answering a question in full")
         self._decisions = counter("decisions", "Answers, by decision", "decision")
         self._verdicts = counter("verdicts", "Claims of answers, by verdict", "status")
-        self._broken = counter("broken_citations", "Citations that do not resolve")
-        self._gates = counter("gate_failures", "Questions that nothing relevant was found for")
-        self._verified = counter("verified_claims", "Claims of others' answers, by verdict", "status")
-        self._signals = counter("signals", "What users did with answers, said or noticed", "signal")
+        self._broken = counter("broken_citations", "Citations that do not resolve to their source")
+        self._gates = counter("gate_failures", "Questions for which nothing relevant was found")
+        self._verified = counter("verified_claims", "Claims of external answers, by verdict", "status")
+        self._signals = counter("signals", "User feedback on answers, explicit and implicit", "signal")
         self._failed = counter("failures", "Requests that ended in a server error", "kind")
 
     def requested(self, method: str, route: str, status: int, seconds: float) -> None:

@@ -50,7 +50,7 @@ class Issuer:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if not settings.oidc_audience:
-            raise ConfigError("server.oidc_audience is empty", hint="name whom the issuer's tokens are for")
+            raise ConfigError("server.oidc_audience is empty", hint="set it to the audience that the issuer puts into its tokens")
         self._settings, self._fetch, self._clock = settings, fetch or _get, clock
         for address in filter(None, (settings.oidc_issuer, settings.oidc_jwks)):
             _refuse_plain(address)
@@ -141,8 +141,8 @@ class Issuer:
         address = str(about.get("jwks_uri", ""))
         if about.get("issuer") != issuer or urlsplit(address).netloc != urlsplit(issuer).netloc:
             raise IssuerError(
-                f"{issuer} names keys at {address[:200]!r}",
-                hint="if that is right, set server.oidc_jwks to it",
+                f"{issuer} publishes its keys on another host: {address[:200]!r}",
+                hint="if that host is right, set server.oidc_jwks to this address",
             )
         _refuse_plain(address)
         return address
@@ -151,7 +151,7 @@ class Issuer:
         try:
             found = json.loads(self._fetch(address))
         except (OSError, ValueError, http.client.HTTPException) as error:
-            raise IssuerError(f"the issuer's keys cannot be had ({error})", hint="try again soon") from error
+            raise IssuerError(f"the signing keys of the token issuer could not be fetched ({error})", hint="try again soon") from error
         return found if isinstance(found, dict) else {}
 
 
@@ -179,7 +179,7 @@ def _refuse_plain(address: str) -> None:
     """Keys that came over an open line are whoever's sat on it."""
     parts = urlsplit(address)
     if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
-        raise ConfigError(f"{address} is not https", hint="give the issuer's https address")
+        raise ConfigError(f"{address} is not an https address", hint="use the issuer's https address")
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
@@ -194,5 +194,5 @@ def _get(address: str) -> bytes:
     with opener.open(address, timeout=_TIMEOUT_S) as response:
         body: bytes = response.read(_MAX_BYTES + 1)
     if len(body) > _MAX_BYTES:
-        raise ValueError("the answer is too large")
+        raise ValueError("the issuer's response is too large")
     return body

@@ -38,11 +38,11 @@ class Pictures:
                 self._kept.move_to_end(key)
                 return self._kept[key]
         if document.media_type != PDF or all(page.number != number for page in document.pages):
-            raise Problem(404, "this document has no such page picture", hint="show its text")
+            raise Problem(404, "there is no image of this page", hint="read its text instead")
         path = original(document)
         if path is None:
             raise Problem(
-                404, "the file of this version is not there any more", hint="its text is: show that"
+                404, "the file of this version is no longer there, so the page cannot be drawn", hint="its text was kept; read that instead"
             )
         with self._turns:
             drawn = draw_page(path, number, scale=scale, limits=self._limits)

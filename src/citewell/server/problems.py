@@ -45,12 +45,12 @@ class Problem(Exception):
         self.headers = dict(headers or {})
 
 
-ABSENT = "there is nothing here that you may see"
+ABSENT = "there is nothing here, or you may not see it"
 
 
 def absent() -> Problem:
     """One answer for what is not there and for what the caller may not see."""
-    return Problem(404, ABSENT, hint="check the id")
+    return Problem(404, ABSENT, hint="check the address and the id")
 
 
 # The first that fits; what stands in none is the server's own fault, and its words stay in the server.

@@ -20,11 +20,11 @@ from citewell.server.streams import ALIVE_S, ERROR, PULSE_S, Told, groups_of
 
 LOOK_S = 0.25
 GONE_S = 6 * ALIVE_S
-"""Without a sign of life for so long, the worker that was answering is gone."""
+"""Without a sign of life for so long, the server process that was answering has stopped."""
 GONE = Details(
-    title="the worker that was answering is gone",
+    title="the server process that was answering has stopped",
     status=503,
-    hint="come back once more: what was sealed is told from its record; otherwise ask again",
+    hint="reconnect: if the answer was already recorded, you will get it; if not, ask again",
     retryable=True,
 )
 

@@ -39,13 +39,13 @@ def refuse(home: Path, config: Config) -> None:
     settings = config.server
     if not is_loopback(settings.host) and not settings.oidc_issuer and not ApiKeys(home).any():
         raise ConfigError(
-            f"{settings.host} can be reached by others, and nobody needs a key here",
-            hint="make one with `citewell keys create --user U --role admin`, or serve on 127.0.0.1",
+            f"{settings.host} can be reached from other machines, and no API key exists yet",
+            hint="create one with `citewell keys create --user U --role admin`, or serve on 127.0.0.1",
         )
     if settings.workers > 1 and not config.audit.database:
         raise ConfigError(
-            f"{settings.workers} workers on SQLite: each would wait for the others' writes",
-            hint="set audit.database to a PostgreSQL server, or serve with one worker and more threads",
+            f"{settings.workers} workers cannot share SQLite: each would wait for the others' writes",
+            hint="set audit.database to a PostgreSQL server, or use one worker with more threads",
         )
 
 

@@ -21,7 +21,7 @@ JSON = "application/json"
 REFERENCE = "#/components/schemas/{name}"
 Shape = TypeVar("Shape")
 
-HINT = "see /openapi.json for what goes where"
+HINT = "see /openapi.json for the expected fields"
 
 
 def body_of(shape: type[Shape]) -> Callable[[Request], Any]:
@@ -38,9 +38,9 @@ def decoded(body: bytes, shape: type[Shape]) -> Shape:
     try:
         return msgspec.json.decode(body, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Problem(422, f"the body cannot be read: {error}", hint=HINT) from error
+        raise Problem(422, f"the request body cannot be read: {error}", hint=HINT) from error
     except RecursionError as error:
-        raise Problem(422, "the body is nested too deeply", hint=HINT) from error
+        raise Problem(422, "the request body is nested too deeply", hint=HINT) from error
 
 
 def query_of(shape: type[Shape]) -> Callable[[Request], Shape]:
@@ -51,7 +51,7 @@ def query_of(shape: type[Shape]) -> Callable[[Request], Shape]:
         try:
             return msgspec.convert(dict(request.query_params), shape, strict=False)
         except msgspec.ValidationError as error:
-            raise Problem(422, f"the query cannot be read: {error}", hint=HINT) from error
+            raise Problem(422, f"the query parameters cannot be read: {error}", hint=HINT) from error
 
     return read
 

@@ -95,8 +95,8 @@ class Site:
         if not self.ingesting.acquire(timeout=CHANGE_WAITS_S):
             raise Problem(
                 503,
-                "other files are being read in",
-                hint="try again soon",
+                "another ingest is running",
+                hint="try again when it has finished",
                 retryable=True,
                 headers={"Retry-After": "5"},
             )
@@ -116,7 +116,7 @@ class Site:
             self.kb.warm()
         except Exception as error:  # also said by every request that needs the part
             self.failed = f"{type(error).__name__}: {error}"
-            log.error("a part cannot be made", exc_info=error)
+            log.error("a component could not be loaded", exc_info=error)
         else:
             self.ready.set()
             self.metrics.ready.set(1)

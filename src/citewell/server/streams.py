@@ -113,7 +113,7 @@ class Stream:
             # The answer does not depend on it: who comes back to another worker gets it from the record.
             self.relay = None
             extra = {"request_id": self.request_id, "error": type(error).__name__}
-            log.warning("a stream is heard in this worker alone", extra=extra)
+            log.warning("a stream can only be followed in the worker that answers", extra=extra)
 
     def _wake(self) -> None:
         for loop, woken in self._listening:

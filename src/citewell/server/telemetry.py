@@ -78,7 +78,7 @@ def telemetry(*, documents: bool, writer: str, environ: Mapping[str, str] = os.e
         return Silent()
     if find_spec("opentelemetry.sdk") is None:
         raise MissingExtraError(
-            "OTEL_* is set and OpenTelemetry is not installed", hint="pip install 'citewell[otel]'"
+            "OTEL_* is set, but OpenTelemetry is not installed", hint="pip install 'citewell[otel]'"
         )
     return Spans(documents=documents, writer=writer, traces=traces, metrics=metrics)
 
@@ -117,7 +117,7 @@ class Spans:
         readers = [PeriodicExportingMetricReader(OTLPMetricExporter())] if metrics else []
         self._meters = MeterProvider(resource=resource, metric_readers=readers)
         self._stage_s = self._meters.get_meter("citewell", version).create_histogram(
-            "citewell.stage.duration", unit="s", description="Time of a stage of the pass"
+            "citewell.stage.duration", unit="s", description="Time of one stage of answering"
         )
 
     @contextmanager

@@ -238,7 +238,7 @@ def test_what_a_reader_does_next_is_noticed(browser: Any, kb: KnowledgeBase) -> 
     browser.until(lambda: {one.request_id for one in store.untouched("9")} & {*asked} == {ignored})
     browser.open("/review")
     assert signals() == [{"no_engagement"}, set()]
-    assert "Nobody looked at it" in browser.text("main")
+    assert "Nobody read it" in browser.text("main")
 
 
 def test_words_that_changed_since_are_said_to_have(browser: Any, kb: KnowledgeBase, tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def test_the_log_is_checked_on_its_page(browser: Any) -> None:
     assert "citewell" in browser.text("pre")
     browser.find("main button.main").click()
     browser.until(lambda: browser.all(".notice"))
-    assert "The log holds" in browser.text(".notice")
+    assert "The log is intact" in browser.text(".notice")
 
 
 ATTACK = "<img src=x onerror=hacked=1>"
@@ -356,7 +356,7 @@ def test_a_flagged_answer_becomes_a_canary_case_with_the_right_words(browser: An
     request_id = browser.path.rpartition("/")[2]
     kb.feedback(request_id, "thumbs_down", meta={"reason": "nobody asked"})
     browser.open("/review")
-    assert "Somebody said it is wrong" in browser.text(".groups")
+    assert "Marked as wrong" in browser.text(".groups")
     browser.find(".groups a").click()
     browser.wait(".flagged a").click()
     browser.wait("#accept")
@@ -422,7 +422,7 @@ def test_a_key_opens_the_door_and_its_role_decides_what_is_behind(
         assert "role" in browser.text("main")
         assert browser.text("h1")
     browser.open("/documents/about?id=merger.md")
-    assert "nothing here that you may see" in browser.text("h1")
+    assert "nothing here, or you may not see it" in browser.text("h1")
     browser.find(".self form button").click()
     browser.until(lambda: browser.path.startswith("/login"))
     browser.open("/")

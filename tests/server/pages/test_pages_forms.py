@@ -298,7 +298,7 @@ def verdict(status: Status, proof: Proof | None = None) -> Verdict:
         (Status.VERIFIED, Proof.ENTAILED, Kind.CITED, "Verified by entailment"),
         (Status.VERIFIED, Proof.NUMERIC, Kind.CITED, "Verified by numbers"),
         (Status.VERIFIED, Proof.ENTAILED, Kind.INFERENCE, "Inference"),
-        (Status.VERIFIED, Proof.COMPUTED, Kind.INFERENCE, "Worked out from cited values"),
+        (Status.VERIFIED, Proof.COMPUTED, Kind.INFERENCE, "Calculated from cited values"),
         (Status.UNSUPPORTED, None, Kind.UNSUPPORTED, "No supporting passage found"),
         (Status.UNSUPPORTED, None, Kind.INFERENCE, "No supporting passage found"),
         (Status.CONTRADICTED, None, Kind.CITED, "Contradicted"),
@@ -397,7 +397,7 @@ def test_a_record_shows_the_prompts_that_its_hashes_are_of(client: TestClient, k
         shown = html.unescape(client.get(f"/audit/records/{altered.request_id}", headers=HTML).text)
         assert GATE.text in shown
         assert (RULES.text in shown) == (number == 1)
-        assert ("their text is that of another release" in shown) == (number == 2)
+        assert ("they belong to another release" in shown) == (number == 2)
 
 
 def test_a_curator_reviews_with_the_passages_and_without_links_that_lead_nowhere(

@@ -65,12 +65,12 @@ class Listening:
         record = self._record(request_id)
         if claim is not None and not 1 <= claim <= len(record.claims):
             told = f"the answer has claims 1 to {len(record.claims)}" if record.claims else "it has no claims"
-            raise UsageError(f"no claim {claim} in {request_id}", hint=told)
+            raise UsageError(f"there is no claim {claim} in {request_id}", hint=told)
         before = self.store.of(request_id)
         if same := _said_already(before, known, user, claim, said):
             return same
         if len(before) >= MAX_SAID:
-            raise UsageError(f"{request_id} has {MAX_SAID} signals", hint="review it: `citewell review list`")
+            raise UsageError(f"{request_id} already has {MAX_SAID} feedback signals, the most it can have", hint="review the answer: `citewell review list`")
         feedback = Feedback(
             feedback_id="fb_" + secrets.token_hex(12),
             request_id=request_id,
@@ -115,7 +115,7 @@ class Listening:
     def _record(self, request_id: str) -> AuditRecord:
         record = self.log.record(request_id)
         if why := UNREADABLE.get(record.user_query):
-            raise UsageError(f"nothing can be said of {request_id}", hint=why)
+            raise UsageError(f"{request_id} cannot take feedback", hint=why)
         return record
 
 
@@ -132,16 +132,16 @@ def signal_named(name: str) -> Signal:
 def refuse_meta(meta: Mapping[str, str]) -> dict[str, str]:
     """The same, once it is known to be small and plain. Raises UsageError."""
     if len(meta) > MAX_META:
-        raise UsageError(f"{len(meta)} members of meta", hint=f"at most {MAX_META}")
+        raise UsageError(f"meta has {len(meta)} members", hint=f"give at most {MAX_META}")
     for name, value in meta.items():
         if not _NAME.fullmatch(name):
-            raise UsageError(f"meta has a name {name!r}", hint="a-z, 0-9 and _, at most 40 characters")
+            raise UsageError(f"meta has the invalid name {name!r}", hint="use a-z, 0-9 and _, at most 40 characters")
         if len(value) > MAX_VALUE:
             raise UsageError(
-                f"meta {name!r} has {len(value)} characters", hint=f"at most {MAX_VALUE} characters"
+                f"meta {name!r} has {len(value)} characters", hint=f"use at most {MAX_VALUE} characters"
             )
         if "\x00" in value:
-            raise UsageError(f"meta {name!r} holds a NUL", hint="send text")
+            raise UsageError(f"meta {name!r} contains a NUL character", hint="send text")
     return dict(meta)
 
 

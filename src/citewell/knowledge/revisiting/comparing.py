@@ -62,14 +62,14 @@ def replay(
         for difference in _differences(part, plain(getattr(record, part)), plain(getattr(other, part)))
     ]
     elsewhere = [
-        f"{name} was {record.environment.get(name, 'not recorded')}, is {value}"
+        f"{name} was {record.environment.get(name, 'not recorded')} and is now {value}"
         for name, value in environment.items()
         if record.environment.get(name) != value
     ]
     if record.config_hash != config.hash:
-        elsewhere.append(f"the configuration was {record.config_hash}, is {config.hash}")
+        elsewhere.append(f"the configuration was {record.config_hash} and is now {config.hash}")
     elsewhere += [
-        f"{maker.name} {maker.hash} is not among today's makers"
+        f"{maker.name} {maker.hash} is no longer in use"
         for maker in record.makers
         if maker not in other.makers
     ]
@@ -88,9 +88,9 @@ def _not_held(record: AuditRecord) -> list[str]:
     """Searches that the record does not hold, so that nobody can repeat them."""
     reasons = []
     if HYPOTHESISED in record.latency_ms and f"{HYPOTHESISED}: {WITHOUT}" not in record.notes:
-        reasons.append("it was searched with words of a language model, which no record holds")
+        reasons.append("the search used words from a language model, which records do not keep")
     if MORE in record.latency_ms and SEARCHED_ALSO not in record.parameters:
-        reasons.append("it was searched for missing aspects, which this record does not hold")
+        reasons.append("the search for missing parts of the question was not kept in this record")
     return reasons
 
 
@@ -102,4 +102,4 @@ def _differences(where: str, then: Any, now: Any) -> list[str]:
         told = [f"{where}: {len(then)} then, {len(now)} now"] if len(then) != len(now) else []
         pairs = enumerate(zip(then, now, strict=False), 1)
         return told + [d for place, pair in pairs for d in _differences(f"{where} {place}", *pair)]
-    return [] if then == now and type(then) is type(now) else [f"{where} was {then!r}, is {now!r}"]
+    return [] if then == now and type(then) is type(now) else [f"{where} was {then!r} and is now {now!r}"]

@@ -155,7 +155,7 @@ class Revisiting:
         )
         listed = self._listed.get(citation.document_id)
         if without and citation.document_id == without:
-            return msgspec.structs.replace(told, reason="the document is not to be leaned on any more")
+            return msgspec.structs.replace(told, reason="the document may no longer be relied on")
         if listed is not None and listed.state == "withdrawn":
             return msgspec.structs.replace(told, reason=f"withdrawn: {listed.reason}".rstrip(": "))
         document = self._document(citation)
@@ -190,7 +190,7 @@ class Revisiting:
         else:
             line, at = _likest(text, old or quote)
         if not line:
-            return msgspec.structs.replace(told, reason="no line of it is left")
+            return msgspec.structs.replace(told, reason="the newest version has nothing similar")
         return msgspec.structs.replace(
             told, resolution=Resolution.CHANGED, start=at, end=at + len(line), text=line
         )

@@ -38,8 +38,8 @@ def replayed(parts: Assembly, record: AuditRecord) -> tuple[Replay, AuditRecord]
     kept, or nobody can read the question: it cannot be put again."""
     if why := UNREADABLE.get(record.user_query):
         raise UsageError(
-            f"nobody can read {record.request_id}: {why}",
-            hint="`citewell audit prove` still shows its place; `audit recheck` still resolves its citations",
+            f"{record.request_id} can no longer be read: {why}",
+            hint="`citewell audit prove` still proves its place in the log, and `citewell audit recheck` still resolves its citations",
         )
     whole = _writes_again(parts, record)
     made = _whole_again(parts, record) if whole else _retrieved_again(parts, record)

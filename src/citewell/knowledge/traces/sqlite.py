@@ -113,8 +113,8 @@ class SqliteTraces:
             emptied = empty_wal(self._connection)
         if not emptied:
             raise CitewellError(
-                f"traces {self.path}: another process still reads what was deleted",
-                hint="end it and run the command again",
+                f"traces {self.path}: another process is still reading what was deleted",
+                hint="stop that process and run the command again",
             )
         return forgotten
 
@@ -128,8 +128,8 @@ class SqliteTraces:
         if version > len(MIGRATIONS):
             self._connection.execute("ROLLBACK")
             raise CitewellError(
-                f"{self.path} has schema {version}, this Citewell knows {len(MIGRATIONS)}",
-                hint="install the Citewell that wrote it, or a newer one",
+                f"{self.path} has schema {version}, but this Citewell only knows schemas up to {len(MIGRATIONS)}",
+                hint="install the version of Citewell that wrote it, or a newer one",
             )
         for step in MIGRATIONS[version:]:
             step(self._connection)
@@ -143,5 +143,5 @@ class SqliteTraces:
                 yield
             except sqlite3.Error as error:
                 raise CitewellError(
-                    f"traces {self.path}: {error}", hint="check that the home is writable and has space"
+                    f"traces {self.path}: {error}", hint="check that the home is writable and has free space"
                 ) from error

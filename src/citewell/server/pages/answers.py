@@ -258,7 +258,7 @@ def _facts(claim: Claim) -> Iterable[tuple[str, str]]:
         yield "Its reasoning", claim.reasoning
     yield from _verdict_facts(verdict)
     if claim.answers is not None:
-        yield "Answers the question", f"{claim.answers:.2f}"
+        yield "Relevance to the question", f"{claim.answers:.2f}"
     for place, citation in enumerate(claim.citations, 1):
         if citation.verdict is not None:
             words = state_of_verdict(citation.verdict).words
@@ -275,7 +275,7 @@ def _verdict_facts(verdict: Verdict) -> Iterable[tuple[str, str]]:
     if verdict.proof is not None:
         yield "Proof", PROOFS[verdict.proof]
     for name, value in (
-        ("Support (0.5 is the border)", verdict.support),
+        ("Support (threshold 0.5)", verdict.support),
         ("Entailment", verdict.entailment),
         ("Contradiction", verdict.contradiction),
     ):

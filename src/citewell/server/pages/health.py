@@ -28,9 +28,9 @@ TRENDS = (
         ("entailment_failures", "contradictions", "broken_citations", "unchecked", "hallucination_gap"),
         "",
     ),
-    ("Signals of users", ("negative_signals", "thumbs_up"), ""),
+    ("User feedback", ("negative_signals", "thumbs_up"), ""),
     ("Canary questions", ("canary_hit", "canary_precision"), ""),
-    ("Time to an answer", ("latency_ms",), "s"),
+    ("Time to answer", ("latency_ms",), "s"),
 )
 """What is drawn together; a measure that nobody took is said to be none."""
 SCALES = {"latency_ms": 0.001}

@@ -35,7 +35,7 @@ class Here:
         """Raises the Problem of somebody who holds none of ``roles``."""
         if not self.caller.has(*roles):
             names = " or ".join(role.value for role in roles)
-            raise Problem(403, "this page is not for your role", hint=f"it takes the role {names}")
+            raise Problem(403, "your role may not open this page", hint=f"you need the role {names}")
 
 
 _let_in = require(scope=Scope.PAGES)

@@ -189,7 +189,7 @@ def _offered(reading: Here, record: AuditRecord) -> tuple[list[Offered], str]:
     except CitewellError as error:
         return [], f"{words_of(error)[0]}."
     offered = [found for passage in passages if (found := _passage(reading, passage)) is not None]
-    return offered, "" if offered else "The index version that it was answered on is no longer kept."
+    return offered, "" if offered else "The index version behind this answer is no longer kept."
 
 
 def _passage(reading: Here, passage: Passage) -> Offered | None:

@@ -35,7 +35,7 @@ STATES: Mapping[str, State] = {
         State(
             name="verbatim",
             words="Verified verbatim",
-            meaning="The words stand in the source, character by character.",
+            meaning="The source contains these words, character by character.",
         ),
         State(
             name="entailed",
@@ -45,43 +45,43 @@ STATES: Mapping[str, State] = {
         State(
             name="numeric",
             words="Verified by numbers",
-            meaning="Each number, unit and date of it stands in the cited row or sentence.",
+            meaning="The cited row or sentence contains each of its numbers, units and dates.",
         ),
         State(
             name="computed",
-            words="Worked out from cited values",
-            meaning="A result by arithmetic: each number in it is cited, and the checker calculated again.",
+            words="Calculated from cited values",
+            meaning="An arithmetic result: every input is cited, and the checker repeated the calculation.",
         ),
-        State(name="human", words="Verified by a person", meaning="Somebody looked and confirmed it."),
+        State(name="human", words="Verified by a person", meaning="A person looked at the source and confirmed it."),
         State(
             name="inference",
             words="Inference",
-            meaning="A conclusion drawn from the sources; no passage says it in these words.",
+            meaning="A conclusion drawn from the sources; no passage states it directly.",
         ),
         State(
             name="unsupported",
             words="No supporting passage found",
-            meaning="Nothing that was retrieved says this. It may be true; it is not shown to be.",
+            meaning="None of the passages found says this. It may be true, but nothing here supports it.",
         ),
         State(
             name="contradicted",
             words="Contradicted",
-            meaning="A source says otherwise. It is not part of the answer.",
+            meaning="A source says the opposite, so it is not part of the answer.",
         ),
         State(
             name="broken",
             words="Broken citation",
-            meaning="What it quotes does not stand in the source it names.",
+            meaning="The cited source does not contain the quoted words.",
         ),
         State(
-            name="withdrawn", words="Withdrawn", meaning="Shown while the answer was made, then taken back."
+            name="withdrawn", words="Withdrawn", meaning="Shown while the answer was being written, then removed."
         ),
         State(
             name="unchecked",
             words="Unchecked",
-            meaning="It could not be checked; the reason stands beside it. That is not a pass.",
+            meaning="It could not be checked, for the reason given. Treat it as unverified.",
         ),
-        State(name="provisional", words="Being checked", meaning="Written, and not yet verified."),
+        State(name="provisional", words="Being checked", meaning="Written but not yet verified."),
     )
 }
 
@@ -102,7 +102,7 @@ PROOFS = {
     Proof.VERBATIM: "verbatim",
     Proof.ENTAILED: "by entailment",
     Proof.NUMERIC: "by numbers",
-    Proof.COMPUTED: "by arithmetic over cited values, done again",
+    Proof.COMPUTED: "by repeating the arithmetic on cited values",
     Proof.HUMAN: "by a person",
 }
 
@@ -122,18 +122,18 @@ def state_of_verdict(verdict: Verdict) -> State:
 
 
 DECISIONS: Mapping[str, tuple[str, str]] = {
-    Decision.ANSWER.value: ("Answered", "Every claim is verified and the question is covered."),
-    Decision.PARTIAL.value: ("Answered in part", "What is missing or open is named."),
-    Decision.ABSTAIN.value: ("Not answered", "The documents do not carry an answer that could be shown."),
-    "ERROR": ("Failed", "The request ended in an error, which is on record."),
+    Decision.ANSWER.value: ("Answered", "Every claim is verified and the whole question is answered."),
+    Decision.PARTIAL.value: ("Answered in part", "What is missing or unverified is listed below."),
+    Decision.ABSTAIN.value: ("Not answered", "The documents do not support an answer."),
+    "ERROR": ("Failed", "The request ended in an error; the record has the details."),
 }
 """In plain words: what was decided, and what that means."""
 
 RESOLUTIONS: Mapping[str, tuple[str, str]] = {
-    "SAME": ("Unchanged", "The newest version has these words in this place."),
-    "MOVED": ("Moved since", "The newest version has these words in another place."),
-    "CHANGED": ("Changed since", "The newest version says something else here."),
-    "GONE": ("Gone since", "The document was withdrawn or erased, or the passage is in it no more."),
+    "SAME": ("Unchanged", "The newest version has the same words in the same place."),
+    "MOVED": ("Moved since", "The newest version has the same words in another place."),
+    "CHANGED": ("Changed since", "The newest version says something different here."),
+    "GONE": ("Gone since", "The document was withdrawn or erased, or no longer contains the passage."),
 }
 
 
@@ -147,10 +147,10 @@ class Bar(Record, frozen=True, kw_only=True):
 
 
 _COMPONENTS = (
-    ("Retrieval", "retrieval", "How relevant the passages are that were used."),
-    ("Coverage", "coverage", "How much of what was asked the answer covers."),
+    ("Retrieval", "retrieval", "How relevant the passages used are."),
+    ("Coverage", "coverage", "How much of the question the answer covers."),
     ("Entailment", "entailment", "How well the cited passages support the claims."),
-    ("Consistency", "consistency", "How far further drafts of the answer agree with it."),
+    ("Consistency", "consistency", "How well further drafts agree with the answer."),
 )
 
 
@@ -168,19 +168,19 @@ def bars(report: ConfidenceReport) -> tuple[Bar, ...]:
 
 
 CAUSES: Mapping[str, str] = {
-    "thumbs_down": "Somebody said it is wrong",
-    "thumbs_up": "Somebody said it is right",
-    "rephrased_query": "Asked again in other words",
-    "follow_up_correction": "A later turn implies that it was wrong",
-    "no_engagement": "Nobody looked at it",
+    "thumbs_down": "Marked as wrong",
+    "thumbs_up": "Marked as right",
+    "rephrased_query": "Asked again in different words",
+    "follow_up_correction": "A follow-up suggests that it was wrong",
+    "no_engagement": "Nobody read it",
     "citation_opened": "A citation was opened",
-    "copied": "It was copied",
+    "copied": "The answer was copied",
     "relevance_gate_failed": "No relevant passage was found",
     "hallucination_detected": "A claim was not supported",
     "contradiction_detected": "A source contradicts a claim",
     "citation_broken": "A citation was broken",
     "generator_failed": "The writer failed",
-    "answer_judge_failed": "The judge did not pass it",
+    "answer_judge_failed": "The answer did not pass the final check",
 }
 
 

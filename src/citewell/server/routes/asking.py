@@ -42,7 +42,7 @@ Here = Annotated[Site, Depends(site)]
 
 @router.post(
     "/ask",
-    responses=gives(Answer, "The answer, every claim with its verdict; with `stream`, its events"),
+    responses=gives(Answer, "The answer, with a verdict for every claim; with `stream`, its events"),
     openapi_extra=takes(AskRequest),
 )
 async def ask(
@@ -145,8 +145,8 @@ def _bounded(asked: VerifyRequest) -> None:
     if len(asked.sources) > _MAX_SOURCES or len(text or "") > _MAX_ANSWER:
         raise Problem(
             413,
-            "too much to verify at once",
-            hint=f"at most {_MAX_SOURCES} sources and {_MAX_ANSWER} characters",
+            "this is too much to verify at once",
+            hint=f"send at most {_MAX_SOURCES} sources and {_MAX_ANSWER} characters",
         )
 
 
@@ -185,7 +185,7 @@ def _rebuilt(here: Site, caller: Caller, request_id: str) -> list[Event]:
     with looking_up():
         record = kb.audit.record(request_id, reader=caller.user)
     if not record.response_decision:
-        raise Problem(409, "this question ended in an error", hint="ask it again")
+        raise Problem(409, "this question ended in an error", hint="ask the question again")
     return list(told_again(kb.answer_of(record), record.notes))
 
 

@@ -56,7 +56,7 @@ class CountsQuery(AuditQuery, frozen=True, kw_only=True):
     of: str = "decision"
 
 
-@router.get("/counts", responses=gives(Counts, "How many, over time"), openapi_extra=asks(CountsQuery))
+@router.get("/counts", responses=gives(Counts, "Numbers of records over time"), openapi_extra=asks(CountsQuery))
 def counts(
     caller: Auditor, asked: Annotated[CountsQuery, Depends(query_of(CountsQuery))], here: Here
 ) -> Response:
@@ -74,7 +74,7 @@ class ExportQuery(AuditQuery, frozen=True, kw_only=True):
 
 @router.get(
     "/export",
-    responses=gives(None, "Everything that fits, as a file", media="application/octet-stream"),
+    responses=gives(None, "All matching records, as a file", media="application/octet-stream"),
     openapi_extra=asks(ExportQuery),
 )
 def export(
@@ -96,7 +96,7 @@ def export(
     return StreamingResponse(_pieces(file), media_type=MEDIA[ending], headers=headers)
 
 
-@router.get("/records/{request_id}", responses=gives(AuditRecord, "The whole chain of one request"))
+@router.get("/records/{request_id}", responses=gives(AuditRecord, "The full record of one request"))
 def record(request_id: str, caller: Auditor, here: Here) -> Response:
     """From the question to the decision."""
     with looking_up():

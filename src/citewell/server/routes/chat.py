@@ -39,7 +39,7 @@ router = APIRouter(prefix="/v1", tags=["chat"])
 Here = Annotated[Site, Depends(site)]
 
 
-@router.get("/models", responses=gives(ModelList, "The two ways an answer can be written out"))
+@router.get("/models", responses=gives(ModelList, "The two models: two ways to write an answer"))
 def models(_: Annotated[Caller, Depends(require())]) -> Response:
     """Names for the member ``model`` of a chat."""
     listed = [{"id": name, "object": "model", "created": 0, "owned_by": "citewell"} for name in MODELS]
@@ -49,7 +49,7 @@ def models(_: Annotated[Caller, Depends(require())]) -> Response:
 @router.post(
     "/chat/completions",
     responses=gives(
-        ChatCompletion, "An assistant's message, its citations in `annotations` and in `citewell`"
+        ChatCompletion, "The assistant's message, with its citations in `annotations` and `citewell`"
     ),
     openapi_extra=takes(ChatRequest),
 )

@@ -88,7 +88,7 @@ class About(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-@router.get("/show", responses=gives(About, "What is known of a version"), openapi_extra=asks(OneQuery))
+@router.get("/show", responses=gives(About, "The metadata of a version"), openapi_extra=asks(OneQuery))
 def show(caller: Reader, asked: Annotated[OneQuery, Depends(query_of(OneQuery))], here: Here) -> Response:
     """All but its text."""
     found = _version(here.kb_for(caller), asked.id, asked.version)
@@ -138,7 +138,7 @@ _AT_ONCE = 1_000_000
 
 
 @router.get(
-    "/text", responses=gives(Text, "A range of the text as it is cited"), openapi_extra=asks(TextQuery)
+    "/text", responses=gives(Text, "A range of the canonical text"), openapi_extra=asks(TextQuery)
 )
 def text(caller: Reader, asked: Annotated[TextQuery, Depends(query_of(TextQuery))], here: Here) -> Response:
     """A citation's `quote` is exactly this for its `start` and `end`."""
@@ -196,7 +196,7 @@ class PictureQuery(OneQuery, frozen=True, kw_only=True):
 
 @router.get(
     "/page.png",
-    responses=gives(None, "The page as a picture", media="image/png"),
+    responses=gives(None, "The page as an image", media="image/png"),
     openapi_extra=asks(PictureQuery),
 )
 def picture(
@@ -219,7 +219,7 @@ UPLOAD_BODY: dict[str, Any] = {
                     "required": ["file"],
                     "properties": {
                         "file": {"type": "string", "format": "binary"},
-                        "id": {"type": "string", "description": "The document's id; uploads/NAME when empty"},
+                        "id": {"type": "string", "description": "The document's id; uploads/NAME if left out"},
                         "acl": {"type": "array", "items": {"type": "string"}},
                         "tag": {"type": "array", "items": {"type": "string"}},
                     },
@@ -230,13 +230,13 @@ UPLOAD_BODY: dict[str, Any] = {
 }
 
 
-@router.post("", responses=gives(IngestReport, "What became of the file"), openapi_extra=UPLOAD_BODY)
+@router.post("", responses=gives(IngestReport, "The result of the upload"), openapi_extra=UPLOAD_BODY)
 async def put(request: Request, caller: Curator, here: Here) -> Response:
     """Reads one file into the knowledge base. What cannot be read is 422 with the remedy."""
     async with request.form(max_files=1, max_fields=200) as form:
         file = form.get("file")
         if not isinstance(file, UploadFile):
-            raise Problem(422, "there is no file", hint="send it as the form's part `file`")
+            raise Problem(422, "the form contains no file", hint="send the file as the form field `file`")
         options: dict[str, Any] = {
             "document_id": str(form.get("id") or ""),
             "acl": [str(group) for group in form.getlist("acl")],
@@ -273,7 +273,7 @@ class Withdrawn(Record, frozen=True, kw_only=True):
 
 
 @router.post(
-    "/withdraw", responses=gives(Withdrawn, "It is retrieved no more"), openapi_extra=takes(Withdrawal)
+    "/withdraw", responses=gives(Withdrawn, "The document is no longer retrieved"), openapi_extra=takes(Withdrawal)
 )
 def withdraw(
     caller: Curator, asked: Annotated[Withdrawal, Depends(body_of(Withdrawal))], here: Here

@@ -29,9 +29,9 @@ async def readyz(here: Annotated[Site, Depends(site)]) -> dict[str, str]:
     """200 once models and stores are open, 503 before and when they could not be."""
     if here.failed:
         # Its reason is in the server's log: this is open to everybody who can reach the port.
-        raise Problem(503, "a part cannot be made", hint="`citewell doctor` tries every part")
+        raise Problem(503, "a component could not be loaded", hint="run `citewell doctor` to see which one")
     if not here.ready.is_set():
-        raise Problem(503, "the models are being loaded", hint="try again soon", retryable=True)
+        raise Problem(503, "the models are still loading", hint="try again in a few seconds", retryable=True)
     return {"status": "ready"}
 
 
@@ -41,7 +41,7 @@ def watching(request: Request) -> Caller:
     found = require(Role.AUDITOR, scope=Scope.METRICS)(request)
     if not found.unrestricted and Scope.METRICS not in known(request).scopes:
         raise Problem(
-            403, "you may not do this", hint="it takes a key of the scope metrics, or the role admin"
+            403, "you do not have permission to do this", hint="you need a key with the scope metrics, or the role admin"
         )
     return found
 

@@ -15,7 +15,7 @@ const WORDS = {
   numeric: "Verified by numbers",
   human: "Verified by a person",
   inference: "Inference",
-  computed: "Worked out from cited values",
+  computed: "Calculated from cited values",
   unsupported: "No supporting passage found",
   contradicted: "Contradicted",
   broken: "Broken citation",
@@ -150,9 +150,9 @@ async function judge(event) {
       form.reset();
       form.closest("details").open = false;
     }
-    tell("Thank you. It stands beside the answer for review.");
+    tell("Thank you. Your feedback was saved for review.");
   } else {
-    tell("That could not be kept. Try again.");
+    tell("Your feedback could not be saved. Try again.");
   }
 }
 
@@ -199,7 +199,7 @@ class Live {
       const item = this.state(data.number, "withdrawn", data.reason ? `: ${data.reason}` : "");
       if (item) item.classList.add("gone");
     } else if (kind === "decision") {
-      this.doing.textContent = "Sealed in the log. Opening the answer…";
+      this.doing.textContent = "Recorded in the log. Opening the answer…";
     }
   }
 
@@ -260,8 +260,8 @@ async function heard(body, live) {
     } catch (problem) {
       if (problem.title) throw problem;
     }
-    if (!id || tries >= TRIES) throw { title: "The answer was cut off.", hint: "Its record is in the log; ask again to see it here." };
-    live.doing.textContent = "The connection broke. Taking it up again…";
+    if (!id || tries >= TRIES) throw { title: "The connection to the answer was lost.", hint: "Ask again. If the answer was finished, it is in the log." };
+    live.doing.textContent = "The connection was lost. Reconnecting…";
     reply = null;
     await pause(1000 * tries);
   }
@@ -354,7 +354,7 @@ function taking() {
     $("input", row).value = found.name;
     $("textarea", row).value = found.text;
     $("textarea", row).focus();
-    tell("Taken.");
+    tell("Added.");
   });
 }
 
