@@ -51,7 +51,7 @@ def test_what_goes_wrong_repeats_no_secret(url: str) -> None:
 
 def test_a_database_address_that_cannot_be_read_is_not_repeated() -> None:
     pytest.importorskip("psycopg", reason="the extra postgres is not installed")
-    with pytest.raises(ConfigError, match=r"audit\.database is no URL") as refused:
+    with pytest.raises(ConfigError, match=r"audit\.database is not a PostgreSQL URL") as refused:
         PostgresDatabase("postgresql://cw:pa%zzS3CRET@localhost/audit")
     assert "S3CRET" not in str(refused.value)
 

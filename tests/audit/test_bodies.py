@@ -161,7 +161,7 @@ def test_texts_of_one_entry_are_not_taken_for_anothers(tmp_path: Path, make) -> 
             "UPDATE private SET sealed = (SELECT sealed FROM private WHERE seq = 2) WHERE seq = 1"
         )
     connection.close()
-    with pytest.raises(LogIntegrityError, match="not those that were sealed"):
+    with pytest.raises(LogIntegrityError, match="not the ones that were sealed"):
         log.body(log.at(1))
 
 
@@ -188,5 +188,5 @@ def test_texts_of_another_format_are_a_clear_error() -> None:
 
     key, nonce = bytes(32), bytes(12)
     sealed = nonce + AESGCM(key).encrypt(nonce, b"not compressed", b"sha256:00 person")
-    with pytest.raises(LogIntegrityError, match="not those that were sealed"):
+    with pytest.raises(LogIntegrityError, match="not the ones that were sealed"):
         decrypt(sealed, key, "sha256:00", "person")

@@ -91,11 +91,11 @@ def test_a_stranger_is_told_of_content_that_is_gone_without_a_word(
 @pytest.mark.parametrize(
     ("other", "why"),
     [
-        ({"entries": [7]}, "was not there yet"),
-        ({"entries": ["1) OR (1=1"]}, "not all entries"),
+        ({"entries": [7]}, "did not exist yet"),
+        ({"entries": ["1) OR (1=1"]}, "not everything it names"),
         ({"entries": None}, "names no entries"),
         ({"class": "reads"}, "among reads: answer"),
-        ({"records": [[2, 0]]}, "other entries than it names"),
+        ({"records": [[2, 0]]}, "entries that it does not name"),
     ],
     ids=str,
 )

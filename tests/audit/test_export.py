@@ -133,7 +133,7 @@ def take_out_a_leaf(folder: Path) -> None:
         (change_leaf, 5, "edited: entry 1"),
         (change_tile, 5, "checkpoint"),
         (change_checkpoint, 2, "cannot be checked"),
-        (take_out_a_leaf, 2, "not whole"),
+        (take_out_a_leaf, 2, "is incomplete"),
     ],
 )
 def test_a_changed_export_does_not_pass(
@@ -175,7 +175,7 @@ def test_a_stranger_runs_the_checker_as_a_program(tmp_path: Path, log: SqliteLog
             check=False,
         )
         assert (done.returncode, done.stdout) == (0, "whole: 5 entries, 0 findings\n"), done.stderr
-        assert "integrity, not origin" in done.stderr
+        assert "integrity but not origin" in done.stderr
 
 
 def test_nothing_to_check_is_not_a_pass(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_an_export_is_not_written_over_another_history_of_the_same_log(
     rewritten = SqliteLog(tmp_path / "rewritten.sqlite", keys=log.keys)
     for number in range(7):
         rewritten.note(EntryKind.NOTICE, {"said": f"otherwise {number}"})
-    with pytest.raises(UsageError, match="does not go on"):
+    with pytest.raises(UsageError, match="does not continue"):
         export(rewritten, tmp_path / "export")
     assert main([str(tmp_path / "export")]) == 0
 

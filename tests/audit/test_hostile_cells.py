@@ -135,6 +135,6 @@ def test_the_last_configuration_taken_out_is_named_and_no_prompt_is_blamed(sound
     assert put(sound, folder, "entries", "body", 8, None)
     report = check(folder)
     assert [finding for finding in report.findings if finding.kind != "evidence"] == [
-        Finding("withheld", 9, "its content is gone, and configuration never expires")
+        Finding("withheld", 9, "its content is gone, but configuration entries never expire")
     ]
-    assert any("prompt files not looked at" in line for line in report.skipped)
+    assert any("prompt files not checked" in line for line in report.skipped)

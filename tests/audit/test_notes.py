@@ -137,7 +137,7 @@ def test_keys_come_back_from_their_backup_but_not_the_erased(tmp_path: Path) -> 
     keys.back_up(tmp_path / "safe")
     with pytest.raises(UsageError, match="already"):
         keys.back_up(tmp_path / "safe")
-    with pytest.raises(UsageError, match="are there"):
+    with pytest.raises(UsageError, match="are complete"):
         keys.restore(tmp_path / "safe", {alice.id, bob.id}, lambda _: True)
     fresh = FolderKeys(tmp_path / "fresh")
     assert fresh.restore(tmp_path / "safe", {bob.id}, lambda _: True)

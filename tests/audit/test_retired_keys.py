@@ -167,7 +167,7 @@ def test_entries_that_a_retired_key_added_are_not_signed_over_by_the_next_answer
     rotated.log.close()
     rotated.insert(EntryKind.NOTICE, b"{}", at=at)
     rotated.made.rebuild(rotated.stolen)
-    with pytest.raises(LogIntegrityError, match="not signed by the key in force"):
+    with pytest.raises(LogIntegrityError, match="not signed by the current key"):
         SqliteLog(rotated.made.home / FILE).note(EntryKind.NOTICE, {"text": "honest"})
 
 

@@ -42,7 +42,7 @@ def test_a_reason_names_nobody_however_the_name_is_written(log: SqliteLog, reaso
         lambda: place_hold(log, reason, reason="proceedings", request_id=REQUEST),
         lambda: erase(log, "alice@x.org", reason=reason),
     ):
-        with pytest.raises(UsageError, match="name the person"):
+        with pytest.raises(UsageError, match="names the person"):
             said()
     assert holds_in_force(log) == ()
     assert log.size() == 4
@@ -51,7 +51,7 @@ def test_a_reason_names_nobody_however_the_name_is_written(log: SqliteLog, reaso
 @pytest.mark.parametrize("about", [{"user": "alice@x.org"}, {"request_id": REQUEST}])
 def test_the_reason_why_a_hold_ends_names_nobody(log: SqliteLog, about: dict[str, str]) -> None:
     place_hold(log, "case 12", reason="proceedings", **about)
-    with pytest.raises(UsageError, match="name the person"):
+    with pytest.raises(UsageError, match="names the person"):
         lift_hold(log, "case 12", reason="settled with alice @x.org")
     assert holds_in_force(log) != ()
     lift_hold(log, "case 12", reason="settled")
@@ -59,7 +59,7 @@ def test_the_reason_why_a_hold_ends_names_nobody(log: SqliteLog, about: dict[str
 
 
 def test_a_name_without_letters_is_found_as_it_stands(log: SqliteLog) -> None:
-    with pytest.raises(UsageError, match="name the person"):
+    with pytest.raises(UsageError, match="names the person"):
         place_hold(log, "case 12", reason="about \u2605", user="\u2605")
     assert place_hold(log, "case 12", reason="proceedings", user="\u2605").subject
 
@@ -82,7 +82,7 @@ def test_a_name_without_letters_is_found_as_it_stands(log: SqliteLog) -> None:
 def test_a_short_name_is_looked_for_as_a_word(log: SqliteLog, user: str, reason: str, named: bool) -> None:
     log.append(some_record(5, user=user))
     if named:
-        with pytest.raises(UsageError, match="name the person"):
+        with pytest.raises(UsageError, match="names the person"):
             erase(log, user, reason=reason)
     else:
         assert erase(log, user, reason=reason).entries == 1

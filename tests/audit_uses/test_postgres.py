@@ -79,7 +79,7 @@ def test_what_is_open_for_reading_only_is_not_changed(postgres_url: str) -> None
     read = PostgresDatabase(postgres_url, schema=written.schema, readonly=True)
     assert numbers(read) == [1]
     for change in (lambda: add(read), read.overwrite):
-        with pytest.raises(LogError, match="reading only"):
+        with pytest.raises(LogError, match="read-only"):
             change()
     for database in (read, written):
         database.close()
@@ -124,7 +124,7 @@ def test_a_server_that_does_not_sync_is_refused(setting: str) -> None:
         with (
             tempfile.TemporaryDirectory(prefix="citewell-postgres-") as folder,
             private_postgres(Path(folder), (f"{setting}=off",)) as url,
-            pytest.raises(ConfigError, match="not on its disk") as refused,
+            pytest.raises(ConfigError, match="before they are on disk") as refused,
         ):
             PostgresDatabase(url)
     except NoPostgresError as error:
@@ -139,7 +139,7 @@ def test_a_server_that_does_not_sync_any_more_is_refused(postgres_url: str) -> N
         try:
             other.execute(_LOSE_ALL)
             for _ in range(2):
-                with pytest.raises(ConfigError, match="not on its disk"):
+                with pytest.raises(ConfigError, match="before they are on disk"):
                     add(database)
         finally:
             other.execute("ALTER ROLE CURRENT_USER RESET synchronous_commit")

@@ -230,7 +230,7 @@ def test_no_byte_can_be_changed(receipt: bytes, place: int, byte: int) -> None:
 def test_what_is_no_receipt(data: bytes) -> None:
     report = check_receipt(data)
     assert not report.ok
-    assert "no receipt" in report.findings[0]
+    assert "not a receipt" in report.findings[0]
 
 
 def test_a_receipt_made_for_a_log_of_ones_own_is_not_the_issuers(receipt: bytes, tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_an_older_checkpoint_or_one_of_another_log_is_refused(log: SqliteLog, tm
     early = made(tmp_path, 1).checkpoint()
     with pytest.raises(UsageError, match="is entry"):
         issue(log, request(4), checkpoint=early)
-    with pytest.raises(UsageError, match="not of this log"):
+    with pytest.raises(UsageError, match="not belong to this log"):
         issue(log, request(1), checkpoint=made(tmp_path / "b", 3).checkpoint())
 
 

@@ -109,7 +109,7 @@ def test_a_disk_that_is_full_meanwhile_is_no_deed(
 
     monkeypatch.setattr(Postings, "rebuild", full)
     findings, missed = differing(log, postings.database)
-    assert (findings, missed) == ([], "they could not be derived again: disk is full")
+    assert (findings, missed) == ([], "they could not be recomputed: disk is full")
 
 
 def test_tables_of_another_log_are_passed_over(log: SqliteLog, postings: Postings, tmp_path: Path) -> None:

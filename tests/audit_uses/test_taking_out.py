@@ -227,7 +227,7 @@ def test_an_erasure_that_was_cut_short_is_finished_by_the_same_command(
     assert told == ["ordered", "done"]
     for words in (SECRET, "alice"):
         assert home.holds_bytes(words) == []
-    with pytest.raises(UsageError, match="knows nobody"):
+    with pytest.raises(UsageError, match="has nobody"):
         erase(home.log, "alice", reason="case 7", stores=[store])
 
 
@@ -282,10 +282,10 @@ def test_a_session_is_not_the_user_of_the_same_name(home: Home) -> None:
 @pytest.mark.parametrize(
     ("person", "reason", "match"),
     [
-        ("nobody", "", "knows nobody"),
-        ("", "", "knows nobody"),
-        ("alice", "Alice asked", "name the person"),
-        ("alice", "a.l-i ce", "name the person"),
+        ("nobody", "", "has nobody"),
+        ("", "", "has nobody"),
+        ("alice", "Alice asked", "names the person"),
+        ("alice", "a.l-i ce", "names the person"),
     ],
 )
 def test_an_erasure_that_cannot_be(home: Home, person: str, reason: str, match: str) -> None:

@@ -125,7 +125,7 @@ def test_a_newer_version_may_hold_the_right_words(room: Room) -> None:
         ({"spans": [CaseSpan(document="filings/a.pdf", quote="Costs")], "abstain": "no"}, "either an answer or"),
         ({"expected": "7 million", "abstain": "no"}, "either an answer or"),
         ({}, "no verified citation"),
-        ({"reviewer": " "}, "nobody"),
+        ({"reviewer": " "}, "no reviewer"),
     ],
 )
 def test_a_case_that_cannot_be_made(room: Room, said: dict[str, Any], match: str) -> None:

@@ -24,7 +24,7 @@ def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m citewell.audit", description="Check a sealed log.")
     parser.add_argument("path", type=Path, help="an export folder, or an audit.sqlite")
     parser.add_argument("--key", type=Path, help="the issuer's published key")
-    parser.add_argument("--checkpoint", type=Path, action="append", default=[], help="kept by an outsider")
+    parser.add_argument("--checkpoint", type=Path, action="append", default=[], help="a checkpoint kept elsewhere; may be repeated")
     given = parser.parse_args(words)
     beside = given.path / KEYS if given.path.is_dir() else given.path.parent / "keys" / "signing.pub"
     try:
@@ -32,13 +32,13 @@ def main(words: list[str] | None = None) -> int:
         outside = [path.read_text(encoding="utf-8") for path in given.checkpoint]
         report = _check(given.path, key, outside)
     except (OSError, ValueError, KeyError, sqlite3.Error) as error:
-        print(f"cannot be checked: {error}", file=sys.stderr)
+        print(f"the log cannot be checked: {error}", file=sys.stderr)
         return USAGE
     for finding in report.findings:
         print(f"{finding.kind}: entry {finding.seq}: {finding.reason}")
     verdict = "whole" if report.ok else "NOT whole"
     print(f"{verdict}: {report.size} entries, {len(report.findings)} findings")
-    own = () if given.key else ("the key came with the log: this shows integrity, not origin",)
+    own = () if given.key else ("the key came with the log, so this shows integrity but not origin; pass --key with the key published by the issuer",)
     for note in (*report.skipped, *own, *report.notes):
         print(f"note: {note}", file=sys.stderr)
     return 0 if report.ok else FAILED

@@ -39,8 +39,8 @@ ERASED = "[erased]"
 KEY_MISSING = "[key missing]"
 """What it reads as while it is there and its key is not: that may come back from a backup."""
 UNREADABLE: Mapping[str, str] = {
-    ERASED: "whoever asked it was erased",
-    KEY_MISSING: "the key of whoever asked it is missing: `citewell audit key restore`",
+    ERASED: "the person who asked was erased",
+    KEY_MISSING: "the key of the person who asked is missing: `citewell audit key restore`",
 }
 """What stands for a question that nobody can read, and why that is so."""
 
@@ -128,7 +128,7 @@ def _put(value: Any, pointer: str, salt: bytes, text: str) -> None:
 
 def _otherwise() -> LogIntegrityError:
     return LogIntegrityError(
-        "an entry's personal texts are not those that were sealed", hint="run `citewell audit check`"
+        "the personal texts of an entry are not the ones that were sealed", hint="run `citewell audit check`"
     )
 
 

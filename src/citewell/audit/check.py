@@ -53,11 +53,11 @@ def check_log(
     report = checker.check(RowsSource(rows), key=key, outside=outside, visit=contents.visit)
     size = rows.execute("SELECT size FROM head").fetchone()
     if size and size[0] != report.size and all(found.kind == "signature" for found in report.findings):
-        contents.findings.append(Finding("side-table", 0, f"table head has {size[0]!r} entries"))
+        contents.findings.append(Finding("side-table", 0, f"table head says {size[0]!r} entries"))
     gone = [*report.findings, *contents.withheld()]
     findings = [*gone, *contents.findings]
     missing = [
-        f"{what} not looked at: none at hand"
+        f"{what} not checked: none available"
         for what, given in (("personal texts", keys), ("evidence", evidence), ("prompt files", prompts))
         if given is None
     ]
@@ -65,9 +65,9 @@ def check_log(
     if prompts is not None:
         last = contents.configured
         if any(found.seq > last.seq for found in gone):
-            missing.append("prompt files not looked at: the last configuration may not be sound")
+            missing.append("prompt files not checked: the last configuration may be damaged")
         elif last.release and release not in ("", last.release):
-            missing.append(f"prompt files not looked at: those sealed last are of Citewell {last.release}")
+            missing.append(f"prompt files not checked: the ones last sealed belong to Citewell {last.release}")
         else:
             findings += _prompts(last, prompts)
     findings += contents.sources.texts()
@@ -105,7 +105,7 @@ class _Contents:
         # A record's own request leads to it, and no other does.
         listed = [request for _, request in self._requests.of(seq)]
         if kind not in RECORDS and listed:
-            self.findings.append(Finding("side-table", seq, f"table requests has {listed[0]!r} for it"))
+            self.findings.append(Finding("side-table", seq, f"table requests lists it as {listed[0]!r}"))
         if kind not in _READ:
             return
         try:
@@ -119,17 +119,17 @@ class _Contents:
                 self.erased.add(body["subject"])
             else:
                 if listed != [body["request_id"]]:
-                    reason = f"table requests has {listed} for it, and it is {body['request_id']}"
+                    reason = f"table requests lists it as {listed}, but it is {body['request_id']}"
                     self.findings.append(Finding("side-table", seq, reason))
                 self.findings += self.sources.quotes(seq, body)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            self.findings.append(Finding("edited", seq, f"its body is no {kind}: {error!r}"))
+            self.findings.append(Finding("edited", seq, f"its body is not a valid {kind}: {error!r}"))
 
     def withheld(self) -> Iterator[Finding]:
         """Personal texts that are gone, and no entry says why."""
         for seq, subject in self.private.gone:
             if subject not in self.erased:
-                yield Finding("withheld", seq, "its personal texts are gone, and no erasure entry says why")
+                yield Finding("withheld", seq, "its personal texts are gone, but the log has no erasure entry for them")
 
 
 _READ = (*RECORDS, *(EntryKind.CONFIGURATION, EntryKind.INGEST, EntryKind.ERASURE))
@@ -155,7 +155,7 @@ class _Private:
             return
         _, owner, sealed = stored[0]
         if owner != subject:
-            yield Finding("edited", seq, "its personal texts are kept as another person's")
+            yield Finding("edited", seq, "its personal texts are stored under another person")
             return
         key = self._key(subject)
         if key is None:
@@ -164,15 +164,15 @@ class _Private:
         try:
             fill_in(text or "", *decrypt(sealed, key, body_hash, subject))
         except LogIntegrityError:
-            yield Finding("edited", seq, "its personal texts are not those that were sealed")
+            yield Finding("edited", seq, "its personal texts are not the ones that were sealed")
 
     def unopened(self, erased: Collection[str]) -> Iterator[str]:
         """What was not looked at, but for those of people who were erased."""
         people = [subject for subject in self._shut if subject not in erased]
         if people:
             entries = sum(self._shut[subject] for subject in people)
-            reason = self._refused or f"the keys of {len(people)} people are not at hand"
-            yield f"personal texts of {entries} entries not looked at: {reason}"
+            reason = self._refused or f"the keys of {len(people)} people are not available"
+            yield f"personal texts of {entries} entries not checked: {reason}"
 
     def _key(self, subject: str) -> bytes | None:
         if subject not in self._known:
@@ -205,7 +205,7 @@ def _prompts(sealed: _Configured, prompts: Mapping[str, str]) -> Iterator[Findin
     for name, digest in sorted(sealed.prompts.items()):
         if prompts.get(name) != digest:
             found = f"has {prompts[name]}" if name in prompts else "is gone"
-            reason = f"prompt file {name} was sealed as {digest} and now {found}"
+            reason = f"prompt file {name} was sealed as {digest} and is now {found}"
             yield Finding("prompt", sealed.seq, reason)
 
 
@@ -248,7 +248,7 @@ class _Sources:
             if isinstance(text, EvidenceError):
                 yield Finding("evidence", seq, f"{document_id}: {text}")
             elif hash_text(text) != digest:
-                reason = f"{document_id}: the stored text is not the one that was ingested ({digest})"
+                reason = f"{document_id}: the stored text is not the ingested text ({digest})"
                 yield Finding("evidence", seq, reason)
 
     def _text(self, document_id: str, version: str) -> str | EvidenceError:

@@ -87,7 +87,7 @@ class RowsSource:
         return str(row[0]) if row else ""
 
     def left_behind(self, size: int) -> str:
-        said = "table {0} still speaks of entry {1}"
+        said = "table {0} still refers to entry {1}"
         tables = [(name, "seq", said) for name in ("entries", "private", "requests")]
         for name, column, trace in (*tables, ("published", "size", "a checkpoint of {1} entries was {0}")):
             beyond = f"SELECT max({column}) FROM {name} WHERE {column} BETWEEN ? AND ?"
@@ -105,7 +105,7 @@ class ExportSource:
         self._folder = folder
         text = self.newest()
         if not text:
-            raise ValueError(f"{folder} holds no checkpoint")
+            raise ValueError(f"{folder} contains no checkpoint")
         self._size = read_checkpoint(text).size
 
     def entries(self) -> Iterable[Row]:
@@ -115,7 +115,7 @@ class ExportSource:
             # Bytes: a text may hold what Unicode, not JSON, calls the end of a line.
             bodies = (self._folder / bodies_path(number)).read_bytes().removesuffix(b"\n").split(b"\n")
             if not len(leaves) == len(bodies) == width:
-                raise ValueError(f"bundle {number} of the export is not whole")
+                raise ValueError(f"bundle {number} of the export is incomplete")
             for data, line in zip(leaves, bodies, strict=True):
                 try:
                     leaf, body = json.loads(data), json.loads(line)
@@ -138,7 +138,7 @@ class ExportSource:
 
     def left_behind(self, size: int) -> str:
         beyond = sorted(self._folder.glob("bodies/**/*.jsonl"))[-(-size // TILE) :]
-        return f"{beyond[-1].name} is of later entries" if beyond else ""
+        return f"{beyond[-1].name} contains later entries" if beyond else ""
 
 
 def _typed(row: Sequence[Any]) -> Row:
@@ -184,7 +184,7 @@ def check(
     if not any(found.seq for found in findings):
         findings += _cut(source, len(sealed), key, trusted)
     if not outside:
-        skipped.append("no checkpoint from outside: a log rewritten or cut by its own key would not show")
+        skipped.append("no outside checkpoint was given, so a log that was rewritten or cut off with its own key would not be noticed; pass --checkpoint")
     ordered = tuple(sorted(dict.fromkeys(findings), key=lambda found: (found.seq, found.kind)))
     return CheckReport(not ordered, size, ordered, tuple(skipped), tuple(notes))
 
@@ -228,7 +228,7 @@ def _walk(
         backward += row[2] < latest
         latest = max(latest, row[2])
     if backward:
-        notes.append(f"{backward} entries are stamped earlier than one before them; the order is that of seq")
+        notes.append(f"{backward} entries have an earlier time than an entry before them; entries are ordered by seq, not by time")
     findings += expiries.findings()
     return size, whole and size == len(sealed)
 
@@ -279,7 +279,7 @@ def _upper_levels(source: Source, roots: _Roots, findings: list[Finding]) -> Non
         for place in sorted(found.keys() | expected.keys()):
             if found.get(place) != expected.get(place):
                 span = TILE**level
-                reason = f"entries {place * span + 1} to {(place + 1) * span} do not give their tile's root"
+                reason = f"entries {place * span + 1} to {(place + 1) * span} do not match the root of their tile"
                 findings.append(Finding("tree", place * span + 1, reason))
         level += 1
         expected = {place: digest for (at, place), digest in roots.upper.items() if at == level}
@@ -292,18 +292,18 @@ def _own_checkpoint(
     text = source.newest()
     if not text:
         if size or roots.leaves:
-            findings.append(Finding("checkpoint", 0, "the log has entries and no checkpoint"))
+            findings.append(Finding("checkpoint", 0, "the log has entries but no checkpoint"))
         return None
     newest = _readable(text, trusted, findings, "the log's own checkpoint")
     if newest is None:
         return None
     if newest.size != len(roots.leaves):
-        reason = f"the log's own checkpoint is of {newest.size} entries, its tree has {len(roots.leaves)}"
+        reason = f"the log's own checkpoint covers {newest.size} entries, but its tree has {len(roots.leaves)}"
         findings.append(Finding("checkpoint", min(newest.size, len(roots.leaves)) + 1, reason))
         return None
     if newest.root != roots.at(newest.size):
         reason = (
-            "the log's own checkpoint has another root than its leaves give: leaves or checkpoint changed"
+            "the log's own checkpoint does not match the root of its tree: leaves or checkpoint were changed"
         )
         findings.append(Finding("checkpoint", 0, reason))
         return None
@@ -320,23 +320,23 @@ def _against(
 ) -> None:
     """Checkpoints that somebody kept, against the log as it is now."""
     kept_outside = (one for text in outside for one in checkpoints_in(text))
-    readable = [_readable(one, trusted, findings, "the checkpoint from outside") for one in kept_outside]
+    readable = [_readable(one, trusted, findings, "the outside checkpoint") for one in kept_outside]
     size, agreed = len(roots.leaves), 0
     for kept in sorted((one for one in readable if one is not None), key=lambda one: one.size):
         if newest is not None and kept.origin != newest.origin:
-            reason = f"the checkpoint from outside is of log {kept.origin}, this is {newest.origin}"
+            reason = f"the outside checkpoint belongs to log {kept.origin}, but this is {newest.origin}"
             findings.append(Finding("checkpoint", 0, reason))
         elif kept.size > size:
             findings.append(_missing(kept.size, size, newest, source))
         elif roots.at(kept.size) == kept.root:
             agreed = kept.size
         elif agreed:
-            reason = f"the log was put back and went on otherwise: its first {agreed} entries are those that"
+            reason = f"the log was reset to an older state and continued differently: its first {agreed} entries match what"
             findings.append(
-                Finding("rolled-back", agreed + 1, f"{reason} were signed, up to {kept.size} not")
+                Finding("rolled-back", agreed + 1, f"{reason} was signed, entries up to {kept.size} do not")
             )
         else:
-            reason = f"the first {kept.size} entries are not those that were signed: the log was rewritten"
+            reason = f"the first {kept.size} entries are not the ones that were signed: the log was rewritten"
             findings.append(Finding("rewritten", 0, reason))
 
 
@@ -345,28 +345,28 @@ def _cut(source: Source, size: int, key: str, trusted: Trusted) -> Iterator[Find
     pass."""
     trace = source.left_behind(size)
     if trace:
-        yield Finding("truncated", size + 1, f"the log ends at {size}, and {trace}")
+        yield Finding("truncated", size + 1, f"the log ends at entry {size}, but {trace}")
     elif not size and key.strip():
         yield Finding(
-            "truncated", 1, "there is no entry, though a key was published: whole only if none was ever made"
+            "truncated", 1, "the log is empty although a key was published; this is only correct if no entry was ever made"
         )
     for after, told in sorted(trusted.unborne()):
         if after >= size:
-            yield Finding("truncated", size + 1, f"the published keys say {told}, and the log ends at {size}")
+            yield Finding("truncated", size + 1, f"the published keys say {told}, but the log ends at entry {size}")
         else:
-            yield Finding("signature", after + 1, f"the published keys say {told}, and the log does not")
+            yield Finding("signature", after + 1, f"the published keys say {told}, but the log does not")
 
 
 def _missing(wanted: int, size: int, newest: Checkpoint | None, source: Source) -> Finding:
     """Entries at the end that a checkpoint from outside says there were."""
-    said = f"the checkpoint from outside is of {wanted} entries"
+    said = f"the outside checkpoint covers {wanted} entries"
     if wanted - size == 1:
         return Finding("deleted", size + 1, f"the last entry is gone: {said}")
     gone = f"entries {size + 1} to {wanted} are gone: {said}"
     trace = source.left_behind(size)
     if newest is None or trace:
         return Finding("truncated", size + 1, f"{gone}{trace and f'; {trace}'}")
-    return Finding("rolled-back", size + 1, f"{gone}; what is there was signed as it is, at {size}")
+    return Finding("rolled-back", size + 1, f"{gone}; the log as it is was signed at entry {size}")
 
 
 def _readable(text: str, trusted: Trusted, findings: list[Finding], what: str) -> Checkpoint | None:

@@ -32,10 +32,10 @@ def entries_named(body: Any) -> list[int]:
     if not isinstance(named, list) or not isinstance(records, list):
         raise ValueError("it names no entries")
     if not all(type(seq) is int for seq in named):
-        raise ValueError("what it names are not all entries")
+        raise ValueError("not everything it names is an entry")
     known = set(named)
     if not all(isinstance(pair, list) and len(pair) == 2 and pair[0] in known for pair in records):
-        raise ValueError("it keeps profiles of other entries than it names")
+        raise ValueError("it keeps profiles of entries that it does not name")
     return named
 
 
@@ -71,16 +71,16 @@ class Expiries:
         for seq in self._bare:
             kind = self._kinds.get(seq, _MOST)
             if kind not in _MAY_EXPIRE:
-                yield Finding("withheld", seq, f"its content is gone, and {kind} never expires")
+                yield Finding("withheld", seq, f"its content is gone, but {kind} entries never expire")
             elif seq not in self._named:
-                yield Finding("withheld", seq, "its content is gone, and no expiry entry says why")
+                yield Finding("withheld", seq, "its content is gone, but the log has no expiry entry for it")
 
     def _faults(self, seq: int, name: str, named: list[int]) -> Iterator[str]:
         for entry in named:
             kind = self._kinds.get(entry, _MOST)
             if not 0 < entry < seq:
-                yield f"it names entry {entry}, which was not there yet"
+                yield f"it names entry {entry}, which did not exist yet"
             elif kind not in _MAY_EXPIRE:
-                yield f"it names entry {entry}: {kind}, which never expires"
+                yield f"it names entry {entry} of kind {kind}, which never expires"
             elif kind not in CLASSES.get(name, _MAY_EXPIRE):
-                yield f"it names entry {entry} among {name}: {kind}"
+                yield f"it names entry {entry} under {name}, but its kind is {kind}"

@@ -49,9 +49,9 @@ def export(log: Log, folder: Path) -> int:
                 goes_on = goes_on and stored_tree(rows, newest.size).root(held.size) == held.root
             if not goes_on:
                 raise UsageError(
-                    f"{folder} holds {held.size} entries of log {held.origin} that this log does not go on"
-                    " from",
-                    hint="export to another folder, and keep this one: it shows what was there",
+                    f"{folder} contains {held.size} entries of log {held.origin} that this log does not"
+                    " continue",
+                    hint="export to another folder and keep this one as evidence of what was there",
                 )
         with log.database.reading() as rows:
             _tiles(rows, newest.size, folder)
@@ -59,7 +59,7 @@ def export(log: Log, folder: Path) -> int:
         replace_file(folder / KEYS, (log.published() + "\n").encode())
         replace_file(there, text.encode())
     except (OSError, ValueError) as error:
-        raise LogError(f"export to {folder}: {error}", hint="name a folder that can be written") from error
+        raise LogError(f"export to {folder}: {error}", hint="choose a folder that can be written") from error
     return newest.size
 
 

@@ -125,7 +125,7 @@ def parse_cursor(cursor: str) -> tuple[int, int]:
     """Raises UsageError."""
     time, _, seq = cursor.partition(".")
     if not (time.isdigit() and seq.isdigit() and len(cursor) < 40):
-        raise UsageError(f"{cursor!r} is no cursor", hint="pass `next` of the page before, as it was")
+        raise UsageError(f"{cursor!r} is not a cursor", hint="pass `next` from the previous page unchanged")
     return int(time), int(seq)
 
 

@@ -35,20 +35,20 @@ def growth_since(log: Log, kept: str) -> Growth:
         old = read_checkpoint(kept)
     except ValueError as error:
         raise UsageError(
-            f"not a checkpoint: {error}", hint="pass the file that was kept, as it was"
+            f"this is not a checkpoint: {error}", hint="pass the kept file unchanged"
         ) from error
     text = log.checkpoint()
     new = read_checkpoint(text)
     if old.origin != new.origin:
         raise UsageError(
-            f"the checkpoint is of log {old.origin!r}, this is {new.origin!r}", hint="pass one of this log"
+            f"the checkpoint belongs to log {old.origin!r}, but this is {new.origin!r}", hint="pass a checkpoint of this log"
         )
     with log.database.reading() as rows:
         tree = stored_tree(rows, new.size)
         if old.size > new.size or tree.root(old.size) != old.root:
             raise LogIntegrityError(
-                f"the log of {new.size} entries does not go on from the checkpoint of {old.size}",
-                hint="`citewell audit check --checkpoint FILE` says what happened",
+                f"the log with {new.size} entries does not continue the checkpoint of {old.size}",
+                hint="`citewell audit check --checkpoint FILE` shows what happened",
             )
         hashes = tree.consistency(old.size, new.size)
     return Growth(

@@ -59,11 +59,11 @@ def place_hold(
     """Raises UsageError for a name in force already, a person or record the log does not know, or a reason
     that names the person or who asked for the record."""
     if not name or any(hold.hold == name for hold in holds_in_force(log)):
-        told = f"there is a hold {name!r} already" if name else "a hold has a name"
-        raise UsageError(told, hint="name it anew")
+        told = f"there is already a hold {name!r}" if name else "a hold needs a name"
+        raise UsageError(told, hint="choose another name")
     person = log.keys.find(user) if user else None
     if user and person is None:
-        raise UsageError("the log knows nobody of that name", hint="check the spelling of --user")
+        raise UsageError("the log has nobody with that name", hint="check the spelling of --user")
     hold = Hold(
         hold=name,
         subject=person.id if person else "",
@@ -92,7 +92,7 @@ def refuse_name(name: str, *words: str) -> None:
     other letter case, spacing or punctuation."""
     own = session_in(name) or name
     if own and any(_names(own, text) for text in words):
-        raise UsageError("the words name the person and would outlive them", hint="give a case number")
+        raise UsageError("the text names the person, and it would remain after the person is erased", hint="give a case number instead")
 
 
 def _names(name: str, text: str) -> bool:
@@ -123,7 +123,7 @@ def lift_hold(log: Log, name: str, *, reason: str) -> None:
     """Raises UsageError when no such hold is in force, and for a reason that names somebody, as above."""
     hold = next((hold for hold in holds_in_force(log) if hold.hold == name), None)
     if hold is None:
-        raise UsageError(f"no hold {name!r} is in force", hint="`citewell audit hold list` names them")
+        raise UsageError(f"there is no hold {name!r} in force", hint="`citewell audit hold list` shows the holds")
     _refuse_names(log, hold, reason)
     log.note(EntryKind.HOLD, _body(hold, LIFTED, reason))
 

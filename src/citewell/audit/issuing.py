@@ -48,7 +48,7 @@ def issue(
     entry = log.get(request_id)
     if entry.body is None:
         raise UsageError(
-            f"the content of {request_id} has expired", hint="`citewell audit prove` still shows its place"
+            f"the content of {request_id} has expired", hint="`citewell audit prove` still proves its place in the log"
         )
     note = checkpoint or log.checkpoint()
     body: dict[str, Any] = msgspec.json.decode(entry.body)
@@ -75,7 +75,7 @@ def issue(
     report = check_receipt(written(receipt))
     if not report.ok:
         raise LogIntegrityError(
-            f"no receipt of {request_id}: {'; '.join(report.findings)}", hint="run `citewell audit check`"
+            f"a receipt of {request_id} cannot be made: {'; '.join(report.findings)}", hint="run `citewell audit check`"
         )
     return receipt
 
@@ -97,14 +97,14 @@ def _covering(note: str, entry: Entry, tree: Tree, *, given: bool) -> int:
     try:
         found = read_checkpoint(note)
     except ValueError as error:
-        raise UsageError(f"the checkpoint cannot be read: {error}", hint="pass the file as it was") from error
+        raise UsageError(f"the checkpoint cannot be read: {error}", hint="pass the file unchanged") from error
     if found.size < entry.seq:
         raise UsageError(
-            f"the checkpoint is of {found.size} entries, the answer is entry {entry.seq}",
-            hint="give a later one, or none",
+            f"the checkpoint covers {found.size} entries, but the answer is entry {entry.seq}",
+            hint="give a later checkpoint, or none",
         )
     if given and (found.size > tree.size or tree.root(found.size) != found.root):
-        raise UsageError("the checkpoint is not of this log", hint="run `citewell audit check --checkpoint`")
+        raise UsageError("the checkpoint does not belong to this log", hint="run `citewell audit check --checkpoint`")
     return found.size
 
 
@@ -118,7 +118,7 @@ def _issuer(log: Log, note: str) -> str:
         known |= {key.split("+")[1]: key for key in (body["old"], body["new"]) if key}
     signed = [identity.hex() for _, identity, _ in read_checkpoint(note).signatures]
     if not all(identity in known for identity in signed):
-        raise UsageError("the checkpoint is signed by no key of this log", hint="give another, or none")
+        raise UsageError("the checkpoint is not signed by a key of this log", hint="give another checkpoint, or none")
     return "\n".join(known[identity] for identity in signed)
 
 

@@ -33,7 +33,7 @@ SIGNING, NEXT = "signing.key", "signing.next"
 ED25519 = b"\x01"
 """The signature type byte of C2SP signed-note."""
 LOST_KEY = (
-    "restore it from its backup, `citewell audit key restore`, or record that it is lost:"
+    "restore it from its backup, `citewell audit key restore`, or record its loss and create a new one:"
     " `citewell audit key new --lost`"
 )
 """What to do where the key that signs is not there."""
@@ -89,7 +89,7 @@ class FolderKeys:
     def subject(self, name: str) -> Subject:
         """The person ``name``, made (and durable) when unknown. Raises LogError, ValueError for ""."""
         if not name:
-            raise ValueError("a subject has a name")
+            raise ValueError("a person needs a name")
         known = self.find(name)
         if known is not None:
             return known
@@ -131,8 +131,8 @@ class FolderKeys:
             emptied = empty_wal(connection)
         if not emptied:
             raise LogError(
-                f"keys in {self.folder}: another process still reads a key that was destroyed",
-                hint="end it and run the command again",
+                f"keys in {self.folder}: another process is still reading a key that was destroyed",
+                hint="stop that process and run the command again",
             )
         return known.id if known is not None else ""
 
@@ -233,7 +233,7 @@ class FolderKeys:
         Whoever has the copy can sign in the log's name and read what people asked.
         """
         if folder.exists():
-            raise UsageError(f"{folder} is there already", hint="name a folder that is not")
+            raise UsageError(f"{folder} already exists", hint="choose a folder that does not exist yet")
         with _as_log_error(folder):
             make_folder(folder)
             for name in (SIGNING, PUBLISHED):
@@ -282,14 +282,14 @@ class FolderKeys:
             here, fits = self.has(in_force), signer is not None and in_force(signer)
             known = self._people() & named
             if here and named <= known:
-                raise UsageError(f"the keys in {self.folder} are there", hint="nothing needs to be restored")
+                raise UsageError(f"the keys in {self.folder} are complete", hint="nothing needs to be restored")
             missing = [person for person in people if person[0] in named - known]
             if not missing and (here or not fits):
-                missed = "who is missing" if here else "a change of the signing key"
-                without = "" if here else "; without one, `citewell audit key new --lost` makes another key"
+                missed = "a missing person" if here else "a change of the signing key"
+                without = "" if here else "; without one, `citewell audit key new --lost` creates a new key"
                 raise UsageError(
-                    f"the copy in {folder} is another log's, or older than {missed}",
-                    hint=f"name a newer one{without}",
+                    f"the copy in {folder} belongs to another log or is older than {missed}",
+                    hint=f"name a newer copy{without}",
                 )
             self._make_folder()
             if missing or not named:
@@ -360,9 +360,9 @@ class FolderKeys:
         path = self.folder / SUBJECTS
         if self.can_sign() and not path.exists():
             raise LogError(
-                f"the keys of people are not in {self.folder}",
-                hint="restore them from their backup, `citewell audit key restore`; where there is none, an"
-                f" empty file {SUBJECTS} begins anew, and what people said before stays unreadable",
+                f"the file with the keys of people is not in {self.folder}",
+                hint="restore them from their backup, `citewell audit key restore`; without a backup,"
+                f" create an empty file {SUBJECTS} to start again; earlier personal texts stay unreadable",
             )
         connection = open_wal(path, wait_s=self._wait_s)
         connection.execute(
@@ -398,7 +398,7 @@ class Signer:
             raw = base64.b64decode(key, validate=True)
             signer = cls(name, raw[1:])
             if kind != "PRIVATE" or raw[:1] != ED25519 or signer.id.hex() != identity:
-                raise ValueError("its parts do not belong together")
+                raise ValueError("its parts do not match")
         except (OSError, ValueError) as error:
             raise LogError(
                 f"signing key {path}: {error}",
@@ -462,5 +462,5 @@ def _as_log_error(folder: Path) -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL" or getattr(error, "errno", 0) == ENOSPC
-        hint = "free some disk space and ask again" if full else "check that the folder is there and writable"
+        hint = "free some disk space and try again" if full else "check that the folder exists and is writable"
         raise LogError(f"keys in {folder}: {error}", hint=hint) from error

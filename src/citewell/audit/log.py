@@ -168,7 +168,7 @@ class Log:
         entry = self.at(row[0])
         if entry.body is not None and _request_of(entry.body) != request_id:
             raise LogIntegrityError(
-                f"entry {entry.seq} is not of request {request_id}", hint="run `citewell audit check`"
+                f"entry {entry.seq} does not belong to request {request_id}", hint="run `citewell audit check`"
             )
         return entry
 
@@ -187,7 +187,7 @@ class Log:
     def absent(self, request_id: str) -> UsageError:
         """What is said of a request that has no record."""
         return UsageError(
-            f"no record {request_id!r}", hint="`citewell audit query` lists them; or check --home"
+            f"no record {request_id!r}", hint="`citewell audit query` lists the records; or check --home"
         )
 
     def at(self, seq: int) -> Entry:
@@ -195,7 +195,7 @@ class Log:
         with self.database.reading() as rows:
             row = rows.execute(f"SELECT {COLUMNS} FROM entries WHERE seq = ?", (seq,)).fetchone()
         if row is None:
-            raise LogIntegrityError(f"entry {seq} is not there", hint="run `citewell audit check`")
+            raise LogIntegrityError(f"entry {seq} is missing", hint="run `citewell audit check`")
         return _entry(row)
 
     def latest(self, kind: EntryKind) -> Entry | None:
@@ -229,7 +229,7 @@ class Log:
         if entry.body is None:
             raise UsageError(
                 f"the content of entry {entry.seq} has expired",
-                hint="its hash is still in the tree: `citewell audit prove`",
+                hint="its hash is still in the log: `citewell audit prove`",
             )
         if not entry.subject:
             body: dict[str, Any] = msgspec.json.decode(entry.body)
@@ -276,7 +276,7 @@ class Log:
             size, note = head(rows)
             row = rows.execute(f"SELECT {COLUMNS} FROM entries WHERE seq = ?", (seq,)).fetchone()
             if row is None or not 0 < seq <= size:
-                raise UsageError(f"no entry {seq}", hint=f"there are {size}")
+                raise UsageError(f"there is no entry {seq}", hint=f"the log has {size} entries")
             proof = stored_tree(rows, size).inclusion(seq - 1)
         data = leaf(row[0], row[1], row[2], row[3], row[5])
         return Proof(

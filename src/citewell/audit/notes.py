@@ -39,14 +39,14 @@ def read_checkpoint(text: str) -> Checkpoint:
         raise ValueError("it is not a signed note")
     origin, size, root = lines[:3]
     if not origin or not size.isascii() or not size.isdigit() or (size != "0" and size.startswith("0")):
-        raise ValueError("it has no origin or no size")
+        raise ValueError("its origin or size is missing")
     found = []
     for line in signatures.removesuffix("\n").split("\n"):
         dash, _, rest = line.partition(" ")
         name, _, encoded = rest.partition(" ")
         raw = _base64(encoded)
         if dash != "\u2014" or not name or len(raw) < 5:
-            raise ValueError("it has a line that is no signature")
+            raise ValueError("it has a line that is not a signature")
         found.append((name, raw[:4], raw[4:]))
     digest = _base64(root)
     if len(digest) != 32 or (size == "0" and digest != EMPTY):
@@ -73,7 +73,7 @@ def read_key(text: str) -> tuple[str, bytes, bytes]:
     raw = _base64(encoded)
     known = hashlib.sha256(name.encode() + b"\n" + raw).digest()[:4]
     if not name or len(raw) != 33 or raw[:1] != b"\x01" or known.hex() != identity:
-        raise ValueError("it is no Ed25519 verifier key")
+        raise ValueError("it is not an Ed25519 verifier key")
     return name, known, raw[1:]
 
 
@@ -105,7 +105,7 @@ def read_published(line: str) -> tuple[Key, int | None]:
     if not rest:
         return read_key(text), None
     if len(rest) != 2 or rest[0] != "until" or not (rest[1].isascii() and rest[1].isdigit()):
-        raise ValueError("a key is followed by nothing, or by `until` and a number")
+        raise ValueError("a key may only be followed by `until` and a number")
     return read_key(text), int(rest[1])
 
 
@@ -152,10 +152,10 @@ class Trusted:
         if old is not None and self._in_force not in (None, old):
             return f"it hands over from {_named(old)}, which is not the signing key in force"
         if new in self._retired or new in (old, self._in_force):
-            return f"it puts {_named(new)} in force, which was so before"
+            return f"it puts {_named(new)} in force, which was in force before"
         until = None if old is None else self._given.get(old)
         if old is not None and until is not None and until != seq - 1:
-            return f"it hands over from {_named(old)}, which by the published keys was retired at {until}"
+            return f"it hands over from {_named(old)}, which the published keys say was retired at entry {until}"
         return ""
 
     def _change(self, seq: int, old: Key | None, new: Key) -> None:
@@ -176,7 +176,7 @@ class Trusted:
                 yield until, f"that {_named(key)} was retired after entry {until}"
         current = [key for key, until in self._given.items() if until is None and not self._superseded(key)]
         if self._in_force is not None and current and not {*current} & {*self._retired, self._in_force}:
-            yield min(self._changes), f"that another handed over to {_named(current[-1])}"
+            yield min(self._changes), f"that another key handed over to {_named(current[-1])}"
 
     def fault(self, found: Checkpoint) -> str:
         """Why its signature does not count, "" when it does."""
@@ -194,10 +194,10 @@ class Trusted:
             return ""
         for key in signers:
             return (
-                f"it is of {found.size} entries and signed by {_named(key)}, which was retired at"
+                f"it covers {found.size} entries and is signed by {_named(key)}, which was retired at entry"
                 f" {self._until[key]}"
             )
-        return "no key that was given signed it"
+        return "none of the given keys signed it"
 
     def by_retired(self, found: Checkpoint) -> bool:
         """Whether only keys signed it that the given keys tell to be retired."""
@@ -212,7 +212,7 @@ class Trusted:
             known = [key for key in self._until if key[:2] == (name, identity) and name == found.origin]
             sound = [key for key in known if verify(key[2], signature, found.signed)]
             if known and not sound:
-                return [], f"the signature of {_named(known[0])} does not hold"
+                return [], f"the signature of {_named(known[0])} is not valid"
             signers += sound
         return signers, ""
 

@@ -217,7 +217,7 @@ class Queries:
         keys: dict[str, bytes | None] = {}
         for seq in seqs:
             if seq not in stored:
-                raise LogIntegrityError(f"entry {seq} is not there", hint="run `citewell audit check`")
+                raise LogIntegrityError(f"entry {seq} is missing", hint="run `citewell audit check`")
             _, subject, text, body_hash = stored[seq]
             if text is None:
                 yield seq, None

@@ -92,7 +92,7 @@ class Personal:
         if value is None:
             return None
         if type(value) is not int and type(value) is not float:
-            raise TypeError(f"a {type(value).__name__} is no number")
+            raise TypeError(f"a {type(value).__name__} is not a number")
         try:
             return number_alike(value)
         except WrittenOtherwise:
@@ -100,7 +100,7 @@ class Personal:
             return value
 
     def refuse(self, value: object, path: str) -> None:
-        raise TypeError(f"{path}: a {type(value).__name__} cannot stand here")
+        raise TypeError(f"{path}: a {type(value).__name__} is not allowed here")
 
     def is_documents(self, citation: Mapping[str, Any]) -> bool:
         """A quote is the document's, so public, unless its place is unknown: then it is only what a writer

@@ -44,7 +44,7 @@ class PostgresDatabase:
             import psycopg
         except ImportError as error:
             raise MissingExtraError(
-                "PostgreSQL needs psycopg", hint="pip install 'citewell[postgres]'"
+                "PostgreSQL requires the package psycopg", hint="pip install 'citewell[postgres]'"
             ) from error
         self.schema = schema
         self.where = f"PostgreSQL schema {schema}"
@@ -62,7 +62,7 @@ class PostgresDatabase:
         found = self._reader.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (self.schema,))
         if found.fetchone() is None:
             self.close()
-            raise LogError(f"there is no {self.where}", hint="check the URL, or ask something first")
+            raise LogError(f"there is no {self.where}", hint="check the URL, or ask a question first to create it")
 
     @contextmanager
     def reading(self) -> Iterator[Rows]:
@@ -108,7 +108,7 @@ class PostgresDatabase:
     @contextmanager
     def _writing(self) -> Iterator[psycopg.Connection[Row]]:
         if self._writer is None:
-            raise LogError(f"{self.where} is open for reading only", hint="open it for writing")
+            raise LogError(f"{self.where} is open read-only", hint="open it for writing")
         with self._write_lock, self._as_log_error():
             self._writer = self._live(self._writer, self._open_writer)
             yield self._writer
@@ -136,7 +136,7 @@ class PostgresDatabase:
             if synced and synced[0] == "off":
                 connection.close()
                 raise ConfigError(
-                    "this PostgreSQL acknowledges commits that are not on its disk",
+                    "this PostgreSQL server confirms commits before they are on disk, so entries could be lost",
                     hint=f"set {setting} = on",
                 )
         # Whatever the role's default is: a snapshot older than the lock would number entries twice.
@@ -160,8 +160,8 @@ class PostgresDatabase:
         except psycopg.ProgrammingError:
             # What it says repeats the part that cannot be read, which may be the password.
             raise ConfigError(
-                f"audit.database is no URL of PostgreSQL: {named(self._url)}",
-                hint="write postgresql://USER:PASSWORD@HOST/DATABASE, and in a password %25 for %, %40 for @",
+                f"audit.database is not a PostgreSQL URL: {named(self._url)}",
+                hint="write postgresql://USER:PASSWORD@HOST/DATABASE; in the password, write %25 for % and %40 for @",
             ) from None
         connection.execute(f'SET search_path TO "{self.schema}"'.encode())
         connection.execute(f"SET lock_timeout = {self._wait_ms}".encode())
@@ -181,10 +181,10 @@ class PostgresDatabase:
 
 
 _HINTS = {
-    "53100": "free some disk space on the server and ask again",
-    "55P03": "another process holds the log; try again",
-    "28": "check the user and password of the URL",
-    "": "check the URL, and that the server runs and has space",
+    "53100": "free some disk space on the server and try again",
+    "55P03": "another process is using the log; try again",
+    "28": "check the user and password in the URL",
+    "": "check the URL, and that the server is running and has free space",
 }
 """By the beginning of the SQLSTATE."""
 

@@ -24,7 +24,7 @@ _POLICY = (
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
 )
 NOTE = (
-    "This page is for reading. The proof is the receipt's JSON file: anybody can check it offline with"
+    "This page is for reading. The proof is the receipt's JSON file: anyone can check it offline with"
     " `citewell receipt check FILE`."
 )
 

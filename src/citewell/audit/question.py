@@ -95,9 +95,9 @@ def refuse(query: AuditQuery) -> None:
         if value and value not in known:
             raise UsageError(f"unknown {what} {value!r}", hint=f"one of {', '.join(known)}")
     if query.version and not query.document:
-        raise UsageError("a version without its document", hint="name the document too")
+        raise UsageError("a version was given without its document", hint="give the document too")
     if not 1 <= query.limit <= MAX_PAGE:
-        raise UsageError(f"a page of {query.limit} records", hint=f"from 1 to {MAX_PAGE}")
+        raise UsageError(f"a page of {query.limit} records is not possible", hint=f"choose 1 to {MAX_PAGE}")
     for time in (query.since, query.until):
         if time:
             _time(time)
@@ -177,7 +177,7 @@ def moment(text: str, now: datetime) -> str:
         return written(datetime.fromisoformat(text.strip()))
     except (ValueError, OverflowError) as error:
         raise UsageError(
-            f"{text!r} is no time", hint="write 30d, 12h, 2026-11-21 or 2026-11-21T03:00:00Z"
+            f"{text!r} is not a time", hint="write 30d, 12h, 2026-11-21 or 2026-11-21T03:00:00Z"
         ) from error
 
 
@@ -185,4 +185,4 @@ def _time(text: str) -> int:
     try:
         return microseconds(text)
     except ValueError as error:
-        raise UsageError(f"{text!r} is no time", hint="write it as 2026-11-21T03:00:00.000000Z") from error
+        raise UsageError(f"{text!r} is not a time", hint="write it as 2026-11-21T03:00:00.000000Z") from error

@@ -44,13 +44,13 @@ class ReceiptReport(Record, frozen=True, kw_only=True):
 
 NEVER_PROVEN = (
     "that the answer is true: only what was answered, on which spans, and what was checked",
-    "that the documents are what they say: it names their versions by hash, so compare them with your own",
+    "that the documents are genuine: it names their versions by hash, so compare them with your own",
     "that nothing else was asked or answered: that needs the whole log",
 )
 
 RETIRED = (
-    "that it was made before its key was retired: whoever has that key now can make one like it. A checkpoint"
-    " that you kept, or a receipt against a newer checkpoint, settles it"
+    "that it was made before its key was retired: anyone who has that key now can make one like it. A checkpoint"
+    " that you kept, or a receipt against a newer checkpoint, proves it"
 )
 
 
@@ -59,7 +59,7 @@ def check_receipt(data: bytes, *, key: str = "", outside: Sequence[str] = ()) ->
     try:
         receipt = _read(data)
     except ValueError as error:
-        return _report([f"this is no receipt: {error}"], None, "", False)
+        return _report([f"this is not a receipt: {error}"], None, "", False)
     findings = _findings(receipt)
     checkpoint = _checkpoint(receipt, findings)
     if checkpoint is not None:
@@ -86,7 +86,7 @@ def check_receipt(data: bytes, *, key: str = "", outside: Sequence[str] = ()) ->
 def _read(data: bytes) -> Receipt:
     """Raises ValueError saying why it is none."""
     if len(data) > MAX_BYTES:
-        raise ValueError(f"it has {len(data)} bytes")
+        raise ValueError(f"it is too large ({len(data)} bytes)")
     try:
         # json refuses what a lenient reader would hide: a member that is named twice.
         value = json.loads(data, object_pairs_hook=_once, parse_constant=_no_number)
@@ -94,28 +94,28 @@ def _read(data: bytes) -> Receipt:
     except (UnicodeDecodeError, json.JSONDecodeError, msgspec.ValidationError, RecursionError) as error:
         raise ValueError(str(error)) from error
     if written(receipt).rstrip(b"\n") != data.rstrip(b"\n"):
-        raise ValueError("it is not in canonical form (RFC 8785): it was written by something else")
+        raise ValueError("it is not in canonical form (RFC 8785), so Citewell did not write it")
     return receipt
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a member is named twice")
+        raise ValueError("a member appears twice")
     return found
 
 
 def _no_number(text: str) -> Any:
-    raise ValueError(f"{text} is no JSON number")
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def _findings(receipt: Receipt) -> list[str]:
     """All that needs no checkpoint."""
     findings = []
     if receipt.format != FORMAT:
-        return [f"its format is {receipt.format!r}, this Citewell knows {FORMAT}"]
+        return [f"its format is {receipt.format!r}, but this Citewell only knows {FORMAT}"]
     if receipt.about != ABOUT:
-        findings.append("`about` is not the sentence of this format")
+        findings.append("`about` is not the fixed sentence of this format")
     if hash_bytes(canonical_json(receipt.body)) != receipt.entry.body:
         findings.append("the body is not the one that was sealed")
     for pointer, opened in receipt.opened.items():
@@ -130,11 +130,11 @@ def _findings(receipt: Receipt) -> list[str]:
     try:
         answer, annotations = readable(receipt.body, receipt.opened, receipt.configuration)
     except (KeyError, TypeError, AttributeError) as error:
-        return [*findings, f"the body is no record: {error!r}"]
+        return [*findings, f"the body is not a valid record: {error!r}"]
     if canonical_json(answer) != canonical_json(receipt.answer):
-        findings.append("`answer` does not say what the sealed body says")
+        findings.append("`answer` does not match the sealed body")
     if canonical_json(annotations) != canonical_json(receipt.annotations):
-        findings.append("`annotations` are not the citations of the sealed body")
+        findings.append("`annotations` do not match the citations of the sealed body")
     return findings
 
 
@@ -185,13 +185,13 @@ def _checkpoint(receipt: Receipt, findings: list[str]) -> Checkpoint | None:
         findings.append(f"its checkpoint or key cannot be read: {error}")
         return None
     if not _plainly_written(receipt, checkpoint, keys):
-        findings.append("its checkpoint or key is not written as a signed note is")
+        findings.append("its checkpoint or key does not have the form of a signed note")
     fault = Trusted(receipt.key).fault(checkpoint)
     if not fault and not all(
         verify(public, signature, checkpoint.signed)
         for (_, _, signature), (_, _, public) in zip(checkpoint.signatures, keys, strict=False)
     ):
-        fault = "one of its signatures does not hold"
+        fault = "one of its signatures is not valid"
     if fault:
         findings.append(f"its checkpoint: {fault}")
     return checkpoint
@@ -228,10 +228,10 @@ def _inclusion(what: str, entry: Leaf, proof: Sequence[str], checkpoint: Checkpo
     if [base64.b64encode(digest).decode() for digest in path] != list(proof):
         return [f"the proof of {what} is not plain base64"]
     if entry.format != 1:
-        return [f"{what} has leaf format {entry.format}, this Citewell knows 1"]
+        return [f"{what} has leaf format {entry.format}, but this Citewell only knows 1"]
     digest = leaf_hash(leaf(entry.seq, entry.kind, entry.timestamp, entry.subject, entry.body))
     if not verify_inclusion(digest, entry.seq - 1, checkpoint.size, path, checkpoint.root):
-        return [f"{what} is not entry {entry.seq} of the log that the checkpoint is of"]
+        return [f"{what} is not entry {entry.seq} of the log that the checkpoint belongs to"]
     return []
 
 
@@ -242,15 +242,15 @@ def _against(checkpoint: Checkpoint | None, text: str) -> str:
     except ValueError as error:
         return f"the checkpoint you gave cannot be read: {error}"
     if checkpoint is None:
-        return "the checkpoint you gave has nothing to be compared with"
+        return "the checkpoint you gave cannot be compared: the receipt's own checkpoint is unreadable"
     of_one_size = [kept for kept in every if (kept.origin, kept.size) == (checkpoint.origin, checkpoint.size)]
     if not of_one_size:
         return (
-            f"the checkpoint you gave is of {every[-1].size} entries of {every[-1].origin}, the receipt's of"
+            f"the checkpoint you gave covers {every[-1].size} entries of {every[-1].origin}, the receipt's covers"
             f" {checkpoint.size} of {checkpoint.origin}: ask for a receipt made against yours"
         )
     if any(kept.root != checkpoint.root for kept in of_one_size):
-        return "the log you kept a checkpoint of is another one"
+        return "the checkpoint you gave belongs to a different log"
     return ""
 
 
@@ -260,8 +260,8 @@ def _report(
     proves: list[str] = []
     open_ = list(NEVER_PROVEN)
     if receipt is not None and not findings:
-        proves.append("integrity: what stands in this file is what was sealed")
-        proves.append(f"its place: entry {receipt.entry.seq} of a log that was signed with it in")
+        proves.append("integrity: this file contains what was sealed")
+        proves.append(f"its place: entry {receipt.entry.seq} of a signed log")
         if receipt.configuration is not None:
             proves.append("the settings and prompt files that the log says were in force")
         if origin:
@@ -269,14 +269,14 @@ def _report(
     if origin and retired:
         open_.insert(0, RETIRED)
     if not origin:
-        open_.insert(0, "origin: that needs --key with the issuer's key, or a checkpoint, from elsewhere")
+        open_.insert(0, "origin: to prove it, pass --key with the issuer's key, or a checkpoint, that you got elsewhere")
     if receipt is not None:
         shut = may_be_shown(set(_sealed(receipt.body, "")) - set(receipt.opened), with_user=False)
         if shut:
             named = f"{', '.join(shut[:_NAMED])}{' and others' if len(shut) > _NAMED else ''}"
-            open_.append(f"{len(shut)} texts, which stand here as salted hashes only: {named}")
+            open_.append(f"{len(shut)} texts that this file contains only as salted hashes: {named}")
         if receipt.configuration is None:
-            open_.append("the settings and prompt files: no configuration stands in this file")
+            open_.append("the settings and prompt files: this file contains no configuration")
     return ReceiptReport(
         ok=not findings,
         origin=origin,

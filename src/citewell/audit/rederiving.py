@@ -24,7 +24,7 @@ from citewell.core.errors import LogError
 if TYPE_CHECKING:
     from citewell.audit.log import Log
 
-ANEW = "delete the tables for questions, and the next question makes them anew"
+ANEW = "delete the search tables; the next query of the log rebuilds them"
 _BLOCK = 5_000
 """Rows compared at a time."""
 _LAST = 2**63
@@ -43,17 +43,17 @@ def differing(log: Log, tables: Database) -> tuple[list[Finding], str]:
     """Findings; and why nothing was looked at, "" where it was. Raises LogError."""
     with tables.reading() as stored, tempfile.TemporaryDirectory(prefix="citewell-tables-") as folder:
         if "place" not in tables.tables(stored):
-            return [], "there are none"
+            return [], "there are no tables yet"
         version, seq, leaf = stored.execute("SELECT version, seq, leaf FROM place").fetchone() or (0, 0, "")
         of_it = version == VERSION and type(seq) is int
         if not of_it or (seq and not same_log(log, Place(seq=seq, leaf=leaf), log.size())):
-            return [], "they are not of this log as it is, and the next question makes them anew"
+            return [], "they do not belong to the log as it is; the next query of the log rebuilds them"
         anew = Postings(SqliteDatabase(Path(folder) / "tables.sqlite"))
         with closing(anew.database):
             try:
                 anew.rebuild(batches(log, 0, until=seq))
             except LogError as error:  # a full disk here is no deed there
-                return [], f"they could not be derived again: {error}"
+                return [], f"they could not be recomputed: {error}"
             with anew.database.reading() as derived:
                 return list(_findings(log, derived, stored)), ""
 
@@ -71,7 +71,7 @@ def _findings(log: Log, derived: Rows, stored: Rows) -> Iterator[Finding]:
                 at = order.index("t.seq")
                 first = min([first, *(row[at] for row in lacking | others if type(row[at]) is int)])
         if missing or more:
-            reason = f"table {name} lacks {missing} rows that the log gives, and has {more} others"
+            reason = f"table {name} lacks {missing} rows that follow from the log and has {more} that do not"
             yield Finding("side-table", first if first < _LAST else 0, f"{reason}; {ANEW}")
 
 

@@ -68,7 +68,7 @@ def expire(
     ``forget`` raises: then the next call goes on."""
     unknown = sorted(set(days) - set(CLASSES))
     if unknown:
-        raise UsageError(f"no retention class {unknown[0]!r}", hint=f"one of {', '.join(CLASSES)}")
+        raise UsageError(f"unknown retention class {unknown[0]!r}", hint=f"one of {', '.join(CLASSES)}")
     follow(log, postings)
     holds = Holding(log)
     expired: dict[str, int] = {}

@@ -86,13 +86,13 @@ def _taken(database: Database) -> int:
         if "entries" in tables and "schema_steps" not in tables:
             raise LogError(
                 "the audit log was written before its format was fixed",
-                hint="keep the file, and start a new home: `citewell audit check` of that release reads it",
+                hint="keep the file and start a new home; the release that wrote it can still check it with `citewell audit check`",
             )
         taken = _count(rows) if "schema_steps" in tables else 0
     if taken > len(STEPS):
         raise LogError(
-            f"the audit log has schema step {taken}, this Citewell knows {len(STEPS)}",
-            hint="install the Citewell that wrote it, or a newer one",
+            f"the audit log has schema step {taken}, but this Citewell only knows steps up to {len(STEPS)}",
+            hint="install the version of Citewell that wrote it, or a newer one",
         )
     return taken
 

@@ -22,12 +22,12 @@ from citewell.core.errors import LogError
 from citewell.core.wal import empty_wal, open_wal
 
 _HINTS = {
-    "SQLITE_FULL": "free some disk space and ask again",
-    "SQLITE_READONLY": "make the home writable, or name another with --home",
+    "SQLITE_FULL": "free some disk space and try again",
+    "SQLITE_READONLY": "make the home writable, or choose another with --home",
     "SQLITE_CANTOPEN": "check that the home exists and is writable",
-    "SQLITE_BUSY": "another process holds the log; try again",
-    "SQLITE_LOCKED": "another process holds the log; try again",
-    "SQLITE_IOERR": "the disk refused; check it before anything else",
+    "SQLITE_BUSY": "another process is using the log; try again",
+    "SQLITE_LOCKED": "another process is using the log; try again",
+    "SQLITE_IOERR": "the disk reported an error; check the disk first",
     "SQLITE_NOTADB": "the file is not an audit log; restore it from a backup",
     "SQLITE_CORRUPT": "the file is damaged; restore it from a backup and run `citewell audit check`",
 }
@@ -71,7 +71,7 @@ class SqliteDatabase:
     @contextmanager
     def writing(self) -> Iterator[Rows]:
         if self._writer is None:
-            raise LogError(f"audit log {self.path} is open for reading only", hint="open it for writing")
+            raise LogError(f"audit log {self.path} is open read-only", hint="open it for writing")
         with self._write_lock, _as_log_error(self.path):
             self._writer.execute("BEGIN IMMEDIATE")
             try:
@@ -89,13 +89,13 @@ class SqliteDatabase:
     def overwrite(self) -> None:
         """``secure_delete`` has overwritten the rows; the log of recent writes still holds them until now."""
         if self._writer is None:
-            raise LogError(f"audit log {self.path} is open for reading only", hint="open it for writing")
+            raise LogError(f"audit log {self.path} is open read-only", hint="open it for writing")
         with self._write_lock, self._read_lock, _as_log_error(self.path):
             emptied = empty_wal(self._writer)
         if not emptied:
             raise LogError(
-                f"audit log {self.path}: another process still reads what was deleted",
-                hint="end it and run the command again",
+                f"audit log {self.path}: another process is still reading what was deleted",
+                hint="stop that process and run the command again",
             )
 
     def close(self) -> None:
@@ -117,7 +117,7 @@ class SqliteDatabase:
     def _open_readonly(self) -> sqlite3.Connection:
         """A log on a read-only disk cannot make the files WAL wants, so what is there is copied and read."""
         if not self.path.is_file():
-            raise LogError(f"no audit log at {self.path}", hint="check --home, or ask something first")
+            raise LogError(f"no audit log at {self.path}", hint="check --home, or ask a question first")
         beside = [Path(f"{self.path}{suffix}") for suffix in ("", "-wal")]
         source = self.path
         if not os.access(self.path.parent, os.W_OK) or not os.access(self.path, os.W_OK):

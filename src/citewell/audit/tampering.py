@@ -107,14 +107,14 @@ def explain(standing: list[Standing], sealed: list[bytes]) -> list[Finding]:
         if entry.seq in places:
             continue
         if entry.seq in edited:
-            reason = "what is stored does not give its leaf"
+            reason = "its stored content does not match its leaf"
             findings.append(Finding("edited", edited[entry.seq], reason))
         elif entry.content and first[entry.content] != entry.seq:
             findings.append(
-                Finding("duplicated", entry.seq, f"it says what entry {first[entry.content]} says")
+                Finding("duplicated", entry.seq, f"it has the same content as entry {first[entry.content]}")
             )
         else:
-            findings.append(Finding("inserted", entry.seq, "nothing was sealed that it could be"))
+            findings.append(Finding("inserted", entry.seq, "no sealed entry matches it"))
     moved = sorted(_moved(kept, places))
     findings += [Finding("reordered", seq, f"it was sealed as entry {places[seq]}") for seq in moved]
     findings += _deleted({*places.values(), *edited.values()}, len(sealed))
@@ -188,6 +188,6 @@ def _deleted(there: set[int], size: int) -> Iterator[Finding]:
         if not gone and start:
             until = "" if place - start == 1 else f" to {place - 1}"
             at_end = place > size and place - start > 1
-            reason = f"entry {start}{until} is gone, its leaf is in the tree"
+            reason = f"entry {start}{until} is gone, but its leaf is in the tree"
             yield Finding("truncated" if at_end else "deleted", start, reason)
             start = 0

@@ -44,7 +44,7 @@ class FileWitness:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise LogError(str(error), hint="check the witness's path") from error
+            raise LogError(str(error), hint="check the path of the witness") from error
 
     def read(self) -> Iterator[str]:
         """Every checkpoint, oldest first."""
@@ -90,7 +90,7 @@ class GitWitness:
             raise LogError(f"git: {error}", hint="install git") from error
         if done.returncode:
             said = " ".join((done.stderr or done.stdout).split())
-            raise LogError(f"git {words[0]}: {said}", hint=f"make {self.folder} a repository with `git init`")
+            raise LogError(f"git {words[0]}: {said}", hint=f"make {self.folder} a git repository with `git init`")
         return done.stdout
 
 
@@ -104,7 +104,7 @@ class ObjectWitness:
             from botocore.config import Config
         except ImportError as error:
             raise MissingExtraError(
-                "a witness on S3 needs boto3", hint="pip install 'citewell[s3]'"
+                "a witness on S3 requires the package boto3", hint="pip install 'citewell[s3]'"
             ) from error
         once = Config(connect_timeout=TIMEOUT_S, read_timeout=TIMEOUT_S, retries={"max_attempts": 2})
         self._client: Any = boto3.client("s3", endpoint_url=endpoint or None, config=once)
@@ -130,7 +130,7 @@ class ObjectWitness:
             told = str(error) if isinstance(error, ClientError) else type(error).__name__
             raise LogError(
                 f"{named(f's3://{self._bucket}')}: {told}",
-                hint="the bucket must be there, with object lock enabled",
+                hint="create the bucket with object lock enabled",
             ) from error
 
     def read(self) -> Iterator[str]:
@@ -152,7 +152,7 @@ class WebhookWitness:
     def publish(self, checkpoint: str) -> None:
         trouble = post(self.url, checkpoint.encode(), "text/plain; charset=utf-8")
         if trouble:
-            raise LogError(trouble, hint="check its address and its server")
+            raise LogError(trouble, hint="check its address, and that its server is running")
 
     def read(self) -> Iterator[str]:
         yield from ()
@@ -183,5 +183,5 @@ def witness(url: str) -> Witness:
     """Raises ConfigError for a URL that names no witness, MissingExtraError without boto3."""
     parts = urlsplit(url)
     if parts.scheme not in WITNESSES or not (parts.netloc or parts.path):
-        raise ConfigError(f"witness {named(url)!r}", hint=f"write one of {', '.join(WITNESSES)}, and a place")
+        raise ConfigError(f"witness {named(url)!r}", hint=f"write one of {', '.join(WITNESSES)}, and a location")
     return WITNESSES[parts.scheme](parts)

@@ -86,8 +86,8 @@ class Writer:
                 ).fetchall()
         except LogError:
             raise UnsettledError(
-                f"{error}; nobody can tell whether it was written",
-                hint="when the log is reached again, look with `citewell audit query` before asking anew",
+                f"{error}; it is unknown whether the entry was written",
+                hint="when the log can be reached again, check with `citewell audit query` before asking again",
             ) from error
         return [bytes(digest) for (digest,) in found] == hashes
 
@@ -128,13 +128,13 @@ class Writer:
         if known != note:
             if self._in_force(rows)(signer) and not _signed(note, signer):
                 raise LogIntegrityError(
-                    f"the newest entries in {self.database.where} are not signed by the key in force",
+                    f"the newest entries in {self.database.where} are not signed by the current key",
                     hint="run `citewell audit check`",
                 )
             frontier = stored_tree(rows, size).frontier()
             if frontier.root() != read_checkpoint(note).root:
                 raise LogIntegrityError(
-                    f"{self.database.where} is not as it was signed", hint="run `citewell audit check`"
+                    f"{self.database.where} does not match its signed checkpoint", hint="run `citewell audit check`"
                 )
         return frontier.copy()
 
@@ -188,7 +188,7 @@ class Writer:
     def replace_lost_key(self, timestamp: str, reason: str) -> str:
         """A new key, signed by nobody but itself. Raises UsageError while the one in force is there."""
         if self.keys.has(self.in_force()):
-            raise UsageError("the signing key is there", hint="`citewell audit key rotate` replaces it")
+            raise UsageError("there is already a signing key", hint="`citewell audit key rotate` replaces it")
         new = self.keys.begin_anew()
         self.write([_key_entry(timestamp, "", new.public_text(), "", reason)], lost=new)
         self._signer = new
@@ -258,7 +258,7 @@ def stored_tree(rows: Rows, size: int) -> Tree:
             (level, number * 256, number * 256 + width),
         ).fetchall()
         if len(found) != width:
-            raise LogIntegrityError("the log's tree has holes", hint="run `citewell audit check`")
+            raise LogIntegrityError("the log's tree is incomplete", hint="run `citewell audit check`")
         return [bytes(digest) for (digest,) in found]
 
     return Tree(size, tile)

@@ -326,7 +326,7 @@ class Reviewing:
     def _decidable(self, request_id: str, reviewer: str) -> AuditRecord:
         record = self._record(request_id)
         if not reviewer.strip():
-            raise UsageError("nobody decides", hint="name the reviewer with --reviewer")
+            raise UsageError("no reviewer is named", hint="name the reviewer with --reviewer")
         if why := UNREADABLE.get(record.user_query):
             raise UsageError(f"{request_id} cannot become a case", hint=why)
         return record
