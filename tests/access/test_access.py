@@ -305,7 +305,7 @@ def test_a_document_that_may_not_be_asked_reads_as_one_that_is_not_there(world: 
 @pytest.mark.parametrize("since", ["yesterday", "", "2026", "20260101", "2026-13-01", "2026-1-1", 20260101])
 def test_since_is_a_day_and_nothing_else(world: World, since: Any) -> None:
     for way in (world.kb.ask, world.kb.search):
-        with pytest.raises(UsageError, match="write a day as"):
+        with pytest.raises(UsageError, match="write a date such as"):
             way("What is said of glass?", since=since)
 
 

@@ -321,7 +321,7 @@ def test_a_true_claim_under_a_false_quote_is_offered_the_words_that_carry_it(mak
     assert answer.claims[0].verdict.status is Status.VERIFIED
     (record,) = records(log)
     assert any("BROKEN" in note for note in record.notes)
-    assert any("offered words" in note for note in record.notes)
+    assert any("offered the writer words" in note for note in record.notes)
 
 
 def test_words_offered_for_a_claim_do_not_mend_it_by_themselves(make: Made) -> None:
@@ -392,7 +392,7 @@ def test_what_cannot_be_sealed_is_an_error_on_record(make: Made) -> None:
     (record,) = records(log)
     assert record.user_query == QUESTION
     assert record.error
-    assert any("could not be sealed" in note for note in record.notes)
+    assert any("could not be recorded" in note for note in record.notes)
 
 
 class NoTraces:
@@ -409,7 +409,7 @@ def test_a_trace_that_cannot_be_kept_is_an_error_on_record(make: Made) -> None:
         answering.ask(Ask(question=QUESTION))
     (record,) = records(log)
     assert record.failure_reason == "trace_failed"
-    assert any("trace not kept" in note for note in record.notes)
+    assert any("trace could not be kept" in note for note in record.notes)
 
 
 class FullLog:

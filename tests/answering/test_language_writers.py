@@ -184,7 +184,7 @@ def test_a_quote_that_is_not_there_is_broken_by_name_and_never_supports(
     assert server.asked[1].failed == (said.claim,)
     record = answering.log.record(answer.request_id)
     assert record.failure_reason == "citation_broken"
-    assert any("holds more and is kept" in note for note in record.notes)
+    assert any("has more verified claims and is kept" in note for note in record.notes)
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -613,7 +613,7 @@ def test_a_completion_that_fails_leaves_what_was_checked(ready: Ready) -> None:
     )
     answer = answering.ask(Ask(question="When did the bridge open and who built the bridge?"))
     assert (answer.text, answer.decision) == (TRUE.claim, Decision.PARTIAL)
-    assert any("the draft before is kept" in note for note in record_notes(answering, answer.request_id))
+    assert any("the previous draft is kept" in note for note in record_notes(answering, answer.request_id))
 
 
 def test_a_further_run_that_fails_costs_no_answer(ready: Ready) -> None:
@@ -735,7 +735,7 @@ def test_runs_are_compared_and_only_near_a_border_when_asked_so(ready: Ready) ->
     answering, _, _ = ready(script, config=config)
     measured = answering.ask(Ask(question=QUESTION, runs=3)).confidence.consistency_score
     assert measured.value is None
-    assert "far from every border" in measured.note
+    assert "clearly above or below" in measured.note
 
 
 REWORDED = Said(1, "The bridge opened in 1932", "The opening of the bridge took place in 1932.")

@@ -232,7 +232,7 @@ def test_a_claim_cited_to_the_wrong_source_is_mended_with_a_note_or_reported() -
     mended = checked([claim])
     assert mended.claims[0].verdict.status is Status.VERIFIED
     assert mended.claims[0].citations[0].mode == "post-hoc"
-    assert any("cited nike, supported by adidas" in note for note in mended.notes)
+    assert any("cited nike, but adidas supports it" in note for note in mended.notes)
     reported = checked([claim], mend=False)
     assert (reported.claims[0].verdict.status, reported.claims[0].verdict.failure) == (
         Status.UNSUPPORTED,

@@ -62,17 +62,17 @@ def test_right_arithmetic_over_the_right_cells_is_verified(balance) -> None:
         (
             "working capital ratio, FY2022: 980 ÷ 700 = 1.40",
             REASONING,
-            "no cited cell holds 980",
+            "no cited cell contains 980",
         ),  # another year's column
         (
             "working capital ratio, FY2022: 222 ÷ 700 = 0.32",
             REASONING,
-            "no cited cell holds 222",
+            "no cited cell contains 222",
         ),  # another row
         (
             "working capital ratio, FY2022: 1,100 ÷ 700 = 1.57",
             REASONING,
-            "no cited cell holds 1,100",
+            "no cited cell contains 1,100",
         ),  # in no cell
     ],
 )

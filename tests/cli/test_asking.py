@@ -114,7 +114,7 @@ def test_over_what_cannot_be_read_is_an_error_and_no_abstention(run, tmp_path) -
 
 def test_a_narrowing_that_means_nothing_is_a_usage_error(run, home) -> None:  # type: ignore[no-untyped-def]
     for words, why in (
-        (("--since", "yesterday"), "write a day as 2026-11-21"),
+        (("--since", "yesterday"), "write a date such as 2026-11-21"),
         (("--document", "nope"), "no document with that id"),
     ):
         for command in ("ask", "search"):

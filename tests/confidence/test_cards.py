@@ -74,9 +74,9 @@ def test_a_card_comes_back_as_it_was_written_under_the_same_hash(tmp_path: Path)
     ("change", "words"),
     [
         (lambda data: data.replace(b'threshold":0.8', b'threshold":0.5'), "was edited"),
-        (lambda data: data[:-20], "no calibration card"),
-        (lambda data: b"[]", "no calibration card"),
-        (lambda data: b"", "no calibration card"),
+        (lambda data: data[:-20], "not a calibration card"),
+        (lambda data: b"[]", "not a calibration card"),
+        (lambda data: b"", "not a calibration card"),
     ],
 )  # fmt: skip
 def test_an_edited_or_damaged_card_is_refused(tmp_path: Path, change, words) -> None:  # type: ignore[no-untyped-def]

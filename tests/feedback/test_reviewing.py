@@ -119,10 +119,16 @@ def test_a_newer_version_may_hold_the_right_words(room: Room) -> None:
 @pytest.mark.parametrize(
     ("said", "match"),
     [
-        ({"spans": [CaseSpan(document="filings/a.pdf", quote="Revenue was 13 million")]}, "does not contain the words"),
+        (
+            {"spans": [CaseSpan(document="filings/a.pdf", quote="Revenue was 13 million")]},
+            "does not contain the words",
+        ),
         ({"spans": [CaseSpan(document="filings/a.pdf", quote=" ")]}, "does not contain the words"),
         ({"spans": [CaseSpan(document="none.pdf", quote="x")]}, "none.pdf"),
-        ({"spans": [CaseSpan(document="filings/a.pdf", quote="Costs")], "abstain": "no"}, "either an answer or"),
+        (
+            {"spans": [CaseSpan(document="filings/a.pdf", quote="Costs")], "abstain": "no"},
+            "either an answer or",
+        ),
         ({"expected": "7 million", "abstain": "no"}, "either an answer or"),
         ({}, "no verified citation"),
         ({"reviewer": " "}, "no reviewer"),

@@ -105,7 +105,7 @@ def test_no_passage_at_all_is_a_normal_result() -> None:
 def test_passages_under_the_threshold_fail_in_words(cash_flows) -> None:
     result = gate("What is the FY2021 capex of Acme?", msgspec.structs.replace(cash_flows, relevant=False))
     assert not result.passed
-    assert result.reason == "none of 1 passages is over the relevance threshold"
+    assert result.reason == "none of the 1 passages found is relevant enough"
 
 
 def test_a_poisoned_passage_cannot_open_the_gate(cash_flows) -> None:

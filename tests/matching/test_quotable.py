@@ -114,7 +114,7 @@ def test_a_row_or_column_of_another_year_is_no_answer(pages) -> None:
 def test_the_gate_opens_for_a_row_that_the_writer_quotes(pages) -> None:
     passed = check_gate("How many words are shown?", (), (settings(pages),), Points("12"), Gate())
     assert passed.passed
-    assert "a table has it" in passed.reason or "1 of 1" in passed.reason
+    assert "a table answers it" in passed.reason or "1 of 1" in passed.reason
 
 
 def test_a_command_is_quoted_with_the_words_that_lead_up_to_it(pages) -> None:

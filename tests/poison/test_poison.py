@@ -136,7 +136,7 @@ def test_a_flood_is_told_by_the_pool_not_by_what_was_left_of_it(pages) -> None:
     pool = [planted(pages, number) for number in range(FLOOD)]
     marked = set_poison_aside(QUESTION, pool[: FLOOD - 1], pool)
     assert [bool(passage.set_aside) for passage in marked] == [False, *[True] * (FLOOD - 2)]
-    assert f"all that {FLOOD} documents say" in marked[-1].set_aside
+    assert f"{FLOOD} documents say nothing but" in marked[-1].set_aside
 
 
 def test_a_flood_of_which_one_is_left_is_told(pages) -> None:

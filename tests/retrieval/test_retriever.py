@@ -343,7 +343,7 @@ def test_documents_that_differ_in_their_date_are_told_apart() -> None:
         Passage(chunk=chunk("z.pdf", "z", title="Something else")),
     ]
     assert dating_notes(passages) == [
-        "several versions of one document: r1.pdf (2021-12-31), r2.pdf (2022-12-31)"
+        "several versions of one document were found: r1.pdf (2021-12-31), r2.pdf (2022-12-31)"
     ]
 
 

@@ -178,7 +178,7 @@ def test_mistakes_are_told_with_their_remedy(talk: Talk) -> None:
         ("ask", {"question": "?"}),
         ("audit_query", {"status": "wrong"}),
     )
-    for result, words in ((many, "choose 1 to 10"), (empty, "ask in words"), (status, "one of")):
+    for result, words in ((many, "choose 1 to 10"), (empty, "question in words"), (status, "one of")):
         assert result.is_error
         assert words in result.content[0].text
 

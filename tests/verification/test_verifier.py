@@ -174,7 +174,7 @@ def test_entailment_over_the_threshold_is_verified_and_says_by_whom() -> None:
     assert verdict.maker.hash == "sha256:0"
     assert "fixed" in verdict.maker.name
     assert verdict.maker.threshold == 0.5
-    assert verdict.maker.card == "not calibrated for this entailer"
+    assert verdict.maker.card == "not calibrated for this verification model"
 
 
 RENT = "Acme earned $9 million. Beta's rent was $5 million."
@@ -206,7 +206,7 @@ def test_contradiction_fails() -> None:
 
 def test_a_contradiction_that_cannot_be_named_does_not_say_that_nothing_says_it() -> None:
     verdict = Verifier(Fixed(0.05, 0.9)).verify("Acme makes anvils.", ["Acme was founded by a smith."])
-    assert (verdict.status, verdict.reason) == (Status.CONTRADICTED, "the source says otherwise")
+    assert (verdict.status, verdict.reason) == (Status.CONTRADICTED, "the source says something different")
 
 
 def test_neutral_is_unsupported_and_names_what_is_missing() -> None:
@@ -220,8 +220,8 @@ def test_neutral_is_unsupported_and_names_what_is_missing() -> None:
     [
         ("", ["It grew."], "empty"),
         ("...", ["It grew."], "empty"),
-        ("It grew.", [], "no evidence"),
-        ("It grew.", ["  "], "no evidence"),
+        ("It grew.", [], "no source to check"),
+        ("It grew.", ["  "], "no source to check"),
         ("Der Umsatz ist in diesem Jahr nicht mit der Zahl der Kunden gestiegen.", ["It grew."], "German"),
         ("It grew.", ["Выручка выросла на пять процентов в этом году."], "Latin"),
     ],

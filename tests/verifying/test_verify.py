@@ -424,7 +424,7 @@ def test_a_sentence_about_another_firm_carries_no_pronoun() -> None:
         first, second = check(answer, ACME, BETA).claims
         assert first.verdict.status is Status.VERIFIED
         assert (second.text, second.verdict.status) == (FOUNDERS, Status.UNSUPPORTED)
-        assert "of “Beta Corp”, not of “Acme Inc”" in second.verdict.reason
+        assert "about “Beta Corp”, not about “Acme Inc”" in second.verdict.reason
 
 
 def test_two_sources_about_another_firm_carry_it_neither_alone_nor_together() -> None:

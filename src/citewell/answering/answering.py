@@ -207,7 +207,7 @@ class Answering:
         try:
             self.traces.put(journal.trace())
         except CitewellError as error:
-            journal.note(f"trace not kept: {error}")
+            journal.note(f"the trace could not be kept: {error}")
 
     def _call_people(self, journal: Journal) -> None:
         """The hook for failed gates, contradictions and broken citations; the record can be looked up."""

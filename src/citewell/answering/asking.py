@@ -46,19 +46,19 @@ def refuse(ask: Ask) -> None:
     """What is no question yet is refused before anything is recorded. Raises UsageError."""
     for name in ("question", "user", "session_id"):
         if not isinstance(given := getattr(ask, name), str):
-            raise UsageError(f"{name} is {given!r}", hint="give a text")
+            raise UsageError(f"{name} must not be {given!r}", hint="give text")
     for name, most in _MOST.items():
         given = getattr(ask, name)
         if given is None and name != "runs":
             continue
         if type(given) is not int or not 1 <= given <= most:
-            raise UsageError(f"{name} is {given!r}", hint=f"choose 1 to {most}")
+            raise UsageError(f"{name} must not be {given!r}", hint=f"choose 1 to {most}")
     question = ask.question
     if len(question) > MAX_QUESTION:
-        raise UsageError(f"the question has {len(question)} characters", hint=f"at most {MAX_QUESTION}")
+        raise UsageError(f"the question has {len(question)} characters", hint=f"use at most {MAX_QUESTION}")
     if not any(character.isalnum() for character in question):
-        raise UsageError("the question is empty", hint="ask in words")
+        raise UsageError("the question is empty", hint="write the question in words")
     try:
         (question + ask.user + ask.session_id).encode()
     except UnicodeEncodeError as error:
-        raise UsageError("the question is no valid Unicode", hint="check the terminal's encoding") from error
+        raise UsageError("the question is not valid Unicode", hint="check the terminal's encoding") from error

@@ -55,10 +55,10 @@ class Deciding:
             journal.confidence = self._report(ask, checked, journal, consistency, card.card)
             notes += [*journal.confidence.reasons, *([card.note] if card.note else [])]
         if not journal.gate_passed:
-            reasons = (f"the gate: {journal.gate_reason}", *journal.confidence.reasons)
+            reasons = (f"not enough evidence: {journal.gate_reason}", *journal.confidence.reasons)
             journal.confidence = msgspec.structs.replace(journal.confidence, reasons=reasons)
         disagreement = told([one for one in journal.conflicts if self.composes or _disputes(one, checked)])
-        self._limit(journal, "the sources disagree, and both are shown" if disagreement else "")
+        self._limit(journal, "the sources disagree; both sides are shown" if disagreement else "")
         self._limit(journal, self._judged(ask, checked, journal))
         journal.decision = journal.confidence.decision
         journal.missing = checked.missing
@@ -116,7 +116,7 @@ class Deciding:
             if said.passed:
                 return ""
             journal.failure_reason = journal.failure_reason or "answer_judge_failed"
-        return f"{said.maker.name} did not pass it: grounded {grounded}, complete {complete}"
+        return f"{said.maker.name} did not approve the answer: grounded {grounded}, complete {complete}"
 
     def _near_border(self, first: ConfidenceReport) -> bool:
         """Whether more drafts could change the decision; always, unless ``near_border`` narrows it."""
@@ -135,7 +135,11 @@ class Deciding:
         if draft is None:
             return Measure(value=None, n=0, note="nothing was written")
         if ask.runs > 1 and not sampled and not draft.deterministic:
-            return Measure(value=None, n=0, note="far from every border, so no further draft was sampled")
+            return Measure(
+                value=None,
+                n=0,
+                note="confidence is clearly above or below the thresholds, so no further draft was made",
+            )
         others = [] if draft.deterministic else range(1, ask.runs)
         drafts = [draft]
         try:

@@ -94,7 +94,7 @@ class Finding:
                     aspect, filters=ask.filters, top_k=ask.top_k, pool=ask.pool, broaden=True
                 )
                 if found.index_version != journal.index_version:
-                    notes.append(f"{aspect}: the index has moved on, its passages are not mixed in")
+                    notes.append(f"{aspect}: the index changed meanwhile, so these passages were not used")
                     continue
                 journal.looked_into(found.documents)
                 journal.beside += self._may_gainsay(ask, found)

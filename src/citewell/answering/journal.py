@@ -141,7 +141,7 @@ class Journal:
         """What was made cannot be sealed, as a probability that is no number: that it failed still can."""
         self.passages, self.claims, self.missing, self.conflicts = (), (), (), ()
         self.draft, self.cost, self.confidence = None, None, None
-        self.note(f"what was made could not be sealed: {type(error).__name__}: {error}")
+        self.note(f"the answer could not be recorded in the log: {type(error).__name__}: {error}")
 
     @property
     def total_ms(self) -> float:
@@ -217,7 +217,7 @@ class Journal:
     def answer(self, record_hash: str) -> Answer:
         """What the asker gets. Raises RuntimeError before there is a decision."""
         if self.confidence is None or self.decision is None:
-            raise RuntimeError("a pass without a decision has no answer")
+            raise RuntimeError("there is no answer without a decision")
         return Answer(
             request_id=self.request_id,
             session_id=self.session_id,

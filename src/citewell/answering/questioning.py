@@ -92,9 +92,9 @@ class Questioner:
             parts = tuple(dict.fromkeys(" ".join(part.split()) for part in found.parts)) if found else ()
             parts = tuple(part for part in parts if part and _asks(part, question, notes))
             if not 1 <= len(parts) <= MOST_ASPECTS:
-                notes.append("the split by exact code is kept")
+                notes.append("the question stays split as it was")
                 return tuple(split)
-            notes.append(f"{len(parts)} aspects: {'; '.join(parts)}")
+            notes.append(f"{len(parts)} parts: {'; '.join(parts)}")
         return parts
 
     def hypothesis(self, question: str, journal: Journal) -> str:
@@ -103,7 +103,7 @@ class Questioner:
             return ""
         with journal.stage(HYPOTHESISED) as notes:
             said = self._ask(HYPOTHESIS, None, journal, notes, question=question)
-            notes.append(f"{len(said.split())} words are searched with" if said else WITHOUT)
+            notes.append(f"searched with {len(said.split())} additional words" if said else WITHOUT)
         return said
 
     def reformulate(self, question: str, journal: Journal) -> str:
@@ -129,10 +129,10 @@ class Questioner:
             try:
                 said = self._model.complete(prompted)
             except FormRefusedError as error:
-                notes.append(f"asked without a schema: {error}")
+                notes.append(f"asked again without a schema: {error}")
                 said = self._model.complete(msgspec.structs.replace(prompted, schema=None))
         except GeneratorError as error:
-            notes.append(f"failed, so the question stays as it is: {error}")
+            notes.append(f"failed, so the question is used as it is: {error}")
             return ""
         journal.makers.append(Maker(name=self.maker.name, hash=self.maker.hash, prompt_hash=prompt.hash))
         notes.append(journal.paid(said.usage, said.cost))
@@ -148,7 +148,7 @@ def _read(said: str, shape: type[Any], notes: list[str]) -> Any:
     try:
         return msgspec.json.decode(match[1] if match else said, type=shape)
     except msgspec.DecodeError as error:
-        notes.append(f"what came back does not fit: {error}")
+        notes.append(f"the model's reply does not have the expected form: {error}")
         return None
 
 
@@ -161,9 +161,11 @@ def _asks(reworded: str, given: str, notes: list[str]) -> bool:
     names = names_in(reworded[:1].lower() + reworded[1:])
     fresh += [name for name in names if not name_occurs(name, given)]
     if fresh:
-        notes.append(f"not used, it brings what nobody asked for ({', '.join(fresh)}): {reworded[:160]}")
+        notes.append(
+            f"not used, because it adds what was not asked for ({', '.join(fresh)}): {reworded[:160]}"
+        )
         return False
     if len(reworded) > max(400, 4 * len(given)):
-        notes.append(f"not used, {len(reworded)} characters are no question")
+        notes.append(f"not used, because {len(reworded)} characters are too long for a question")
         return False
     return True

@@ -75,7 +75,7 @@ class Streaming:
     def again(self, reason: str) -> None:
         """Another draft begins: what it does not repeat is withdrawn when the answer is settled."""
         self._live = []
-        self._journal.note(f"streaming goes on with another draft: {reason}")
+        self._journal.note(f"streaming continues with another draft: {reason}")
 
     def hear(self, draft: Draft, check: Callable[[DraftClaim], Claim]) -> None:
         """Claims of a growing draft that are new; a draft that begins again otherwise withdraws them."""
@@ -85,7 +85,7 @@ class Streaming:
                     if self._shown[self._live[place]].text == drafted.text:
                         continue
                     for lost in self._live[place:]:
-                        self._withdraw(lost, "the writer began again")
+                        self._withdraw(lost, "the writer started again")
                     del self._live[place:]
                 if (known := self._standing(drafted.text)) is not None:
                     self._live.append(known)

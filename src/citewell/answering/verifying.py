@@ -99,13 +99,15 @@ def verify(
     """
     for name, text in (("answer", answer), ("question", question or "")):
         if not isinstance(text, str):
-            raise UsageError(f"the {name} is no text", hint="give a string")
+            raise UsageError(f"the {name} is not text", hint="pass a string")
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            raise UsageError(f"the {name} is no valid Unicode", hint="check how it was decoded") from error
+            raise UsageError(f"the {name} is not valid Unicode", hint="check how it was decoded") from error
     if len(question or "") > MAX_QUESTION:
-        raise UsageError(f"the question has {len(question or '')} characters", hint=f"at most {MAX_QUESTION}")
+        raise UsageError(
+            f"the question has {len(question or '')} characters", hint=f"use at most {MAX_QUESTION}"
+        )
     settings = settings or Verification()
     documents = _documents(sources)
     store = MemoryEvidence()
@@ -187,9 +189,9 @@ def verify_json_line(line: str | bytes, **options: Any) -> bytes:
     try:
         given = msgspec.json.decode(line)
     except msgspec.DecodeError as error:
-        raise UsageError(f"not a JSON object: {error}", hint="one object a line") from error
+        raise UsageError(f"not a JSON object: {error}", hint="write one JSON object per line") from error
     if not isinstance(given, dict):
-        raise UsageError("not a JSON object", hint="one object a line")
+        raise UsageError("not a JSON object", hint="write one JSON object per line")
     unknown = sorted(set(given) - {"id", "question", "answer", "claim", "sources"})
     given = {name: value for name, value in given.items() if value is not None}
     texts = [name for name in ("answer", "claim") if name in given]
@@ -217,7 +219,7 @@ def verify_json_line(line: str | bytes, **options: Any) -> bytes:
 
 def _documents(sources: Sequence[Source] | Mapping[str, str]) -> list[Document]:
     if isinstance(sources, str) or (isinstance(sources, Mapping) and set(sources) <= {"id", "text"}):
-        raise UsageError("sources is a single source", hint="put it in a list: sources=[...]")
+        raise UsageError("sources is a single source, not a list", hint="put it in a list: sources=[...]")
     if not isinstance(sources, Iterable):
         raise UsageError("sources is neither a list nor a mapping", hint="give sources=[...]")
     documents = []
@@ -233,14 +235,14 @@ def _documents(sources: Sequence[Source] | Mapping[str, str]) -> list[Document]:
                 name = str(number)
             case _:
                 raise UsageError(
-                    f"source {number} is no text", hint='give a string or {"id": ..., "text": ...}'
+                    f"source {number} is not text", hint='pass a string or {"id": ..., "text": ...}'
                 )
         check_id(name)
         documents.append(caller_document(name, text))
     names = Counter(document.document_id for document in documents)
     doubled = sorted(name for name, times in names.items() if times > 1)
     if doubled:
-        raise UsageError(f"sources share the id {', '.join(doubled)}", hint="give each its own")
+        raise UsageError(f"sources share the id {', '.join(doubled)}", hint="give each source its own id")
     return documents
 
 

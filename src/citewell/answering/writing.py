@@ -37,7 +37,7 @@ class Writing:
             return first
         draft = journal.draft
         if self.streaming is not None:
-            self.streaming.again("claims of the first one failed")
+            self.streaming.again("claims of the first draft failed")
         again = {one.claim for one in first.requotable}
         failing = [text for text in first.failing if text not in again]
         try:
@@ -45,13 +45,15 @@ class Writing:
                 ask, aspects, journal, strict=failing, requote=first.requotable, listened=True
             )
         except GeneratorError as error:
-            journal.survived(error, "the stricter retry failed, the first draft is kept")
+            journal.survived(error, "the stricter retry failed, so the first draft is kept")
             return first
         second = self.check(ask, aspects, strict, journal)
         better = _merit(second) > _merit(first)
         if not better:
             journal.draft = draft
-        journal.note(f"the {'stricter retry' if better else 'first draft'} holds more and is kept")
+        journal.note(
+            f"the {'stricter retry' if better else 'first draft'} has more verified claims and is kept"
+        )
         return second if better else first
 
     def completed(
@@ -70,11 +72,13 @@ class Writing:
         if before is None:
             return checked
         if self.streaming is not None:
-            self.streaming.again("what was missing is written for alone")
+            self.streaming.again("the missing parts are written separately")
         try:
             more = self.draft(ask, lacking, journal, first=fresh, listened=True)
         except GeneratorError as error:
-            journal.survived(error, "nothing could be written for what is missing, the draft before is kept")
+            journal.survived(
+                error, "nothing could be written for the missing parts, so the previous draft is kept"
+            )
             return checked
         journal.draft = joined(before, more, lacking)
         both = self.check(ask, aspects, journal.draft, journal)
@@ -84,7 +88,7 @@ class Writing:
         if _merit(both) > _merit(checked):
             return both
         journal.draft = before
-        journal.note("what was found for the missing aspects adds nothing")
+        journal.note("the passages found for the missing parts add nothing")
         return checked
 
     def draft(
@@ -117,7 +121,9 @@ class Writing:
             draft = draft or self.generator.generate(request)
             journal.wrote(draft, usable if draft.sources is None else draft.sources)
             notes += draft.notes
-            notes += [f"offered words that carry it: \u201c{one.claim[:120]}\u201d" for one in requote]
+            notes += [
+                f"offered the writer words that support it: \u201c{one.claim[:120]}\u201d" for one in requote
+            ]
         return draft
 
     def check(self, ask: Ask, aspects: Sequence[str], draft: Draft, journal: Journal) -> Checked:

@@ -24,7 +24,13 @@ def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m citewell.audit", description="Check a sealed log.")
     parser.add_argument("path", type=Path, help="an export folder, or an audit.sqlite")
     parser.add_argument("--key", type=Path, help="the issuer's published key")
-    parser.add_argument("--checkpoint", type=Path, action="append", default=[], help="a checkpoint kept elsewhere; may be repeated")
+    parser.add_argument(
+        "--checkpoint",
+        type=Path,
+        action="append",
+        default=[],
+        help="a checkpoint kept elsewhere; may be repeated",
+    )
     given = parser.parse_args(words)
     beside = given.path / KEYS if given.path.is_dir() else given.path.parent / "keys" / "signing.pub"
     try:
@@ -38,7 +44,13 @@ def main(words: list[str] | None = None) -> int:
         print(f"{finding.kind}: entry {finding.seq}: {finding.reason}")
     verdict = "whole" if report.ok else "NOT whole"
     print(f"{verdict}: {report.size} entries, {len(report.findings)} findings")
-    own = () if given.key else ("the key came with the log, so this shows integrity but not origin; pass --key with the key published by the issuer",)
+    own = (
+        ()
+        if given.key
+        else (
+            "the key came with the log, so this shows integrity but not origin; pass --key with the key published by the issuer",
+        )
+    )
     for note in (*report.skipped, *own, *report.notes):
         print(f"note: {note}", file=sys.stderr)
     return 0 if report.ok else FAILED

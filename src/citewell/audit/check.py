@@ -67,7 +67,9 @@ def check_log(
         if any(found.seq > last.seq for found in gone):
             missing.append("prompt files not checked: the last configuration may be damaged")
         elif last.release and release not in ("", last.release):
-            missing.append(f"prompt files not checked: the ones last sealed belong to Citewell {last.release}")
+            missing.append(
+                f"prompt files not checked: the ones last sealed belong to Citewell {last.release}"
+            )
         else:
             findings += _prompts(last, prompts)
     findings += contents.sources.texts()
@@ -129,7 +131,9 @@ class _Contents:
         """Personal texts that are gone, and no entry says why."""
         for seq, subject in self.private.gone:
             if subject not in self.erased:
-                yield Finding("withheld", seq, "its personal texts are gone, but the log has no erasure entry for them")
+                yield Finding(
+                    "withheld", seq, "its personal texts are gone, but the log has no erasure entry for them"
+                )
 
 
 _READ = (*RECORDS, *(EntryKind.CONFIGURATION, EntryKind.INGEST, EntryKind.ERASURE))

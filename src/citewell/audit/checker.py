@@ -184,7 +184,9 @@ def check(
     if not any(found.seq for found in findings):
         findings += _cut(source, len(sealed), key, trusted)
     if not outside:
-        skipped.append("no outside checkpoint was given, so a log that was rewritten or cut off with its own key would not be noticed; pass --checkpoint")
+        skipped.append(
+            "no outside checkpoint was given, so a log that was rewritten or cut off with its own key would not be noticed; pass --checkpoint"
+        )
     ordered = tuple(sorted(dict.fromkeys(findings), key=lambda found: (found.seq, found.kind)))
     return CheckReport(not ordered, size, ordered, tuple(skipped), tuple(notes))
 
@@ -228,7 +230,9 @@ def _walk(
         backward += row[2] < latest
         latest = max(latest, row[2])
     if backward:
-        notes.append(f"{backward} entries have an earlier time than an entry before them; entries are ordered by seq, not by time")
+        notes.append(
+            f"{backward} entries have an earlier time than an entry before them; entries are ordered by seq, not by time"
+        )
     findings += expiries.findings()
     return size, whole and size == len(sealed)
 
@@ -279,7 +283,9 @@ def _upper_levels(source: Source, roots: _Roots, findings: list[Finding]) -> Non
         for place in sorted(found.keys() | expected.keys()):
             if found.get(place) != expected.get(place):
                 span = TILE**level
-                reason = f"entries {place * span + 1} to {(place + 1) * span} do not match the root of their tile"
+                reason = (
+                    f"entries {place * span + 1} to {(place + 1) * span} do not match the root of their tile"
+                )
                 findings.append(Finding("tree", place * span + 1, reason))
         level += 1
         expected = {place: digest for (at, place), digest in roots.upper.items() if at == level}
@@ -298,7 +304,9 @@ def _own_checkpoint(
     if newest is None:
         return None
     if newest.size != len(roots.leaves):
-        reason = f"the log's own checkpoint covers {newest.size} entries, but its tree has {len(roots.leaves)}"
+        reason = (
+            f"the log's own checkpoint covers {newest.size} entries, but its tree has {len(roots.leaves)}"
+        )
         findings.append(Finding("checkpoint", min(newest.size, len(roots.leaves)) + 1, reason))
         return None
     if newest.root != roots.at(newest.size):
@@ -348,11 +356,15 @@ def _cut(source: Source, size: int, key: str, trusted: Trusted) -> Iterator[Find
         yield Finding("truncated", size + 1, f"the log ends at entry {size}, but {trace}")
     elif not size and key.strip():
         yield Finding(
-            "truncated", 1, "the log is empty although a key was published; this is only correct if no entry was ever made"
+            "truncated",
+            1,
+            "the log is empty although a key was published; this is only correct if no entry was ever made",
         )
     for after, told in sorted(trusted.unborne()):
         if after >= size:
-            yield Finding("truncated", size + 1, f"the published keys say {told}, but the log ends at entry {size}")
+            yield Finding(
+                "truncated", size + 1, f"the published keys say {told}, but the log ends at entry {size}"
+            )
         else:
             yield Finding("signature", after + 1, f"the published keys say {told}, but the log does not")
 

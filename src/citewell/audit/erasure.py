@@ -62,15 +62,19 @@ def erase(log: Log, person: str, *, reason: str, stores: Sequence[Forgetful] = (
             if done.subject in own:
                 return done
         subjects = ", ".join(done.subject for done in finished)
-        also = f"; an earlier erasure that had been interrupted is now complete: {subjects}" if subjects else ""
+        also = (
+            f"; an earlier erasure that had been interrupted is now complete: {subjects}" if subjects else ""
+        )
         raise UsageError(
-            f"the log has nobody with that name{also}", hint="check the spelling; a person who was erased is no longer found"
+            f"the log has nobody with that name{also}",
+            hint="check the spelling; a person who was erased is no longer found",
         )
     refuse_name(person, reason)
     hold = _hold_on(log, holds, known.id)
     if hold is not None:
         raise UsageError(
-            f"this person is under legal hold {hold.hold!r}", hint="lift the hold first: `citewell audit hold lift`"
+            f"this person is under legal hold {hold.hold!r}",
+            hint="lift the hold first: `citewell audit hold lift`",
         )
     told = {"subject": known.id, "entries": len(_bodies(log, known.id)), "reason": reason}
     log.note(EntryKind.ERASURE, {**told, "outcome": ORDERED})

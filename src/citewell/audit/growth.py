@@ -34,14 +34,13 @@ def growth_since(log: Log, kept: str) -> Growth:
     try:
         old = read_checkpoint(kept)
     except ValueError as error:
-        raise UsageError(
-            f"this is not a checkpoint: {error}", hint="pass the kept file unchanged"
-        ) from error
+        raise UsageError(f"this is not a checkpoint: {error}", hint="pass the kept file unchanged") from error
     text = log.checkpoint()
     new = read_checkpoint(text)
     if old.origin != new.origin:
         raise UsageError(
-            f"the checkpoint belongs to log {old.origin!r}, but this is {new.origin!r}", hint="pass a checkpoint of this log"
+            f"the checkpoint belongs to log {old.origin!r}, but this is {new.origin!r}",
+            hint="pass a checkpoint of this log",
         )
     with log.database.reading() as rows:
         tree = stored_tree(rows, new.size)

@@ -92,7 +92,10 @@ def refuse_name(name: str, *words: str) -> None:
     other letter case, spacing or punctuation."""
     own = session_in(name) or name
     if own and any(_names(own, text) for text in words):
-        raise UsageError("the text names the person, and it would remain after the person is erased", hint="give a case number instead")
+        raise UsageError(
+            "the text names the person, and it would remain after the person is erased",
+            hint="give a case number instead",
+        )
 
 
 def _names(name: str, text: str) -> bool:
@@ -123,7 +126,9 @@ def lift_hold(log: Log, name: str, *, reason: str) -> None:
     """Raises UsageError when no such hold is in force, and for a reason that names somebody, as above."""
     hold = next((hold for hold in holds_in_force(log) if hold.hold == name), None)
     if hold is None:
-        raise UsageError(f"there is no hold {name!r} in force", hint="`citewell audit hold list` shows the holds")
+        raise UsageError(
+            f"there is no hold {name!r} in force", hint="`citewell audit hold list` shows the holds"
+        )
     _refuse_names(log, hold, reason)
     log.note(EntryKind.HOLD, _body(hold, LIFTED, reason))
 

@@ -48,7 +48,8 @@ def issue(
     entry = log.get(request_id)
     if entry.body is None:
         raise UsageError(
-            f"the content of {request_id} has expired", hint="`citewell audit prove` still proves its place in the log"
+            f"the content of {request_id} has expired",
+            hint="`citewell audit prove` still proves its place in the log",
         )
     note = checkpoint or log.checkpoint()
     body: dict[str, Any] = msgspec.json.decode(entry.body)
@@ -75,7 +76,8 @@ def issue(
     report = check_receipt(written(receipt))
     if not report.ok:
         raise LogIntegrityError(
-            f"a receipt of {request_id} cannot be made: {'; '.join(report.findings)}", hint="run `citewell audit check`"
+            f"a receipt of {request_id} cannot be made: {'; '.join(report.findings)}",
+            hint="run `citewell audit check`",
         )
     return receipt
 
@@ -104,7 +106,9 @@ def _covering(note: str, entry: Entry, tree: Tree, *, given: bool) -> int:
             hint="give a later checkpoint, or none",
         )
     if given and (found.size > tree.size or tree.root(found.size) != found.root):
-        raise UsageError("the checkpoint does not belong to this log", hint="run `citewell audit check --checkpoint`")
+        raise UsageError(
+            "the checkpoint does not belong to this log", hint="run `citewell audit check --checkpoint`"
+        )
     return found.size
 
 
@@ -118,7 +122,9 @@ def _issuer(log: Log, note: str) -> str:
         known |= {key.split("+")[1]: key for key in (body["old"], body["new"]) if key}
     signed = [identity.hex() for _, identity, _ in read_checkpoint(note).signatures]
     if not all(identity in known for identity in signed):
-        raise UsageError("the checkpoint is not signed by a key of this log", hint="give another checkpoint, or none")
+        raise UsageError(
+            "the checkpoint is not signed by a key of this log", hint="give another checkpoint, or none"
+        )
     return "\n".join(known[identity] for identity in signed)
 
 

@@ -282,7 +282,9 @@ class FolderKeys:
             here, fits = self.has(in_force), signer is not None and in_force(signer)
             known = self._people() & named
             if here and named <= known:
-                raise UsageError(f"the keys in {self.folder} are complete", hint="nothing needs to be restored")
+                raise UsageError(
+                    f"the keys in {self.folder} are complete", hint="nothing needs to be restored"
+                )
             missing = [person for person in people if person[0] in named - known]
             if not missing and (here or not fits):
                 missed = "a missing person" if here else "a change of the signing key"
@@ -462,5 +464,7 @@ def _as_log_error(folder: Path) -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL" or getattr(error, "errno", 0) == ENOSPC
-        hint = "free some disk space and try again" if full else "check that the folder exists and is writable"
+        hint = (
+            "free some disk space and try again" if full else "check that the folder exists and is writable"
+        )
         raise LogError(f"keys in {folder}: {error}", hint=hint) from error

@@ -168,7 +168,8 @@ class Log:
         entry = self.at(row[0])
         if entry.body is not None and _request_of(entry.body) != request_id:
             raise LogIntegrityError(
-                f"entry {entry.seq} does not belong to request {request_id}", hint="run `citewell audit check`"
+                f"entry {entry.seq} does not belong to request {request_id}",
+                hint="run `citewell audit check`",
             )
         return entry
 

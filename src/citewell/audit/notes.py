@@ -155,7 +155,9 @@ class Trusted:
             return f"it puts {_named(new)} in force, which was in force before"
         until = None if old is None else self._given.get(old)
         if old is not None and until is not None and until != seq - 1:
-            return f"it hands over from {_named(old)}, which the published keys say was retired at entry {until}"
+            return (
+                f"it hands over from {_named(old)}, which the published keys say was retired at entry {until}"
+            )
         return ""
 
     def _change(self, seq: int, old: Key | None, new: Key) -> None:

@@ -62,7 +62,9 @@ class PostgresDatabase:
         found = self._reader.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (self.schema,))
         if found.fetchone() is None:
             self.close()
-            raise LogError(f"there is no {self.where}", hint="check the URL, or ask a question first to create it")
+            raise LogError(
+                f"there is no {self.where}", hint="check the URL, or ask a question first to create it"
+            )
 
     @contextmanager
     def reading(self) -> Iterator[Rows]:

@@ -269,7 +269,10 @@ def _report(
     if origin and retired:
         open_.insert(0, RETIRED)
     if not origin:
-        open_.insert(0, "origin: to prove it, pass --key with the issuer's key, or a checkpoint, that you got elsewhere")
+        open_.insert(
+            0,
+            "origin: to prove it, pass --key with the issuer's key, or a checkpoint, that you got elsewhere",
+        )
     if receipt is not None:
         shut = may_be_shown(set(_sealed(receipt.body, "")) - set(receipt.opened), with_user=False)
         if shut:

@@ -94,7 +94,9 @@ class VisibleQueries:
         """Where in the log the record stands that a cursor names; nobody pages from one they may not see."""
         if not cursor:
             return ""
-        refused = UsageError(f"{cursor!r} is not a cursor", hint="pass `next` from the previous page unchanged")
+        refused = UsageError(
+            f"{cursor!r} is not a cursor", hint="pass `next` from the previous page unchanged"
+        )
         try:
             entry = self._log.get(cursor)
             record = self._log.record(cursor)

@@ -90,7 +90,9 @@ class GitWitness:
             raise LogError(f"git: {error}", hint="install git") from error
         if done.returncode:
             said = " ".join((done.stderr or done.stdout).split())
-            raise LogError(f"git {words[0]}: {said}", hint=f"make {self.folder} a git repository with `git init`")
+            raise LogError(
+                f"git {words[0]}: {said}", hint=f"make {self.folder} a git repository with `git init`"
+            )
         return done.stdout
 
 
@@ -183,5 +185,7 @@ def witness(url: str) -> Witness:
     """Raises ConfigError for a URL that names no witness, MissingExtraError without boto3."""
     parts = urlsplit(url)
     if parts.scheme not in WITNESSES or not (parts.netloc or parts.path):
-        raise ConfigError(f"witness {named(url)!r}", hint=f"write one of {', '.join(WITNESSES)}, and a location")
+        raise ConfigError(
+            f"witness {named(url)!r}", hint=f"write one of {', '.join(WITNESSES)}, and a location"
+        )
     return WITNESSES[parts.scheme](parts)

@@ -134,7 +134,8 @@ class Writer:
             frontier = stored_tree(rows, size).frontier()
             if frontier.root() != read_checkpoint(note).root:
                 raise LogIntegrityError(
-                    f"{self.database.where} does not match its signed checkpoint", hint="run `citewell audit check`"
+                    f"{self.database.where} does not match its signed checkpoint",
+                    hint="run `citewell audit check`",
                 )
         return frontier.copy()
 

@@ -311,7 +311,8 @@ class Assembly:
         line = settings.model or (self.config.generator if self.composes else "")
         if not line:
             raise ConfigError(
-                "the options under [questions] need a language model", hint="set questions.model, for example to openai:MODEL"
+                "the options under [questions] need a language model",
+                hint="set questions.model, for example to openai:MODEL",
             )
         return Questioner(self._beside_the_writer(line, "questions.model"), settings)
 
@@ -463,7 +464,9 @@ class Assembly:
     def must_be_there(self) -> None:
         """Raises UsageError for a home that nothing has made yet."""
         if not self.home.is_dir():
-            raise UsageError(f"no knowledge base at {self.home}", hint="create one with `citewell ingest PATH`")
+            raise UsageError(
+                f"no knowledge base at {self.home}", hint="create one with `citewell ingest PATH`"
+            )
 
     def close(self) -> None:
         """Closes the stores that were opened."""

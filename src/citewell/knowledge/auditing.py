@@ -223,7 +223,9 @@ class Auditing:
         query = AuditQuery(document=document_id)
         count = self._asked.counts(query).total
         if not count:
-            raise UsageError(f"no recorded answer cites {document_id!r}", hint="`citewell documents list` shows the ids")
+            raise UsageError(
+                f"no recorded answer cites {document_id!r}", hint="`citewell documents list` shows the ids"
+            )
         self.note_read({"recall": document_id}, reader, count)
         self._parts.seal_configuration()
         revisiting = self._revisiting()
@@ -254,7 +256,9 @@ class Auditing:
         found, made = replayed(self._parts, record)
         # Asked with the asker's groups, it may have met what this caller, or today nobody, may see.
         if found.differences and not self.seeing.documents(named_by(made)):
-            return msgspec.structs.replace(found, differences=("the result differs; you may not see the details",))
+            return msgspec.structs.replace(
+                found, differences=("the result differs; you may not see the details",)
+            )
         return found
 
     # --- taking out -------------------------------------------------------------------------------
@@ -299,7 +303,10 @@ class Auditing:
 
         self._caller.must(Role.ADMIN, to="erase a person")
         if bool(user) == bool(session):
-            raise UsageError("name either a user or a session", hint="only the session of an unnamed user can be erased by session")
+            raise UsageError(
+                "name either a user or a session",
+                hint="only the session of an unnamed user can be erased by session",
+            )
         parts = self._parts
         parts.seal_configuration()
         stores = (

@@ -131,7 +131,10 @@ def _heads(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int, str]
         for name in ("version", "withdrawn", "acl", "tags"):
             wanted, found = getattr(expected, name), getattr(head, name)
             if wanted is not None and wanted != found:
-                yield expected.seq, f"{document_id}: {_WORDS[name]} {_shown(wanted)} and is now {_shown(found)}"
+                yield (
+                    expected.seq,
+                    f"{document_id}: {_WORDS[name]} {_shown(wanted)} and is now {_shown(found)}",
+                )
     brought_in = {document_id for document_id, _ in sealed.versions}
     for document_id, expected in sealed.heads.items():
         if document_id in brought_in and document_id not in held:

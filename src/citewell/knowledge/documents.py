@@ -31,7 +31,9 @@ def refuse(paths: Sequence[object], document_id: object) -> None:
         if not isinstance(path, str | Path) or not str(path):
             raise UsageError(f"{path!r} is not a path", hint="pass each file or folder as its own argument")
     if document_id is not None and not (isinstance(document_id, str) and document_id.strip()):
-        raise UsageError(f"document_id must not be {document_id!r}", hint="give the document's id, or leave it out")
+        raise UsageError(
+            f"document_id must not be {document_id!r}", hint="give the document's id, or leave it out"
+        )
     if isinstance(document_id, str):
         check_id(document_id)
 

@@ -223,7 +223,9 @@ class LogKeeping:
         kinds of deeds were found and where."""
         if self._caller.unrestricted:
             return report
-        findings = tuple(replace(found, reason="only an admin may see the details") for found in report.findings)
+        findings = tuple(
+            replace(found, reason="only an admin may see the details") for found in report.findings
+        )
         return replace(report, findings=findings, notes=())
 
     @contextmanager

@@ -27,7 +27,9 @@ def open(home: str | Path, *, config: Config | None = None, clock: Clock | None 
     cannot be used, SameModelError when the generator would verify itself.
     """
     if "://" in str(home):
-        raise ConfigError(f"{home} is not a folder", hint="object storage is not supported yet; use a local folder")
+        raise ConfigError(
+            f"{home} is not a folder", hint="object storage is not supported yet; use a local folder"
+        )
     folder = Path(home)
     return KnowledgeBase(Assembly(folder, load_config(folder) if config is None else config, clock))
 

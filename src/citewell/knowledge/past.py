@@ -13,9 +13,7 @@ from pathlib import Path
 from citewell.audit.keys import NEXT, PUBLISHED, SIGNING
 from citewell.core.errors import LogError
 
-_HINT = (
-    "restore the log from its backup, or start a new log in a new home (keep this one as evidence of what was there)"
-)
+_HINT = "restore the log from its backup, or start a new log in a new home (keep this one as evidence of what was there)"
 
 
 def refuse_new_log(home: Path, log: Path, keys: Path, *, tables: Path) -> None:
@@ -30,7 +28,8 @@ def refuse_new_log(home: Path, log: Path, keys: Path, *, tables: Path) -> None:
     if left:
         gone = "is empty" if there else "is gone"
         raise LogError(
-            f"the audit log {log} {gone}, but this home had one: {', '.join(left)} are still there", hint=_HINT
+            f"the audit log {log} {gone}, but this home had one: {', '.join(left)} are still there",
+            hint=_HINT,
         )
 
 

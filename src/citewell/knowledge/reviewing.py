@@ -117,7 +117,9 @@ class Reviewing:
         ]
         places = {item.request_id: place for place, item in enumerate(fitting)}
         if cursor and cursor not in places:
-            raise UsageError(f"{cursor!r} is not a cursor", hint="pass `next` from the previous page unchanged")
+            raise UsageError(
+                f"{cursor!r} is not a cursor", hint="pass `next` from the previous page unchanged"
+            )
         start = places[cursor] + 1 if cursor else 0
         page = fitting[start : start + limit]
         more = bool(page) and start + limit < len(fitting)
@@ -175,14 +177,17 @@ class Reviewing:
         reviewer = self._named(reviewer)
         record = self._decidable(request_id, reviewer)
         if abstain and (spans or expected):
-            raise UsageError("a case has either an answer or a reason to abstain", hint="leave one of them out")
+            raise UsageError(
+                "a case has either an answer or a reason to abstain", hint="leave one of them out"
+            )
         if spans:
             found = tuple(self._located(span, record) for span in spans)
         else:
             found = () if abstain else _cited(record)
         if not (found or abstain or expected):
             raise UsageError(
-                f"{request_id} has no verified citation to make a case from", hint="give spans, abstain or expected"
+                f"{request_id} has no verified citation to make a case from",
+                hint="give spans, abstain or expected",
             )
         said = self._parts.feedback.of(request_id)
         case = Case(
@@ -223,7 +228,9 @@ class Reviewing:
         try:
             text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{path} cannot be read: {error}", hint="name a file with one JSON object per line") from error
+            raise UsageError(
+                f"{path} cannot be read: {error}", hint="name a file with one JSON object per line"
+            ) from error
         # Not splitlines: a question may hold what Unicode, not JSON, calls the end of a line.
         lines = text.removesuffix("\n").split("\n") if text else []
         given = [_given(line, number, path) for number, line in enumerate(lines, 1)]
@@ -410,5 +417,6 @@ def _given(line: str, number: int, path: Path) -> tuple[str, Any]:
         return ("", None) if said is None else (str(said["id"]), said)
     except (ValueError, TypeError, KeyError) as error:
         raise UsageError(
-            f"{path}, line {number} is not a case", hint="name a file with one JSON object per line, each with an id"
+            f"{path}, line {number} is not a case",
+            hint="name a file with one JSON object per line, each with an id",
         ) from error

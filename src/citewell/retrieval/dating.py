@@ -34,5 +34,5 @@ def dating_notes(passages: Sequence[Passage]) -> list[str]:
                 f"{document_id} ({date or 'no date'})"
                 for document_id, date in sorted(documents.items(), key=lambda item: (item[1], item[0]))
             )
-            notes.append(f"several versions of one document: {told}")
+            notes.append(f"several versions of one document were found: {told}")
     return sorted(notes)

@@ -40,10 +40,10 @@ def refuse_filters(filters: Filters) -> None:
     for name in ("document_id", "tag"):
         given = getattr(filters, name)
         if given is not None and not isinstance(given, str):
-            raise UsageError(f"{name} is {given!r}", hint="give a text")
+            raise UsageError(f"{name} must not be {given!r}", hint="give text")
     since = filters.since
     if since is not None and not _is_day(since):
-        raise UsageError(f"since is {since!r}", hint="write a day as 2026-11-21")
+        raise UsageError(f"since must not be {since!r}", hint="write a date such as 2026-11-21")
 
 
 def _is_day(given: object) -> bool:

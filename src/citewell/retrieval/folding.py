@@ -37,7 +37,7 @@ def fold(
         within = (k for k, other in enumerate(wordings) if own in other)
         twin = next((k for k in within if len(own) >= near_duplicate * len(wordings[k])), None)
         if twin is not None:
-            folded.append(f"{_place(passage)} says the same as {_place(kept[twin])}: folded")
+            folded.append(f"{_place(passage)} says the same as {_place(kept[twin])} and was merged with it")
         elif counts[document_id] >= per_document and limit - len(kept) <= sum(
             other.relevant and counts[other.chunk.document_id] < per_document for other in passages[at + 1 :]
         ):
@@ -47,7 +47,7 @@ def fold(
             wordings.append(own)
             counts[document_id] += 1
     notes = folded + [
-        f"{count} more of {document_id} left out (at most {per_document} of one document)"
+        f"{count} more passages of {document_id} left out (at most {per_document} per document)"
         for document_id, count in sorted(crowded.items())
     ]
     return kept, notes, tuple(named)

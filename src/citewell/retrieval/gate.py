@@ -56,10 +56,13 @@ def check_gate(
     notes = tuple(f"{aspect}: {finding.why}" for aspect, finding in zip(asked, findings, strict=True))
     if len(missing) == len(asked):
         return GateResult(
-            passed=False, reason=f"no passage answers: {findings[0].why}", missing=missing, notes=notes
+            passed=False,
+            reason=f"no passage answers the question: {findings[0].why}",
+            missing=missing,
+            notes=notes,
         )
     answered = len(asked) - len(missing)
-    reason = f"{answered} of {len(asked)} aspects have evidence"
+    reason = f"{answered} of {len(asked)} parts of the question have evidence"
     return GateResult(passed=True, reason=reason, missing=missing, notes=notes)
 
 
@@ -88,8 +91,8 @@ def _nothing_usable(passages: Sequence[Passage]) -> str:
     if not passages:
         return "no passage was found"
     if relevant and aside:
-        return f"all {relevant} relevant passages were set aside"
-    return f"none of {len(passages)} passages is over the relevance threshold"
+        return f"all {relevant} relevant passages were set aside as suspicious"
+    return f"none of the {len(passages)} passages found is relevant enough"
 
 
 def _absent(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[str]:
@@ -108,7 +111,7 @@ def _exactly(wanted: ParsedQuestion, passages: Sequence[Passage]) -> _Finding:
     absent = _absent(wanted, mine)
     if absent and (wanted.by_cell or len(absent) == len(wanted.periods)):
         return _Finding(held=False, why=f"no passage has {', '.join(absent)}")
-    return _Finding(held=True, why="passages have its names and periods")
+    return _Finding(held=True, why="the passages have its names and periods")
 
 
 def _look(
@@ -122,7 +125,7 @@ def _look(
     answers = find_evidence(wanted, mine, extractor, max_no_answer=settings.max_no_answer)
     if answers:
         best = answers[0]
-        where = "a table has it" if isinstance(best, CellAnswer) else "a sentence answers it"
+        where = "a table answers it" if isinstance(best, CellAnswer) else "a sentence answers it"
         partly = f"; no passage has {', '.join(absent)}" if absent else ""
         return _Finding(held=True, why=where + partly)
-    return _Finding(held=False, why="passages are about it, but none answers it")
+    return _Finding(held=False, why="the passages are about it, but none answers it")

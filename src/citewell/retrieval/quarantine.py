@@ -28,7 +28,7 @@ MIN_QUESTION_WORDS = 4
 # an imperative alone is a manual.
 _INSTRUCTIONS: tuple[tuple[str, str], ...] = (
     (
-        "tells the answerer to ignore its instructions",
+        "tells the model to ignore its instructions",
         r"\b(?:ignore|disregard|forget|override|bypass|do not follow)\b[^.\n]{0,40}"
         r"\b(?:previous|prior|above|earlier|preceding|all|any|your|system|other)\b[^.\n]{0,30}"
         r"\b(?:instructions?|prompts?|directions?|guidelines?|rules?|contexts?|documents?|sources?|passages?)\b"
@@ -79,7 +79,7 @@ _INSTRUCTIONS: tuple[tuple[str, str], ...] = (
         r"\b(?:reveal|print|repeat|show|output) (?:me )?(?:your|the) (?:system )?(?:prompt|instructions)\b",
     ),
     (
-        "forges a chat or prompt border",
+        "forges the boundary of a chat message or prompt",
         r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id)[^\n]{0,20}\|?>|\[/?INST\]|<<SYS>>|"
         r"^[^\S\n]*(?:#{2,}[^\S\n]*)?(?:system|assistant|developer)\s*+(?:(?:prompt|message)\s*+)?:\s*"
         r"(?:you|ignore|answer|the (?:answer|user)|from now|respond)\b|"
@@ -131,7 +131,7 @@ def set_poison_aside(
 def repeated(passages: Sequence[Passage], pool: Sequence[Passage]) -> list[str]:
     """For each passage of a flood that was kept: in how many documents of the pool its statement stands."""
     return [
-        f"{passage.chunk.chunk_id}: floods: the same statement is all that {documents} documents say; "
+        f"{passage.chunk.chunk_id}: floods: {documents} documents say nothing but the same statement; "
         "the best ranked one is kept, the others are set aside or were folded into it"
         for passage in passages
         if not passage.set_aside and (documents := _documents(_copies(passage, pool))) >= FLOOD
@@ -194,7 +194,7 @@ def _flooding(passages: Sequence[Passage], pool: Sequence[Passage], reasons: Seq
             chunk = passages[at].chunk
             if not reasons[at] and (chunk.document_id, chunk.chunk_id) in places:
                 found[at] = (
-                    f"floods: the same statement is all that {documents} documents say; "
+                    f"floods: {documents} documents say nothing but the same statement; "
                     "the best ranked one is kept"
                 )
     return found
@@ -244,7 +244,7 @@ def _floods(passages: Sequence[Passage], reasons: Sequence[str]) -> dict[int, st
             documents = len({passages[at].chunk.document_id for at in (first, *alike)})
             for at in alike:
                 found[at] = (
-                    f"floods: the same statement stands in {1 + len(alike)} passages of {documents} "
+                    f"floods: the same statement is in {1 + len(alike)} passages of {documents} "
                     f"document{'s' if documents > 1 else ''}; the best ranked one is kept"
                 )
         left = [at for at in rest if at not in alike]

@@ -116,7 +116,7 @@ class Retriever:
         if not question.strip():
             raise UsageError("the question is empty")
         if not 1 <= top_k <= MAX_TOP_K:
-            raise UsageError(f"top_k is {top_k}", hint=f"choose 1 to {MAX_TOP_K}")
+            raise UsageError(f"top_k must not be {top_k}", hint=f"choose 1 to {MAX_TOP_K}")
         filters = filters or Filters()
         latencies: dict[str, float] = {}
         snapshot = self._index.snapshot(filters.groups)

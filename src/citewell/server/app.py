@@ -128,14 +128,25 @@ def _problem(error: Exception) -> Problem:
     match error:
         case Busy():
             return Problem(
-                503, "the server is too busy to take this request", hint="try again in a few seconds", retryable=True, headers={"Retry-After": "5"}
+                503,
+                "the server is too busy to take this request",
+                hint="try again in a few seconds",
+                retryable=True,
+                headers={"Retry-After": "5"},
             )
         case IssuerError():
-            return Problem(503, "the signing keys of the token issuer could not be fetched", hint=error.hint, retryable=True)
+            return Problem(
+                503,
+                "the signing keys of the token issuer could not be fetched",
+                hint=error.hint,
+                retryable=True,
+            )
         case HTTPException():
             return Problem(error.status_code, str(error.detail), headers=error.headers)
         case RequestValidationError():
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"][1:])
-            return Problem(422, f"{where}: {first['msg']}", hint="see /openapi.json for this route's parameters")
+            return Problem(
+                422, f"{where}: {first['msg']}", hint="see /openapi.json for this route's parameters"
+            )
     return problem_of(error)

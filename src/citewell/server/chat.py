@@ -84,10 +84,18 @@ def question_of(asked: ChatRequest) -> str:
     if asked.model not in MODELS:
         raise Problem(404, f"unknown model {asked.model[:100]!r}", hint=f"use one of {', '.join(MODELS)}")
     if (asked.n or 1) != 1:
-        raise Problem(400, "each request returns one answer, so n must be 1", hint="leave out n; to compare several drafts, set `citewell.runs`")
+        raise Problem(
+            400,
+            "each request returns one answer, so n must be 1",
+            hint="leave out n; to compare several drafts, set `citewell.runs`",
+        )
     last = asked.messages[-1]
     if last.role != "user":
-        raise Problem(400, f"the last message has the role {last.role[:20]!r}, not 'user'", hint="put the user's question last")
+        raise Problem(
+            400,
+            f"the last message has the role {last.role[:20]!r}, not 'user'",
+            hint="put the user's question last",
+        )
     return _text(last)
 
 

@@ -88,7 +88,11 @@ class Guards:
         # Of this machine's own names the port must fit too: other programs serve pages here.
         ours = origin is None or _place(origin) == host.lower() or _name(_place(origin)) in self.named
         if not ours or (origin is None and site not in {"same-origin", "none"}):
-            return Problem(403, "this form was sent from another site's page, so nothing was done", hint="open this server's own page and send the form from there")
+            return Problem(
+                403,
+                "this form was sent from another site's page, so nothing was done",
+                hint="open this server's own page and send the form from there",
+            )
         return None
 
 
@@ -100,7 +104,9 @@ def _too_large(headers: Headers, limit: int) -> Problem | None:
 def over(limit: int) -> Problem:
     """The problem of a body over ``limit`` bytes."""
     return Problem(
-        413, f"the request is larger than {limit} bytes", hint="send less, or raise server.max_body_kb or server.max_upload_mb"
+        413,
+        f"the request is larger than {limit} bytes",
+        hint="send less, or raise server.max_body_kb or server.max_upload_mb",
     )
 
 

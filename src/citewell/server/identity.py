@@ -61,7 +61,11 @@ def require(*roles: Role, scope: Scope | None = None) -> Callable[[Request], Cal
                 hint=f"you need the role {' or '.join(role.value for role in roles)}",
             )
         if scope is not None and found.scopes and scope not in found.scopes:
-            raise Problem(403, "this key does not have permission to do this", hint=f"the key needs the scope {scope.value}")
+            raise Problem(
+                403,
+                "this key does not have permission to do this",
+                hint=f"the key needs the scope {scope.value}",
+            )
         return found.caller
 
     return allowed
@@ -186,7 +190,11 @@ def _slowly(buckets: Buckets, who: str) -> None:
     if wait:
         headers = {"Retry-After": str(math.ceil(wait))}
         raise Problem(
-            429, "too many requests", hint=f"try again in {math.ceil(wait)} s", retryable=True, headers=headers
+            429,
+            "too many requests",
+            hint=f"try again in {math.ceil(wait)} s",
+            retryable=True,
+            headers=headers,
         )
 
 

@@ -258,7 +258,9 @@ def _add_writing(
         place = Path(path).resolve()
         if folders and not any(place.is_relative_to(folder) for folder in folders):
             named = ", ".join(map(str, folders))
-            raise AccessError(f"{path} is not in any of the folders that may be ingested", hint=f"allowed folders: {named}")
+            raise AccessError(
+                f"{path} is not in any of the folders that may be ingested", hint=f"allowed folders: {named}"
+            )
         return kb.ingest(place if folders else path, acl=groups, tags=tags)
 
     def take_out(document_id: str, reason: str) -> None:

@@ -50,7 +50,10 @@ class Issuer:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if not settings.oidc_audience:
-            raise ConfigError("server.oidc_audience is empty", hint="set it to the audience that the issuer puts into its tokens")
+            raise ConfigError(
+                "server.oidc_audience is empty",
+                hint="set it to the audience that the issuer puts into its tokens",
+            )
         self._settings, self._fetch, self._clock = settings, fetch or _get, clock
         for address in filter(None, (settings.oidc_issuer, settings.oidc_jwks)):
             _refuse_plain(address)
@@ -151,7 +154,9 @@ class Issuer:
         try:
             found = json.loads(self._fetch(address))
         except (OSError, ValueError, http.client.HTTPException) as error:
-            raise IssuerError(f"the signing keys of the token issuer could not be fetched ({error})", hint="try again soon") from error
+            raise IssuerError(
+                f"the signing keys of the token issuer could not be fetched ({error})", hint="try again soon"
+            ) from error
         return found if isinstance(found, dict) else {}
 
 

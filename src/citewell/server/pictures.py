@@ -42,7 +42,9 @@ class Pictures:
         path = original(document)
         if path is None:
             raise Problem(
-                404, "the file of this version is no longer there, so the page cannot be drawn", hint="its text was kept; read that instead"
+                404,
+                "the file of this version is no longer there, so the page cannot be drawn",
+                hint="its text was kept; read that instead",
             )
         with self._turns:
             drawn = draw_page(path, number, scale=scale, limits=self._limits)

@@ -110,7 +110,7 @@ def understated(claim: str, evidence: EvidenceText, asked: str = "") -> str:
         ]
         if holding and all(written for _, written in holding):
             label, written = holding[0]
-            return f"{value.text} stands in the row \u201c{label}\u201d as {written}"
+            return f"{value.text} is in the row \u201c{label}\u201d as {written}"
     return ""
 
 
@@ -273,7 +273,7 @@ def _placement(
     year_fits, label_fit = fit((line, cell, head))
     misplaced = ""
     if not year_fits and any(years & _years(other) for row in lines for _, other in row.cells):
-        misplaced = f"{quantity.text} stands under \u201c{' '.join(head.split())}\u201d"
+        misplaced = f"{quantity.text} is under \u201c{' '.join(head.split())}\u201d"
     elif label_fit < _LABEL_HELD and line.label:
         better = max(lines, key=lambda row: overlap(row.label, claim))
         above = set(content_words(better.label)) <= set(content_words(head))  # the column says it
@@ -289,7 +289,7 @@ def _placement(
 
 
 def _in_row(quantity: Quantity, label: str, meant: str) -> str:
-    return f"{quantity.text} stands in the row \u201c{label}\u201d, not \u201c{meant}\u201d"
+    return f"{quantity.text} is in the row \u201c{label}\u201d, not \u201c{meant}\u201d"
 
 
 def _named_beside(

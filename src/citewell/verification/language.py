@@ -73,4 +73,4 @@ def not_english(text: str) -> str:
     )
     # Many function words of another language are English words too: three different ones tell.
     sure = len(set(hits) - _ENGLISH) >= 3 and len(hits) / len(words) >= 0.2
-    return f"it reads as {name}" if sure and len(hits) > 2 * english * len(words) else ""
+    return f"it appears to be {name}" if sure and len(hits) > 2 * english * len(words) else ""

@@ -66,7 +66,7 @@ def _numbers(question: ClaimEvidence, evidence: EvidenceText) -> str:
         return ""
     denied = denied_numbers(prose, question.claim, evidence.around(question.context), evidence.context)
     figures = [text for text in denied if _FIGURE.search(text)]
-    return f"the source does not hold {_listed(figures)}" if figures else ""
+    return f"the source does not contain {_listed(figures)}" if figures else ""
 
 
 def _names(question: ClaimEvidence, evidence: EvidenceText) -> str:
@@ -75,7 +75,7 @@ def _names(question: ClaimEvidence, evidence: EvidenceText) -> str:
     if not prose:
         return ""
     if pair := exchanged_names(question.claim, prose):
-        return f"the source has \u201c{pair[0]}\u201d and \u201c{pair[1]}\u201d in each other's place"
+        return f"the source has \u201c{pair[0]}\u201d and \u201c{pair[1]}\u201d the other way round"
     other = substituted_name(question.claim, prose, evidence.around(question.context))
     return f"the source does not name {_listed([other])} there" if other else ""
 
@@ -99,7 +99,9 @@ def _cells(question: ClaimEvidence, evidence: EvidenceText) -> str:
 def another_subject(question: ClaimEvidence, evidence: EvidenceText) -> str:
     """The evidence says it of another thing than the one that the claim's pronoun stands for."""
     found = said_of_another(question.claim, question.antecedent, evidence.text, evidence.context)
-    return f"the source says it of \u201c{found[0]}\u201d, not of \u201c{found[1]}\u201d" if found else ""
+    return (
+        f"the source says it about \u201c{found[0]}\u201d, not about \u201c{found[1]}\u201d" if found else ""
+    )
 
 
 def _scale(question: ClaimEvidence, evidence: EvidenceText) -> str:

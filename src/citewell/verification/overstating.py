@@ -133,12 +133,12 @@ def _of_all(claim: str, sentence: str, evidence: str) -> str:
     wide = next((word for word in ours if word in UNIVERSAL), "")
     part = next((word for word in theirs if word in PARTIAL), "")
     if wide and part and not any(word in UNIVERSAL for word in theirs):
-        return f"the claim says “{wide}”, the source “{part}”"
+        return f"the claim says “{wide}”, but the source says “{part}”"
     wide = next((word for word in words_of(_LOOSE.sub(" ", claim)) if word in WIDENERS), "")
     alike = (evidence[a:b] for a, b in sentence_spans(evidence))
     if not wide or any(_says_of_all(text, wide) for text in alike if overlap(claim, text) >= ENOUGH):
         return ""
-    return f"the claim says “{wide}”, the source does not"
+    return f"the claim says “{wide}”, but the source does not"
 
 
 def _says_of_all(text: str, wide: str) -> bool:
@@ -202,7 +202,7 @@ def _the_most(claim: str, sentence: str, _: str) -> str:
         for most in _MOST.findall(one.group(1)):
             whole, among = f"the {most.lower()}", one.group().lower().count(most.lower())
             if f"{whole} " in claim.lower() and sentence.lower().count(most.lower()) == among == 1:
-                return f"the claim says “{whole}”, the source “{one.group().strip()}”"
+                return f"the claim says “{whole}”, but the source says “{one.group().strip()}”"
     return ""
 
 
@@ -213,14 +213,14 @@ def _the_whole(claim: str, sentence: str, _: str) -> str:
     ours = set(words_of(claim))
     for share in _SHARE.finditer(sentence):
         if any(word in ours and word.endswith("s") for word in words_of(share.group(1))[:2]):
-            return f"the source only says it of “{share.group().strip()}”"
+            return f"the source says it only about “{share.group().strip()}”"
     return ""
 
 
 def _the_cause(claim: str, sentence: str, _: str) -> str:
     ours, theirs = _CAUSE.search(claim), _LINK.search(sentence)
     if ours and theirs and not _LINK.search(claim) and not _CAUSE.search(sentence):
-        return f"the claim says “{ours.group()}”, the source only “{theirs.group()}”"
+        return f"the claim says “{ours.group()}”, but the source only says “{theirs.group()}”"
     return ""
 
 
@@ -240,13 +240,13 @@ def _without_its_condition(claim: str, sentence: str, evidence: str) -> str:
     others = (evidence[a:b] for a, b in sentence_spans(evidence) if evidence[a:b] != sentence)
     if any(overlap(found["condition"], text) >= ENOUGH for text in others):
         return ""
-    return f"the source says it under a condition: “{' '.join(found['condition'].split())[:80]}”"
+    return f"the source says it only under a condition: “{' '.join(found['condition'].split())[:80]}”"
 
 
 def _of_people(claim: str, sentence: str, _: str) -> str:
     ours, theirs = _PEOPLE.search(claim), _ANIMALS.search(sentence)
     if ours and theirs and not _ANIMALS.search(claim) and not _PEOPLE.search(sentence):
-        return f"the claim speaks of {ours.group()}, the source of {theirs.group()}"
+        return f"the claim is about {ours.group()}, but the source is about {theirs.group()}"
     return ""
 
 

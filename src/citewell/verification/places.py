@@ -48,7 +48,7 @@ def in_another_sentence(claim: str, premise: str, context: str) -> str:
         ]
         if holding and max(holding) <= ELSEWHERE * share[nearest]:
             return (
-                f"where the source speaks of this it has “{here.nearest.text}”; "
-                f"“{here.quantity.text}” stands elsewhere"
+                f"where the source speaks of this, it has “{here.nearest.text}”; "
+                f"“{here.quantity.text}” is elsewhere in it"
             )
     return ""

@@ -24,7 +24,7 @@ def held_by(claim: str, premise: EvidenceText, context: str) -> str:
         if not check.holds
     ]
     tail = f"; {_list(loose)} is not written there" if loose else ""
-    return f"entailed{where}{tail}"
+    return f"supported{where}{tail}"
 
 
 def words_against(claim: str, premise: EvidenceText) -> str:
@@ -53,7 +53,7 @@ def lacking(
     around = "\n".join([context, *(text.context for text in texts)])
     numbers = [check.quantity.text for check in check_numbers(claim, everything, around) if not check.holds]
     if numbers:
-        return f"the source does not hold {_list(numbers)}"
+        return f"the source does not contain {_list(numbers)}"
     missing = missing_names(claim, f"{everything}\n{around}\n{asked}")
     if missing:
         return f"the source does not name {_list(missing)}"

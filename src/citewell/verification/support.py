@@ -23,7 +23,7 @@ from citewell.core.weights import WEIGHTS, checked_bytes, read_card
 from citewell.verification.kinds import source_kind
 
 COEFFICIENTS = Path(__file__).with_name("support.json")
-UNCALIBRATED = "not calibrated for this entailer"
+UNCALIBRATED = "not calibrated for this verification model"
 _EDGE = 1e-4  # log odds are cut here: what lies beyond is the model's confidence in itself
 
 

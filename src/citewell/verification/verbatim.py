@@ -127,7 +127,7 @@ def locate(quote: str, cited: str, sources: Mapping[str, str], *, near: int | No
     if holders:
         return Located(
             failure=Failure.SPLICED, found_in=holders,
-            reason="the words of the quote stand in the source, but not together as quoted",
+            reason="the words of the quote are in the source, but not together as quoted",
         )  # fmt: skip
     return Located(failure=Failure.FABRICATED, reason="no source contains the quoted words")
 

@@ -44,7 +44,7 @@ _JOINED_SENTENCES = 8  # sentences taken from all texts together when no text al
 
 
 class _Read(Record, frozen=True, kw_only=True):
-    """One premise's outcome. ``support`` is calibrated and capped; None when the model could not judge."""
+    """One premise's outcome. ``support`` is calibrated and capped; None when the model could not judge it."""
 
     premise: EvidenceText
     entailment: Entailment
@@ -134,14 +134,14 @@ class Verifier:
             return self._unchecked("the claim is empty")
         texts = [evidence for evidence in question.evidence if evidence.text.strip()]
         if not texts:
-            return self._unchecked("there is no evidence to check against")
+            return self._unchecked("there is no source to check it against")
         foreign = not_english(claim)
         if foreign:
-            return self._unchecked(f"the models were made for English; of the claim, {foreign}")
+            return self._unchecked(f"the verification models only know English (the claim: {foreign})")
         english = [evidence for evidence in texts if not self._foreign(evidence)]
         if not english:
             return self._unchecked(
-                f"the models were made for English; of the evidence, {self._foreign(texts[0])}"
+                f"the verification models only know English (the source: {self._foreign(texts[0])})"
             )
         for evidence in english:
             if stands_whole(claim, evidence.text) and not another_subject(question, evidence):
@@ -150,7 +150,7 @@ class Verifier:
             if cell := proven_by_cells(claim, evidence):
                 head = f" under \u201c{' '.join(cell.head.split())}\u201d" if cell.head else ""
                 return self._proven(
-                    Proof.NUMERIC, f"the row \u201c{cell.label}\u201d{head} holds {cell.cell.strip()}"
+                    Proof.NUMERIC, f"the row \u201c{cell.label}\u201d{head} has {cell.cell.strip()}"
                 )
         return None
 
@@ -171,7 +171,7 @@ class Verifier:
         except (CitewellError, RuntimeError, ValueError, LookupError, OSError) as error:
             failed = Entailment(
                 entailment=None, neutral=None, contradiction=None,
-                unchecked=f"the entailer failed: {type(error).__name__}: {error}",
+                unchecked=f"the verification model failed: {type(error).__name__}: {error}",
             )  # fmt: skip
             answers = [failed] * len(asked)
         return [
@@ -183,7 +183,7 @@ class Verifier:
         foreign = self._foreign(evidence)
         if answer.entailment is None or answer.contradiction is None or foreign:
             reason = answer.unchecked or (
-                f"of the evidence, {foreign}" if foreign else "no probability came back"
+                f"the source: {foreign}" if foreign else "the model returned no probability"
             )
             unchecked = Entailment(entailment=None, neutral=None, contradiction=None, unchecked=reason)
             return _Read(premise=evidence, entailment=unchecked, support=None)
@@ -218,7 +218,7 @@ class Verifier:
         judged = [read for read in reads if read.support is not None]
         if not judged:
             reason = next((read.entailment.unchecked for read in reads if read.entailment.unchecked), "")
-            return self._unchecked(reason or "the model could not judge")
+            return self._unchecked(reason or "the model could not judge it")
         best = max(judged, key=lambda read: read.support or 0.0)
         probability = best.support or 0.0
         if probability >= self._settings.support_threshold:
@@ -241,7 +241,10 @@ class Verifier:
         if worst is not None:
             reason = reason or words_against(question.claim, worst.premise)
             return self._scored(
-                Status.CONTRADICTED, worst, probability, f"the source says otherwise: {reason}".rstrip(": ")
+                Status.CONTRADICTED,
+                worst,
+                probability,
+                f"the source says something different: {reason}".rstrip(": "),
             )
         reason = f"{reason or 'no passage says this'}{_partly(reads[: len(question.evidence)])}"
         return self._scored(Status.UNSUPPORTED, best, probability, reason)

@@ -70,7 +70,10 @@ class Listening:
         if same := _said_already(before, known, user, claim, said):
             return same
         if len(before) >= MAX_SAID:
-            raise UsageError(f"{request_id} already has {MAX_SAID} feedback signals, the most it can have", hint="review the answer: `citewell review list`")
+            raise UsageError(
+                f"{request_id} already has {MAX_SAID} feedback signals, the most it can have",
+                hint="review the answer: `citewell review list`",
+            )
         feedback = Feedback(
             feedback_id="fb_" + secrets.token_hex(12),
             request_id=request_id,
@@ -135,7 +138,9 @@ def refuse_meta(meta: Mapping[str, str]) -> dict[str, str]:
         raise UsageError(f"meta has {len(meta)} members", hint=f"give at most {MAX_META}")
     for name, value in meta.items():
         if not _NAME.fullmatch(name):
-            raise UsageError(f"meta has the invalid name {name!r}", hint="use a-z, 0-9 and _, at most 40 characters")
+            raise UsageError(
+                f"meta has the invalid name {name!r}", hint="use a-z, 0-9 and _, at most 40 characters"
+            )
         if len(value) > MAX_VALUE:
             raise UsageError(
                 f"meta {name!r} has {len(value)} characters", hint=f"use at most {MAX_VALUE} characters"

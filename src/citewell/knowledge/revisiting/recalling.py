@@ -46,7 +46,9 @@ def notice_of(
         f"On {record.timestamp[:10]} you asked: {record.user_query}",
         f"The answer ({record.request_id}) relied on {document_id}, which has been recalled"
         f"{f': {reason}' if reason else ''}.",
-        "No longer supported: " + " | ".join(fallen) if fallen else "The answer is still supported by other documents.",
+        "No longer supported: " + " | ".join(fallen)
+        if fallen
+        else "The answer is still supported by other documents.",
     ]
     return Notice(
         request_id=record.request_id,

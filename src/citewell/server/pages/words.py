@@ -52,7 +52,11 @@ STATES: Mapping[str, State] = {
             words="Calculated from cited values",
             meaning="An arithmetic result: every input is cited, and the checker repeated the calculation.",
         ),
-        State(name="human", words="Verified by a person", meaning="A person looked at the source and confirmed it."),
+        State(
+            name="human",
+            words="Verified by a person",
+            meaning="A person looked at the source and confirmed it.",
+        ),
         State(
             name="inference",
             words="Inference",
@@ -74,7 +78,9 @@ STATES: Mapping[str, State] = {
             meaning="The cited source does not contain the quoted words.",
         ),
         State(
-            name="withdrawn", words="Withdrawn", meaning="Shown while the answer was being written, then removed."
+            name="withdrawn",
+            words="Withdrawn",
+            meaning="Shown while the answer was being written, then removed.",
         ),
         State(
             name="unchecked",

@@ -25,7 +25,9 @@ Here = Annotated[Site, Depends(site)]
 BEACONS = ("shown", "engaged")
 
 
-@router.get("/answers/{request_id}", responses=gives(Answer, "The answer as it was given, read from its record"))
+@router.get(
+    "/answers/{request_id}", responses=gives(Answer, "The answer as it was given, read from its record")
+)
 def answer(request_id: str, caller: Reader, here: Here) -> Response:
     """Passages as far as the index version that it was answered on is kept."""
     with looking_up():

@@ -56,7 +56,9 @@ class CountsQuery(AuditQuery, frozen=True, kw_only=True):
     of: str = "decision"
 
 
-@router.get("/counts", responses=gives(Counts, "Numbers of records over time"), openapi_extra=asks(CountsQuery))
+@router.get(
+    "/counts", responses=gives(Counts, "Numbers of records over time"), openapi_extra=asks(CountsQuery)
+)
 def counts(
     caller: Auditor, asked: Annotated[CountsQuery, Depends(query_of(CountsQuery))], here: Here
 ) -> Response:

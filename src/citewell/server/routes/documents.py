@@ -137,9 +137,7 @@ class Text(Record, frozen=True, kw_only=True):
 _AT_ONCE = 1_000_000
 
 
-@router.get(
-    "/text", responses=gives(Text, "A range of the canonical text"), openapi_extra=asks(TextQuery)
-)
+@router.get("/text", responses=gives(Text, "A range of the canonical text"), openapi_extra=asks(TextQuery))
 def text(caller: Reader, asked: Annotated[TextQuery, Depends(query_of(TextQuery))], here: Here) -> Response:
     """A citation's `quote` is exactly this for its `start` and `end`."""
     found = _version(here.kb_for(caller), asked.id, asked.version)
@@ -219,7 +217,10 @@ UPLOAD_BODY: dict[str, Any] = {
                     "required": ["file"],
                     "properties": {
                         "file": {"type": "string", "format": "binary"},
-                        "id": {"type": "string", "description": "The document's id; uploads/NAME if left out"},
+                        "id": {
+                            "type": "string",
+                            "description": "The document's id; uploads/NAME if left out",
+                        },
                         "acl": {"type": "array", "items": {"type": "string"}},
                         "tag": {"type": "array", "items": {"type": "string"}},
                     },
@@ -273,7 +274,9 @@ class Withdrawn(Record, frozen=True, kw_only=True):
 
 
 @router.post(
-    "/withdraw", responses=gives(Withdrawn, "The document is no longer retrieved"), openapi_extra=takes(Withdrawal)
+    "/withdraw",
+    responses=gives(Withdrawn, "The document is no longer retrieved"),
+    openapi_extra=takes(Withdrawal),
 )
 def withdraw(
     caller: Curator, asked: Annotated[Withdrawal, Depends(body_of(Withdrawal))], here: Here

@@ -41,7 +41,9 @@ def watching(request: Request) -> Caller:
     found = require(Role.AUDITOR, scope=Scope.METRICS)(request)
     if not found.unrestricted and Scope.METRICS not in known(request).scopes:
         raise Problem(
-            403, "you do not have permission to do this", hint="you need a key with the scope metrics, or the role admin"
+            403,
+            "you do not have permission to do this",
+            hint="you need a key with the scope metrics, or the role admin",
         )
     return found
 

@@ -49,7 +49,7 @@ def computed(claim: DraftClaim, cited: Sequence[Cited], question: str) -> Verdic
         value = read(printed)
         operand = _cited_operand(name, value, cited)
         if value is None or (operand is None and not _constant(name, printed, value)):
-            return _refused(f"no cited cell holds {printed} as \u201c{name}\u201d")
+            return _refused(f"no cited cell contains {printed} as \u201c{name}\u201d")
         values.append(value)
         if operand is not None:
             operands[name] = operand
@@ -59,13 +59,13 @@ def computed(claim: DraftClaim, cited: Sequence[Cited], question: str) -> Verdic
     try:
         value = worked(numbers, lambda _: next(given))
     except ArithmeticError:
-        return _refused("the calculation has no value: a division by zero or the like")
+        return _refused("the calculation has no result, for example because it divides by zero")
     again = result_of(working, value)
     if not again or again != result.strip():
         return _refused(f"the calculation gives {again or 'no number'}, not {result}")
     return Verdict(
         status=Status.VERIFIED,
-        reason=f"worked out again from the cited cells: {claim.reasoning}",
+        reason=f"recalculated from the cited cells: {claim.reasoning}",
         maker=MAKER,
         label=Label.ENTAILMENT,
         proof=Proof.COMPUTED,

@@ -70,7 +70,7 @@ def judged_alone(claim: Claim, ask: Ask) -> Claim:
         others = [[other for other in sources if other != name] for name in sources]
         for name, rest, without in zip(sources, others, ask(claim.text, others), strict=True):
             if without.status is not Status.VERIFIED:
-                reason = f"not alone, only together with {', '.join(rest)}: {claim.verdict.reason}"
+                reason = f"supported only together with {', '.join(rest)}: {claim.verdict.reason}"
                 alone[name] = msgspec.structs.replace(claim.verdict, reason=reason)
     verdicts = {**alone, **broken}
     return msgspec.structs.replace(

@@ -97,7 +97,7 @@ class Judging:
         under = f" under \u201c{heads[0]}\u201d" if len(heads) == 1 else ""
         return Verdict(
             status=Status.VERIFIED,
-            reason=f"label and value stand in one row of the source{under}",
+            reason=f"label and value are in the same row of the source{under}",
             maker=MAKER,
             label=Label.ENTAILMENT,
             proof=Proof.VERBATIM,
@@ -108,7 +108,7 @@ class Judging:
         """That the row, or the column of what is ``told``, is of another period or key than asked, or ""."""
         key = set_apart(self.question, passage, row) if passage else ""
         if passage and key and key not in [text_of(passage, c.start, c.end).strip() for c in told]:
-            return f"the row is of \u201c{key}\u201d, the question asks for another"
+            return f"the row is for \u201c{key}\u201d, but the question asks for another"
         return self._of_another_period(told, row.cells, passage)
 
     def _of_another_period(
@@ -132,9 +132,7 @@ class Judging:
                 and len(found := periods_in(cell.head)) == 1
                 and not any(head_fit(cell.head, period, known) > 0 for period in asked)
             ):
-                return (
-                    f"{value.strip()} is of {found[0].name}, the question asks for {wanted.periods[0].name}"
-                )
+                return f"{value.strip()} is for {found[0].name}, but the question asks for {wanted.periods[0].name}"
         return ""
 
     def of(self, work: Work, passages: Sequence[Passage]) -> ClaimEvidence:

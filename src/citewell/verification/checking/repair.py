@@ -41,13 +41,13 @@ def offered(judging: Judging, works: Sequence[Work], *, mend: bool) -> list[Work
         name, cited_name = passage.chunk.document_id, passages_of(work)[0].chunk.document_id
         if mend:
             judging.notes.append(
-                f"cited {cited_name}, supported by {name}: \u201c{work.drafted.text[:60]}\u201d"
+                f"the draft cited {cited_name}, but {name} supports it: \u201c{work.drafted.text[:60]}\u201d"
             )
             result[index] = msgspec.structs.replace(
                 work, cited=(judging.bound(work, passage),), verdict=verdict, mode="post-hoc"
             )
         elif work.verdict.failure is None:
-            reason = f"{work.verdict.reason}; {name} supports it, but it cites {cited_name}"
+            reason = f"{work.verdict.reason}; {name} supports it, but the answer cites {cited_name}"
             failed = msgspec.structs.replace(work.verdict, reason=reason, failure=Failure.MISATTRIBUTED)
             result[index] = msgspec.structs.replace(work, verdict=failed)
     return result
@@ -72,7 +72,7 @@ def carried(judging: Judging, works: Sequence[Work]) -> list[Work]:
         better = tuple(cited for cited in better if cited.spans)
         if better and quoted_evidence(better, judging.library) != evidence:
             judging.notes.append(
-                f"another span than the quoted one carries \u201c{work.drafted.text[:60]}\u201d"
+                f"a passage other than the quoted one supports \u201c{work.drafted.text[:60]}\u201d"
             )
             result[index] = msgspec.structs.replace(work, cited=better, mode="post-hoc")
     return result
@@ -100,7 +100,7 @@ def taken_apart(judging: Judging, works: Sequence[Work]) -> list[Work]:
         if all(verdict.status is Status.VERIFIED for verdict in verdicts):
             failed = msgspec.structs.replace(
                 work.verdict, failure=Failure.SYNTHESISED,
-                reason="its parts are supported, but no source connects them so",
+                reason="its parts are supported, but no source connects them this way",
             )  # fmt: skip
             result[index] = msgspec.structs.replace(work, verdict=failed)
     return result

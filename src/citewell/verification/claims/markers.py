@@ -97,7 +97,7 @@ def read_markers(raw: str, known: Sequence[str] = ()) -> Marked:
         cited += len(labels)
         if cited > MOST_CITATIONS:
             raise UsageError(
-                f"the answer has more than {MOST_CITATIONS:,} citations", hint="check it in parts"
+                f"the answer has more than {MOST_CITATIONS:,} citations", hint="check the answer in parts"
             )
         start = match.start()
         if start > position:

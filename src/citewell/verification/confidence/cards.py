@@ -176,7 +176,7 @@ def write_card(card: Card, path: Path) -> None:
 
 def read_card(path: Path) -> Card:
     """Raises ConfigError for a card that is missing, damaged, or not as it was made."""
-    again = "make a new one with `citewell calibrate`, or unset confidence.card"
+    again = "create a new one with `citewell calibrate`, or unset confidence.card"
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -188,16 +188,22 @@ def read_card(path: Path) -> Card:
         stated, inside = held["hash"], held["card"]
         card = msgspec.convert(inside, Card)
     except (msgspec.MsgspecError, KeyError, TypeError) as error:
-        raise ConfigError(f"{path} is no calibration card: {error}", hint=again) from error
+        raise ConfigError(f"{path} is not a calibration card: {error}", hint=again) from error
     if card.format != FORMAT:
-        raise ConfigError(f"{path} has the format {card.format!r}, this is {FORMAT!r}", hint=again)
+        raise ConfigError(
+            f"{path} has the format {card.format!r}, but this Citewell needs {FORMAT!r}", hint=again
+        )
     if card.hash != stated:
         raise ConfigError(
-            f"the calibration card {path} was edited: it has {card.hash}, and says {stated}", hint=again
+            f"the calibration card {path} was edited: its hash is {card.hash}, but it states {stated}",
+            hint=again,
         )
     unknown = sorted(set(card.settings) - set(SETTABLE))
     if unknown:
-        raise ConfigError(f"{path} would set {unknown[0]}", hint=f"a card sets {', '.join(SETTABLE)}")
+        raise ConfigError(
+            f"{path} sets {unknown[0]}, which a card cannot set",
+            hint=f"a card can only set {', '.join(SETTABLE)}",
+        )
     return card
 
 

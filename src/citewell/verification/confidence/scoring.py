@@ -108,10 +108,10 @@ def _decide(
     settings: Confidence,
 ) -> tuple[Decision, list[str]]:
     """The decision and why, in words; the first reason is the one that decided."""
-    lacking = [f"the sources say nothing on: {aspect}" for aspect in checked.missing]
+    lacking = [f"the sources say nothing about: {aspect}" for aspect in checked.missing]
     verified = [claim for claim in checked.claims if claim.verdict.status is Status.VERIFIED]
     if not checked.claims:
-        return Decision.ABSTAIN, ["no claim was made, so there is nothing to show", *lacking]
+        return Decision.ABSTAIN, ["no claim could be made from the passages", *lacking]
     if checked.contradicted:
         worst = next(claim for claim in checked.claims if claim.verdict.status is Status.CONTRADICTED)
         return Decision.ABSTAIN, [f"a claim contradicts its source: \u201c{worst.text}\u201d", *lacking]
@@ -132,9 +132,9 @@ def _decide(
     concluded = any(claim.kind is Kind.INFERENCE for claim in open_claims)
     worked_out = not concluded and any(claim.verdict.proof is Proof.COMPUTED for claim in verified)
     if needs_arithmetic(question) and not worked_out:
-        limits.append(
-            "the question needs arithmetic over cited numbers; the operands are cited, nothing is computed"
-        )
+        limits.append("the question needs a calculation; its numbers are cited, but no result was computed")
     if limits or lacking:
         return Decision.PARTIAL, [*limits, *lacking]
-    return Decision.ANSWER, [f"confidence is {overall:.2f}; every claim is verified and every aspect covered"]
+    return Decision.ANSWER, [
+        f"confidence is {overall:.2f}; every claim is verified and every part of the question is answered"
+    ]
