@@ -298,7 +298,7 @@ def test_a_document_that_may_not_be_asked_reads_as_one_that_is_not_there(world: 
                     way("What is said of glass?", document=document, **options)  # type: ignore[arg-type]
                 told.append(str(refused.value))
             assert told[0] == told[1]
-            assert told[0].startswith("no document with that id")
+            assert told[0].startswith("there is no document with that id")
     assert world.kb.log.check().size == before
 
 

@@ -300,7 +300,7 @@ def test_a_gate_that_fails_twice_abstains_without_writing(make: Made) -> None:
     assert answer.decision is Decision.ABSTAIN
     assert answer.text == ABSTENTION
     assert answer.missing == (QUESTION,)
-    assert any("gate" in reason for reason in answer.confidence.reasons)
+    assert any("not enough evidence" in reason for reason in answer.confidence.reasons)
     assert writer.requests == []
     (record,) = records(log)
     assert (record.response_decision, record.failure_reason) == ("ABSTAIN", "relevance_gate_failed")

@@ -69,7 +69,7 @@ def test_what_the_log_is_checked_by_may_not(
     for path in (tmp_path / "export", tmp_path / "audit.sqlite"):
         assert main([str(path)]) == 5
         said = capsys.readouterr().out
-        assert f"expiry: entry 6: it names entry {seq}: {LASTING[seq]}, which never expires" in said
+        assert f"expiry: entry 6: it names entry {seq} of kind {LASTING[seq]}, which never expires" in said
         assert f"withheld: entry {seq}" in said
 
 
@@ -94,7 +94,7 @@ def test_a_stranger_is_told_of_content_that_is_gone_without_a_word(
         ({"entries": [7]}, "did not exist yet"),
         ({"entries": ["1) OR (1=1"]}, "not everything it names"),
         ({"entries": None}, "names no entries"),
-        ({"class": "reads"}, "among reads: answer"),
+        ({"class": "reads"}, "under reads, but its kind is answer"),
         ({"records": [[2, 0]]}, "entries that it does not name"),
     ],
     ids=str,

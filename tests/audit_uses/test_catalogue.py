@@ -69,17 +69,20 @@ OLDER = "(SELECT version FROM versions WHERE document_id = 'papers/pay.md' ORDER
             "UPDATE heads SET acl = '[\"x\"]' WHERE document_id = 'papers/leave.md'",
             "leave.md: its access list",
         ),
-        ("UPDATE heads SET tags = '[\"x\"]' WHERE document_id = 'papers/leave.md'", "leave.md: its tags"),
+        (
+            "UPDATE heads SET tags = '[\"x\"]' WHERE document_id = 'papers/leave.md'",
+            "leave.md: its list of tags",
+        ),
         (
             "UPDATE heads SET state = 'withdrawn' WHERE document_id = 'papers/leave.md'",
-            "leave.md: whether it is with",
+            "leave.md: its withdrawn state",
         ),
         (
             f"UPDATE heads SET version = {OLDER} WHERE document_id = 'papers/pay.md'",
             "pay.md: its current version",
         ),
         ("UPDATE versions SET title = 'Fun' WHERE document_id = 'papers/leave.md'", "leave.md: its title"),
-        ("DELETE FROM heads WHERE document_id = 'papers/leave.md'", "leave.md was brought in, and is not"),
+        ("DELETE FROM heads WHERE document_id = 'papers/leave.md'", "leave.md was ingested but is not"),
         ("UPDATE heads SET acl = 'x' WHERE document_id = 'papers/leave.md'", "cannot be read"),
     ],
     ids=lambda text: text[:60],
@@ -134,7 +137,7 @@ def test_what_an_ingest_finds_and_did_not_read_itself_is_told(home: Path) -> Non
         seal_ingest(kb.parts.log, kb.parts.evidence, nothing, ())
         report = kb.log.check()
     assert in_catalogue(report) == []
-    assert any("commits to 1 documents that an interrupted ingest" in note for note in report.notes)
+    assert any("records 1 documents that were added outside" in note for note in report.notes)
 
 
 def test_what_the_owner_does_is_no_finding(home: Path, made: Path) -> None:

@@ -209,8 +209,8 @@ def test_a_replay_names_every_difference(evidence: SqliteEvidence) -> None:
     assert run(lambda record: record).same
     different = run(again)
     assert different.differences == (
-        "shown_response was 'shown', is 'other'",
-        "index_version was '1', is '2'",
+        "shown_response was 'shown' and is now 'other'",
+        "index_version was '1' and is now '2'",
     )
     assert any("python" in line for line in different.elsewhere)
 
@@ -220,4 +220,4 @@ def test_a_replay_tells_a_number_from_one_that_only_equals_it(evidence: SqliteEv
 
     whole, made = (msgspec.structs.replace(cited(evidence), cost=cost) for cost in (1.0, 1))
     found = replay(whole, lambda _: made, compared=("cost",), config=Config(), environment={})
-    assert found.differences == ("cost was 1.0, is 1",)
+    assert found.differences == ("cost was 1.0 and is now 1",)

@@ -218,7 +218,7 @@ def test_an_erasure_that_was_cut_short_is_finished_by_the_same_command(
             erase(home.log, "alice", reason="case 7", stores=[store])
     if where == "overwrite":
         # The key is gone, and with it whose erasure it was.
-        with pytest.raises(UsageError, match="is finished now: sub_"):
+        with pytest.raises(UsageError, match="is now complete: sub_"):
             erase(home.log, "alice", reason="case 7", stores=[store])
     else:
         assert erase(home.log, "alice", reason="case 7", stores=[store]).entries == 4
@@ -240,7 +240,7 @@ def test_nobody_is_told_that_somebody_else_was_erased(home: Home, monkeypatch: p
         patch.setattr(home.log.keys, "destroy", cut_short)
         with pytest.raises(KeyboardInterrupt):
             erase(home.log, "alice", reason="case 7")
-    with pytest.raises(UsageError, match=f"knows nobody.*finished now: {pseudonym}"):
+    with pytest.raises(UsageError, match=f"has nobody.*now complete: {pseudonym}"):
         erase(home.log, "bobb", reason="case 8")
     assert home.log.record(f"req_{1:024d}").user_query == "[erased]"
     assert home.log.record(f"req_{5:024d}").user_query == "what bob asked?"

@@ -220,7 +220,7 @@ def test_an_empty_path_or_id_is_not_the_working_folder_or_a_name(run, tmp_path) 
     assert run("ingest", "private.txt").stdout.startswith("1 added")
     with citewell.open(tmp_path / ".citewell") as kb:
         for careless in ((5,), (None,), ([tmp_path],)):
-            with pytest.raises(UsageError, match="no path"):
+            with pytest.raises(UsageError, match="is not a path"):
                 kb.ingest(*careless)  # type: ignore[arg-type]
 
 

@@ -96,7 +96,7 @@ def test_consistency_takes_part_when_it_was_measured() -> None:
             Decision.ANSWER,
             "every claim",
         ),
-        (checked(claim()), (0.9,), "What is the operating margin?", Decision.PARTIAL, "arithmetic"),
+        (checked(claim()), (0.9,), "What is the operating margin?", Decision.PARTIAL, "needs a calculation"),
         (
             checked(claim(), claim(proof=Proof.COMPUTED)),
             (0.9,),

@@ -97,7 +97,7 @@ def test_one_answer_cannot_be_flooded(desk: Desk, monkeypatch: pytest.MonkeyPatc
     record = desk.answered(1)
     for number in range(3):
         desk.listening.feedback(record.request_id, "copied", user=f"u{number}")
-    with pytest.raises(UsageError, match="3 signals"):
+    with pytest.raises(UsageError, match="3 feedback signals"):
         desk.listening.feedback(record.request_id, "copied", user="u4")
 
 

@@ -170,7 +170,7 @@ def documents_of(found: Retrieved) -> list[str]:
 def test_no_document_fills_all_the_room(tmp_path: Path) -> None:
     found = retriever(tmp_path, [*HARVESTS, *ELSEWHERE]).retrieve("harvest report")
     assert sorted(documents_of(found)) == ["big.md"] * 3 + ["small0.md", "small1.md"]
-    assert any("more of big.md left out" in note for note in found.notes)
+    assert any("more passages of big.md left out" in note for note in found.notes)
 
 
 def test_a_document_gives_its_place_only_to_a_relevant_passage(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_a_blank_question_or_too_many_passages_are_refused(tmp_path: Path) -> No
     asked = retriever(tmp_path, FRUIT)
     with pytest.raises(UsageError, match="empty"):
         asked.retrieve("  \n")
-    with pytest.raises(UsageError, match="top_k is 11"):
+    with pytest.raises(UsageError, match="top_k must not be 11"):
         asked.retrieve("x", top_k=11)
 
 

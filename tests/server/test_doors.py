@@ -101,7 +101,7 @@ def test_many_workers_take_postgresql(home: Path) -> None:
 def test_a_name_that_is_not_ours_is_refused(client: TestClient, host: str) -> None:
     refused = client.get("/v1/documents", headers={"host": host})
     assert refused.status_code == 421
-    assert refused.json()["hint"] == "add it to server.hosts"
+    assert refused.json()["hint"] == "if this host name is right, add it to server.hosts"
 
 
 def test_a_configured_name_is_ours(home: Path) -> None:

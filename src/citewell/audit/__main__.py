@@ -48,7 +48,8 @@ def main(words: list[str] | None = None) -> int:
         ()
         if given.key
         else (
-            "the key came with the log, so this shows integrity but not origin; pass --key with the key published by the issuer",
+            "the key came with the log, so this shows integrity but not origin; pass --key with"
+            " the key published by the issuer",
         )
     )
     for note in (*report.skipped, *own, *report.notes):

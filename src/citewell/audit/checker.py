@@ -185,7 +185,8 @@ def check(
         findings += _cut(source, len(sealed), key, trusted)
     if not outside:
         skipped.append(
-            "no outside checkpoint was given, so a log that was rewritten or cut off with its own key would not be noticed; pass --checkpoint"
+            "no outside checkpoint was given, so a log that was rewritten or cut off with its"
+            " own key would not be noticed; pass --checkpoint"
         )
     ordered = tuple(sorted(dict.fromkeys(findings), key=lambda found: (found.seq, found.kind)))
     return CheckReport(not ordered, size, ordered, tuple(skipped), tuple(notes))
@@ -231,7 +232,8 @@ def _walk(
         latest = max(latest, row[2])
     if backward:
         notes.append(
-            f"{backward} entries have an earlier time than an entry before them; entries are ordered by seq, not by time"
+            f"{backward} entries have an earlier time than an entry before them; entries are"
+            f" ordered by seq, not by time"
         )
     findings += expiries.findings()
     return size, whole and size == len(sealed)
@@ -339,7 +341,10 @@ def _against(
         elif roots.at(kept.size) == kept.root:
             agreed = kept.size
         elif agreed:
-            reason = f"the log was reset to an older state and continued differently: its first {agreed} entries match what"
+            reason = (
+                "the log was reset to an older state and continued differently:"
+                f" its first {agreed} entries match what"
+            )
             findings.append(
                 Finding("rolled-back", agreed + 1, f"{reason} was signed, entries up to {kept.size} do not")
             )

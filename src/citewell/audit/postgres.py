@@ -138,7 +138,8 @@ class PostgresDatabase:
             if synced and synced[0] == "off":
                 connection.close()
                 raise ConfigError(
-                    "this PostgreSQL server confirms commits before they are on disk, so entries could be lost",
+                    "this PostgreSQL server confirms commits before they are on disk, so"
+                    " entries could be lost",
                     hint=f"set {setting} = on",
                 )
         # Whatever the role's default is: a snapshot older than the lock would number entries twice.
@@ -163,7 +164,8 @@ class PostgresDatabase:
             # What it says repeats the part that cannot be read, which may be the password.
             raise ConfigError(
                 f"audit.database is not a PostgreSQL URL: {named(self._url)}",
-                hint="write postgresql://USER:PASSWORD@HOST/DATABASE; in the password, write %25 for % and %40 for @",
+                hint="write postgresql://USER:PASSWORD@HOST/DATABASE; in the password, write"
+                " %25 for % and %40 for @",
             ) from None
         connection.execute(f'SET search_path TO "{self.schema}"'.encode())
         connection.execute(f"SET lock_timeout = {self._wait_ms}".encode())

@@ -49,7 +49,8 @@ NEVER_PROVEN = (
 )
 
 RETIRED = (
-    "that it was made before its key was retired: anyone who has that key now can make one like it. A checkpoint"
+    "that it was made before its key was retired: anyone who has that key now can make one like"
+    " it. A checkpoint"
     " that you kept, or a receipt against a newer checkpoint, proves it"
 )
 
@@ -246,7 +247,8 @@ def _against(checkpoint: Checkpoint | None, text: str) -> str:
     of_one_size = [kept for kept in every if (kept.origin, kept.size) == (checkpoint.origin, checkpoint.size)]
     if not of_one_size:
         return (
-            f"the checkpoint you gave covers {every[-1].size} entries of {every[-1].origin}, the receipt's covers"
+            f"the checkpoint you gave covers {every[-1].size} entries of {every[-1].origin},"
+            f" the receipt's covers"
             f" {checkpoint.size} of {checkpoint.origin}: ask for a receipt made against yours"
         )
     if any(kept.root != checkpoint.root for kept in of_one_size):

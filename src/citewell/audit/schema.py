@@ -86,7 +86,8 @@ def _taken(database: Database) -> int:
         if "entries" in tables and "schema_steps" not in tables:
             raise LogError(
                 "the audit log was written before its format was fixed",
-                hint="keep the file and start a new home; the release that wrote it can still check it with `citewell audit check`",
+                hint="keep the file and start a new home; the release that wrote it can still"
+                " check it with `citewell audit check`",
             )
         taken = _count(rows) if "schema_steps" in tables else 0
     if taken > len(STEPS):

@@ -87,7 +87,8 @@ class Writer:
         except LogError:
             raise UnsettledError(
                 f"{error}; it is unknown whether the entry was written",
-                hint="when the log can be reached again, check with `citewell audit query` before asking again",
+                hint="when the log can be reached again, check with `citewell audit query`"
+                " before asking again",
             ) from error
         return [bytes(digest) for (digest,) in found] == hashes
 

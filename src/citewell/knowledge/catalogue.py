@@ -115,7 +115,8 @@ def differences(log: Log, evidence: SqliteEvidence) -> tuple[list[Finding], list
         told.setdefault(seq, []).append(text)
     findings = [Finding(CATALOGUE, seq, _joined(texts)) for seq, texts in sorted(told.items())]
     notes = [
-        f"entry {seq} records {count} documents that were added outside a completed ingest: an ingest was interrupted, or something else added them"
+        f"entry {seq} records {count} documents that were added outside a completed ingest: an"
+        f" ingest was interrupted, or something else added them"
         for seq, count in sealed.recovered
     ]
     return findings, notes

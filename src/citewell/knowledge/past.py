@@ -13,7 +13,10 @@ from pathlib import Path
 from citewell.audit.keys import NEXT, PUBLISHED, SIGNING
 from citewell.core.errors import LogError
 
-_HINT = "restore the log from its backup, or start a new log in a new home (keep this one as evidence of what was there)"
+_HINT = (
+    "restore the log from its backup, or start a new log in a new home (keep this one as evidence of what was"
+    " there)"
+)
 
 
 def refuse_new_log(home: Path, log: Path, keys: Path, *, tables: Path) -> None:

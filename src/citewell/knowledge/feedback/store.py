@@ -294,7 +294,8 @@ class FeedbackStore:
             taken = self._taken(rows)
         if taken > len(STEPS):
             raise CitewellError(
-                f"{self.database.where} has feedback schema {taken}, but this Citewell only knows schemas up to {len(STEPS)}",
+                f"{self.database.where} has feedback schema {taken}, but this Citewell only"
+                f" knows schemas up to {len(STEPS)}",
                 hint="install the version of Citewell that wrote it, or a newer one",
             )
         while taken < len(STEPS):

@@ -39,7 +39,8 @@ def replayed(parts: Assembly, record: AuditRecord) -> tuple[Replay, AuditRecord]
     if why := UNREADABLE.get(record.user_query):
         raise UsageError(
             f"{record.request_id} can no longer be read: {why}",
-            hint="`citewell audit prove` still proves its place in the log, and `citewell audit recheck` still resolves its citations",
+            hint="`citewell audit prove` still proves its place in the log, and `citewell audit"
+            " recheck` still resolves its citations",
         )
     whole = _writes_again(parts, record)
     made = _whole_again(parts, record) if whole else _retrieved_again(parts, record)

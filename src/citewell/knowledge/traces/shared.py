@@ -66,7 +66,8 @@ class SharedTraces:
             done = row[0] or 0
             if done > len(_STEPS):
                 raise CitewellError(
-                    f"{database.where} has schema {done}, but this Citewell only knows schemas up to {len(_STEPS)}",
+                    f"{database.where} has schema {done}, but this Citewell only knows schemas"
+                    f" up to {len(_STEPS)}",
                     hint="install the version of Citewell that wrote it, or a newer one",
                 )
             for number, step in enumerate(_STEPS[done:], done + 1):

@@ -128,7 +128,8 @@ class SqliteTraces:
         if version > len(MIGRATIONS):
             self._connection.execute("ROLLBACK")
             raise CitewellError(
-                f"{self.path} has schema {version}, but this Citewell only knows schemas up to {len(MIGRATIONS)}",
+                f"{self.path} has schema {version}, but this Citewell only knows schemas up to"
+                f" {len(MIGRATIONS)}",
                 hint="install the version of Citewell that wrote it, or a newer one",
             )
         for step in MIGRATIONS[version:]:

@@ -59,7 +59,7 @@ def computed(claim: DraftClaim, cited: Sequence[Cited], question: str) -> Verdic
     try:
         value = worked(numbers, lambda _: next(given))
     except ArithmeticError:
-        return _refused("the calculation has no result, for example because it divides by zero")
+        return _refused("the calculation has no result, for example because of a division by zero")
     again = result_of(working, value)
     if not again or again != result.strip():
         return _refused(f"the calculation gives {again or 'no number'}, not {result}")

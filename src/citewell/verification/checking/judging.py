@@ -132,7 +132,10 @@ class Judging:
                 and len(found := periods_in(cell.head)) == 1
                 and not any(head_fit(cell.head, period, known) > 0 for period in asked)
             ):
-                return f"{value.strip()} is for {found[0].name}, but the question asks for {wanted.periods[0].name}"
+                return (
+                    f"{value.strip()} is for {found[0].name}, but the question asks for"
+                    f" {wanted.periods[0].name}"
+                )
         return ""
 
     def of(self, work: Work, passages: Sequence[Passage]) -> ClaimEvidence:

@@ -72,7 +72,7 @@ def carried(judging: Judging, works: Sequence[Work]) -> list[Work]:
         better = tuple(cited for cited in better if cited.spans)
         if better and quoted_evidence(better, judging.library) != evidence:
             judging.notes.append(
-                f"a passage other than the quoted one supports \u201c{work.drafted.text[:60]}\u201d"
+                f"another passage than the quoted one supports \u201c{work.drafted.text[:60]}\u201d"
             )
             result[index] = msgspec.structs.replace(work, cited=better, mode="post-hoc")
     return result
