@@ -103,7 +103,7 @@ def test_another_date_is_named(home: Path) -> None:
     body = zlib.compress(msgspec.msgpack.encode(msgspec.structs.replace(document, published_at=date)))
     change(home, f"UPDATE versions SET body = x'{body.hex()}' WHERE document_id = 'papers/leave.md'")
     (found,) = in_catalogue(check(home))
-    assert "leave.md: what is stored of it (its title, date" in found.reason
+    assert "leave.md: its stored metadata (title, date" in found.reason
 
 
 def in_catalogue(report: CheckReport) -> list[Finding]:
