@@ -17,21 +17,30 @@ MANUAL = """# Pump manual
 
 ## Warranty
 
-The pump warranty covers all parts. It does not cover misuse. An extended warranty is a contract for the
-time after the first two years. A claim is refused when the seal was opened before. Spare parts are
-delivered by Hansen Logistics.
+Warranty period: two years
+
+It has 9 exceptions. The pump warranty covers all parts.
 
 ## History
 
 The Malmo factory was opened in 1987 by Astrid Berg. Engineers visited the plant often. The Malmo
-factory employs 240 workers. The workshop was closed because the roof had fallen in.
+factory employs 240 workers.
+
+Nothing else is known.
+
+The Lund workshop has 12 windows. The workshop was closed in 1990.
+The noise limit is 60 decibels.
 
 | setting | default | meaning |
 |---|---|---|
 | pump.speed | 40 | turns of the wheel in a second |
 | pump.pressure | 3 bar | pressure behind the valve |
-| pump.noise_limit | 60 | loudest hour, decibels |
 | alarm.delay_s | 15 | seconds until the alarm |
+
+| part | weight |
+|---|---|
+| Seal B4 | 3 g |
+| Wheel C1 | 900 g |
 
 | Item | 2021 | 2022 |
 |---|---|---|
@@ -56,14 +65,12 @@ def of(cases: tuple[Case, ...], kind: str) -> dict[str, Case]:
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("What is an extended warranty?", "a contract for the time after the first two years"),
-        ("When is a claim refused?", "when the seal was opened before"),
-        ("What are spare parts delivered by?", "Hansen Logistics"),
+        ("What is the warranty period?", "two years"),
         ("When was the Malmo factory opened by Astrid Berg?", "1987"),
         ("How many workers does the Malmo factory employ?", "240"),
-        ("What does the pump warranty cover?", "all parts"),
-        ("What is the default of pump.pressure?", "3 bar"),
-        ("What does alarm.delay_s mean?", "seconds until the alarm"),
+        ("What is the noise limit?", "60 decibels"),
+        ("What is the “default” of pump.pressure?", "3 bar"),
+        ("What is the “meaning” of alarm.delay_s?", "seconds until the alarm"),
         ("What were net sales in 2022?", "1,377"),
     ],
 )
@@ -80,7 +87,8 @@ def test_a_statement_becomes_the_question_it_answers(
 
 def test_what_leans_on_other_sentences_is_left_alone(cases: tuple[Case, ...]) -> None:
     asked = " ".join(of(cases, "answerable"))
-    assert "misuse" not in asked
+    assert "exceptions" not in asked
+    assert "When was the workshop" not in asked
     assert not re.search(r"\b(?:it|this|they)\b", asked, flags=re.IGNORECASE)
 
 
@@ -94,30 +102,38 @@ def test_no_draft_is_reviewed_and_each_says_its_kind_and_recipe(cases: tuple[Cas
     assert len({case.question for case in cases}) == len(cases)
 
 
-def test_unanswerable_twins_ask_for_what_stands_nowhere(cases: tuple[Case, ...]) -> None:
+def test_questions_without_an_answer_ask_for_what_stands_nowhere(cases: tuple[Case, ...]) -> None:
     twins = of(cases, "unanswerable")
-    assert any(
-        re.fullmatch(r"What were (?:net sales|research costs) in 20(?:2[5-9])\?", twin) for twin in twins
-    )
+    assert any(re.fullmatch(r"What were (?:net sales|research costs) in 20\d\d\?", twin) for twin in twins)
     for twin in twins:
         for year in re.findall(r"\b20\d\d\b", twin):
             assert year not in MANUAL
-        for setting in re.findall(r"\w+\.\w+", twin):
-            assert setting not in MANUAL
+    misses = of(cases, "near-miss")
+    assert "How many workers does the Lund workshop employ?" in misses
+    assert not misses.keys() & of(cases, "answerable").keys()
 
 
 def test_a_near_miss_is_not_asked_where_the_text_answers_it() -> None:
-    told = "# Seals\n\nSeals are checked by hand.\n"
-    why = "Why are seals checked by hand?"
-    assert why in of(draft_cases([read(told)], n=50), "near-miss")
-    answered = told + "\nSeals are checked by hand because machines break them.\n"
-    assert why not in of(draft_cases([read(answered)], n=50), "near-miss")
+    told = "The Malmo factory employs 240 workers.\n\nNo more.\n\nThe Lund factory has 12 windows.\n"
+    miss = "How many workers does the Lund factory employ?"
+    assert miss in of(draft_cases([read(told)], n=50), "near-miss")
+    answered = f"{told}\n\nAmong the workers of the Lund factory there are two smiths.\n"
+    assert miss not in of(draft_cases([read(answered)], n=50), "near-miss")
 
 
 def test_a_question_with_two_answers_is_not_drafted() -> None:
-    one, other = "A seal is a ring of rubber.", "A seal is a sea animal with flippers."
-    assert "What is a seal?" in of(draft_cases([read(one)]), "answerable")
-    assert "What is a seal?" not in of(draft_cases([read(one), read(other, "b.md")]), "answerable")
+    one, other = "The seal ring is 3 cm wide.", "The seal ring is 4 cm wide."
+    question = "What is the seal ring?"
+    assert question in of(draft_cases([read(one)], n=9), "answerable")
+    assert question not in of(draft_cases([read(one), read(other, "b.md")], n=9), "answerable")
+
+
+def test_figures_of_several_documents_are_asked_for_by_the_documents_name() -> None:
+    table = "| Item | 2022 |\n|---|---|\n| Net sales | {} |\n"
+    two = [read(table.format(7), "alpha_corp.md"), read(table.format(8), "beta_corp.md")]
+    found = of(draft_cases(two, n=9), "answerable")
+    assert found["According to alpha corp, what were net sales in 2022?"].expected == "7"
+    assert found["According to beta corp, what were net sales in 2022?"].expected == "8"
 
 
 def test_the_same_documents_give_the_same_drafts_and_another_seed_others(cases: tuple[Case, ...]) -> None:
@@ -128,14 +144,32 @@ def test_the_same_documents_give_the_same_drafts_and_another_seed_others(cases: 
 
 
 def test_nothing_to_ask_gives_nothing() -> None:
-    assert draft_cases([read("Hello\n")]) == ()
-    assert draft_cases([]) == ()
+    assert draft_cases([read("Hello\n")], n=9) == ()
+    assert draft_cases([], n=9) == ()
 
 
 lines = st.lists(
     st.lists(
         st.sampled_from(
-            ["The", "a", "pump", "is", "opened", "when", "1987", "two", "in", "by", "a.b", "\t", "of", "{}"]
+            [
+                "The",
+                "a",
+                "pump",
+                "is",
+                "opened",
+                "when",
+                "1987",
+                "two",
+                "in",
+                "by",
+                "Seal:",
+                "has",
+                "lines",
+                "a.b",
+                "\t",
+                "of",
+                "{}",
+            ]
         )
     )
     .map(" ".join)
@@ -148,7 +182,7 @@ lines = st.lists(
 @given(lines)
 def test_any_text_can_be_drafted_from_and_every_span_stands_in_it(text: list[str]) -> None:
     document = read("\n\n".join(["Some words", *text]), "a.txt")
-    for case in draft_cases([document]):
+    for case in draft_cases([document], n=50):
         assert all(span.quote in document.text for span in case.spans)
 
 
