@@ -19,7 +19,7 @@ from citewell.core.errors import UsageError
 from citewell.documents.reading import read_bytes
 from citewell.evaluation.cases import load_cases
 from citewell.evaluation.importing import FORMATS, read_format
-from citewell.evaluation.importing.locating import Places, located
+from citewell.evaluation.importing.formats import Places, located
 from citewell.evaluation.recorded import load_answers
 from citewell.evaluation.running import evaluate_recorded
 from citewell.knowledge.assembly import Assembly

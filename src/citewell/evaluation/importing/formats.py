@@ -13,13 +13,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from citewell.core.errors import DocumentError, UsageError
 from citewell.core.records import Case, CaseSpan
 from citewell.documents.reading import read_bytes
-from citewell.evaluation.importing.locating import Places, located
 from citewell.evaluation.importing.records import (
     Imported,
     Row,
@@ -34,22 +35,73 @@ from citewell.evaluation.importing.records import (
     text_of,
 )
 
+LEAST = 24
+"""Letters and digits a line needs to be looked for: fewer could stand anywhere."""
+
+
+class Places:
+    """The letters and digits of one text, with where each stands."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._at = [index for index, character in enumerate(text) if character.isalnum()]
+        self._letters = "".join(_folded(text[index]) for index in self._at)
+
+    def find(self, words: str) -> str:
+        """The text's own words, or "" where they stand nowhere or in more than one place."""
+        wanted = "".join(_folded(character) for character in words if character.isalnum())
+        start = self._letters.find(wanted) if len(wanted) >= LEAST else -1
+        if start < 0 or self._letters.find(wanted, start + 1) >= 0:
+            return ""
+        return self.text[self._at[start] : self._at[start + len(wanted) - 1] + 1]
+
+
+def located(evidence: str, places: Places, most: int = 8) -> tuple[str, ...]:
+    """Quotes of the text: the evidence whole, else its lines, each with the next when it is short alone."""
+    whole = places.find(evidence)
+    if whole:
+        return (whole,)
+    lines = [line for line in evidence.split("\n") if line.strip()]
+    found: dict[str, None] = {}
+    for line, following in pairwise([*lines, ""]):
+        quote = places.find(line) or places.find(f"{line} {following}")
+        if quote:
+            found[quote] = None
+    return tuple(sorted(found, key=len, reverse=True)[:most])
+
 
 class Options(NamedTuple):
-    """``name`` turns a data set's name of a document into its id here; ``texts`` reads documents here."""
+    """``name`` turns a data set's name of a document into its id here; ``places`` is its text, if any."""
 
     name: Callable[[str], str]
-    texts: Texts
+    places: Callable[[str], Places | None]
+
+
+class Parts(NamedTuple):
+    """What a record brings beside its fields; ``lacks`` says in words what it does not."""
+
+    sources: tuple[str, ...] = ()
+    spans: tuple[CaseSpan, ...] = ()
+    documents: Mapping[str, str] = {}
+    lacks: str = ""
 
 
 class Format(NamedTuple):
     """``keys``: what its records have and others' have not. ``document``: how its documents are named here,
-    unless the user says otherwise; "" where it names none."""
+    unless the user says otherwise; "" where it names none. Records are read by the keys that they have their
+    parts under, and ``parts`` for what stands deeper; another set by ``read``."""
 
-    read: Callable[[Path, Options], Imported]
     holds: str
-    keys: frozenset[str] = frozenset()
+    keys: str = ""
     document: str = ""
+    id: str = "id name"
+    question: str = ""
+    answer: str = ""
+    sources: str = ""
+    reference: str = ""
+    tags: str = ""
+    parts: Callable[[Row, str, str, Options], Parts] | None = None
+    read: Callable[[Path, Options], Imported] | None = None
 
 
 def read_format(name: str, path: Path, *, document: str = "", texts: Texts = lambda name: None) -> Imported:
@@ -63,7 +115,9 @@ def read_format(name: str, path: Path, *, document: str = "", texts: Texts = lam
     if not path.exists():
         raise UsageError(f"{path} is not there", hint="check the path")
     try:
-        found = chosen.read(path, Options(lambda given: template.replace("{}", given), texts))
+        places = cache(lambda name: None if (text := texts(name)) is None else Places(text))
+        options = Options(lambda given: template.replace("{}", given), places)
+        found = chosen.read(path, options) if chosen.read else _records(name, chosen, path, options)
     except UsageError as error:
         raise UsageError(
             f"no {name}: {error.args[0]}", hint=_looks_like(name, path) or chosen.holds
@@ -79,10 +133,10 @@ def read_format(name: str, path: Path, *, document: str = "", texts: Texts = lam
 def _looks_like(name: str, path: Path) -> str:
     """ "it looks like ragas", by the keys of its first record."""
     try:
-        _, first = next(rows(path, *(key for found in FORMATS.values() for key in found.keys)))
+        _, first = next(rows(path, *(key for found in FORMATS.values() for key in found.keys.split())))
     except (UsageError, StopIteration, OSError):
         return ""
-    fitting = [other for other, found in FORMATS.items() if found.keys and found.keys <= set(first)]
+    fitting = [other for other, found in FORMATS.items() if found.keys and {*found.keys.split()} <= {*first}]
     return f"it looks like {fitting[0]}" if fitting and fitting[0] != name else ""
 
 
@@ -145,38 +199,55 @@ def _beir(path: Path, options: Options) -> Imported:
     return Imported(cases=tuple(cases), documents=documents, notes=notes)
 
 
-def _financebench(path: Path, options: Options) -> Imported:
-    file = path / "questions.jsonl" if path.is_dir() else path
-    cases, known, lacking = [], {}, 0
-    for where, row in rows(file, "financebench_id"):
-        spans: list[CaseSpan] = []
-        for part in objects(row, where, "evidence") if row.get("evidence") is not None else ():
-            named = string(part, where, "doc_name", "evidence_doc_name") or string(row, where, "doc_name")
-            document = options.name(named)
-            if document not in known:
-                text = options.texts(document)
-                known[document] = Places(text) if text is not None else None
-            places = known[document]
-            quotes = located(string(part, where, "evidence_text"), places) if places else ()
-            spans += [CaseSpan(document=document, quote=quote) for quote in quotes]
-        lacking += not spans
-        cases.append(
-            Case(
-                id=string(row, where, "financebench_id", needed=True),
-                question=string(row, where, "question", needed=True),
-                expected=string(row, where, "answer", needed=True),
-                spans=tuple(dict.fromkeys(spans)),
-                tags=tuple(
-                    filter(None, (string(row, where, "question_type"), string(row, where, "company")))
-                ),
-            )
-        )
-    notes = (
-        (f"{lacking} cases have no spans: their evidence was not found in a document of this home",)
-        if lacking
-        else ()
-    )
-    return Imported(cases=tuple(cases), notes=notes)
+def _evidence(row: Row, where: str, name: str, options: Options) -> Parts:
+    """FinanceBench's, where the words stand in a document of this home."""
+    spans = []
+    for part in objects(row, where, "evidence") if row.get("evidence") is not None else ():
+        named = string(part, where, "doc_name", "evidence_doc_name") or string(row, where, "doc_name")
+        document = options.name(named)
+        places = options.places(document)
+        quotes = located(string(part, where, "evidence_text"), places) if places else ()
+        spans += [CaseSpan(document=document, quote=quote) for quote in quotes]
+    lacks = "have no spans: their evidence was not found in a document of this home"
+    return Parts(spans=tuple(dict.fromkeys(spans)), lacks="" if spans else lacks)
+
+
+def _docs(row: Row, where: str, name: str, options: Options) -> Parts:
+    """ALCE's, each a document too."""
+    texts, documents = [], {}
+    for place, part in enumerate(objects(row, where, "docs"), 1):
+        title, text = string(part, where, "title"), string(part, where, "text", needed=True)
+        texts.append(f"{title}\n\n{text}" if title else text)
+        documents[options.name(_file_name(string(part, where, "id") or f"{name}-{place}"))] = texts[-1] + "\n"
+    lacks = "have short answers (qa_pairs), which were left out: the long one is expected"
+    return Parts(sources=tuple(texts), documents=documents, lacks=lacks if row.get("qa_pairs") else "")
+
+
+def _records(prefix: str, form: Format, path: Path, options: Options) -> Imported:
+    """Each record a case."""
+    cases: list[Case] = []
+    answers: list[dict[str, Any]] = []
+    documents: dict[str, str] = {}
+    lacking: Counter[str] = Counter()
+    asked, own = form.question.split(), set(form.keys.split())
+    for number, (where, row) in enumerate(rows(path, *asked), 1):
+        if isinstance(row.get(asked[0]), list):
+            raise UsageError(f"{where} is a conversation; only single turns are read")
+        question = string(row, where, *asked, needed=True)
+        ids, references = form.id.split(), form.reference.split()
+        id = string(row, where, *ids, needed=not own.isdisjoint(ids)) or f"{prefix}-{number:05}"
+        expected = string(row, where, *references, needed=not own.isdisjoint(references))
+        found = form.parts(row, where, id, options) if form.parts else Parts()
+        tags = tuple(filter(None, (string(row, where, key) for key in form.tags.split()))) or (prefix,)
+        cases.append(Case(id=id, question=question, expected=expected, spans=found.spans, tags=tags))
+        documents |= {name: text for name, text in found.documents.items() if name not in documents}
+        lacking.update(filter(None, [found.lacks]))
+        # An empty answer is one: without its refusals a system is judged by what it did say alone.
+        if any(row.get(key) is not None for key in form.answer.split()):
+            sources = found.sources or strings(row, where, *form.sources.split())
+            answers.append(recorded(id, question, string(row, where, *form.answer.split()), sources))
+    notes = tuple(f"{count} cases {lacks}" for lacks, count in lacking.items())
+    return Imported(cases=tuple(cases), answers=tuple(answers), documents=documents, notes=notes)
 
 
 def _ragtruth(path: Path, options: Options) -> Imported:
@@ -211,100 +282,59 @@ def _ragtruth_source(where: str, row: Row) -> tuple[str, str, tuple[str, ...]]:
     return task, asked.get(task, task), (text,)
 
 
-def _alce(path: Path, options: Options) -> Imported:
-    cases: list[Case] = []
-    answers: list[dict[str, Any]] = []
-    documents: dict[str, str] = {}
-    short = 0
-    for number, (where, row) in enumerate(rows(path, "question"), 1):
-        question = string(row, where, "question", needed=True)
-        name = string(row, where, "sample_id", "id", "question_id") or f"alce-{number:05}"
-        short += bool(row.get("qa_pairs"))
-        texts = []
-        for place, part in enumerate(objects(row, where, "docs"), 1):
-            title, text = string(part, where, "title"), string(part, where, "text", needed=True)
-            texts.append(f"{title}\n\n{text}" if title else text)
-            file = _file_name(string(part, where, "id") or f"{name}-{place}")
-            documents.setdefault(options.name(file), texts[-1] + "\n")
-        cases.append(Case(id=name, question=question, expected=string(row, where, "answer"), tags=("alce",)))
-        if "output" in row:
-            answers.append(recorded(name, question, string(row, where, "output"), tuple(texts)))
-    notes = (
-        (f"{short} cases have short answers (qa_pairs), which were left out: the long one is expected",)
-        if short
-        else ()
-    )
-    return Imported(cases=tuple(cases), answers=tuple(answers), documents=documents, notes=notes)
-
-
-def _of_records(prefix: str, fields: Mapping[str, tuple[str, ...]]) -> Callable[[Path, Options], Imported]:
-    """A reader of records whose question, answer, sources and reference have the names of ``fields``."""
-
-    def read(path: Path, options: Options) -> Imported:
-        cases: list[Case] = []
-        answers: list[dict[str, Any]] = []
-        for number, (where, row) in enumerate(rows(path, *fields["question"]), 1):
-            if isinstance(row.get(fields["question"][0]), list):
-                raise UsageError(f"{where} is a conversation; only single turns are read")
-            question = string(row, where, *fields["question"], needed=True)
-            name = string(row, where, "id", "name") or f"{prefix}-{number:05}"
-            expected = string(row, where, *fields["reference"])
-            cases.append(Case(id=name, question=question, expected=expected, tags=(prefix,)))
-            # An empty answer is one: without its refusals a system is judged by what it did say alone.
-            if any(row.get(key) is not None for key in fields["answer"]):
-                answer = string(row, where, *fields["answer"])
-                answers.append(recorded(name, question, answer, strings(row, where, *fields["sources"])))
-        return Imported(cases=tuple(cases), answers=tuple(answers))
-
-    return read
-
-
-_RAGAS = {
-    "question": ("user_input", "question"),
-    "answer": ("response", "answer"),
-    "sources": ("retrieved_contexts", "contexts"),
-    "reference": ("reference", "ground_truth"),
-}
-_DEEPEVAL = {
-    "question": ("input",),
-    "answer": ("actual_output", "actualOutput"),
-    "sources": ("retrieval_context", "retrievalContext"),
-    "reference": ("expected_output", "expectedOutput"),
-}
-
 FORMATS: dict[str, Format] = {
     "beir": Format(
-        _beir, "a folder or zip with corpus.jsonl, queries.jsonl and qrels/test.tsv", document="beir/{}.txt"
+        "a folder or zip with corpus.jsonl, queries.jsonl and qrels/test.tsv",
+        document="beir/{}.txt",
+        read=_beir,
     ),
     "financebench": Format(
-        _financebench,
         "JSON lines with financebench_id, question, answer, evidence",
-        frozenset({"financebench_id", "question", "answer"}),
-        "pdfs/{}.pdf",
+        "financebench_id question answer",
+        document="pdfs/{}.pdf",
+        id="financebench_id",
+        question="question",
+        reference="answer",
+        tags="question_type company",
+        parts=_evidence,
     ),
     "ragtruth": Format(
-        _ragtruth,
-        "a folder or zip with response.jsonl and source_info.jsonl",
-        frozenset({"source_id", "labels"}),
+        "a folder or zip with response.jsonl and source_info.jsonl", "source_id labels", read=_ragtruth
     ),
     "alce": Format(
-        _alce,
         "an array of objects with question, docs, and output where answered",
-        frozenset({"question", "docs"}),
-        "alce/{}.txt",
+        "question docs",
+        document="alce/{}.txt",
+        id="sample_id id question_id",
+        question="question",
+        answer="output",
+        reference="answer",
+        parts=_docs,
     ),
     "ragas": Format(
-        _of_records("ragas", _RAGAS),
         "records with user_input, response, retrieved_contexts, reference",
-        frozenset({"user_input"}),
+        "user_input",
+        question="user_input question",
+        answer="response answer",
+        sources="retrieved_contexts contexts",
+        reference="reference ground_truth",
     ),
     "deepeval": Format(
-        _of_records("deepeval", _DEEPEVAL),
         "records with input, actual_output, retrieval_context, expected_output",
-        frozenset({"input"}),
+        "input",
+        question="input",
+        answer="actual_output actualOutput",
+        sources="retrieval_context retrievalContext",
+        reference="expected_output expectedOutput",
     ),
 }
 
 
 def _file_name(name: str) -> str:
     return re.sub(r"[^\w.-]+", "_", name).strip(".") or "_"
+
+
+def _folded(character: str) -> str:
+    """One character for one, so that places hold."""
+    small = character.lower()
+    return small if len(small) == 1 else character
