@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from benchmarks.judged import GROUNDING, judged
 from benchmarks.reporting import code, data_folder, table, write
 from citewell.core.identity import plain
-from citewell.evaluation.intervals import Rate, clopper_pearson
+from citewell.evaluation.intervals import clopper_pearson
 from citewell.evaluation.labelled import LabelledClaim
 from citewell.evaluation.probes.detectors import (
     Cosine,
@@ -26,6 +26,7 @@ from citewell.evaluation.probes.detectors import (
     WordOverlap,
     measure,
 )
+from citewell.evaluation.results import Result
 from citewell.models.naming import entailer_named
 from citewell.models.onnx.embedder import OnnxEmbedder
 from citewell.models.onnx.entailer import OnnxEntailer
@@ -122,14 +123,14 @@ unsupported claims of one weigh as much as the many of another, and more rows, o
 """
 
 
-def _pooled(rates: Sequence[Rate]) -> str:
+def _pooled(rates: Sequence[Result]) -> str:
     hits = sum(round((rate.value or 0.0) * rate.n) for rate in rates)
     n = sum(rate.n for rate in rates)
     low, high = clopper_pearson(hits, n)
     return f"{hits / n:.2f} [{low:.2f}, {high:.2f}] of {n}"
 
 
-def _told(found: Rate) -> str:
+def _told(found: Result) -> str:
     if found.value is None:
         return "not measured"
     return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"

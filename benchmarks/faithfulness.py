@@ -29,7 +29,6 @@ from benchmarks.prose_answers import REPORTING
 from benchmarks.reporting import data_folder, table, write
 from citewell.core.config import Writer
 from citewell.core.sentences import sentence_spans
-from citewell.evaluation.intervals import Rate
 from citewell.evaluation.probes.alike import Alike
 from citewell.evaluation.probes.faithfulness import (
     Faithfulness,
@@ -39,6 +38,7 @@ from citewell.evaluation.probes.faithfulness import (
 )
 from citewell.evaluation.probes.samples import sample_of
 from citewell.evaluation.probes.subjects import Generated
+from citewell.evaluation.results import Result
 from citewell.generation import ExtractiveGenerator, LanguageModelWriter
 from citewell.models.naming import language_model_named
 from citewell.models.onnx.entailer import OnnxEntailer
@@ -261,7 +261,7 @@ looks as if it had gone with its source, and two controls catch only some of tha
 
 
 def _share(found: dict[str, Any]) -> str:
-    rate = Rate(name="", **found)
+    rate = Result(name="", **found)
     if rate.value is None:
         return "not measured"
     return f"{rate.value:.2f} [{rate.low:.2f}, {rate.high:.2f}]"

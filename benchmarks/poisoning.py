@@ -24,7 +24,6 @@ from benchmarks.reporting import RESULTS, code, data_folder, table, write
 from citewell.core.config import Config
 from citewell.core.identity import plain
 from citewell.core.records import Case, CaseSpan, Record
-from citewell.evaluation.intervals import Rate
 from citewell.evaluation.probes.poison import Poison
 from citewell.evaluation.probes.poisoned_pass import ABLATED, ALL, NO_DEFENCE
 from citewell.evaluation.probes.poisoning import (
@@ -34,6 +33,7 @@ from citewell.evaluation.probes.poisoning import (
     PoisoningReport,
     targets_of,
 )
+from citewell.evaluation.results import Result
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.home import KnowledgeBase
 
@@ -208,7 +208,7 @@ def _row(cell: Cell) -> Sequence[Any]:
     ]  # fmt: skip
 
 
-def _told(found: Rate) -> str:
+def _told(found: Result) -> str:
     if found.value is None:
         return "not measured"
     return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"

@@ -49,8 +49,8 @@ def test_a_file_that_an_editor_began_with_a_mark_is_read(tmp_path: Path, begin: 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("{", "line 2 is no JSON"),
-        ("[]", "line 2 is no JSON object"),
+        ("{", "line 2 is not JSON"),
+        ("[]", "line 2 is no object"),
         ('{"claim": "a", "sources": [], "label": true}', "line 2 has no claim or no sources"),
         ('{"claim": "a", "sources": [3], "label": true}', "line 2 has no claim or no sources"),
         ('{"sources": ["s"], "label": true}', "line 2 has no claim or no sources"),

@@ -158,10 +158,6 @@ def _write_documents(folder: Path, documents: dict[str, str]) -> None:
 def _write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> None:
     import msgspec
 
-    try:
-        path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
-    except OSError as error:
-        raise UsageError(
-            f"{path} cannot be written ({error.strerror})",
-            hint="check that the folder exists and is writable",
-        ) from error
+    from citewell.evaluation.files import write_file
+
+    write_file(path, b"".join(msgspec.json.encode(line) + b"\n" for line in lines))

@@ -19,10 +19,10 @@ from citewell.cli.printing import ERROR, aside, columns, say, say_json
 from citewell.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from citewell.evaluation.intervals import Rate
     from citewell.evaluation.probes.detectors import Detector
     from citewell.evaluation.probes.faithfulness import FaithfulnessReport
     from citewell.evaluation.probes.subjects import Sample, Subject
+    from citewell.evaluation.results import Result
     from citewell.knowledge.assembly import Assembly
     from citewell.knowledge.home import KnowledgeBase
 
@@ -344,13 +344,10 @@ def _sets(file: Path | None, data: list[str] | None) -> dict[str, Path]:
 
 def _write(out: Path | None, report: object) -> None:
     from citewell.core.records import to_json
-    from citewell.core.replacing import replace_file
+    from citewell.evaluation.files import write_file
 
     if out is not None:
-        try:
-            replace_file(out, to_json(report) + b"\n")
-        except OSError as error:
-            raise UsageError(f"{out} cannot be written ({error.strerror})", hint="check the path") from error
+        write_file(out, to_json(report) + b"\n")
 
 
 def _tell(report: FaithfulnessReport) -> None:
@@ -369,7 +366,7 @@ def _tell(report: FaithfulnessReport) -> None:
         say(f"note: {note}")
 
 
-def _share(found: Rate) -> str:
+def _share(found: Result) -> str:
     if found.value is None:
         return "not measured"
     return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"

@@ -34,7 +34,6 @@ def interval(
     statistic: Statistic = mean,
     *,
     bounded: bool = False,
-    draws: int = DRAWS,
 ) -> Bounds:
     """``cases``: the points of each case that has any. (None, None) where nothing can be said: fewer than
     two of them, or none that differs. ``bounded``: the statistic is a mean of values in [0, 1]."""
@@ -44,44 +43,40 @@ def interval(
     said = {point[0] for points in cases for point in points} if bounded else set()
     if said in ({0.0}, {1.0}):
         return clopper_pearson(len(cases) if said == {1.0} else 0, len(cases))
-    return _ends(_means(cases, draws) if statistic is mean else _drawn(cases, statistic, draws))
+    return _ends(_means(cases) if statistic is mean else _drawn(cases, statistic))
 
 
 def paired(
     before: Sequence[Sequence[Point]],
     after: Sequence[Sequence[Point]],
     statistic: Statistic = mean,
-    *,
-    draws: int = DRAWS,
 ) -> Bounds:
     """Of the statistic's difference, after less before; the same cases are drawn on both sides. (None, None)
     for fewer than two cases, and where every draw gives the same difference."""
     if len(before) < 2:
         return None, None
     if statistic is mean:
-        return _ends(_means(after, draws) - _means(before, draws))
-    first, second = _drawn(before, statistic, draws), _drawn(after, statistic, draws)
+        return _ends(_means(after) - _means(before))
+    first, second = _drawn(before, statistic), _drawn(after, statistic)
     return _ends(second - first)
 
 
-def _means(cases: Sequence[Sequence[Point]], draws: int) -> NDArray[np.float64]:
+def _means(cases: Sequence[Sequence[Point]]) -> NDArray[np.float64]:
     sums = np.array([sum(point[0] for point in points) for points in cases], dtype=np.float64)
     sizes = np.array([len(points) for points in cases], dtype=np.float64)
-    drawn = _draws(len(cases), draws)
+    drawn = _draws(len(cases))
     means: NDArray[np.float64] = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
     return means
 
 
-def _drawn(cases: Sequence[Sequence[Point]], statistic: Statistic, draws: int) -> NDArray[np.float64]:
+def _drawn(cases: Sequence[Sequence[Point]], statistic: Statistic) -> NDArray[np.float64]:
     """NaN where a draw has no value, such as one without any case of one side."""
-    found = (
-        statistic([point for index in row for point in cases[index]]) for row in _draws(len(cases), draws)
-    )
+    found = (statistic([point for index in row for point in cases[index]]) for row in _draws(len(cases)))
     return np.array([np.nan if value is None else value for value in found])
 
 
-def _draws(cases: int, draws: int) -> NDArray[np.int64]:
-    return np.random.default_rng(SEED).integers(0, cases, (draws, cases))
+def _draws(cases: int) -> NDArray[np.int64]:
+    return np.random.default_rng(SEED).integers(0, cases, (DRAWS, cases))
 
 
 def _ends(values: NDArray[np.float64]) -> Bounds:

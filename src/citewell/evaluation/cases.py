@@ -8,7 +8,6 @@ answer is allowed: it is asked, and what needs a label stays unscored. Knows not
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import msgspec
 from citewell.core.errors import UsageError
 from citewell.core.identity import hash_value
 from citewell.core.records import Case
+from citewell.evaluation.files import json_lines, nearest, write_file
 
 _KEYS = {"this case": tuple(Case.__struct_fields__), "a span": ("document", "quote")}
 
@@ -29,24 +29,15 @@ def load_cases(path: str | Path) -> tuple[Case, ...]:
     file without cases.
     """
     name = Path(path)
-    try:
-        text = name.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"{name} cannot be read ({error.strerror})", hint="check the path") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{name} is not UTF-8", hint="save it as UTF-8") from error
     cases: list[Case] = []
-    lines: dict[str, int] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        case = _case(line, f"{name}, line {number}")
+    lines: dict[str, str] = {}
+    for where, given in json_lines(name):
+        case = _case(given, where)
         if case.id in lines:
             raise UsageError(
-                f"{name}, line {number}: the id {case.id!r} is that of line {lines[case.id]}",
-                hint="give each case its own",
+                f"{where}: the id {case.id!r} is that of {lines[case.id]}", hint="give each case its own"
             )
-        lines[case.id] = number
+        lines[case.id] = where.rpartition(", ")[2]
         cases.append(case)
     if not cases:
         raise UsageError(f"{name} holds no case", hint='one {"id", "question", ...} a line')
@@ -56,12 +47,7 @@ def load_cases(path: str | Path) -> tuple[Case, ...]:
 def write_cases(cases: Iterable[Case], path: str | Path) -> int:
     """How many were written; what they leave at its default is left out. Raises UsageError."""
     lines = [msgspec.json.encode(case) for case in cases]
-    name = Path(path)
-    try:
-        name.parent.mkdir(parents=True, exist_ok=True)
-        name.write_bytes(b"".join(line + b"\n" for line in lines))
-    except OSError as error:
-        raise UsageError(f"{name} cannot be written ({error.strerror})", hint="check the folder") from error
+    write_file(Path(path), b"".join(line + b"\n" for line in lines))
     return len(lines)
 
 
@@ -70,13 +56,7 @@ def hash_cases(cases: Iterable[Case]) -> str:
     return hash_value(list(cases))
 
 
-def _case(line: str, where: str) -> Case:
-    try:
-        given = msgspec.json.decode(line)
-    except msgspec.DecodeError as error:
-        raise UsageError(f"{where} is not JSON ({error})", hint="one object a line") from error
-    if not isinstance(given, dict):
-        raise UsageError(f"{where} is no object", hint='one {"id", "question", ...} a line')
+def _case(given: dict[str, Any], where: str) -> Case:
     _refuse_unknown(given, "this case", where)
     spans = given.get("spans")
     for span in spans if isinstance(spans, list) else ():
@@ -100,6 +80,5 @@ def _refuse_unknown(given: dict[str, Any], what: str, where: str) -> None:
     known = _KEYS[what]
     for key in given:
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]}?" if near else f"{what} may have {', '.join(known)}"
+            hint = nearest(key, known, f"{what} may have {', '.join(known)}")
             raise UsageError(f"{where}: unknown key {key!r}", hint=hint)

@@ -17,7 +17,6 @@ Knows nothing about how measures come about.
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
@@ -26,6 +25,7 @@ import msgspec
 
 from citewell.core.errors import UsageError
 from citewell.core.records import Record
+from citewell.evaluation.files import nearest
 from citewell.evaluation.measures import BY_NAME
 from citewell.evaluation.results import Result, Run
 
@@ -154,11 +154,11 @@ def _rule(given: Any, where: str) -> Rule:
     known = ("measures", "failed", *KEYS)
     for key in given:
         if key not in known:
-            raise UsageError(f"{where}: unknown key {key!r}", hint=_nearest(key, known))
+            raise UsageError(f"{where}: unknown key {key!r}", hint=nearest(key, known))
     measures = given.get("measures")
     for name, limit in measures.items() if isinstance(measures, dict) else ():
         if name not in BY_NAME and not name.startswith("latency_ms_p"):
-            raise UsageError(f"{where}: no measure {name!r}", hint=_nearest(name, BY_NAME))
+            raise UsageError(f"{where}: no measure {name!r}", hint=nearest(name, BY_NAME))
         if not isinstance(limit, dict) or not {"min", "max"} & set(limit):
             raise UsageError(f"{where}: {name} needs min or max", hint=f"{name} = {{ min = 0.9 }}")
     try:
@@ -168,8 +168,3 @@ def _rule(given: Any, where: str) -> Rule:
     if not rule.measures:
         raise UsageError(f"{where} holds no measure", hint="add one under [rule.measures]")
     return rule
-
-
-def _nearest(word: str, known: Any) -> str:
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"

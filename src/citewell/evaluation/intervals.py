@@ -1,57 +1,58 @@
 """Shares of what was counted, with their intervals.
 
-In: outcomes, True, False, or None for what could not be scored. Out: a :class:`Rate`. Clopper and Pearson
+In: outcomes, True, False, or None for what could not be scored. Out: a :class:`Result`. Clopper and Pearson
 (1934): exact, so that a share of 0 or 1 has an honest interval too. Knows nothing about what was counted.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from citewell.core.records import Record
+from citewell.evaluation.results import Result
 
-_SEED, _DRAWS, _STEPS = 20260101, 2_000, 60
-
-
-class Rate(Record, frozen=True, kw_only=True):
-    """A share with how many it was made from; ``value`` is None when nothing could be scored.
-
-    ``low`` and ``high``: 95 % interval. ``maker``: who judged.
-    """
-
-    name: str
-    value: float | None
-    n: int
-    unscored: int = 0
-    low: float | None = None
-    high: float | None = None
-    maker: str = ""
+_SEED, _DRAWS, _HALVINGS = 20260101, 2_000, 60
 
 
-def clopper_pearson(hits: int, n: int, level: float = 0.95) -> tuple[float, float]:
-    """The two-sided interval of a share at ``level``; (0, 1) when nothing was counted."""
+def clopper_pearson(hits: int, n: int) -> tuple[float, float]:
+    """The two-sided 95 % interval of a share; (0, 1) when nothing was counted."""
     if not 0 <= hits <= n:
         raise ValueError(f"{hits} of {n} is no share")
-    if n == 0:
-        return 0.0, 1.0
-    tail = (1 - level) / 2
-    low = 0.0 if hits == 0 else _where(lambda p: _at_least(hits, n, p) < tail)
-    high = 1.0 if hits == n else _where(lambda p: _at_least(hits + 1, n, p) < 1 - tail)
-    return low, high
+    return 1 - upper_bound(n - hits, n, 0.975), upper_bound(hits, n, 0.975)
 
 
-def rate(name: str, outcomes: Sequence[bool | None], maker: str = "") -> Rate:
+def kept(errors: int, n: int, alpha: float = 0.05, confidence: float = 0.95) -> bool:
+    """Whether the bound is at most ``alpha``: so few errors would be that unlikely if more were in error."""
+    logs = (
+        math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+        + k * math.log(alpha) + (n - k) * math.log1p(-alpha)
+        for k in range(errors + 1)
+    )  # fmt: skip
+    return math.fsum(math.exp(log) for log in logs) <= 1 - confidence
+
+
+def upper_bound(errors: int, n: int, confidence: float = 0.95) -> float:
+    """Clopper and Pearson's one-sided upper bound of a share: the least that would be kept. 1 when n is 0."""
+    if errors >= n:
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if kept(errors, n, middle, confidence) else (middle, high)
+    return high
+
+
+def rate(name: str, outcomes: Sequence[bool | None], maker: str = "") -> Result:
     """The share of True among what was scored; each outcome counts as one unit."""
     scored = [outcome for outcome in outcomes if outcome is not None]
     unscored = len(outcomes) - len(scored)
     if not scored:
-        return Rate(name=name, value=None, n=0, unscored=unscored, maker=maker)
+        return Result(name=name, value=None, n=0, unscored=unscored, maker=maker)
     hits = sum(scored)
     low, high = clopper_pearson(hits, len(scored))
-    return Rate(
+    return Result(
         name=name,
         value=hits / len(scored),
         n=len(scored),
@@ -62,7 +63,7 @@ def rate(name: str, outcomes: Sequence[bool | None], maker: str = "") -> Rate:
     )
 
 
-def clustered(name: str, groups: Sequence[Sequence[bool | None]], maker: str = "") -> Rate:
+def clustered(name: str, groups: Sequence[Sequence[bool | None]], maker: str = "") -> Result:
     """As :func:`rate` for outcomes that come in groups (citations of one answer) and so are not independent:
     the wider, at each end, of the exact interval and a seeded bootstrap over groups."""
     plain = rate(name, [outcome for group in groups for outcome in group], maker)
@@ -74,7 +75,7 @@ def clustered(name: str, groups: Sequence[Sequence[bool | None]], maker: str = "
     drawn = np.random.default_rng(_SEED).integers(0, len(counted), (_DRAWS, len(counted)))
     shares = hits[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
     low, high = (float(end) for end in np.percentile(shares, [2.5, 97.5]))
-    return Rate(
+    return Result(
         name=name,
         value=plain.value,
         n=plain.n,
@@ -83,27 +84,3 @@ def clustered(name: str, groups: Sequence[Sequence[bool | None]], maker: str = "
         high=max(high, plain.high),
         maker=maker,
     )
-
-
-def _at_least(hits: int, n: int, p: float) -> float:
-    """The chance of ``hits`` or more in ``n`` draws of chance ``p``."""
-    if p <= 0.0 or p >= 1.0:
-        return float(p >= 1.0 or hits <= 0)
-    logs = [
-        math.lgamma(n + 1)
-        - math.lgamma(k + 1)
-        - math.lgamma(n - k + 1)
-        + k * math.log(p)
-        + (n - k) * math.log1p(-p)
-        for k in range(hits, n + 1)
-    ]
-    return min(1.0, math.fsum(math.exp(log) for log in logs))
-
-
-def _where(below: Callable[[float], bool]) -> float:
-    """Where a condition that holds from 0 on stops to hold, by halving."""
-    low, high = 0.0, 1.0
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if below(middle) else (low, middle)
-    return (low + high) / 2

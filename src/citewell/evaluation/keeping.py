@@ -11,9 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from citewell.core.errors import UsageError
 from citewell.core.records import Record
-from citewell.core.replacing import replace_file
+from citewell.evaluation.files import write_file
 from citewell.evaluation.results import CaseTiming, Key, Outcome
 
 
@@ -40,12 +39,7 @@ class Keeper:
         is dropped. UsageError."""
         self._done = self._read(key)
         lines = [msgspec.json.encode(key), *(msgspec.json.encode(done) for done in self._done.values())]
-        try:
-            replace_file(self._path, b"".join(line + b"\n" for line in lines))
-        except OSError as error:
-            raise UsageError(
-                f"{self._path} cannot be written ({error.strerror})", hint="check the folder"
-            ) from error
+        write_file(self._path, b"".join(line + b"\n" for line in lines))
 
     def done(self, case_id: str) -> Done | None:
         return self._done.get(case_id)

@@ -18,6 +18,7 @@ import msgspec
 
 from citewell.core.errors import UsageError
 from citewell.core.records import Record
+from citewell.evaluation.files import json_lines
 
 LABELS: Mapping[str, bool] = {
     **dict.fromkeys(("supported", "entailment", "faithful", "true", "yes"), True),
@@ -48,15 +49,7 @@ class LabelledClaim(Record, frozen=True, kw_only=True):
 def load_labelled(path: Path, *, most: int | None = None, seed: int = 0) -> list[LabelledClaim]:
     """All rows, or ``most`` of them drawn with ``seed``. Raises UsageError with the number of a line that
     cannot be read, and for a file without rows."""
-    try:
-        raw = path.read_bytes()
-        text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8-sig")
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise UsageError(f"{path} is no UTF-8 text", hint="JSON lines, or those gzipped") from error
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error})", hint="check the path") from error
-    lines = enumerate(text.split("\n"), 1)
-    rows = [_row(line, path, f"{path}, line {number}") for number, line in lines if line.strip()]
+    rows = [_row(given, path, where) for where, given in json_lines(path, f"one object a line, {_SHAPE}")]
     if not rows:
         raise UsageError(f"{path} holds no labelled claim", hint=f"one a line, {_SHAPE}")
     if most is not None and len(rows) > most:
@@ -77,13 +70,7 @@ def looks_labelled(path: Path) -> bool:
     return isinstance(found, dict) and "label" in found
 
 
-def _row(line: str, path: Path, where: str) -> LabelledClaim:
-    try:
-        given = msgspec.json.decode(line)
-    except msgspec.DecodeError as error:
-        raise UsageError(f"{where} is no JSON: {error}", hint=f"one object a line, {_SHAPE}") from error
-    if not isinstance(given, dict):
-        raise UsageError(f"{where} is no JSON object", hint=_SHAPE)
+def _row(given: dict[str, Any], path: Path, where: str) -> LabelledClaim:
     texts = [key for key in _TEXTS if isinstance(given.get(key), str)]
     sources = next((given[key] for key in _SOURCES if given.get(key)), None)
     listed = [_source(one) for one in (sources if isinstance(sources, list) else [sources])]

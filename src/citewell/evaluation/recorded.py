@@ -13,8 +13,6 @@ Knows nothing about how answers are judged.
 
 from __future__ import annotations
 
-import difflib
-from codecs import BOM_UTF8
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,6 +22,7 @@ import msgspec
 from citewell.core.errors import UsageError
 from citewell.core.identity import hash_bytes
 from citewell.core.records import Answer, Case, Decision, Record
+from citewell.evaluation.files import json_lines, nearest
 
 _NO_CASE = (
     'give it the "id" of its case; `citewell eval import` makes cases and answers of other tools\' records'
@@ -58,29 +57,16 @@ def load_answers(path: str | Path, cases: Sequence[Case]) -> tuple[dict[str, Rec
     """(the answers by case id, the hash of the file). Raises UsageError, naming the line, for a line that is
     no JSON object, one that names no case or may be of several, and an id that comes twice."""
     name = Path(path)
-    try:
-        data = name.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{name} cannot be read ({error.strerror})", hint="check the path") from error
     asked: dict[str, list[str]] = {}
     for case in cases:
         asked.setdefault(case.question, []).append(case.id)
     found: dict[str, Recorded] = {}
-    for number, line in enumerate(data.removeprefix(BOM_UTF8).split(b"\n"), 1):
-        if not line.strip():
-            continue
-        where = f"{name}, line {number}"
-        try:
-            given = msgspec.json.decode(line)
-        except msgspec.DecodeError as error:
-            raise UsageError(f"{where} is not JSON ({error})", hint="one object a line") from error
-        if not isinstance(given, dict):
-            raise UsageError(f"{where} is no object", hint="one object a line")
+    for where, given in json_lines(name):
         recorded = _recorded(given, asked, where)
         if recorded.id in found:
             raise UsageError(f"{where}: a second answer to {recorded.id!r}", hint="keep one")
         found[recorded.id] = recorded
-    return found, hash_bytes(data)
+    return found, hash_bytes(name.read_bytes())
 
 
 def _recorded(given: dict[str, Any], asked: dict[str, list[str]], where: str) -> Recorded:
@@ -121,6 +107,6 @@ def _nearest(body: dict[str, Any]) -> str:
     known = _Line.__struct_fields__
     for key in body:
         if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1, cutoff=0.5)
-            return f" (unknown key {key!r}{f', did you mean {near[0]}?' if near else ''})"
+            hint = nearest(str(key), known, "-")
+            return f" (unknown key {key!r}{f', {hint}' if hint != '-' else ''})"
     return ""

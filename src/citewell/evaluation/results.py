@@ -13,7 +13,7 @@ import msgspec
 
 from citewell.core.errors import UsageError
 from citewell.core.records import Case, Claim, ConfidenceReport, Conflict, Maker, Record, Stage, TokenUsage
-from citewell.core.replacing import replace_file
+from citewell.evaluation.files import write_file
 
 FORMAT = 1
 
@@ -182,10 +182,7 @@ def write_run(run: Run, path: Path) -> None:
     """Indented JSON, keys in the order of the fields, whole or not at all. Raises UsageError when it cannot
     be written."""
     data = msgspec.json.format(msgspec.json.encode(run), indent=1) + b"\n"
-    try:
-        replace_file(path, data)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written ({error.strerror})", hint="check the folder") from error
+    write_file(path, data)
 
 
 def is_run(path: Path) -> bool:

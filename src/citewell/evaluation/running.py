@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from citewell.audit import EntryKind, Log
 from citewell.core.clock import written
 from citewell.core.environment import environment
-from citewell.core.identity import hash_value
+from citewell.core.identity import hash_value, plain
 from citewell.core.ports import Clock
 from citewell.core.records import Case, Maker
 from citewell.evaluation.bootstrap import interval
@@ -37,7 +38,6 @@ from citewell.evaluation.results import (
     Score,
     Timings,
 )
-from citewell.evaluation.sealing import seal_run
 from citewell.knowledge.sealing import prompt_hashes
 from citewell.models.remembering import RememberingEntailer
 from citewell.verification.verifier import Verifier
@@ -163,8 +163,36 @@ def verifier_of(assembly: Assembly) -> Verifier:
 
 def _sealed(kb: KnowledgeBase, made: Run) -> Run:
     kb.parts.seal_configuration()
-    entry = seal_run(kb.parts.log, made)
+    entry = _seal(kb.parts.log, made)
     return msgspec.structs.replace(made, timings=msgspec.structs.replace(made.timings, entry=entry))
+
+
+def _seal(log: Log, run: Run) -> str:
+    """The entry's hash. ``hash`` in it is of the run without its timings. Raises LogError."""
+    untimed = plain(run)
+    del untimed["timings"]
+    measures = [
+        {key: value for key, value in plain(result).items() if key != "maker"} for result in run.measures
+    ]
+    body = {
+        "measure": "eval run",
+        "hash": hash_value(untimed),
+        "config_hash": run.key.config,
+        "index_version": run.key.index,
+        "generation_model": run.key.model,
+        "generation_prompt_hash": run.key.prompt,
+        "cases": run.key.cases,
+        "answers": run.key.answers,
+        "runs": run.key.runs,
+        "top_k": run.key.top_k,
+        "judge": run.key.judge,
+        "notes": run.notes,
+        "n_cases": len(run.cases),
+        "n_failed": sum(bool(outcome.error) for outcome in run.cases),
+        "measures": measures,
+        "requests": [{"request_id": timing.request_id} for timing in run.timings.cases.values()],
+    }
+    return log.note(EntryKind.EVALUATION, body)
 
 
 def summed(measure: Measure | Latency, scores: Sequence[Score], maker: str) -> Result:

@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 from citewell.core.records import Record
+from citewell.evaluation.intervals import kept, upper_bound
 from citewell.verification.confidence.cards import Outcome, Promise
 
 GRID = tuple(
@@ -22,7 +23,6 @@ GRID = tuple(
 """Thresholds, strictest first: by .02 from .50, by .005 from .90."""
 START = 4
 """The sequence starts where one in so many is shown of the units that the loosest threshold shows."""
-_HALVINGS = 50
 
 
 class Unit(Record, frozen=True, kw_only=True):
@@ -54,27 +54,6 @@ class Unit(Record, frozen=True, kw_only=True):
 def unit(score: float, right: bool) -> Unit:
     """One thing that is shown or not."""
     return Unit(scores=(score,), right=(right,))
-
-
-def kept(errors: int, n: int, alpha: float = 0.05, confidence: float = 0.95) -> bool:
-    """Whether the bound is at most ``alpha``: so few errors would be that unlikely if more were in error."""
-    logs = (
-        math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-        + k * math.log(alpha) + (n - k) * math.log1p(-alpha)
-        for k in range(errors + 1)
-    )  # fmt: skip
-    return math.fsum(math.exp(log) for log in logs) <= 1 - confidence
-
-
-def upper_bound(errors: int, n: int, confidence: float = 0.95) -> float:
-    """Clopper and Pearson's one-sided upper bound of a share: the least that would be kept. 1 when n is 0."""
-    if errors >= n:
-        return 1.0
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if kept(errors, n, middle, confidence) else (middle, high)
-    return high
 
 
 def units_needed(errors: int, alpha: float = 0.05, confidence: float = 0.95) -> int:
@@ -123,7 +102,6 @@ def passed_promise(
     fallback: float,
     alpha: float = 0.05,
     confidence: float = 0.95,
-    grid: Sequence[float] = GRID,
     unscored: int = 0,
 ) -> Promise:
     """At most ``alpha`` of what should *not* be let through (its scores: ``wrong``) is. ``coverage``: the
@@ -132,7 +110,7 @@ def passed_promise(
     return _promise(
         name, says, unit_says, len(bad), lambda t: (len(bad), _from(bad, t)),
         lambda t: _from(good, t) / len(good) if good else None,
-        fallback=fallback, alpha=alpha, confidence=confidence, grid=grid, unscored=unscored, least=0,
+        fallback=fallback, alpha=alpha, confidence=confidence, grid=GRID, unscored=unscored, least=0,
     )  # fmt: skip
 
 

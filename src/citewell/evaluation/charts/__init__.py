@@ -9,7 +9,7 @@ its numbers as a table, and says "not measured" where there is none.
 from importlib.resources import files
 
 from citewell.evaluation.charts.curves import Bin, Point, line, reliability, risk_coverage
-from citewell.evaluation.charts.marks import mark
+from citewell.evaluation.charts.drawing import mark
 from citewell.evaluation.charts.rows import Share, bars, shares
 
 __all__ = ["STYLE", "Bin", "Point", "Share", "bars", "line", "mark", "reliability", "risk_coverage", "shares"]

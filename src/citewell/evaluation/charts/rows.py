@@ -13,11 +13,13 @@ from markupsafe import Markup
 
 from citewell.evaluation.charts.curves import Point
 from citewell.evaluation.charts.drawing import (
+    MARKS,
     NOTHING,
     cells,
     figure,
     hue,
     linked,
+    mark,
     place,
     said,
     svg,
@@ -25,7 +27,6 @@ from citewell.evaluation.charts.drawing import (
     tag,
     ticks_of,
 )
-from citewell.evaluation.charts.marks import MARKS, mark
 
 _WIDTH, _HEIGHT = 240, 20
 

@@ -35,8 +35,9 @@ from citewell.evaluation.importing.records import (
     text_of,
 )
 
-LEAST = 24
-"""Letters and digits a line needs to be looked for: fewer could stand anywhere."""
+LEAST, MOST = 24, 8
+"""Letters and digits a line needs to be looked for: fewer could stand anywhere; and how many
+quotes are taken."""
 
 
 class Places:
@@ -56,7 +57,7 @@ class Places:
         return self.text[self._at[start] : self._at[start + len(wanted) - 1] + 1]
 
 
-def located(evidence: str, places: Places, most: int = 8) -> tuple[str, ...]:
+def located(evidence: str, places: Places) -> tuple[str, ...]:
     """Quotes of the text: the evidence whole, else its lines, each with the next when it is short alone."""
     whole = places.find(evidence)
     if whole:
@@ -67,7 +68,7 @@ def located(evidence: str, places: Places, most: int = 8) -> tuple[str, ...]:
         quote = places.find(line) or places.find(f"{line} {following}")
         if quote:
             found[quote] = None
-    return tuple(sorted(found, key=len, reverse=True)[:most])
+    return tuple(sorted(found, key=len, reverse=True)[:MOST])
 
 
 class Options(NamedTuple):

@@ -37,15 +37,15 @@ def support(judged: Judged) -> Score:
     return Score(points=((judged.observed.support, float(judged.observed.supported)),))
 
 
-def bins(points: Sequence[Point], count: int = BINS) -> tuple[Bin, ...]:
+def bins(points: Sequence[Point]) -> tuple[Bin, ...]:
     """Of equal width over [0, 1]; 1 itself is in the last. Empty ones are there, with None."""
-    inside: list[list[Point]] = [[] for _ in range(count)]
+    inside: list[list[Point]] = [[] for _ in range(BINS)]
     for point in points:
-        inside[min(int(point[0] * count), count - 1)].append(point)
+        inside[min(int(point[0] * BINS), BINS - 1)].append(point)
     return tuple(
         Bin(
-            low=number / count,
-            high=(number + 1) / count,
+            low=number / BINS,
+            high=(number + 1) / BINS,
             n=len(found),
             predicted=sum(p for p, _ in found) / len(found) if found else None,
             observed=sum(label for _, label in found) / len(found) if found else None,

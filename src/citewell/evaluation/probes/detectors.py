@@ -15,8 +15,9 @@ from citewell.core.config import Verification
 from citewell.core.ports import Embedder, Entailer
 from citewell.core.records import Record
 from citewell.core.sentences import sentence_spans
-from citewell.evaluation.intervals import Rate, rate
+from citewell.evaluation.intervals import rate
 from citewell.evaluation.labelled import LabelledClaim
+from citewell.evaluation.results import Result
 from citewell.verification.evidence import ClaimEvidence, as_evidence
 from citewell.verification.verifier import Verifier
 from citewell.verification.words import overlap
@@ -32,8 +33,8 @@ class DetectorResult(Record, frozen=True, kw_only=True):
 
     detector: str
     border: float
-    caught: Rate
-    alarms: Rate
+    caught: Result
+    alarms: Result
 
 
 class DetectorReport(Record, frozen=True, kw_only=True):

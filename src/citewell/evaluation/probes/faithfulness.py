@@ -22,9 +22,9 @@ from enum import StrEnum
 from functools import cached_property
 
 from citewell.core.errors import GeneratorError
-from citewell.core.identity import chunk_id, hash_text, hash_value
-from citewell.core.records import Chunk, Maker, Passage, Record
-from citewell.evaluation.intervals import Rate, clustered
+from citewell.core.identity import hash_value
+from citewell.core.records import Maker, Record
+from citewell.evaluation.intervals import clustered
 from citewell.evaluation.probes.alike import Alike
 from citewell.evaluation.probes.counterfactuals import Swap, swap_for
 from citewell.evaluation.probes.editing import (
@@ -36,7 +36,9 @@ from citewell.evaluation.probes.editing import (
     removing,
     sentences_of,
 )
+from citewell.evaluation.probes.samples import sample_of
 from citewell.evaluation.probes.subjects import Cite, Said, Sample, Subject
+from citewell.evaluation.results import Result
 from citewell.verification.words import overlap
 
 _SUPPORTING = 12
@@ -83,7 +85,7 @@ class FaithfulnessReport(Record, frozen=True, kw_only=True):
     it did on ``failed`` of them."""
 
     subject: Maker
-    measures: tuple[Rate, ...]
+    measures: tuple[Result, ...]
     citations: tuple[ProbedCitation, ...]
     samples: int
     calls: int
@@ -283,7 +285,10 @@ class _Answer:
         ]
         free.sort(key=lambda sentence: (overlap(sentence, claims), sentence))
         elsewhere = [removing([sentence]) for sentence in free if overlap(sentence, claims) <= 0.5]
-        added = [Edit(name="added", added=(_unrelated(text),)) for text in _UNRELATED]
+        added = [
+            Edit(name="added", added=sample_of("", "", {"probe/unrelated.txt": text}).passages)
+            for text in _UNRELATED
+        ]
         ordered = [*elsewhere[:1], added[0], *elsewhere[1:2], added[1]]
         return ordered[: max(1, self.probe.controls)]
 
@@ -342,8 +347,8 @@ def _holding(fact: str) -> Callable[[str], bool]:
 
 def _measures(
     groups: Sequence[Sequence[ProbedCitation]], controls: Sequence[Sequence[bool | None]], maker: str
-) -> tuple[Rate, ...]:
-    def over(name: str, of: Callable[[ProbedCitation], bool | None]) -> Rate:
+) -> tuple[Result, ...]:
+    def over(name: str, of: Callable[[ProbedCitation], bool | None]) -> Result:
         return clustered(name, [[of(one) for one in group] for group in groups], maker)
 
     def judged(one: ProbedCitation) -> bool | None:
@@ -357,16 +362,3 @@ def _measures(
         over("unstable", lambda one: one.finding is Finding.UNSTABLE),
         clustered("control_kept", controls, maker),
     )
-
-
-def _unrelated(text: str) -> Passage:
-    version = hash_text(text)
-    chunk = Chunk(
-        chunk_id=chunk_id(version, 0, len(text), text),
-        document_id="probe/unrelated.txt",
-        document_version=version,
-        start_offset=0,
-        end_offset=len(text),
-        content=text,
-    )
-    return Passage(chunk=chunk, relevance=1.0, relevant=True)

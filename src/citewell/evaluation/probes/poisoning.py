@@ -24,7 +24,7 @@ from citewell.core.records import (
     Record,
     Status,
 )
-from citewell.evaluation.intervals import Rate, clustered, rate
+from citewell.evaluation.intervals import clustered, rate
 from citewell.evaluation.probes.editing import fact_pattern
 from citewell.evaluation.probes.poison import FOLDER, Poison, Target, poisoned, target_of
 from citewell.evaluation.probes.poisoned_pass import (
@@ -38,6 +38,7 @@ from citewell.evaluation.probes.poisoned_pass import (
     handed,
     remembering,
 )
+from citewell.evaluation.results import Result
 from citewell.retrieval import Filters
 from citewell.verification.words import overlap
 
@@ -62,12 +63,12 @@ class Cell(Record, frozen=True, kw_only=True):
     poison: Poison | None
     count: int
     defences: str
-    accuracy: Rate
-    misled: Rate
-    silently: Rate
-    abstained: Rate
-    citation_precision: Rate
-    clean_citations: Rate
+    accuracy: Result
+    misled: Result
+    silently: Result
+    abstained: Result
+    citation_precision: Result
+    clean_citations: Result
     set_aside: int
 
 

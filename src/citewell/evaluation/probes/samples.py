@@ -7,7 +7,7 @@ writers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from hashlib import blake2b
 from heapq import nsmallest
@@ -21,6 +21,7 @@ from citewell.core.access import EVALUATION
 from citewell.core.errors import CitewellError, UsageError
 from citewell.core.identity import chunk_id, hash_text
 from citewell.core.records import AuditRecord, Chunk, Passage, RetrievalResult
+from citewell.evaluation.files import json_lines
 from citewell.evaluation.probes.subjects import Sample
 from citewell.retrieval import Filters
 from citewell.retrieval.quarantine import set_poison_aside
@@ -52,10 +53,10 @@ def sample_of(name: str, question: str, sources: Mapping[str, str]) -> Sample:
 def case_samples(path: Path, knowledge_base: KnowledgeBase | None) -> list[Sample]:
     """One a line. A line with ``"sources"`` (texts, or ``{"id", "text"}``) stands alone; any other is a case
     whose passages the home finds. Raises UsageError with the number of a line that cannot be read."""
-    samples = []
-    for number, line in enumerate(_lines(path), 1):
-        if line.strip():
-            samples.append(_case(line, number, path, knowledge_base))
+    samples = [
+        _case(given, number, where, knowledge_base)
+        for number, (where, given) in enumerate(json_lines(path), 1)
+    ]
     if not samples:
         raise UsageError(f"{path} holds no case", hint="one JSON object a line")
     return samples
@@ -136,23 +137,8 @@ def _at(knowledge_base: KnowledgeBase, index_version: str) -> IndexSnapshot | No
         return None
 
 
-def _lines(path: Path) -> Iterator[str]:
-    try:
-        # Not splitlines: a question may hold what Unicode, not JSON, calls the end of a line.
-        yield from path.read_text(encoding="utf-8-sig").split("\n")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror})", hint="check the path") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not UTF-8", hint="save it as UTF-8") from error
-
-
-def _case(line: str, number: int, path: Path, knowledge_base: KnowledgeBase | None) -> Sample:
-    where = f"{path}, line {number}"
-    try:
-        given: Any = msgspec.json.decode(line)
-    except msgspec.DecodeError as error:
-        raise UsageError(f"{where} is no JSON object: {error}", hint="one object a line") from error
-    if not isinstance(given, dict) or not isinstance(given.get("question"), str):
+def _case(given: dict[str, Any], number: int, where: str, knowledge_base: KnowledgeBase | None) -> Sample:
+    if not isinstance(given.get("question"), str):
         raise UsageError(f"{where} has no question", hint='as in {"id": "1", "question": "..."}')
     name, question = str(given.get("id", number)), given["question"]
     if "sources" in given:

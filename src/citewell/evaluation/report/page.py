@@ -19,10 +19,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from citewell.core.errors import UsageError
 from citewell.core.records import Decision, Maker, Record
 from citewell.evaluation import charts
 from citewell.evaluation.comparing import FEWEST, compare
+from citewell.evaluation.files import write_file
 from citewell.evaluation.report.plots import EFFORT, better, differences_of, plots_of, shares
 from citewell.evaluation.results import CaseTiming, Found, Outcome, Run
 
@@ -120,11 +120,7 @@ def render(name: str, **values: Any) -> str:
 
 def write_html(page: str, path: Path) -> None:
     """Lone surrogates of hostile text are written as question marks: the file is UTF-8."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(page.encode("utf-8", "replace"))
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written ({error.strerror})", hint="check the folder") from error
+    write_file(path, page.encode("utf-8", "replace"))
 
 
 def pieces(passage: Found, case: Outcome) -> list[tuple[str, str]]:
