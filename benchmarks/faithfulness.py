@@ -29,8 +29,8 @@ from benchmarks.prose_answers import REPORTING
 from benchmarks.reporting import data_folder, table, write
 from citewell.core.config import Writer
 from citewell.core.sentences import sentence_spans
-from citewell.evaluation.probes.alike import Alike
 from citewell.evaluation.probes.faithfulness import (
+    Alike,
     Faithfulness,
     FaithfulnessReport,
     Finding,

@@ -88,8 +88,7 @@ def faithfulness(
 ) -> None:
     """Test whether answers use what they cite: remove or change the sources and rewrite the answer. Exits
     with 1 if the writer failed on a sample; the figures then cover the other samples only."""
-    from citewell.evaluation.probes.alike import Alike
-    from citewell.evaluation.probes.faithfulness import Faithfulness
+    from citewell.evaluation.probes.faithfulness import Alike, Faithfulness
 
     if (cases is None) is not live:
         raise UsageError("nothing to probe", hint="give CASES or --live")

@@ -12,8 +12,8 @@ from msgspec.structs import asdict
 
 from citewell.core.errors import CitewellError
 from citewell.core.records import Case, Passage
+from citewell.evaluation.judging.correctness import judged_right
 from citewell.evaluation.judging.relevance import Located, hits, locate
-from citewell.evaluation.judging.rightness import judged_right
 from citewell.evaluation.judging.support import judge
 from citewell.evaluation.measures import ALL
 from citewell.evaluation.observed import Judged, Observed

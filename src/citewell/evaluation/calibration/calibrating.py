@@ -22,8 +22,8 @@ from citewell.core.records import AuditRecord, Case, Decision, Passage, Proof, R
 from citewell.evaluation.calibration.promises import GRID, Unit, passed_promise, shown_promise, unit
 from citewell.evaluation.calibration.scored import Scored, distinct, scored_claims, units_of
 from citewell.evaluation.calibration.weighing import COMPONENTS, Weighed, weigh
+from citewell.evaluation.judging.correctness import judged_right
 from citewell.evaluation.judging.relevance import Located, hits
-from citewell.evaluation.judging.rightness import judged_right
 from citewell.evaluation.labelled import LabelledClaim
 from citewell.evaluation.observed import Observed
 from citewell.evaluation.pipelines import located_in

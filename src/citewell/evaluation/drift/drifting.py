@@ -11,7 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,18 +200,10 @@ def _canary_values(runs: Sequence[_CanaryRun], since: str, period: Callable[[str
 
 def _point(period: str, group: str, measure: str, values: Sequence[float]) -> Point:
     summed = _summed(measure, values)
-    return Point(
-        period=period,
-        group=group,
-        measure=measure,
-        value=summed.value,
-        n=len(values),
-        low=summed.low,
-        high=summed.high,
-    )
+    return Point(period=period, group=group, measure=measure, n=len(values), **summed._asdict())
 
 
-class _Sum(Record, frozen=True, kw_only=True):
+class _Sum(NamedTuple):
     value: float
     low: float | None = None
     high: float | None = None
@@ -220,17 +212,17 @@ class _Sum(Record, frozen=True, kw_only=True):
 def _summed(measure: str, values: Sequence[float]) -> _Sum:
     if measure in SHARES or measure == CANARY_HIT:
         low, high = clopper_pearson(int(sum(values)), len(values))
-        return _Sum(value=sum(values) / len(values), low=low, high=high)
+        return _Sum(sum(values) / len(values), low, high)
     array = np.asarray(values, dtype=np.float64)
     if measure in MEDIANS:
         return _median(np.sort(array))
     mean = float(array.mean())
     if len(array) < 2:
-        return _Sum(value=mean)
+        return _Sum(mean)
     if (array == array[0]).all():
-        return _Sum(value=mean)  # where nothing varies, how far it may be off is not known
+        return _Sum(mean)  # where nothing varies, how far it may be off is not known
     half = 1.96 * float(array.std(ddof=1)) / math.sqrt(len(array))
-    return _Sum(value=mean, low=max(0.0, mean - half), high=min(1.0, mean + half))
+    return _Sum(mean, max(0.0, mean - half), min(1.0, mean + half))
 
 
 def _median(ordered: NDArray[np.float64]) -> _Sum:
@@ -240,8 +232,8 @@ def _median(ordered: NDArray[np.float64]) -> _Sum:
     first, last = math.floor(n / 2 - reach), math.ceil(n / 2 + reach)
     value = float(np.median(ordered))
     if first < 0 or last >= n:
-        return _Sum(value=value)
-    return _Sum(value=value, low=float(ordered[first]), high=float(ordered[last]))
+        return _Sum(value)
+    return _Sum(value, float(ordered[first]), float(ordered[last]))
 
 
 # --- alerts ---------------------------------------------------------------------------------------
@@ -260,17 +252,8 @@ def _alerts(
         values = values_of([one for one in told if one.timestamp >= start], "all", lambda timestamp: "")
         values |= _canary_values(runs, start, lambda timestamp: "")
         numbers = values.get((rule.measure, "all", ""), [])
-        summed = _summed(rule.measure, numbers) if numbers else None
-        found.append(
-            judged(
-                rule,
-                value=summed.value if summed else None,
-                low=summed.low if summed else None,
-                high=summed.high if summed else None,
-                n=len(numbers),
-                least=kb.config.alerts.least,
-            )
-        )
+        value, low, high = _summed(rule.measure, numbers) if numbers else (None, None, None)
+        found.append(judged(rule, value, low, high, len(numbers), kb.config.alerts.least))
     return tuple(found)
 
 

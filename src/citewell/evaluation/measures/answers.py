@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from citewell.evaluation.judging import correctness
-from citewell.evaluation.judging.rightness import units_of, words_of
+from citewell.evaluation.judging.correctness import units_of, words_of
 from citewell.evaluation.measures.measure import NOT_ASKED, Measure, one
 from citewell.evaluation.observed import Judged
 from citewell.evaluation.results import Score

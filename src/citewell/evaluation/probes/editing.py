@@ -35,7 +35,6 @@ class Edit(Record, frozen=True, kw_only=True):
     is changed there too. ``added`` are passages set beside the others. Two edits that do the same are
     equal."""
 
-    name: str = "none"
     removed: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     old: str = ""
@@ -50,22 +49,22 @@ NONE = Edit()
 
 def removing(sentences: Sequence[str]) -> Edit:
     """These sentences, and every one that repeats them, are gone."""
-    return Edit(name="removed", removed=tuple(sentences))
+    return Edit(removed=tuple(sentences))
 
 
 def keeping(sentences: Sequence[str]) -> Edit:
     """Only these sentences, and those that repeat them, are left."""
-    return Edit(name="only", kept=tuple(sentences))
+    return Edit(kept=tuple(sentences))
 
 
 def exchanging(old: str, new: str) -> Edit:
     """A fact becomes another wherever it stands."""
-    return Edit(name="exchanged", old=old, new=new)
+    return Edit(old=old, new=new)
 
 
 def rewording(sentence: str, instead: str) -> Edit:
     """A sentence, and every one that repeats it, becomes another."""
-    return Edit(name="reworded", sentence=sentence, instead=instead)
+    return Edit(sentence=sentence, instead=instead)
 
 
 def edited(passages: Sequence[Passage], edit: Edit) -> tuple[Passage, ...]:

@@ -23,10 +23,10 @@ from functools import cached_property
 
 from citewell.core.errors import GeneratorError
 from citewell.core.identity import hash_value
+from citewell.core.ports import Entailer
 from citewell.core.records import Maker, Record
 from citewell.evaluation.intervals import clustered
-from citewell.evaluation.probes.alike import Alike
-from citewell.evaluation.probes.counterfactuals import Swap, swap_for
+from citewell.evaluation.probes.counterfactuals import Swap, parity, swap_for
 from citewell.evaluation.probes.editing import (
     NONE,
     Edit,
@@ -39,6 +39,8 @@ from citewell.evaluation.probes.editing import (
 from citewell.evaluation.probes.samples import sample_of
 from citewell.evaluation.probes.subjects import Cite, Said, Sample, Subject
 from citewell.evaluation.results import Result
+from citewell.verification.entities import missing_names
+from citewell.verification.numbers import missing_numbers
 from citewell.verification.words import overlap
 
 _SUPPORTING = 12
@@ -46,6 +48,37 @@ _UNRELATED = (
     "The harbour light at Quoyness was rebuilt in local stone after the winter storm.",
     "Sourdough keeps longer in a linen bag than in a paper one.",
 )
+
+
+ALIKE, ENTAILED = 0.6, 0.5
+"""A claim is restated by one that holds so much of its words, its numbers, its names and its negation; or, by
+the entailer, that entails it with this probability."""
+
+
+class Alike:
+    """Whether one claim restates another. With an entailer a paraphrase does too; its word is only asked
+    where words do not decide."""
+
+    def __init__(self, entailer: Entailer | None = None) -> None:
+        self.entailer = entailer
+
+    def __call__(self, claim: str, other: str) -> bool:
+        if parity(claim) != parity(other) or missing_numbers(claim, other):
+            return False
+        if overlap(claim, other) >= ALIKE and not missing_names(claim, other):
+            return True
+        return bool(self.entailing(claim, [other]))
+
+    def entailing(self, claim: str, texts: Sequence[str]) -> list[str]:
+        """Those of ``texts`` that entail ``claim``; none without an entailer."""
+        if self.entailer is None or not texts:
+            return []
+        found = self.entailer.entail([(text, claim) for text in texts])
+        return [
+            text
+            for text, one in zip(texts, found, strict=True)
+            if one.entailment is not None and one.entailment >= ENTAILED
+        ]
 
 
 class Outcome(StrEnum):
@@ -285,10 +318,7 @@ class _Answer:
         ]
         free.sort(key=lambda sentence: (overlap(sentence, claims), sentence))
         elsewhere = [removing([sentence]) for sentence in free if overlap(sentence, claims) <= 0.5]
-        added = [
-            Edit(name="added", added=sample_of("", "", {"probe/unrelated.txt": text}).passages)
-            for text in _UNRELATED
-        ]
+        added = [Edit(added=sample_of("", "", {"probe/unrelated.txt": text}).passages) for text in _UNRELATED]
         ordered = [*elsewhere[:1], added[0], *elsewhere[1:2], added[1]]
         return ordered[: max(1, self.probe.controls)]
 

@@ -15,28 +15,10 @@ from citewell.evaluation import charts
 from citewell.evaluation.charts import Point, Share
 from citewell.evaluation.comparing import Difference
 from citewell.evaluation.intervals import clopper_pearson
-from citewell.evaluation.measures import (
-    BY_NAME,
-    abstention,
-    answers,
-    calibration,
-    citations,
-    effort,
-    retrieval,
-)
+from citewell.evaluation.measures import BY_NAME, FAMILIES
 from citewell.evaluation.results import Bin, Outcome, Result, Run
 
-_FAMILIES = {
-    title: {measure.name for measure in family.MEASURES}
-    for title, family in {
-        "Citations": citations,
-        "Answers": answers,
-        "Retrieval": retrieval,
-        "Abstention": abstention,
-        "Calibration": calibration,
-        "Effort": effort,
-    }.items()
-}
+_FAMILIES = {title: {measure.name for measure in family} for title, family in FAMILIES.items()}
 EFFORT = _FAMILIES["Effort"] - {"consistency"}
 """Names of what is counted in tokens, money or time."""
 _BETTER = {1: "higher", -1: "lower", 0: ""}
