@@ -416,9 +416,9 @@ def test_a_curator_manages_what_they_see(tmp_path: Path) -> None:
     assert curator.ingest(papers).files[0].status == "unchanged"
     assert world.kb.documents()[-2].state == "indexed"
 
-    with pytest.raises(AccessError, match="would not see"):
+    with pytest.raises(AccessError, match="could not see"):
         curator.share("papers/open.md", ["group1"])
-    with pytest.raises(AccessError, match="would not see"):
+    with pytest.raises(AccessError, match="could not see"):
         curator.ingest(papers, acl=["group1"])
     with pytest.raises(EvidenceError):
         curator.withdraw("papers/closed.md")

@@ -71,7 +71,7 @@ def test_a_home_that_is_a_file_is_no_home(run, tmp_path, words) -> None:  # type
             OSError(errno.ENOSPC, "No space left on device", "kb/x"),
             "no space left on device (kb/x): free disk",
         ),
-        (OSError(errno.EROFS, "Read-only file system", "kb"), "read-only file system (kb): choose a place"),
+        (OSError(errno.EROFS, "Read-only file system", "kb"), "read-only file system (kb): choose a writable place"),
         (
             RuntimeError("lance error: LanceError(IO): No space left on device (os error 28)"),
             "the index: no sp",
@@ -256,7 +256,7 @@ def test_init_makes_a_home_that_loads(run, tmp_path) -> None:  # type: ignore[no
     assert run("init", "--home", "new").exit_code == 0
     assert (tmp_path / "new" / "citewell.toml").is_file()
     assert run("init", "--home", "new").exit_code == 2
-    assert run("--home", "new", "documents", "list").stdout.startswith("no documents")
+    assert run("--home", "new", "documents", "list").stdout.startswith("No documents yet")
 
 
 def test_doctor_and_models_name_every_maker(run, home) -> None:  # type: ignore[no-untyped-def]

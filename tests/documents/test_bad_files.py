@@ -115,7 +115,7 @@ def test_a_bad_file_gives_one_clear_error(name: str) -> None:
 def test_what_is_named_like_a_pdf_and_is_none_is_told_what_it_is(data: bytes, content: str) -> None:
     with pytest.raises(UnsupportedError) as caught:
         read_bytes(data, document_id="a.pdf")
-    assert caught.value.args[0] == f"it is named .pdf but its content is {content}"
+    assert caught.value.args[0] == f"its name ends in .pdf but its content is {content}"
     assert caught.value.hint.startswith("download or save it again as .pdf")
 
 

@@ -222,6 +222,6 @@ def test_a_name_that_shows_as_another_is_no_id(library: Path) -> None:
     (library / "two\nlines.txt").write_text("x")
     assert ids(library) == ["library/a/one.txt", "library/a/two.txt", "library/b.txt"]
     assert [str(failure.error).partition(" (")[0] for failure in failures(library)] == [
-        "its name cannot be used as an id: character 7 is U+202E",
-        "its name cannot be used as an id: character 4 is U+000A",
+        "its name cannot be used as an id: character 15 is U+202E",
+        "its name cannot be used as an id: character 12 is U+000A",
     ]

@@ -274,7 +274,7 @@ def test_an_answer_that_was_judged_in_part_says_nothing_of_answers(kb: Knowledge
 def test_a_sample_is_judged_at_the_terminal(kb: KnowledgeBase) -> None:
     result = run("--home", kb.home, "eval", "sample", "--by", "rita", typed="what\ns\nn\n")
     assert result.exit_code == 0, result.output
-    assert "one of s, p, n, c or q" in result.output
+    assert "Type s, p, n, c or q." in result.output
     assert "They agree on 50.0%" in result.output
     assert "verified" not in result.output.lower().split("people and the verifier")[0]
 

@@ -297,5 +297,5 @@ def test_any_query_text_is_harmless(shared: LanceIndex, query: str) -> None:
 def test_an_unknown_view_and_a_missing_vector_are_refused(shared: LanceIndex) -> None:
     with pytest.raises(UsageError, match="unknown view"):
         shared.search("colour", "x", None, 5, EVERYTHING)
-    with pytest.raises(UsageError, match="by a vector"):
+    with pytest.raises(UsageError, match="needs a vector"):
         shared.search("chunk", "x", None, 5, EVERYTHING)

@@ -333,7 +333,7 @@ def test_a_new_version_that_cannot_be_embedded_leaves_the_old_one_in_both_stores
     home.ingest(folder)
     (folder / "pears.md").write_text("# On pears\n\nNothing that an embedder knows.\n")
     (failure,) = home.ingest(folder).failed
-    assert "former version stays" in failure.message
+    assert "previous version stays searchable" in failure.message
     assert "papers/pears.md" in home.find("harvest")
     with home.evidence as evidence:
         latest = evidence.latest("papers/pears.md")
