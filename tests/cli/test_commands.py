@@ -71,7 +71,10 @@ def test_a_home_that_is_a_file_is_no_home(run, tmp_path, words) -> None:  # type
             OSError(errno.ENOSPC, "No space left on device", "kb/x"),
             "no space left on device (kb/x): free disk",
         ),
-        (OSError(errno.EROFS, "Read-only file system", "kb"), "read-only file system (kb): choose a writable place"),
+        (
+            OSError(errno.EROFS, "Read-only file system", "kb"),
+            "read-only file system (kb): choose a writable place",
+        ),
         (
             RuntimeError("lance error: LanceError(IO): No space left on device (os error 28)"),
             "the index: no sp",

@@ -51,13 +51,13 @@ def test_from_a_thumb_to_a_case_file(run, home, asked, tmp_path) -> None:  # typ
     file = tmp_path / "cases.jsonl"
     span = "reports/nike.md=Bill Bowerman and Phil Knight"
     go("review", "accept", asked, "--reviewer", "carol", "--span", span, "--expected", "Bowerman and Knight")
-    assert "added 1 cases" in go("review", "--to", file)
-    assert "added 0 cases; 1 were already there" in go("review", "--to", file)
+    assert "added 1 case, 0 already there" in go("review", "--to", file)
+    assert "added 0 cases, 1 already there" in go("review", "--to", file)
     case = json.loads(file.read_text())
     assert case["spans"] == [{"document": "reports/nike.md", "quote": "Bill Bowerman and Phil Knight"}]
     assert asked not in go("review", "list")
     go("review", "dismiss", asked, "--reviewer", "carol", "--reason", "twice the same")
-    assert "Removed 1 cases" in go("review", "--to", file)
+    assert "Removed 1 case" in go("review", "--to", file)
     assert json.loads(go("review", "--detect", "--json")) == {"signals": []}
     assert go("audit", "check").startswith("whole")
 

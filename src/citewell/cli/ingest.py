@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.home import HomeOption, JsonOption, open_home
-from citewell.cli.printing import ERROR, aside, say, say_json
+from citewell.cli.printing import ERROR, aside, counted, say, say_json
 
 if TYPE_CHECKING:
     from citewell.documents.ingesting import IngestReport, Progress
@@ -96,7 +96,7 @@ def tell(report: IngestReport, *, quiet: bool = False, name_skipped: bool = Fals
     if not quiet:
         told = ", ".join(f"{count} {status}" for status, count in counts.items()) or "No files found."
         pages, chunks = (sum(getattr(o, name) for o in report.files) for name in ("pages", "chunks"))
-        say(told + (f" ({pages} pages, {chunks} chunks)" if chunks else ""))
+        say(told + (f" ({counted(pages, 'page')}, {counted(chunks, 'chunk')})" if chunks else ""))
 
 
 def _counted(kind: str, count: int) -> str:

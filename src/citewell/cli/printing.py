@@ -56,6 +56,11 @@ def say_error(error: BaseException) -> None:
     aside(f"error: {text}")
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 case``, ``2 cases``: for nouns whose plural ends in s."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def columns(rows: Iterable[tuple[str, ...]], *, gap: int = 2) -> None:
     """Rows as aligned columns, the last one ragged."""
     cells = [tuple(visible(cell).replace("\n", " ").replace("\t", " ") for cell in row) for row in rows]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.home import HomeOption, JsonOption, open_home
-from citewell.cli.printing import aside, columns, say, say_json
+from citewell.cli.printing import aside, columns, counted, say, say_json
 from citewell.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def _export(knowledge_base: KnowledgeBase, asked: AuditQuery, out: Path, reader:
             f"{out} cannot be written: {error}", hint="name a file in a folder that exists"
         ) from error
     count = FORMATS[out.suffix](knowledge_base.audit.every(asked, reader=reader), out)
-    say(f"Wrote {count} records to {out}.")
+    say(f"Wrote {counted(count, 'record')} to {out}.")
 
 
 def _percent(share: float | None) -> str:

@@ -9,7 +9,7 @@ import typer
 
 from citewell.cli.answers import print_claims
 from citewell.cli.home import HomeOption, JsonOption, open_home
-from citewell.cli.printing import aside, columns, say, say_json
+from citewell.cli.printing import aside, columns, counted, say, say_json
 from citewell.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,17 +51,17 @@ def review(
         found = open_home(context, home).review.detect()
         if json:
             return say_json({"signals": found})
-        return say(f"Found {len(found)} answers that nobody has engaged with.")
+        return say(f"Found {counted(len(found), 'answer')} that nobody has engaged with.")
     if to is None:
         return list_(context, json=json, home=home)
     written = open_home(context, home).review.write(to)
     if json:
         return say_json(written)
-    say(f"{to}: added {written.added} cases; {written.already} were already there")
+    say(f"{to}: added {counted(written.added, 'case')}, {written.already} already there")
     if written.changed:
-        say(f"Updated {written.changed} cases whose decision has changed.")
+        say(f"Updated {counted(written.changed, 'case')} because the decision has changed.")
     if written.removed:
-        say(f"Removed {written.removed} cases that were dismissed or whose asker was erased.")
+        say(f"Removed {counted(written.removed, 'case')}: dismissed since, or the asker was erased.")
     return None
 
 

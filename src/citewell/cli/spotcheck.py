@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from citewell.cli.home import HomeOption, JsonOption, open_home
-from citewell.cli.printing import aside, say, say_json, visible
+from citewell.cli.printing import aside, counted, say, say_json, visible
 from citewell.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def sample(
         return _tell(agreement(knowledge_base), json)
     drawn = draw(knowledge_base, since=since, n=n, seed=seed, by=by)
     if drawn.left_out:
-        aside(f"note: left out {drawn.left_out} claims that have no span to show")
+        aside(f"note: left out {counted(drawn.left_out, 'claim')} without a span to show")
     if not drawn.items:
         return say("No claims to judge.")
     if out is not None:
@@ -129,7 +129,9 @@ def _write(drawn: Sample, out: Path) -> None:
         out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{out} cannot be written ({error.strerror})", hint="choose another file") from error
-    say(f"Wrote {len(lines)} claims to {out}. Fill in each answer ({', '.join(KEYS.values())}), then run")
+    say(
+        f"Wrote {counted(len(lines), 'claim')} to {out}. Fill in each answer ({', '.join(KEYS.values())}), then run"
+    )
     say(f"citewell eval sample --labels {out}")
 
 
@@ -159,7 +161,7 @@ def _read_back(knowledge_base: KnowledgeBase, path: Path, by: str) -> None:
             said.append((row["sample"], row["item"], row["answer"]))
     for sample_id, item, answer in said:
         record_label(knowledge_base, sample_id, item, answer, by=by)
-    aside(f"Sealed {len(said)} labels; {empty} claims have no answer.")
+    aside(f"Sealed {counted(len(said), 'label')}; left out {counted(empty, 'claim')} without an answer.")
 
 
 def _row(line: str, where: str) -> dict[str, str]:
