@@ -21,8 +21,8 @@ ANSWERABLE, UNANSWERABLE, NEAR_MISS = "answerable", "unanswerable", "near-miss"
 TWINS = 0.2
 """The share of each of the two kinds without an answer."""
 PERIOD = "table-period"
-TRIED = 50
-"""Items, for a question that stands of none of them."""
+TRIED, LONGEST = 20, 300
+"""Items, for a question that stands of none of them; characters of a sentence that is read."""
 
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _NO_VALUE = re.compile(r"[\W_]*|n/a|none|yes|no|same|ditto", re.IGNORECASE)
@@ -112,7 +112,7 @@ def _drafts(document: Document) -> Iterator[Draft]:
             item, start = _inside(line[1], text), line.start(1)
             yield Draft(name, "label", start, "What is the {}?", item, line[2], start, line.end())
     for start, end in sentence_spans(text):
-        if any(first <= start < last for first, last in tables):
+        if end - start > LONGEST or any(first <= start < last for first, last in tables):
             continue
         for recipe, form in _SENTENCES.items():
             match = form.fullmatch(text[start:end])
