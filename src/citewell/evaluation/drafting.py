@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from citewell.core.identity import hash_value
@@ -91,6 +91,7 @@ def draft_cases(documents: Sequence[Document], *, n: int, seed: int = 0) -> tupl
 
 def _drafts(document: Document) -> Iterator[Draft]:
     name, text = document.document_id, document.text
+    inside = _reader(text)
     tables = [(table.start, table.end) for table in document.tables]
     for table in document.tables:
         labels = Counter(row.label for row in table.rows)
@@ -100,16 +101,16 @@ def _drafts(document: Document) -> Iterator[Draft]:
             if _NO_VALUE.fullmatch(said) or len(said.split()) > 16:
                 continue
             if _YEAR.fullmatch(head):
-                item = _inside(row.label, text)
+                item = inside(row.label)
                 was = "were" if re.search(r"[^s]s$", item) else "was"
                 template = f"What {was} {item} in {{}}?"
                 yield Draft(name, PERIOD, table.start, template, head, said, row.start, cell.end)
             elif _HEAD.fullmatch(head):
-                template = f"What is the “{_inside(head, text)}” of {{}}?"
+                template = f"What is the “{inside(head)}” of {{}}?"
                 yield Draft(name, "table", table.start, template, row.label, said, row.start, cell.end)
     for line in _LINE.finditer(text):
         if not any(start <= line.start() < end for start, end in tables):
-            item, start = _inside(line[1], text), line.start(1)
+            item, start = inside(line[1]), line.start(1)
             yield Draft(name, "label", start, "What is the {}?", item, line[2], start, line.end())
     for start, end in sentence_spans(text):
         if end - start > LONGEST or any(first <= start < last for first, last in tables):
@@ -118,9 +119,7 @@ def _drafts(document: Document) -> Iterator[Draft]:
             match = form.fullmatch(text[start:end])
             template = _asked(recipe, match.groupdict()) if match else ""
             if match and template:
-                yield Draft(
-                    name, recipe, start, template, _inside(match["item"], text), match["said"], start, end
-                )
+                yield Draft(name, recipe, start, template, inside(match["item"]), match["said"], start, end)
                 break
 
 
@@ -139,15 +138,18 @@ def _asked(recipe: str, said: Mapping[str, str]) -> str:
     return f"How many {said['what']} {does} {{}} {base}{more}?" if base else ""
 
 
-def _inside(words: str, text: str) -> str:
-    """As they read inside a sentence: a capital that only began the line is lowered."""
-    first, _, others = words.partition(" ")
-    if first in ("The", "A", "An") or (
-        first[1:].islower() and not re.search(rf"[a-z,] {re.escape(first)}\b", text)
-        and (others[:1].islower() or re.search(rf"\b{re.escape(first.lower())}", text))
-    ):  # fmt: skip
-        return f"{words[0].lower()}{words[1:]}"
-    return words
+def _reader(text: str) -> Callable[[str], str]:
+    """How words of ``text`` read inside a sentence: a capital is lowered that only began the line."""
+    names = set(re.findall(r"[a-z,] ([A-Z][\w’'-]*)", text))
+    common = set(re.findall(r"\b[a-z][\w’'-]*", text)) | {"the", "a", "an"}
+
+    def inside(words: str) -> str:
+        first, _, others = words.partition(" ")
+        begins = first[1:].islower() and (others[:1].islower() or first.lower() in common)
+        lowered = first in ("The", "A", "An") or (begins and first not in names)
+        return f"{words[0].lower()}{words[1:]}" if lowered else words
+
+    return inside
 
 
 # --- drafts -> cases --------------------------------------------------------------------------------
