@@ -130,7 +130,8 @@ def _write(drawn: Sample, out: Path) -> None:
     except OSError as error:
         raise UsageError(f"{out} cannot be written ({error.strerror})", hint="choose another file") from error
     say(
-        f"Wrote {counted(len(lines), 'claim')} to {out}. Fill in each answer ({', '.join(KEYS.values())}), then run"
+        f"Wrote {counted(len(lines), 'claim')} to {out}. Fill in each answer "
+        f"({', '.join(KEYS.values())}), then run"
     )
     say(f"citewell eval sample --labels {out}")
 
