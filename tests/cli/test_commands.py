@@ -191,9 +191,12 @@ def test_documents_show_prints_the_text_that_is_cited(run, home) -> None:  # typ
 
 def test_escape_sequences_in_a_document_do_not_reach_the_terminal(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "evil\x1b[31m.md").write_text(
-        "# A \x1b]0;owned\x07 title\n\nThe [bold]gate[/bold] opens at \x9b9."
-    )
+    text = "# A \x1b]0;owned\x07 title\n\nThe [bold]gate[/bold] opens at \x9b9."
+    (tmp_path / "in" / "evil.md").write_text(text)
+    (tmp_path / "evil\x1b[31m.md").write_text(text)
+    refused = run("ingest", "evil\x1b[31m.md")
+    assert refused.exit_code == 1
+    assert "\x1b" not in refused.output
     for words in (["ingest", "in"], ["documents", "list"], ["search", "When does the gate open?"]):
         result = run(*words)
         assert result.exit_code == 0, result.output
