@@ -41,5 +41,5 @@ def test_what_the_file_is_to_others_stays(tmp_path: Path) -> None:
 
 
 def test_a_device_keeps_its_place() -> None:
-    with pytest.raises(OSError, match="no file"):
+    with pytest.raises(OSError, match="not a file"):
         replace_file(Path("/dev/null"), b"new")

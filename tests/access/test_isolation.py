@@ -118,7 +118,7 @@ def test_a_version_that_a_record_names_can_be_opened_again(index: ChunkIndex, tm
     assert again.between("new.txt", 0, 9) == []
     with pytest.raises(UsageError, match="no longer kept"):
         index.at("isolated-" + "0" * 32)
-    with pytest.raises(UsageError, match="no index version"):
+    with pytest.raises(UsageError, match="is not an index version"):
         index.at("../../etc/passwd")
 
 

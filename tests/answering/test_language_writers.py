@@ -764,9 +764,9 @@ def test_what_the_server_says_is_one_model_does_not_mark_its_own_work(ready: Rea
     answering, _, log = ready(play, line, entailer=hosted_judge)
     record = log.record(answering.ask(Ask(question=QUESTION)).request_id)
     assert [claim.verdict.status for claim in record.claims] == [Status.UNCHECKED]
-    assert "big-2025-08-07 wrote it" in record.claims[0].verdict.reason
+    assert "big-2025-08-07 wrote the answer" in record.claims[0].verdict.reason
     assert record.response_decision == Decision.ABSTAIN
-    assert any("big-2025-08-07 wrote it" in note for note in record.notes)
+    assert any("big-2025-08-07 wrote the answer" in note for note in record.notes)
 
 
 def test_a_claim_is_not_even_shown_as_verified_while_its_model_writes(ready: Ready) -> None:
@@ -806,4 +806,4 @@ def test_a_judge_of_the_answer_that_turns_out_to_be_its_writer_does_not_pass_it(
     answering = type(answering)(**{**vars(answering), "answer_judge": judge})
     answer = answering.ask(Ask(question=QUESTION))
     assert answer.decision is Decision.PARTIAL
-    assert any("big wrote it" in note for note in record_notes(answering, answer.request_id))
+    assert any("big wrote the answer" in note for note in record_notes(answering, answer.request_id))

@@ -123,7 +123,7 @@ def test_escalation_tells_what_went_wrong(tmp_path: Path) -> None:
     good.chmod(0o755)
     assert tell_command([str(good)], "req_1") == ""
     assert told.read_text() == "req_1\n"
-    assert "ended with 3" in tell_command(["sh", "-c", "exit 3"], "req_1")
+    assert "exited with 3" in tell_command(["sh", "-c", "exit 3"], "req_1")
     assert "FileNotFoundError" in tell_command(["/no/such/program"], "req_1")
 
 

@@ -276,8 +276,8 @@ def test_a_sink_that_fails_is_tried_again(home: Path) -> None:
     with opened(home, rules=("abstention > 0.3 @ 1d",), command="false", webhook="ftp://nowhere") as kb:
         alerts = drift(kb).alerts
         troubles = tell(kb, alerts)["abstention > 0.3 @ 1d"]
-        assert "false ended with 1" in troubles["command"]
-        assert "no http address" in troubles["webhook"]
+        assert "false exited with 1" in troubles["command"]
+        assert "not an http address" in troubles["webhook"]
         assert tell(kb, alerts)
 
 

@@ -187,7 +187,7 @@ def test_a_text_is_not_said_to_be_erased_while_it_stands_in_a_file(store: Sqlite
     reader.execute("BEGIN")
     reader.execute("SELECT * FROM versions").fetchall()
     for _ in range(2):
-        with pytest.raises(EvidenceError, match="still reads"):
+        with pytest.raises(EvidenceError, match="still reading"):
             store.erase("a/b.txt", made("one").version)
     reader.close()
     store.erase("a/b.txt", made("one").version)

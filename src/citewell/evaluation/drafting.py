@@ -39,18 +39,17 @@ _DATE = rf"(?:\d{{1,2}} )?(?:(?:{_MONTH}) )?(?:\d{{1,2}}, )?(?:19|20)\d\d"
 _SUBJECT = (
     r"(?P<item>(?!(?:It|This|That|These|Those|They|He|She|We|You|There|Here|Each|Such|Some|Most|Both|One|In|On|At|By|For"
     r"|As|If|When|While|Since|After|Before|But|And|Its?|Their|His|Her|Our)\b)"
-    r"(?:(?:The|An?) [\w’'-]+ [\w’'-]+|(?!The |An? )[A-Z][\w’'-]+)(?: [\w’'-]+){0,3}?)"
+    r"(?:(?:The|An?) [\w’'-]{1,40} [\w’'-]{1,40}|(?!The |An? )[A-Z][\w’'-]{1,40})(?: [\w’'-]{1,40}){0,3}?)"
 )
-_SENTENCES = {
-    "when": re.compile(
-        rf"{_SUBJECT} (?P<verb>is|are|was|were)(?P<rest> [a-z][^,;:]*?) (?:in|on|since) (?P<said>{_DATE})"
-        r"(?P<more>(?: [^,;:]*)?)\."
-    ),
-    "amount": re.compile(rf"{_SUBJECT} (?P<verb>is|are|was|were) (?P<said>{_NUMBER}(?: [^,;:.]+)?)\."),
-    "count": re.compile(
-        rf"{_SUBJECT} (?P<verb>[a-z]+) (?P<said>{_NUMBER}) (?P<what>[a-z]+s)(?P<more>(?: [^,;:]*)?)\."
-    ),
-}
+_WHEN = re.compile(
+    rf"{_SUBJECT} (?P<verb>is|are|was|were)(?P<rest> [a-z][^,;:]{{0,200}}?) (?:in|on|since)"
+    rf" (?P<said>{_DATE})"
+    r"(?P<more>(?: [^,;:]{0,200})?)\."
+)
+_AMOUNT = re.compile(rf"{_SUBJECT} (?P<verb>is|are|was|were) (?P<said>{_NUMBER}(?: [^,;:.]{{1,200}})?)\.")
+_COUNT = re.compile(
+    rf"{_SUBJECT} (?P<verb>[a-z]{{1,40}}) (?P<said>{_NUMBER}) (?P<what>[a-z]{{1,40}}s)(?P<more>(?: [^,;:]{{0,200}})?)\."
+)
 
 
 class Draft(NamedTuple):
@@ -115,8 +114,12 @@ def _drafts(document: Document) -> Iterator[Draft]:
     for start, end in sentence_spans(text):
         if end - start > LONGEST or any(first <= start < last for first, last in tables):
             continue
-        for recipe, form in _SENTENCES.items():
-            match = form.fullmatch(text[start:end])
+        sentence = text[start:end]
+        for recipe, match in (
+            ("when", _WHEN.fullmatch(sentence)),
+            ("amount", _AMOUNT.fullmatch(sentence)),
+            ("count", _COUNT.fullmatch(sentence)),
+        ):
             template = _asked(recipe, match.groupdict()) if match else ""
             if match and template:
                 yield Draft(name, recipe, start, template, inside(match["item"]), match["said"], start, end)

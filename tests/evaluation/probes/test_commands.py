@@ -52,7 +52,7 @@ def test_a_program_is_probed_without_a_home(tmp_path: Path, cases: Path) -> None
 def test_a_probe_that_measured_nothing_is_no_success(tmp_path: Path, cases: Path) -> None:
     words = ("eval", "probe", "faithfulness", str(cases), "--home", str(tmp_path / "none"))
     for options, said in (
-        (("--command", "false"), "lisbon: false ended with 1"),
+        (("--command", "false"), "lisbon: false exited with 1"),
         (("--command", READS, "--budget", "1"), "lisbon: over the budget"),
     ):
         code, told, aside = run(*words, *options)

@@ -115,6 +115,8 @@ def read_format(name: str, path: Path, *, document: str = "", texts: Texts = lam
         raise UsageError(f"{document!r} names no place for the name", hint="as 'pdfs/{}.pdf'")
     if not path.exists():
         raise UsageError(f"{path} is not there", hint="check the path")
+    if path.is_dir() and (path / "questions.jsonl").is_file():  # FinanceBench as it is handed out
+        path = path / "questions.jsonl"
     try:
         places = cache(lambda name: None if (text := texts(name)) is None else Places(text))
         options = Options(lambda given: template.replace("{}", given), places)
