@@ -48,7 +48,8 @@ _WHEN = re.compile(
 )
 _AMOUNT = re.compile(rf"{_SUBJECT} (?P<verb>is|are|was|were) (?P<said>{_NUMBER}(?: [^,;:.]{{1,200}})?)\.")
 _COUNT = re.compile(
-    rf"{_SUBJECT} (?P<verb>[a-z]{{1,40}}) (?P<said>{_NUMBER}) (?P<what>[a-z]{{1,40}}s)(?P<more>(?: [^,;:]{{0,200}})?)\."
+    rf"{_SUBJECT} (?P<verb>[a-z]{{1,40}}) (?P<said>{_NUMBER}) (?P<what>[a-z]{{1,40}}s)"
+    r"(?P<more>(?: [^,;:]{0,200})?)\."
 )
 
 
