@@ -158,7 +158,7 @@ def _ratio(times: list[float]) -> str:
 def _written(piece: str) -> str:
     named = {"\n": "\\n", "\t": "\\t", "|": "\\|", "`": "\u02cb", " ": "\u2423"}
     written = "".join(named.get(letter, letter) for letter in piece)
-    return written.replace("](", "]\u200b(")  # no link
+    return written.replace("](", "] (")  # no link
 
 
 if __name__ == "__main__":
