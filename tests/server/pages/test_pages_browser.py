@@ -147,7 +147,7 @@ def test_a_line_that_breaks_is_taken_up_again(browser: Any, kb: KnowledgeBase) -
     browser.find("#question").send_keys(QUESTION, Keys.ENTER)
     browser.wait("#live .claims li")
     browser.run("line.abort()")
-    browser.until(lambda: "broke" in browser.text("#live .doing"))
+    browser.until(lambda: "lost" in browser.text("#live .doing"))
     writer.seen.set()
     browser.wait("#answer")
     assert SENTENCE in browser.text("#answer .text")
@@ -272,7 +272,7 @@ def test_filters_make_an_address_that_shows_the_same_again(browser: Any) -> None
     assert "submarine" in browser.text(".list tbody")
     browser.find(".list tbody a").click()
     browser.wait(".chain")
-    for word in ("Asked", "Retrieved", "Gate", "Raw output", "Claims and verdicts", "Decision", "Time"):
+    for word in ("Asked", "Retrieved", "Enough evidence?", "Raw output", "Claims and verdicts", "Decision", "Time"):
         assert word in browser.text(".chain")
 
 
