@@ -35,7 +35,6 @@ PATIENCE = 6.0
 def seconds(door: Callable[[str], object], text: str) -> float:
     """CPU-seconds of one call, ``PATIENCE`` when it would take longer."""
     former = signal.signal(signal.SIGVTALRM, _give_up)
-    gc.collect()
     gc.disable()  # what else the process holds is not the text's work
     signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
     started = time.process_time()
