@@ -215,7 +215,7 @@ def command(line: str) -> BlackBox:
         except (OSError, UnicodeDecodeError, subprocess.TimeoutExpired) as error:
             raise GeneratorError(f"{words[0]}: {type(error).__name__}") from error
         if done.returncode:
-            raise GeneratorError(f"{words[0]} ended with {done.returncode}: {done.stderr[-300:]}")
+            raise GeneratorError(f"{words[0]} exited with {done.returncode}: {done.stderr[-300:]}")
         return done.stdout
 
     return BlackBox(call, f"command:{line}")
