@@ -45,7 +45,7 @@ WINDOWS = WindowRule(singles=0, groups=1, group_size=6, composed=6, longest=1100
 MAX_TOKENS, MOST_CLAIMS, WHOLE = 340, 10, 1_200
 """Tokens of a text, claims under it, and the characters up to which it is read whole."""
 TOKENS_PER_BATCH = 4096
-PEAK = float(os.environ.get("CITEWELL_JUDGE_RATE", "4e-5"))
+PEAK = 4e-5
 GENERAL = 6_000
 DOCUMENT_MOST = {
     "nli/attributionbench.dev": 600,

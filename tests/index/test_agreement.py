@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -112,3 +113,19 @@ def test_texts_stay_at_hand_and_their_number_is_bounded(
     agreed = Agreement(parts.evidence)
     agreed.hold([*chunks, *chunks])
     assert len(agreed._texts) == 1
+
+
+def test_an_index_that_is_gone_or_cannot_be_read_is_no_pass(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from citewell.documents import agreement
+
+    def unreadable(*_: object) -> None:
+        raise RuntimeError("lance error: corrupt")
+
+    monkeypatch.setattr(agreement, "index_findings", unreadable)
+    report = kb.log.check()
+    assert not report.ok
+    assert any("cannot be compared" in reason for reason in findings(kb))
+    shutil.rmtree(kb.home / "index")
+    assert any("it is gone" in reason for reason in findings(kb))

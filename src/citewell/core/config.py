@@ -24,7 +24,8 @@ LISTS = {"audit.witnesses", "server.hosts", "server.proxies", "alerts.rules"}
 OPERATION = ("server", "feedback", "alerts", "escalate")
 """None of this is hashed into a record."""
 RESERVED = {"CITEWELL_HOME", "CITEWELL_DATA", "CITEWELL_CONFIG"} | {
-    f"CITEWELL_{name}" for name in ("ENCODER", "CHECKPOINTS", "THREADS", "STEPS", "PASSES", "HELD_LAYERS")
+    f"CITEWELL_{name}"
+    for name in ("ENCODER", "JUDGE_BASE", "CHECKPOINTS", "THREADS", "STEPS", "PASSES", "HELD_LAYERS")
 }
 """Names that are not keys: the product's own, and those of `training/`, which may share a shell with it."""
 

@@ -21,7 +21,7 @@ from citewell.audit.rederiving import ANEW, differing
 from citewell.audit.tampering import Finding
 from citewell.core.access import Caller, Role
 from citewell.core.environment import environment
-from citewell.core.errors import CitewellError, EvidenceError, LogError
+from citewell.core.errors import CitewellError, EvidenceError, IndexMismatchError, LogError, ModelError
 from citewell.knowledge import apikeys
 from citewell.knowledge.apikeys import Key
 from citewell.knowledge.assembly import AUDIT_FILE, TABLES_FILE, Assembly
@@ -204,18 +204,24 @@ class LogKeeping:
         """Where the published index says otherwise than the evidence gives; and why nothing was looked at, ""
         where it was."""
         from citewell.documents.agreement import HINT, index_findings
+        from citewell.documents.evidence.catalogue import INDEXED
 
         home = self._parts.home
         if not any((home / "index").glob("*")):
-            return [], "there is no index yet"
+            lost = any(entry.state == INDEXED for entry in evidence.catalogue())
+            return (
+                ([Finding("index", 0, f"it is gone; {HINT}")], "") if lost else ([], "there is no index yet")
+            )
         if not os.access(home / "index", os.W_OK):
             return [], "it can only be opened in a writable folder"
         if ingest_under_way(home):
             return [], "an ingest is running"
         try:
             found = list(index_findings(self._parts.index, evidence, self._parts.config.chunking))
-        except (CitewellError, ValueError) as error:
+        except (IndexMismatchError, ModelError) as error:  # the configuration's; asking says so too
             return [], str(error)
+        except (CitewellError, ValueError, LookupError, TypeError, RuntimeError, OSError) as error:
+            return [Finding("index", 0, f"it cannot be compared: {error}; {HINT}")], ""
         return [Finding("index", 0, f"{one}; {HINT}") for one in found], ""
 
     def _without_names(self, report: CheckReport) -> CheckReport:
