@@ -84,6 +84,9 @@ class _Stub:
     def retrieve(self, question: str, **_: Any) -> Retrieved:
         return Retrieved(passages=self.passages, index_version="none")
 
+    def near(self, statement: str, **_: Any) -> Retrieved:
+        return Retrieved(passages=(), index_version="none")
+
     def extract(self, question: str, passages: Sequence[str]) -> list[Reading]:
         return [
             Reading(candidates=(Extraction(start=0, end=1, probability=0.9),), no_answer=0.1)

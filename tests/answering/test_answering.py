@@ -66,6 +66,12 @@ class StubRetriever:
         self.calls: list[bool] = []
         self.pool: tuple[Passage, ...] = ()
         self.beside: tuple[Passage, ...] = ()
+        self.near_by: tuple[Passage, ...] = ()
+        self.searched: list[str] = []
+
+    def near(self, statement: str, **_: Any) -> Retrieved:
+        self.searched.append(statement)
+        return Retrieved(passages=(), index_version="ix.1", beside=self.near_by)
 
     def retrieve(self, question: str, *, broaden: bool = False, **_: Any) -> Retrieved:
         self.calls.append(broaden)
@@ -223,6 +229,7 @@ def test_every_stage_is_timed(make: Made) -> None:
         "gate",
         "generation",
         "verification",
+        "search with the claims",
         "consistency",
         "conflicts",
         "confidence",
@@ -249,6 +256,16 @@ def test_what_is_gainsaid_elsewhere_is_no_answer_and_both_are_shown(make: Made) 
     assert records(log)[0].conflicts == answer.conflicts
 
 
+def test_what_stands_near_a_claim_may_gainsay_it_though_the_question_did_not_find_it(make: Made) -> None:
+    retriever = StubRetriever([passage()])
+    retriever.near_by = (passage(), said_elsewhere("The bridge opened in 1935."))
+    answering, _, _ = make(Writer([TRUE]), retriever=retriever)
+    answer = answering.ask(Ask(question=QUESTION))
+    assert retriever.searched == [claim.text for claim in answer.claims]
+    assert answer.decision is Decision.PARTIAL
+    assert "“The bridge opened in 1935.” (elsewhere.txt, no date)" in answer.text
+
+
 @pytest.mark.parametrize(
     "elsewhere",
     [
@@ -258,7 +275,7 @@ def test_what_is_gainsaid_elsewhere_is_no_answer_and_both_are_shown(make: Made) 
 )
 def test_neither_orders_nor_agreement_gainsay(make: Made, elsewhere: str) -> None:
     retriever = StubRetriever([passage()])
-    retriever.beside = (said_elsewhere(elsewhere),)
+    retriever.beside = retriever.near_by = (said_elsewhere(elsewhere),)
     answering, _, _ = make(Writer([TRUE]), retriever=retriever)
     answer = answering.ask(Ask(question=QUESTION))
     assert (answer.decision, answer.conflicts) == (Decision.ANSWER, ())

@@ -75,6 +75,9 @@ class StubRetriever:
         self.hypotheses.append(hypothesis)
         return self
 
+    def near(self, statement: str, **_: Any) -> Retrieved:
+        return Retrieved(passages=(), index_version="ix.1")
+
     def retrieve(self, question: str, *, broaden: bool = False, **_: Any) -> Retrieved:
         self.calls.append((question, broaden))
         return Retrieved(passages=self.more if broaden else self.first, index_version="ix.1")

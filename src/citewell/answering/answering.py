@@ -166,6 +166,7 @@ class Answering:
             once = self.composes and lacking and checked.claims and not broadened
             if once and (fresh := self._finding.find_more(ask, lacking, journal)):
                 checked = writing.completed(ask, aspects, lacking, fresh, checked, journal)
+            self._finding.find_contrary(ask, [c.text for c in checked.claims if c.shown], journal)
         else:
             checked = nothing_to_check(aspects)
             journal.failure_reason = "relevance_gate_failed"

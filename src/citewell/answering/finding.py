@@ -1,8 +1,8 @@
 """Passages for a question, without what is poisoned, and whether they can answer it.
 
 In: a question, its aspects, the journal. Out: passages in the journal and the gate's word; later, more
-passages for the aspects that a draft could not cover. Poisoned passages are set aside *before* the gate, so
-that an attacker's passage cannot open it. Knows nothing about drafts.
+passages for the aspects that a draft could not cover, and what stands near its claims. Poisoned passages are
+set aside *before* the gate, so that an attacker's passage cannot open it. Knows nothing about drafts.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from citewell.retrieval.quarantine import repeated, set_poison_aside
 
 BROADENED = "broadened retrieval"
 MORE = "retrieval for missing aspects"
+CONTRARY = "search with the claims"
 MOST_SEARCHES, LONGEST_MISSING = 8, 300
 """Of things a writer says are missing, and their characters: it may be anything that it says."""
 SEARCHED_AS, SEARCHED_ALSO = "searched_as", "searched_also"
@@ -108,6 +109,21 @@ class Finding:
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in more if p.set_aside]
         kept = [passage for passage in more if not passage.set_aside]
         return tuple(sorted(kept, key=lambda passage: ranks[passage.chunk.chunk_id]))
+
+    def find_contrary(self, ask: Ask, statements: Sequence[str], journal: Journal) -> None:
+        """The index, as the asker may see it, searched with what is to be shown: a source that says otherwise
+        need not be near the question."""
+        with journal.stage(CONTRARY) as notes:
+            known = {passage.chunk.chunk_id for passage in (*journal.passages, *journal.beside)}
+            for statement in statements[:MOST_SEARCHES]:
+                found = self.retriever.near(statement, filters=ask.filters)
+                if found.index_version != journal.index_version:
+                    notes.append("the index changed meanwhile, so nothing more was searched")
+                    break
+                fresh = [p for p in self._may_gainsay(ask, found) if p.chunk.chunk_id not in known]
+                journal.beside += tuple(fresh)
+                known |= {passage.chunk.chunk_id for passage in fresh}
+            notes.append(f"{len(statements[:MOST_SEARCHES])} statements searched for")
 
     def _may_gainsay(self, ask: Ask, found: Retrieved) -> tuple[Passage, ...]:
         """What was found and gives no orders. Each is filtered alone: a flood of one statement is told by its

@@ -30,6 +30,7 @@ from citewell.retrieval.tables import rank_tables
 from citewell.retrieval.wording import Wording, reword, word
 
 MAX_TOP_K = 10
+NEAR = 12
 BM25 = "bm25"
 # Documents that a question names and whose tables are read whole; offsets end before this one.
 _READ_WHOLE, _END = 4, 1 << 40
@@ -150,6 +151,21 @@ class Retriever:
             documents=named,
             pool=tuple(ranked),
             beside=beside,
+        )
+
+    def near(self, statement: str, *, filters: Filters | None = None, limit: int = NEAR) -> Retrieved:
+        """What stands nearest to a statement, as ``beside``: whatever its question's score, it may say
+        otherwise. At most ``limit`` passages, and no ranker reads them. Raises IndexMismatchError."""
+        filters = filters or Filters()
+        snapshot = self._index.snapshot(filters.groups)
+        found = self.pool(word(statement), snapshot, filters, limit)
+        chunks = [found.chunks[key] for key, _ in found.fused]
+        self._hold(chunks)
+        return Retrieved(
+            passages=(),
+            index_version=snapshot.version(),
+            documents=tuple(dict.fromkeys(chunk.document_id for chunk in chunks)),
+            beside=tuple(Passage(chunk=chunk, relevant=True) for chunk in chunks),
         )
 
     def pool(self, wording: Wording, snapshot: IndexSnapshot, filters: Filters, size: int) -> Pool:

@@ -30,6 +30,7 @@ OPERATIONS: Mapping[str, str] = {
     "retrieval": "retrieval",
     "broadened retrieval": "retrieval",
     "retrieval for missing aspects": "retrieval",
+    "search with the claims": "retrieval",
     "generation": "chat",
     "stricter retry": "chat",
 }

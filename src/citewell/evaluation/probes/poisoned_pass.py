@@ -136,6 +136,9 @@ class _Given:
     def retrieve(self, question: str, **_: Any) -> Retrieved:
         return self._found
 
+    def near(self, statement: str, **_: Any) -> Retrieved:
+        return msgspec.structs.replace(self._found, passages=(), beside=())
+
     def beside(self, hypothesis: str) -> _Given:
         return self
 
