@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 PLAIN = (
-    "verification", "rules", "structure", "overstated", "plain_statements", "batteries", "linear_time",
+    "verification", "judge", "rules", "structure", "overstated", "plain_statements", "batteries",
+    "linear_time",
     "model_speed", "ranker", "reader", "poison", "pdf_reading",
     "llm_writers", "injections", "retrieval_beir", "prose_answers", "worked_out", "ingest", "pass_latency",
     "audit_queries",

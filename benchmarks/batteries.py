@@ -1,6 +1,6 @@
 """Two batteries from the answer's side: chat answers with a planted error, and questions to a firm's papers.
 
-    python -m benchmarks.batteries [--firms 5]
+    python -m benchmarks.batteries [--firms 5] [--entailer NAME]
 
 In: ``benchmarks/batteries/chat_answers.jsonl`` (40 papers, three answers of a chat assistant to each, half of
 them with one planted error) and ``firms.jsonl`` (five invented firms, nine papers and fifty questions each, a
@@ -40,14 +40,16 @@ def share(hits: int, n: int) -> str:
     return f"{hits / n:.2f} [{low:.2f}, {high:.2f}] of {n}"
 
 
-def chat_answers() -> tuple[Counter[str], dict[str, Counter[bool]]]:
+def chat_answers(entailer: str = "embedded") -> tuple[Counter[str], dict[str, Counter[bool]]]:
     """Sentences by what they are and whether they are flagged; caught or not by kind of error."""
     counts: Counter[str] = Counter()
     kinds: dict[str, Counter[bool]] = {}
     for row in lines("chat_answers.jsonl"):
         for answer in row["answers"]:
             text = answer["answer"]
-            report = citewell.verify(answer=text, sources=[row["paper"]], question=answer["question"])
+            report = citewell.verify(
+                answer=text, sources=[row["paper"]], question=answer["question"], entailer=entailer
+            )
             ends = [match.end() for match in re.finditer(r"\[1\]\.?(?=\s|$)", text)]
             for number, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
                 found = [claim for claim in report.claims if start <= claim.answer_start < end]
@@ -99,8 +101,14 @@ def questions(firms: int) -> Counter[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--firms", type=int, default=5, help="of the five firms")
-    firms = parser.parse_args().firms
-    checked, kinds = chat_answers()
+    parser.add_argument("--entailer", default="", help="shows the chat answers alone, with this one")
+    told = parser.parse_args()
+    firms = told.firms
+    checked, kinds = chat_answers(told.entailer or "embedded")
+    if told.entailer:
+        caught, flagged = (share(checked[f"{kind} flagged"], checked[kind]) for kind in ("wrong", "true"))
+        print(f"{told.entailer}: caught {caught}, true ones flagged {flagged}")
+        return
     asked = questions(firms)
     by_kind = [(kind, str(n.total()), str(n[True])) for kind, n in sorted(kinds.items())]
     caught = share(checked["wrong flagged"], checked["wrong"])

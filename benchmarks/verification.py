@@ -27,6 +27,7 @@ from benchmarks.verification_splitting import Splitting, splitting
 from citewell.core.ports import Entailer
 from citewell.core.records import Status
 from citewell.core.sentences import sentence_spans
+from citewell.core.weights import WEIGHTS
 from citewell.models.onnx.embedder import OnnxEmbedder
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.verification.evidence import ClaimEvidence, as_evidence
@@ -108,7 +109,7 @@ METHODS: dict[str, Method] = {
 
 
 def thresholds() -> dict[str, float]:
-    fitted = float(calibration_card()["entailer"]["threshold"])
+    fitted = float(calibration_card(WEIGHTS / "entailer")["entailer"]["threshold"])
     return dict(zip(METHODS, (0.3, 0.8, fitted, 0.5), strict=True))
 
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.judged import GROUNDING, LEFT_OUT, Score
 from benchmarks.reporting import code, machine, table
 from citewell.core.identity import hash_file
-from citewell.verification.support import COEFFICIENTS
+from citewell.core.weights import WEIGHTS
+from citewell.verification.support import FILE
 
 if TYPE_CHECKING:
     from benchmarks.verification import Results
@@ -81,7 +82,7 @@ def write(results: Results) -> None:
     plain = {
         "machine": machine(),
         "code": code(),
-        "support": hash_file(COEFFICIENTS),
+        "support": hash_file(WEIGHTS / "entailer" / FILE),
         **asdict(results),
     }
     OUT.with_suffix(".json").write_text(

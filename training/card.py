@@ -1,6 +1,6 @@
 """`python -m training.card` brings the cards up to what was measured, and writes the figures of CARD.md.
 
-In: each model's card.json, docs/measurements, verification/support.json. Out: card.json with metrics, and
+In: each model's card.json, docs/measurements, the entailer's support.json. Out: card.json with metrics, and
 CARD.md: the entailer's whole, of the others what stands between the marks. Figures of other weights are
 refused: a measurement names the hash it was made with. An export writes its card by this module too: new
 weights begin without figures.
@@ -16,13 +16,14 @@ from benchmarks.judged import GROUNDING
 from benchmarks.swaps import DOCUMENTS
 
 from citewell.core.identity import hash_file
-from citewell.core.weights import WEIGHTS, read_card
-from citewell.verification.support import COEFFICIENTS
+from citewell.core.weights import WEIGHTS, judge_folder, read_card
+from citewell.verification.support import FILE
 from training.card_figures import embedder_metrics, embedder_text, reading_metrics, reading_text
 from training.measured import measured
 
 FOLDER = WEIGHTS / "entailer"
 MARKS = ("<!-- figures: written by `python -m training.card` -->", "<!-- end of figures -->")
+HOW = ("judge", "full verifier")
 FIGURES = {"embedder": (embedder_metrics, embedder_text), "reading": (reading_metrics, reading_text)}
 
 
@@ -34,7 +35,8 @@ def save(folder: Path, card: dict[str, Any]) -> None:
 def save_exported(folder: Path, card: dict[str, Any]) -> None:
     """card.json with the hashes of the model's files. What an older card says was measured or fitted beside
     it stays only where it was made with these very files."""
-    files = {name: hash_file(folder / name) for name in ("model.onnx", "tokenizer.json")}
+    files = {path.name: hash_file(path) for path in sorted(folder.glob("model.onnx*"))}
+    files["tokenizer.json"] = hash_file(folder / "tokenizer.json")
     old = read_card(folder) if (folder / "card.json").exists() else {"files": {}}
     if old["files"].items() >= files.items():
         files = old["files"]
@@ -52,15 +54,15 @@ def state_hash(folder: Path, file: Path) -> None:
 
 
 def metrics(card: dict[str, Any]) -> dict[str, Any]:
-    support = json.loads(COEFFICIENTS.read_text(encoding="utf-8"))
+    support = json.loads((FOLDER / FILE).read_text(encoding="utf-8"))
     fitted, weights = support["entailer"]["hash"], card["files"]["model.onnx"]
-    if fitted != weights or card["files"].get(COEFFICIENTS.name) != hash_file(COEFFICIENTS):
+    if fitted != weights or card["files"].get(FILE) != hash_file(FOLDER / FILE):
         raise SystemExit(
             f"support.json was fitted to {fitted}, {card['id']} is {weights}: "
             "run `python -m training.support`, `python -m benchmarks.verification`, `python -m training.card`"
         )
     found = measured("verification", card, "entailer")
-    joined = card["files"][COEFFICIENTS.name]
+    joined = card["files"][FILE]
     if found.get("support", joined) != joined:
         raise SystemExit(
             "verification.json was measured with other coefficients of support: "
@@ -94,7 +96,7 @@ def text(card: dict[str, Any]) -> str:
         f"**Use.** Premises of any length, read in windows ({_rule(card['windows'])}).",
         f"{card['combination'].capitalize()}.",
         "In the product its probability is joined with exact checks of numbers and names and calibrated",
-        "(`verification/support.json`).\n",
+        "(`support.json`).\n",
         "**Measured** on sets that shaped neither weights nor thresholds: "
         f"{scores['measure']} (entailer alone {scores['threshold']}, full verifier 0.5). "
         f"The full verifier's exact checks: commit {scores['code'] or 'not recorded'}.\n",
@@ -112,6 +114,50 @@ def text(card: dict[str, Any]) -> str:
         *(f"| {each['name']} | {each['ship']} | {each['licence']} |" for each in card["trained_on"]),
     ]
     return "\n".join(parts) + "\n"
+
+
+def judge_text(card: dict[str, Any]) -> str:
+    """CARD.md of the judge."""
+    scores = card["metrics"]
+    lines = [
+        (name, *(f"{line[how]['balanced_accuracy']:.3f} / {line[how]['auroc']:.2f}" for how in HOW))
+        for name, line in scores["sets"].items()
+    ]
+    means = [f"**{b:.3f}** ({low:.3f}–{high:.3f}) / {a:.2f}" for b, low, high, a in scores["means"].values()]
+    parts = [
+        f"# {card['id']}\n",
+        "Does a text entail a claim: entailment, neutral, contradiction. English. 109 million parameters.\n",
+        f"**Base and licence.** {card['base']['name']}: {card['base']['licence']}.\n",
+        f"**Recipe.** {card['recipe'].capitalize()}. `{card['command']}` (seed {card['seed']}).\n",
+        f"**Use.** Premises of any length, read in windows ({_rule(card['windows'])}).",
+        f"{card['combination'].capitalize()}. Its probability is calibrated by `support.json`.\n",
+        f"**Measured** on sets that shaped neither weights nor thresholds (`{scores['command']}`): balanced "
+        "accuracy / AUROC; the means with a 95 % bootstrap interval. Written examples kept for reporting: "
+        f"AUROC {scores['written']:.3f}. More: `docs/measurements/judge.md`.\n",
+        "| set | judge alone | full verifier |\n|---|---|---|",
+        *(f"| {' | '.join(line)} |" for line in (*lines, ("**mean**", *means))),
+        "\n**Bad at** " + "; ".join(card["bad_at"]) + ".\n",
+        "**Trained on** the written examples of `training/data` (Apache-2.0, by a large language model) and "
+        "public sets (what each origin states; *unclear*: its repository states none)\n",
+        "| set | may ship | licence |\n|---|---|---|",
+        *(f"| {each['name']} | {each['ship']} | {each['licence']} |" for each in card["trained_on"]),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def judge_metrics(card: dict[str, Any]) -> dict[str, Any]:
+    found = measured("judge", card)
+    sets = {name: {how: _rounded(line[how]) for how in HOW} for name, line in found["sets"].items()}
+    return {
+        "command": "python -m benchmarks.judge",
+        "sets": sets,
+        "means": {how: found["means"][how] for how in HOW},
+        "written": found["written"]["auroc"],
+    }
+
+
+def _rounded(scores: dict[str, Any]) -> dict[str, float]:
+    return {key: round(scores[key], 4) for key in ("balanced_accuracy", "low", "high", "auroc", "n")}
 
 
 def _rule(windows: dict[str, int]) -> str:
@@ -132,6 +178,12 @@ def with_figures(page: str, figures: str) -> str:
 
 
 def main() -> None:
+    judge = judge_folder()
+    if judge:
+        card = read_card(judge)
+        card["metrics"] = judge_metrics(card)
+        save(judge, card)
+        (judge / "CARD.md").write_text(judge_text(card), encoding="utf-8")
     card = read_card(FOLDER)
     card["metrics"] = metrics(card)
     save(FOLDER, card)

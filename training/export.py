@@ -10,6 +10,7 @@ import sys
 MODULES = {
     "embedder": "training.export_embedder",
     "entailer": "training.export_entailer",
+    "judge": "training.export_judge",
     "reading": "training.export_reading",
 }
 

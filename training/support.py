@@ -1,7 +1,9 @@
-"""Fits verification/support.json: the entailer's log odds -> a calibrated probability of support.
+"""Fits support.json: an entailer's log odds -> a calibrated probability of support.
 
-In: judged claims that shaped no weights (training.heldout) and the exported entailer. Out: support.json, with
-what it was fitted on, and reliability and calibration error by kind of source under cross-validation.
+`python -m training.support` for the packaged entailer, `python -m training.support judge` for the judge.
+In: judged claims that shaped no weights (training.heldout; for the judge also the written examples' part
+"choose") and the exported entailer. Out: support.json beside its weights, with what it was fitted on, and
+reliability and calibration error by kind of source under cross-validation.
 Classes are weighted to equal priors within each set, and a set weighs by the root of its size, so that no
 set's base rate becomes the verifier's. A claim of several sentences is supported as much as its least
 supported sentence, in the fit as at run time. One line (intercept, slope) a kind of source; slopes are
@@ -12,6 +14,8 @@ from __future__ import annotations
 
 import json
 import math
+import random
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,12 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from citewell.core.weights import WEIGHTS
+from citewell.core.weights import WEIGHTS, judge_folder
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.verification.kinds import KINDS, source_kind
-from citewell.verification.support import COEFFICIENTS, log_odds
+from citewell.verification.support import FILE, log_odds
 from training.card import state_hash
 from training.entailer import SEED
+from training.examples import passages as written_passages
 from training.heldout import Example, examples
 
 Floats = NDArray[np.float64]
@@ -132,9 +137,27 @@ def reliability(p: Floats, y: Floats, weight: Floats, bins: int = 10) -> dict[st
     return {"n": len(y), "ece": round(float(error), 4), "curve": curve}
 
 
-def main() -> None:
-    entailer = OnnxEntailer()
-    made = design(examples(SEED), entailer)
+def written_examples() -> list[Example]:
+    """Of the written passages that choose."""
+    return [
+        Example(f"{passage.title}\n{said.premise}", said.claim, said.label == "entailment", "examples")
+        for passage in written_passages()
+        if passage.part == "choose"
+        for said in passage.statements
+    ]
+
+
+def main(names: list[str]) -> None:
+    folder = judge_folder() if names == ["judge"] else WEIGHTS / "entailer"
+    if folder is None:
+        raise SystemExit("citewell-judge is not installed: pip install -e judge")
+    entailer = OnnxEntailer(folder)
+    rows = examples(SEED)
+    if names:
+        rows += written_examples()
+        # A read of the judge costs four times as much.
+        rows = random.Random(SEED).sample(rows, len(rows) // 3)
+    made = design(rows, entailer)
     rows = made.rows
     everything = range(len(rows))
     y = np.array([row.supported for row in rows], dtype=float)
@@ -169,14 +192,14 @@ def main() -> None:
         "part": "a tenth of the training sets' documents, on which no stage trained, and training sets that "
         "no stage used (nli/mpe.dev, qa/clapnq.dev)",
         "priors": "equal, within each set",
-        "command": "python -m training.support",
+        "command": " ".join(["python -m training.support", *names]),
         "reliability (5-fold)": {
             k: reliability(held[kinds == k], y[kinds == k], weight[kinds == k]) for k in KINDS
         },
         "balanced accuracy at 0.5 (5-fold)": {n: _balanced(held[i], y[i]) for n, i in sorted(by_set.items())},
     }
-    COEFFICIENTS.write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
-    state_hash(WEIGHTS / "entailer", COEFFICIENTS)
+    (folder / FILE).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+    state_hash(folder, folder / FILE)
     print(
         json.dumps(card["coefficients"], indent=1),
         json.dumps(card["balanced accuracy at 0.5 (5-fold)"], indent=1),
@@ -198,4 +221,4 @@ def _balanced(p: Floats, y: Floats) -> float | None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Two editions of one paper, with the embedded models: the older is told whatever else stands in its passage."""
+"""Two editions of one paper, with the embedded models: the older is told with the newer."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from citewell.core.records import Decision
 
 MEALS = "Employees who travel are paid a meal allowance of {} euros a day. Receipts are not needed.\n"
 CARS = """
-The company car pool is run by Facilities. Cars are booked a week ahead, are returned with a full tank, and the
-logbook is signed by the driver. Damage is reported on the same day, and whoever has lent the keys on answers for it.
-Private trips are not allowed, nor are trips abroad without the consent of the head of Facilities.
+The company car pool is run by Facilities. Cars are booked a week ahead, are returned with a full tank, and
+the logbook is signed by the driver. Damage is reported on the same day, and whoever lends the keys on answers
+for it. Private trips are not allowed, nor are trips abroad without the consent of the head of Facilities.
 """
 NOTE = "# Note {0}\n\nThe canteen on floor {0} serves soup. The stairs are cleaned on day {0}.\n"
 

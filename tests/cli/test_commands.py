@@ -12,8 +12,9 @@ import pytest
 import citewell
 from citewell.core.errors import UsageError
 from citewell.core.identity import hash_file
+from citewell.core.weights import WEIGHTS
 from citewell.knowledge.home import KnowledgeBase
-from citewell.verification.support import COEFFICIENTS
+from citewell.verification.support import FILE
 
 
 def test_home_before_and_after_the_command_and_from_the_environment(run, home, monkeypatch) -> None:  # type: ignore[no-untyped-def]
@@ -296,7 +297,7 @@ def test_models_gives_the_hash_of_every_packaged_file(run, home) -> None:  # typ
         assert all(
             hash_file(Path(card).with_name(name)) in shown for name in ("model.onnx", "tokenizer.json")
         )
-    assert hash_file(COEFFICIENTS) in shown
+    assert hash_file(WEIGHTS / "entailer" / FILE) in shown
 
 
 def test_models_shows_each_member_of_a_panel(run, home, monkeypatch) -> None:  # type: ignore[no-untyped-def]

@@ -17,7 +17,7 @@ from citewell.verification import support
 
 @pytest.fixture
 def nothing_loaded() -> Iterator[None]:
-    remembered = (tokens._tokenizer, support._coefficients)
+    remembered = (tokens._tokenizer, support._read)
     for each in remembered:
         each.cache_clear()
     yield
@@ -41,12 +41,13 @@ def test_a_changed_tokenizer_is_refused_before_a_token_is_counted(
 
 
 @pytest.mark.usefixtures("nothing_loaded")
-def test_changed_coefficients_of_support_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    changed = tmp_path / "support.json"
-    changed.write_text(support.COEFFICIENTS.read_text(encoding="utf-8").replace("0.", "1.", 1))
-    monkeypatch.setattr(support, "COEFFICIENTS", changed)
+def test_changed_coefficients_of_support_are_refused(tmp_path: Path) -> None:
+    for name in ("card.json", support.FILE):
+        shutil.copy(WEIGHTS / "entailer" / name, tmp_path)
+    changed = tmp_path / support.FILE
+    changed.write_text(changed.read_text(encoding="utf-8").replace("0.", "1.", 1))
     with pytest.raises(ModelChangedError, match=r"support\.json"):
-        support.calibration_card()
+        support.calibration_card(tmp_path)
 
 
 @pytest.mark.parametrize("model", ["embedder", "entailer", "reading"])

@@ -12,7 +12,7 @@ from training.card_figures import reading_metrics
 from training.sources import sources
 
 from citewell.core.errors import ModelChangedError
-from citewell.core.weights import WEIGHTS, checked_bytes, read_card
+from citewell.core.weights import WEIGHTS, checked_bytes, judge_folder, read_card
 from training import card as cards
 from training import measured
 
@@ -81,3 +81,11 @@ def test_the_train_group_installs_the_encoder_that_the_card_names(model: str) ->
     groups = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["dependency-groups"]
     pinned = [each.replace("==", " ") for each in groups["train"] if "==" in each]
     assert any(each in read_card(WEIGHTS / model)["base"]["name"] for each in pinned)
+
+
+def test_the_judges_card_says_what_the_measurements_say() -> None:
+    folder = judge_folder()
+    assert folder is not None, "make setup installs citewell-judge"
+    packaged: dict[str, Any] = read_card(folder)
+    assert packaged["metrics"] == cards.judge_metrics(packaged)
+    assert (folder / "CARD.md").read_text(encoding="utf-8") == cards.judge_text(packaged)

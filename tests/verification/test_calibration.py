@@ -5,15 +5,16 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.core.weights import WEIGHTS
-from citewell.verification.support import COEFFICIENTS, calibrated, card_of
+from citewell.core.weights import WEIGHTS, judge_folder
+from citewell.models.onnx.entailer import OnnxEntailer
+from citewell.verification.support import calibration_card, card_of
 
 
-def test_the_coefficients_were_fitted_to_the_packaged_weights() -> None:
-    if not (WEIGHTS / "entailer" / "model.onnx").is_file() or not COEFFICIENTS.is_file():
-        pytest.skip("the entailer or its calibration is not packaged here")
-    from citewell.models.onnx.entailer import OnnxEntailer
-
-    maker = OnnxEntailer(threads=1).maker
-    assert calibrated(maker), "fit again after an export: python -m training.support"
-    assert card_of(maker).startswith("sha256:")
+@pytest.mark.parametrize("which", ["entailer", "judge"])
+def test_the_coefficients_were_fitted_to_the_weights_beside_them(which: str) -> None:
+    folder = judge_folder() if which == "judge" else WEIGHTS / "entailer"
+    if folder is None:
+        pytest.skip("citewell-judge is not installed")
+    assert card_of(OnnxEntailer(folder, threads=1).maker) == calibration_card(folder)["hash"], (
+        "fit again after an export: python -m training.support"
+    )

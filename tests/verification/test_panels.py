@@ -9,6 +9,7 @@ import pytest
 
 from citewell.core.ports import Entailer
 from citewell.core.records import Entailment, Maker, Status
+from citewell.core.weights import WEIGHTS
 from citewell.models.panel import BORDERLINE, AgreementEntailer, EscalatingEntailer
 from citewell.verification.support import calibration_card, card_of
 from citewell.verification.verifier import Verifier
@@ -26,7 +27,9 @@ class Fixed:
     """Always the same word, by the packaged entailer's hash or another."""
 
     def __init__(self, name: str, entailment: float, contradiction: float = 0.0, *, packaged: bool = False):
-        self.maker = Maker(name=name, hash=calibration_card()["entailer"]["hash"] if packaged else "")
+        self.maker = Maker(
+            name=name, hash=calibration_card(WEIGHTS / "entailer")["entailer"]["hash"] if packaged else ""
+        )
         self.said = Entailment(
             entailment=entailment, neutral=1 - entailment - contradiction, contradiction=contradiction
         )

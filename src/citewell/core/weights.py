@@ -1,19 +1,34 @@
 """The packaged models' files, each checked against its card before it is used.
 
-In: a folder of weights. Out: its card, and the bytes of a file whose hash the card states. Knows nothing
-about what the files hold.
-"""
+In: a folder of weights. Out: its card, and the bytes of a file whose hash the card states; a large model is
+in pieces, `model.onnx.1`, `model.onnx.2` and so on. The judge's folder is that of the distribution
+`citewell-judge`, where it is installed. Knows nothing about what the files hold."""
 
 from __future__ import annotations
 
 import json
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from citewell.core.errors import ModelChangedError, ModelError
-from citewell.core.identity import hash_bytes
+from citewell.core.identity import hash_bytes, hash_value
 
 WEIGHTS = Path(__file__).parents[1] / "models" / "weights"
+
+
+@cache
+def judge_folder() -> Path | None:
+    """The judge's; None where `citewell-judge` is not installed."""
+    found = find_spec("citewell_judge")
+    return Path(found.origin).parent if found and found.origin else None
+
+
+def entailer_folders() -> tuple[Path, ...]:
+    """Those of the entailers that have a calibration of their own."""
+    judge = judge_folder()
+    return (WEIGHTS / "entailer", *([judge] if judge else []))
 
 
 def read_card(folder: Path) -> dict[str, Any]:
@@ -34,6 +49,21 @@ def checked_bytes(path: Path, card: dict[str, Any]) -> bytes:
             hint="reinstall citewell, or restore the file that the card describes",
         )
     return data
+
+
+def model_bytes(folder: Path, card: dict[str, Any]) -> bytes:
+    """The model's graph with its weights, joined where it is in pieces; raises as :func:`checked_bytes`."""
+    return b"".join(checked_bytes(folder / name, card) for name in _model_files(card))
+
+
+def model_hash(card: dict[str, Any]) -> str:
+    """The hash of model.onnx, or of its pieces' hashes in order."""
+    hashes = [card["files"][name] for name in _model_files(card)]
+    return str(hashes[0]) if len(hashes) == 1 else hash_value(hashes)
+
+
+def _model_files(card: dict[str, Any]) -> list[str]:
+    return sorted(name for name in card["files"] if name.startswith("model.onnx"))
 
 
 def _bytes(path: Path) -> bytes:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from citewell.core.records import Maker
-from citewell.core.weights import WEIGHTS, read_card
+from citewell.core.weights import WEIGHTS, judge_folder, model_hash, read_card
 
 
 class Packaged(NamedTuple):
@@ -21,8 +21,9 @@ class Packaged(NamedTuple):
 
 def packaged(maker: Maker) -> Packaged | None:
     """The weights with this maker's hash."""
-    for folder in sorted(path.parent for path in WEIGHTS.glob("*/card.json")):
-        files: dict[str, str] = read_card(folder)["files"]
-        if files["model.onnx"] == maker.hash:
-            return Packaged(folder / "CARD.md", files)
+    judge = judge_folder()
+    for folder in (*sorted(path.parent for path in WEIGHTS.glob("*/card.json")), *([judge] if judge else [])):
+        card = read_card(folder)
+        if model_hash(card) == maker.hash:
+            return Packaged(folder / "CARD.md", card["files"])
     return None

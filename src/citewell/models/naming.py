@@ -1,6 +1,7 @@
 """One line of configuration -> an entailer, a ranker, or a language model that writes, rewords or judges.
 
     embedded                                  the packaged weights
+    judge                                     as entailer: the weights of citewell-judge
     huggingface:FOLDER_OR_ID[@sha256:HASH]    any kind that models/huggingface.py lists; pinned by @
     openai:MODEL      anthropic:MODEL         a judge with the rubric of prompts/entailment_judge.txt
     A + B                                     agreement required
@@ -18,6 +19,7 @@ from typing import TypeVar
 from citewell.core.config import Writer
 from citewell.core.errors import ConfigError
 from citewell.core.ports import Entailer, LanguageModel, Ranker
+from citewell.core.weights import judge_folder
 from citewell.models.panel import AgreementEntailer, EscalatingEntailer
 
 Model = TypeVar("Model")
@@ -63,7 +65,7 @@ def language_model_named(line: str, settings: Writer, key: str = "generator") ->
 def _make(line: str, table: dict[str, Callable[[str], Model]], key: str) -> Model:
     provider, _, name = line.partition(":")
     make = table.get(provider)
-    if make is None or (provider != "embedded" and not name):
+    if make is None or (provider not in NAMELESS and not name):
         raise ConfigError(
             f"{key} = {line!r}", hint=f"known are: {', '.join(table)}; as in huggingface:FOLDER"
         )
@@ -74,6 +76,17 @@ def _embedded_entailer(_name: str) -> Entailer:
     from citewell.models.onnx.entailer import OnnxEntailer
 
     return OnnxEntailer()
+
+
+def _judge_entailer(_name: str) -> Entailer:
+    from citewell.models.onnx.entailer import OnnxEntailer
+
+    folder = judge_folder()
+    if folder is None:
+        raise ConfigError(
+            'entailer = "judge", but citewell-judge is not installed', hint="pip install citewell[judge]"
+        )
+    return OnnxEntailer(folder)
 
 
 def _embedded_ranker(_name: str) -> Ranker:
@@ -127,6 +140,7 @@ def _local_model(name: str, settings: Writer) -> LanguageModel:
     return LocalModel(folder, settings, sha256=pin)
 
 
+NAMELESS = ("embedded", "judge")
 LANGUAGE_MODELS: dict[str, Callable[[str, Writer], LanguageModel]] = {
     "openai": _openai_model,
     "anthropic": _anthropic_model,
@@ -134,6 +148,7 @@ LANGUAGE_MODELS: dict[str, Callable[[str, Writer], LanguageModel]] = {
 }
 ENTAILERS: dict[str, Callable[[str], Entailer]] = {
     "embedded": _embedded_entailer,
+    "judge": _judge_entailer,
     "huggingface": _huggingface_entailer,
     "openai": _openai,
     "anthropic": _anthropic,

@@ -1,13 +1,11 @@
 """An entailer's word as a calibrated probability of support.
 
 In: a premise, the entailer's three probabilities and its maker. Out: the probability of support at equal
-priors,
-so that 0.5 is its border. The packaged entailer's log odds go through one line a kind of source (sentence,
-text, table), whose coefficients stand in support.json with what they were fitted on, checked against the
-entailer's card when they are read. Any other entailer's own probability is taken as it is; a panel is as sure
-as the least sure of those whose word it gives. Nothing of the claim's words is looked at here: features of
-them were measured and bought nothing (docs/measurements/rules.md).
-"""
+priors, so that 0.5 is its border. An embedded entailer's log odds go through one line a kind of source
+(sentence, text, table), whose coefficients stand beside its weights in support.json with what they were
+fitted on, checked against its card when they are read. Any other entailer's own probability is taken as it
+is; a panel is as sure as the least sure of those whose word it gives. Nothing of the claim's words is
+looked at here: features of them were measured and bought nothing (docs/measurements/rules.md)."""
 
 from __future__ import annotations
 
@@ -19,10 +17,10 @@ from typing import Any
 
 from citewell.core.identity import hash_bytes
 from citewell.core.records import Entailment, Maker
-from citewell.core.weights import WEIGHTS, checked_bytes, read_card
+from citewell.core.weights import checked_bytes, entailer_folders, read_card
 from citewell.verification.kinds import source_kind
 
-COEFFICIENTS = Path(__file__).with_name("support.json")
+FILE = "support.json"
 UNCALIBRATED = "not calibrated for this verification model"
 _EDGE = 1e-4  # log odds are cut here: what lies beyond is the model's confidence in itself
 
@@ -33,29 +31,26 @@ def support(premise: str, entailment: Entailment, *, maker: Maker) -> float:
         raise ValueError(f"nothing to calibrate: {entailment.unchecked}")
     if entailment.voices:
         return min(support(premise, voice.said, maker=voice.maker) for voice in entailment.voices)
-    if not calibrated(maker):
+    fitted = _fitted(maker)
+    if fitted is None:
         return entailment.entailment
-    line = _coefficients()["coefficients"][source_kind(premise)]
+    line = fitted["coefficients"][source_kind(premise)]
     return 1.0 / (1.0 + math.exp(-(line["intercept"] + line["slope"] * log_odds(entailment.entailment))))
-
-
-def calibrated(maker: Maker) -> bool:
-    """The packaged coefficients were fitted to this entailer's outputs."""
-    return COEFFICIENTS.is_file() and calibration_card().get("entailer", {}).get("hash") == maker.hash
 
 
 def card_of(maker: Maker) -> str:
     """The hash of the calibration of this entailer's word, or of a member's of a panel whose maker bears
-    it as
-    its card; else that there is none."""
-    if COEFFICIENTS.is_file() and (calibrated(maker) or maker.card == calibration_card()["hash"]):
-        return str(calibration_card()["hash"])
-    return UNCALIBRATED
+    it as its card; else that there is none."""
+    if fitted := _fitted(maker):
+        return str(fitted["hash"])
+    known = {_read(folder)["hash"] for folder in _folders()} if maker.card else set()
+    return maker.card if maker.card in known else UNCALIBRATED
 
 
-def calibration_card() -> dict[str, Any]:
-    """What the coefficients were fitted on, with which entailer, and how well they are calibrated."""
-    return {name: value for name, value in _coefficients().items() if name != "coefficients"}
+def calibration_card(folder: Path) -> dict[str, Any]:
+    """What the coefficients of the entailer in ``folder`` were fitted on, and how well they are
+    calibrated."""
+    return {name: value for name, value in _read(folder).items() if name != "coefficients"}
 
 
 def log_odds(probability: float) -> float:
@@ -64,8 +59,17 @@ def log_odds(probability: float) -> float:
     return math.log(cut / (1.0 - cut))
 
 
-@lru_cache(maxsize=1)
-def _coefficients() -> dict[str, Any]:
-    data = checked_bytes(COEFFICIENTS, read_card(WEIGHTS / "entailer"))
+def _fitted(maker: Maker) -> dict[str, Any] | None:
+    """What was fitted to this entailer's outputs."""
+    return next((each for each in map(_read, _folders()) if each["entailer"]["hash"] == maker.hash), None)
+
+
+def _folders() -> list[Path]:
+    return [folder for folder in entailer_folders() if (folder / FILE).is_file()]
+
+
+@lru_cache(maxsize=4)
+def _read(folder: Path) -> dict[str, Any]:
+    data = checked_bytes(folder / FILE, read_card(folder))
     loaded: dict[str, Any] = json.loads(data)
     return {**loaded, "hash": hash_bytes(data)}

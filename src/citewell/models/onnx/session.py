@@ -1,10 +1,9 @@
 """One embedded model: its folder of weights opened, checked and run.
 
-In: a folder with model.onnx, tokenizer.json and card.json. Out: the arrays of one unpadded sequence. One
-sequence a run on one thread inside the graph, so that a result cannot depend on what else is being
-computed; throughput comes from several sequences at once, each on a thread of its own. Knows nothing about
-what the arrays mean.
-"""
+In: a folder with model.onnx (or its pieces), tokenizer.json and card.json. Out: the arrays of one unpadded
+sequence. One sequence a run on one thread inside the graph, so that a result cannot depend on what else is
+being computed; throughput comes from several sequences at once, each on a thread of its own. Knows nothing
+about what the arrays mean."""
 
 from __future__ import annotations
 
@@ -17,9 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.core.identity import hash_bytes
 from citewell.core.records import Maker
-from citewell.core.weights import checked_bytes, read_card
+from citewell.core.weights import checked_bytes, model_bytes, model_hash, read_card
 
 Arrays = list[NDArray[np.float32]]
 
@@ -39,10 +37,9 @@ class Session:
         from tokenizers import Tokenizer
 
         self.card = read_card(folder)
-        model, vocabulary = (
-            checked_bytes(folder / name, self.card) for name in ("model.onnx", "tokenizer.json")
-        )
-        self.maker = Maker(name=self.card["id"], hash=hash_bytes(model), card=self.card["id"])
+        model = model_bytes(folder, self.card)
+        vocabulary = checked_bytes(folder / "tokenizer.json", self.card)
+        self.maker = Maker(name=self.card["id"], hash=model_hash(self.card), card=self.card["id"])
         self.tokenizer = Tokenizer.from_str(vocabulary.decode("utf-8"))
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()

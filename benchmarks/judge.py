@@ -1,0 +1,227 @@
+"""The judge beside the small entailer, on claims that shaped neither. `python -m benchmarks.judge`.
+
+In: CITEWELL_DATA, `citewell-judge` installed; CITEWELL_REMEMBERED keeps model outputs between runs. Out:
+docs/measurements/judge: the grounding sets, plain statements, overstatements, the written examples that are
+kept for reporting by how they were made, what each exact check still buys with the judge, and what five
+claims of three spans each cost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from training.examples import passages
+
+from benchmarks.judged import GROUNDING, Score, auroc, judged, mean_interval, score
+from benchmarks.model_speed import CLAIMS, SPANS, questions
+from benchmarks.remembered import RememberingEntailer
+from benchmarks.reporting import table, write
+from benchmarks.rules import SEED, Case, compared, edits, plain, summed, tables, verified, without, written
+from benchmarks.verification import VERIFIER, by_entailer, by_verifier
+from citewell.core.weights import WEIGHTS, judge_folder
+from citewell.evaluation.intervals import clopper_pearson
+from citewell.models.onnx.entailer import OnnxEntailer
+from citewell.verification.objections import OBJECTIONS
+from citewell.verification.support import calibration_card
+from citewell.verification.verifier import Verifier
+
+WRITTEN = 800
+"""Written claims at most."""
+
+
+def grounding(entailer: RememberingEntailer, rows: int, border: float) -> dict[str, Any]:
+    """Scores of the judge alone and of the full verifier, by set, and their means."""
+    sets: dict[str, dict[str, Score]] = {}
+    kept: dict[str, list[tuple[Any, list[bool]]]] = {"judge": [], VERIFIER: []}
+    for name in GROUNDING:
+        found = judged(name, rows)
+        truth = [row.supported for row in found]
+        values = {"judge": by_entailer(found, entailer), VERIFIER: by_verifier(found, entailer)}
+        borders = {"judge": border, VERIFIER: 0.5}
+        sets[name] = {how: score(values[how], truth, borders[how]) for how in values}
+        for how in values:
+            kept[how].append((values[how], truth))
+        line = {how: (round(s.balanced_accuracy, 3), round(s.auroc, 3)) for how, s in sets[name].items()}
+        print(name, len(found), line, flush=True)
+    means = {
+        how: (
+            float(np.mean([sets[name][how].balanced_accuracy for name in sets])),
+            *mean_interval(kept[how], border if how == "judge" else 0.5),
+            float(np.mean([sets[name][how].auroc for name in sets])),
+        )
+        for how in kept
+    }
+    return {"sets": sets, "means": means}
+
+
+def by_making(entailer: RememberingEntailer) -> tuple[float, list[tuple[str, str, str]]]:
+    """AUROC of the entailer's own probability on the written examples kept for reporting; and, by how a claim
+    was made, how often it is on the right side of one half."""
+    kept = [(p, s) for p in passages() if p.part == "report" for s in p.statements]
+    random.Random(SEED).shuffle(kept)
+    kept = kept[:WRITTEN]
+    said = entailer.entail([(f"{p.title}\n{s.premise}", s.claim) for p, s in kept])
+    right: dict[str, list[bool]] = {}
+    values = np.array([one.entailment or 0.0 for one in said])
+    truth = np.array([s.label == "entailment" for _, s in kept])
+    for (_, statement), value, true in zip(kept, values, truth, strict=True):
+        right.setdefault(statement.tag, []).append(bool((value >= 0.5) == true))
+    common = sorted(((n, tag) for tag, n in ((t, len(r)) for t, r in right.items()) if n >= 40), reverse=True)
+    rows = [(tag, str(n), f"{np.mean(right[tag]):.2f}") for n, tag in common]
+    return float(auroc(values, truth)), [
+        ("all", str(len(kept)), f"{np.mean((values >= 0.5) == truth):.2f}"),
+        *rows,
+    ]
+
+
+def share(units: Mapping[str, bool], truth: Mapping[str, bool], wanted: bool, prefix: str) -> str:
+    seen = [units[unit] for unit, good in truth.items() if good is wanted and unit.startswith(prefix)]
+    low, high = clopper_pearson(sum(seen), len(seen))
+    return f"{sum(seen) / len(seen):.2f} [{low:.2f}, {high:.2f}] of {len(seen)}"
+
+
+def walls(entailer: OnnxEntailer) -> float:
+    """Median milliseconds of fifteen pairs, each time over other texts."""
+    times = []
+    for number in range(9):
+        spans = [f"{text} See note {number}." for text in SPANS]
+        started = time.perf_counter()
+        Verifier(entailer).verify_many(questions(spans))
+        times.append((time.perf_counter() - started) * 1000)
+    return float(np.median(times[1:]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--rows", type=int, default=100, help="most rows of a grounding set")
+    rows = parser.parse_args().rows
+    folder = judge_folder()
+    if folder is None:
+        raise SystemExit("citewell-judge is not installed: pip install -e ./judge")
+    small, judge = RememberingEntailer(OnnxEntailer()), RememberingEntailer(OnnxEntailer(folder))
+    border = float(calibration_card(folder)["entailer"]["threshold"])
+    speed = {"small": walls(OnnxEntailer()), "judge": walls(OnnxEntailer(folder))}
+    print(speed, flush=True)
+    area, made = by_making(judge)
+    print(area, made, flush=True)
+    cases: dict[str, Sequence[Case]] = {
+        "plain statements, overstatements": plain(),
+        "new texts": written(WRITTEN),
+        "single edits": edits(20),
+        "tables": tables(60),
+    }
+    truth = {name: {one.unit: one.supported for one in found} for name, found in cases.items()}
+    base = without("", cases, judge)
+    beside = {name: verified(found, Verifier(small)) for name, found in cases.items()}
+    checks = {
+        name: summed(compared(base, without(name, cases, judge), truth))
+        for name in (*OBJECTIONS, "every objection")
+    }
+    found = grounding(judge, rows, border)
+    before = grounding(small, rows, float(calibration_card(WEIGHTS / "entailer")["entailer"]["threshold"]))
+    values = {
+        "model": judge.maker.hash,
+        "small": small.maker.hash,
+        "border": border,
+        **found,
+        "small entailer": before,
+        "checks": checks,
+        "written": {"auroc": area, "by making": made},
+        "five claims x three spans, ms": speed,
+    }
+    write("judge", "The judge", page(found, before, truth, base, beside, checks, values, rows), json.loads(
+        json.dumps(values, default=lambda one: one.__dict__ if hasattr(one, "__dict__") else _fields(one))
+    ))  # fmt: skip
+
+
+def _fields(one: Any) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in one.__slots__}
+
+
+def page(
+    found: Mapping[str, Any],
+    before: Mapping[str, Any],
+    truth: Mapping[str, Mapping[str, bool]],
+    base: Mapping[str, Mapping[str, bool]],
+    beside: Mapping[str, Mapping[str, bool]],
+    checks: Mapping[str, Mapping[str, Any]],
+    values: Mapping[str, Any],
+    rows: int,
+) -> str:
+    def cell(line: Score) -> str:
+        return "{balanced_accuracy:.3f} ({low:.2f}–{high:.2f}) / {auroc:.2f}".format(**_fields(line))
+
+    lines = [
+        (
+            name,
+            str(line["judge"].n),
+            cell(before["sets"][name][VERIFIER]),
+            cell(line["judge"]),
+            cell(line[VERIFIER]),
+        )
+        for name, line in found["sets"].items()
+    ]
+    means = [before["means"][VERIFIER], found["means"]["judge"], found["means"][VERIFIER]]
+    lines.append(
+        ("**mean**", "", *(f"**{b:.3f}** ({low:.3f}–{high:.3f}) / {a:.2f}" for b, low, high, a in means))
+    )
+    both = "plain statements, overstatements"
+    told = [
+        (
+            what,
+            share(beside[name], truth[name], good, prefix),
+            share(base[name], truth[name], good, prefix),
+            aim,
+        )
+        for what, name, good, prefix, aim in (
+            ("plain statements, true: verified", both, True, "p", ".75"),
+            ("plain statements, untrue: verified", both, False, "p", "at most .20"),
+            ("restatements: verified", both, True, "o", ""),
+            ("overstatements: verified", both, False, "o", "at most .30"),
+            ("written examples, true: verified", "new texts", True, "", ".85"),
+            ("written examples, untrue: verified", "new texts", False, "", "at most .15"),
+            ("single edits, true: verified", "single edits", True, "", ".95"),
+            ("single edits, untrue: verified", "single edits", False, "", "at most .05"),
+            ("tables, true: verified", "tables", True, "", ""),
+            ("tables, untrue: verified", "tables", False, "", ""),
+        )
+    ]
+    kept = [
+        (name, str(row["right"]), str(row["wrong"]), f"[{row['low']:.2f}, {row['high']:.2f}]")
+        for name, row in checks.items()
+    ]
+    speed = values["five claims x three spans, ms"]
+    return f"""`python -m benchmarks.judge`: judge `{values["model"]}`,
+small entailer `{values["small"]}`.
+None of these rows shaped either, or their calibration. Balanced accuracy with its 95 % bootstrap interval and
+AUROC, at most {rows} rows a set; the judge alone at {values["border"]:.2f}, the full verifier at 0.50.
+
+{table(("grounding set", "n", "small, full verifier", "judge alone", "judge, full verifier"), lines)}
+
+Claims that the full verifier passes, with exact 95 % intervals:
+
+{table(("", "small", "judge", "aimed at"), told)}
+
+Written examples kept for reporting, the judge's own probability at one half
+(AUROC {values["written"]["auroc"]:.3f}), by how the claim was made:
+
+{table(("made by", "n", "right"), values["written"]["by making"])}
+
+What each exact check does with the judge, on the claims of the second table: verdicts that it alone makes
+right and wrong, and the exact 95 % interval of the wrong share.
+
+{table(("check", "right", "wrong", "share wrong, 95 %"), kept)}
+
+Five claims under three spans each ({len(CLAIMS) * len(SPANS)} pairs), median: judge {speed["judge"]:.0f} ms,
+small entailer {speed["small"]:.0f} ms, a ratio of {speed["judge"] / speed["small"]:.1f}; one run on one
+machine."""
+
+
+if __name__ == "__main__":
+    main()
