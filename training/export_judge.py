@@ -1,8 +1,9 @@
 """The judge's checkpoints -> judge/src/citewell_judge: graph, tokenizer and card.
 
-In: CITEWELL_CHECKPOINTS/judge-written (its last checkpoints, averaged). Out: model.onnx in pieces under 50
-MB, tokenizer.json and card.json. Products with weights run in int8, a scale for each output; what is looked
-up is stored as int8 and restored. Exporting stops when the float32 graph and torch disagree."""
+In: CITEWELL_CHECKPOINTS/judge-again, else judge-written (the last checkpoints, averaged). Out: model.onnx in
+pieces under 50 MB, tokenizer.json and card.json. Products with weights run in int8, a scale for each output;
+what is looked up is stored as int8 and restored. Exporting stops when the float32 graph and torch disagree.
+"""
 
 from __future__ import annotations
 
@@ -125,7 +126,9 @@ def export(folder: Path, state: dict[str, Tensor]) -> None:
 
 
 def main() -> None:
-    export(FOLDER, averaged(sorted(checkpoints("judge-written").glob("kept-*.pt"))))
+    """Of the round "again", where there was one."""
+    again, first = (sorted(checkpoints(f"judge-{stage}").glob("kept-*.pt")) for stage in ("again", "written"))
+    export(FOLDER, averaged(again or first))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -34,6 +35,7 @@ from training.encoder import Schedule, Training, checkpoints, fingerprint
 from training.examples import passages as written_passages
 from training.general import SETS, general_items
 from training.grounding import document_rows
+from training.judge_weights import shipped
 from training.pairs import made_items
 from training.passages import NEWS, part_of, tidy
 from training.passages import SETS as PASSAGE_SETS
@@ -420,7 +422,8 @@ def loss(
     return total / (len(labels) + len(spans))
 
 
-def train(stage: str, passes: Sequence[list[Group]], schedule: Schedule, begins: Path | None) -> None:
+def train(stage: str, passes: Sequence[list[Group]], schedule: Schedule, begins: dict[str, Tensor]) -> None:
+    """``begins`` holds the first weights, as far as there are any."""
     torch.manual_seed(SEED)
     torch.set_num_threads(int(os.environ.get("CITEWELL_THREADS", "1")))
     tokenizer = load_tokenizer()
@@ -438,8 +441,7 @@ def train(stage: str, passes: Sequence[list[Group]], schedule: Schedule, begins:
     told = f"{len(rows)} texts, {claims.total()} claims, {asked} questions, {tokens} tokens"
     print(f"{stage}: {told}, {len(steps)} steps; {claims}", flush=True)
     model = Judge()
-    if begins:
-        model.load_state_dict(torch.load(begins, weights_only=True)["model"])
+    model.load_state_dict(begins, strict=False)
 
     def loss_of(module: nn.Module, step: int) -> Tensor:
         inputs, labels, spans = collated([rows[i] for i in steps[step]])
@@ -451,15 +453,19 @@ def train(stage: str, passes: Sequence[list[Group]], schedule: Schedule, begins:
     Training(model, schedule, loss_of, checkpoints(f"judge-{stage}"), recipe, every=50, keep_from=0.95).run()
 
 
-def main() -> None:
-    public = public_groups(SEED)
-    train("public", [public], Schedule(0, PEAK, warmup=40, floor=0.3), None)
+def main(names: list[str]) -> None:
+    """Both stages; or, for "again", one over all of it that begins with the shipped weights."""
+    public = public_groups(SEED + len(names))
+    if names == ["again"]:
+        everything = [[*public, *written_groups(SEED)]]
+        train("again", everything, Schedule(0, PEAK, warmup=40), shipped())
+        return
+    train("public", [public], Schedule(0, PEAK, warmup=40, floor=0.3), {})
     again = public[: int(REPLAYED * len(public))]
     written = [[*written_groups(SEED), *again], written_groups(SEED + 1)]
-    train(
-        "written", written, Schedule(WRITTEN_STEPS, PEAK, warmup=20), checkpoints("judge-public") / "last.pt"
-    )
+    last = torch.load(checkpoints("judge-public") / "last.pt", weights_only=True)
+    train("written", written, Schedule(WRITTEN_STEPS, PEAK, warmup=20), last["model"])
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
