@@ -11,39 +11,40 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from training.examples import passages
 
+from benchmarks.batteries import share
 from benchmarks.judged import GROUNDING, Score, auroc, judged, mean_interval, score
-from benchmarks.model_speed import CLAIMS, SPANS, questions
+from benchmarks.model_speed import CLAIMS, SPANS, questions, wall
 from benchmarks.remembered import RememberingEntailer
 from benchmarks.reporting import table, write
 from benchmarks.rules import SEED, Case, compared, edits, plain, summed, tables, verified, without, written
 from benchmarks.verification import VERIFIER, by_entailer, by_verifier
 from citewell.core.weights import WEIGHTS, judge_folder
-from citewell.evaluation.intervals import clopper_pearson
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.verification.objections import OBJECTIONS
 from citewell.verification.support import calibration_card
 from citewell.verification.verifier import Verifier
 
+ALONE = "alone"
 WRITTEN = 800
 """Written claims at most."""
 
 
 def grounding(entailer: RememberingEntailer, rows: int, border: float) -> dict[str, Any]:
-    """Scores of the judge alone and of the full verifier, by set, and their means."""
+    """Scores of the entailer alone and of the full verifier, by set, and their means."""
     sets: dict[str, dict[str, Score]] = {}
-    kept: dict[str, list[tuple[Any, list[bool]]]] = {"judge": [], VERIFIER: []}
+    kept: dict[str, list[tuple[Any, list[bool]]]] = {ALONE: [], VERIFIER: []}
     for name in GROUNDING:
         found = judged(name, rows)
         truth = [row.supported for row in found]
-        values = {"judge": by_entailer(found, entailer), VERIFIER: by_verifier(found, entailer)}
-        borders = {"judge": border, VERIFIER: 0.5}
+        values = {ALONE: by_entailer(found, entailer), VERIFIER: by_verifier(found, entailer)}
+        borders = {ALONE: border, VERIFIER: 0.5}
         sets[name] = {how: score(values[how], truth, borders[how]) for how in values}
         for how in values:
             kept[how].append((values[how], truth))
@@ -52,7 +53,7 @@ def grounding(entailer: RememberingEntailer, rows: int, border: float) -> dict[s
     means = {
         how: (
             float(np.mean([sets[name][how].balanced_accuracy for name in sets])),
-            *mean_interval(kept[how], border if how == "judge" else 0.5),
+            *mean_interval(kept[how], border if how == ALONE else 0.5),
             float(np.mean([sets[name][how].auroc for name in sets])),
         )
         for how in kept
@@ -80,21 +81,14 @@ def by_making(entailer: RememberingEntailer) -> tuple[float, list[tuple[str, str
     ]
 
 
-def share(units: Mapping[str, bool], truth: Mapping[str, bool], wanted: bool, prefix: str) -> str:
+def passed(units: Mapping[str, bool], truth: Mapping[str, bool], wanted: bool, prefix: str) -> str:
     seen = [units[unit] for unit, good in truth.items() if good is wanted and unit.startswith(prefix)]
-    low, high = clopper_pearson(sum(seen), len(seen))
-    return f"{sum(seen) / len(seen):.2f} [{low:.2f}, {high:.2f}] of {len(seen)}"
+    return share(sum(seen), len(seen))
 
 
-def walls(entailer: OnnxEntailer) -> float:
-    """Median milliseconds of fifteen pairs, each time over other texts."""
-    times = []
-    for number in range(9):
-        spans = [f"{text} See note {number}." for text in SPANS]
-        started = time.perf_counter()
-        Verifier(entailer).verify_many(questions(spans))
-        times.append((time.perf_counter() - started) * 1000)
-    return float(np.median(times[1:]))
+def milliseconds(entailer: OnnxEntailer) -> float:
+    checker = Verifier(entailer)
+    return wall(SPANS, lambda spans: checker.verify_many(questions(spans)))["p50_ms"]
 
 
 def main() -> None:
@@ -106,7 +100,7 @@ def main() -> None:
         raise SystemExit("citewell-judge is not installed: pip install -e ./judge")
     small, judge = RememberingEntailer(OnnxEntailer()), RememberingEntailer(OnnxEntailer(folder))
     border = float(calibration_card(folder)["entailer"]["threshold"])
-    speed = {"small": walls(OnnxEntailer()), "judge": walls(OnnxEntailer(folder))}
+    speed = {"small": milliseconds(OnnxEntailer()), "judge": milliseconds(OnnxEntailer(folder))}
     print(speed, flush=True)
     area, made = by_making(judge)
     print(area, made, flush=True)
@@ -136,12 +130,8 @@ def main() -> None:
         "five claims x three spans, ms": speed,
     }
     write("judge", "The judge", page(found, before, truth, base, beside, checks, values, rows), json.loads(
-        json.dumps(values, default=lambda one: one.__dict__ if hasattr(one, "__dict__") else _fields(one))
+        json.dumps(values, default=asdict)
     ))  # fmt: skip
-
-
-def _fields(one: Any) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in one.__slots__}
 
 
 def page(
@@ -155,19 +145,19 @@ def page(
     rows: int,
 ) -> str:
     def cell(line: Score) -> str:
-        return "{balanced_accuracy:.3f} ({low:.2f}–{high:.2f}) / {auroc:.2f}".format(**_fields(line))
+        return "{balanced_accuracy:.3f} ({low:.2f}–{high:.2f}) / {auroc:.2f}".format(**asdict(line))
 
     lines = [
         (
             name,
-            str(line["judge"].n),
+            str(line[ALONE].n),
             cell(before["sets"][name][VERIFIER]),
-            cell(line["judge"]),
+            cell(line[ALONE]),
             cell(line[VERIFIER]),
         )
         for name, line in found["sets"].items()
     ]
-    means = [before["means"][VERIFIER], found["means"]["judge"], found["means"][VERIFIER]]
+    means = [before["means"][VERIFIER], found["means"][ALONE], found["means"][VERIFIER]]
     lines.append(
         ("**mean**", "", *(f"**{b:.3f}** ({low:.3f}–{high:.3f}) / {a:.2f}" for b, low, high, a in means))
     )
@@ -175,8 +165,8 @@ def page(
     told = [
         (
             what,
-            share(beside[name], truth[name], good, prefix),
-            share(base[name], truth[name], good, prefix),
+            passed(beside[name], truth[name], good, prefix),
+            passed(base[name], truth[name], good, prefix),
             aim,
         )
         for what, name, good, prefix, aim in (

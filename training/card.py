@@ -23,7 +23,7 @@ from training.measured import measured
 
 FOLDER = WEIGHTS / "entailer"
 MARKS = ("<!-- figures: written by `python -m training.card` -->", "<!-- end of figures -->")
-HOW = ("judge", "full verifier")
+HOW = ("alone", "full verifier")
 FIGURES = {"embedder": (embedder_metrics, embedder_text), "reading": (reading_metrics, reading_text)}
 
 

@@ -56,8 +56,7 @@ CARD: dict[str, Any] = {
     "recipe": "one pass over public pairs, documents, tables, made pairs and questions; then over written "
     "examples (training/data as of commit 922db36, its 1,696 passages that train, by a large language model, "
     "reviewed by nobody) and a share of the public sets; "
-    "the text attends to itself alone, each claim to the text and itself; the last checkpoints "
-    "averaged; int8",
+    "the text attends to itself alone, each claim to the text and itself; int8",
     "seed": SEED,
     "command": "python -m training.judge && python -m training.export judge",
 }

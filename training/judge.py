@@ -9,7 +9,8 @@ A text is read once for all that is asked of it: it attends to itself alone, eac
 text and to itself, from the same position behind the text. So ten claims cost little more than one, and
 what a claim gets does not depend on its neighbours. At run time there is one claim a sequence, and the
 graph is the same. A claim gets three logits; a question gets one, that the text answers it, and points at
-the answer's tokens."""
+the answer's tokens.
+"""
 
 from __future__ import annotations
 
@@ -268,9 +269,8 @@ def _own(head: str, text: str, words: str, answer: str) -> Question:
 def _asked(rng: random.Random) -> Iterator[Group]:
     """Public questions, those of one text together."""
     found: dict[str, list[Question]] = defaultdict(list)
-    sets = [asked(name)[: most * 2] for name, most in ASKED_MOST.items()]
-    for most, rows in zip((*ASKED_MOST.values(), TABLES_ASKED), (*sets, finance(TABLES_ASKED)), strict=True):
-        for row in rows[:most]:
+    for rows in (*(asked(name)[:most] for name, most in ASKED_MOST.items()), finance(TABLES_ASKED)):
+        for row in rows:
             head = f"{row.context}\n" if row.context else ""
             spans = row.spans and tuple((a + len(head), b + len(head)) for a, b in row.spans)
             found[head + row.passage].append(Question(row.question, spans))
@@ -455,11 +455,13 @@ def train(stage: str, passes: Sequence[list[Group]], schedule: Schedule, begins:
 
 def main(names: list[str]) -> None:
     """Both stages; or, for "again", one over all of it that begins with the shipped weights."""
-    public = public_groups(SEED + len(names))
     if names == ["again"]:
-        everything = [[*public, *written_groups(SEED)]]
-        train("again", everything, Schedule(0, PEAK, warmup=40), shipped())
+        everything = [*public_groups(SEED + 1), *written_groups(SEED)]
+        train("again", [everything], Schedule(0, PEAK, warmup=40), shipped())
         return
+    if names:
+        raise SystemExit(f"unknown {names}: nothing, or again")
+    public = public_groups(SEED)
     train("public", [public], Schedule(0, PEAK, warmup=40, floor=0.3), {})
     again = public[: int(REPLAYED * len(public))]
     written = [[*written_groups(SEED), *again], written_groups(SEED + 1)]

@@ -115,15 +115,17 @@ class Finding:
         need not be near the question."""
         with journal.stage(CONTRARY) as notes:
             known = {passage.chunk.chunk_id for passage in (*journal.passages, *journal.beside)}
+            searched = 0
             for statement in statements[:MOST_SEARCHES]:
                 found = self.retriever.near(statement, filters=ask.filters)
                 if found.index_version != journal.index_version:
-                    notes.append("the index changed meanwhile, so nothing more was searched")
+                    notes.append("the index changed meanwhile")
                     break
+                searched += 1
                 fresh = [p for p in self._may_gainsay(ask, found) if p.chunk.chunk_id not in known]
                 journal.beside += tuple(fresh)
                 known |= {passage.chunk.chunk_id for passage in fresh}
-            notes.append(f"{len(statements[:MOST_SEARCHES])} statements searched for")
+            notes.append(f"{searched} of {len(statements)} statements searched for")
 
     def _may_gainsay(self, ask: Ask, found: Retrieved) -> tuple[Passage, ...]:
         """What was found and gives no orders. Each is filtered alone: a flood of one statement is told by its

@@ -2,7 +2,8 @@
 
 In: a folder of weights. Out: its card, and the bytes of a file whose hash the card states; a large model is
 in pieces, `model.onnx.1`, `model.onnx.2` and so on. The judge's folder is that of the distribution
-`citewell-judge`, where it is installed. Knows nothing about what the files hold."""
+`citewell-judge`, where it is installed. Knows nothing about what the files hold.
+"""
 
 from __future__ import annotations
 

@@ -153,18 +153,17 @@ class Retriever:
             beside=beside,
         )
 
-    def near(self, statement: str, *, filters: Filters | None = None, limit: int = NEAR) -> Retrieved:
-        """What stands nearest to a statement, as ``beside``: whatever its question's score, it may say
-        otherwise. At most ``limit`` passages, and no ranker reads them. Raises IndexMismatchError."""
+    def near(self, statement: str, *, filters: Filters | None = None) -> Retrieved:
+        """The NEAR passages nearest to a statement, as ``beside``: any may say otherwise, so no ranker is
+        asked and each counts as relevant. Raises IndexMismatchError."""
         filters = filters or Filters()
         snapshot = self._index.snapshot(filters.groups)
-        found = self.pool(word(statement), snapshot, filters, limit)
+        found = self.pool(word(statement), snapshot, filters, NEAR)
         chunks = [found.chunks[key] for key, _ in found.fused]
         self._hold(chunks)
         return Retrieved(
             passages=(),
             index_version=snapshot.version(),
-            documents=tuple(dict.fromkeys(chunk.document_id for chunk in chunks)),
             beside=tuple(Passage(chunk=chunk, relevant=True) for chunk in chunks),
         )
 

@@ -5,7 +5,8 @@ priors, so that 0.5 is its border. An embedded entailer's log odds go through on
 (sentence, text, table), whose coefficients stand beside its weights in support.json with what they were
 fitted on, checked against its card when they are read. Any other entailer's own probability is taken as it
 is; a panel is as sure as the least sure of those whose word it gives. Nothing of the claim's words is
-looked at here: features of them were measured and bought nothing (docs/measurements/rules.md)."""
+looked at here: features of them were measured and bought nothing (docs/measurements/rules.md).
+"""
 
 from __future__ import annotations
 

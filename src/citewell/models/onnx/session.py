@@ -3,7 +3,8 @@
 In: a folder with model.onnx (or its pieces), tokenizer.json and card.json. Out: the arrays of one unpadded
 sequence. One sequence a run on one thread inside the graph, so that a result cannot depend on what else is
 being computed; throughput comes from several sequences at once, each on a thread of its own. Knows nothing
-about what the arrays mean."""
+about what the arrays mean.
+"""
 
 from __future__ import annotations
 
