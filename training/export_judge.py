@@ -64,7 +64,7 @@ CARD: dict[str, Any] = {
 
 class Judging(nn.Module):
     """The graph that is exported: of a text (type 0) and a claim or question (type 1), the three logits, and
-    that it is answered. The pointers only help to train: they find the very answer once in fifteen."""
+    that it is answered."""
 
     def __init__(self, judge: Judge) -> None:
         super().__init__()

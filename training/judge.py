@@ -8,8 +8,7 @@ then the written examples with a share of the public sets.
 A text is read once for all that is asked of it: it attends to itself alone, each claim or question to the
 text and to itself, from the same position behind the text. So ten claims cost little more than one, and
 what a claim gets does not depend on its neighbours. At run time there is one claim a sequence, and the
-graph is the same. A claim gets three logits; a question gets one, that the text answers it, and points at
-the answer's tokens.
+graph is the same. A claim gets three logits; a question gets one, that the text answers it.
 """
 
 from __future__ import annotations
@@ -38,6 +37,7 @@ from training.general import SETS, general_items
 from training.grounding import document_rows
 from training.judge_weights import shipped
 from training.pairs import made_items
+from training.linked import answering, joined
 from training.passages import NEWS, part_of, tidy
 from training.passages import SETS as PASSAGE_SETS
 from training.reading_pairs import questions as asked
@@ -53,7 +53,6 @@ WINDOWS = WindowRule(singles=0, groups=1, group_size=6, composed=6, longest=1100
 MAX_TOKENS, CLAIM_TOKENS, MOST_CLAIMS, WHOLE = 440, 68, 10, 1_200
 """Tokens of a text and of a claim (together at most 512), claims under a text, and the characters up to which
 a public text is read whole."""
-POINTER = 128
 TOKENS_PER_BATCH = 4096
 PEAK = 4e-5
 GENERAL = 5_000
@@ -87,15 +86,16 @@ WRITTEN_STEPS = 540
 """Of the second stage: the written examples once with what is replayed, and half of them again."""
 REPLAYED = 0.12
 """Share of the public groups that the second stage sees again."""
+STILL = 6
+"""Layers that a further round leaves as they are: two thirds of the cost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``spans``: answers as (start, end) in the group's text; (): it does not answer; None: it does, place
-    unknown."""
+    """``answered``: whether the group's text answers it."""
 
     words: str
-    spans: tuple[tuple[int, int], ...] | None
+    answered: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,7 @@ class Group:
 @dataclass(frozen=True, slots=True)
 class Row:
     """A group in tokens: ``segments`` 0 for the text, 1, 2, ... for claims, then questions; ``places`` of
-    the claims' heads and ``asked`` of the questions'; ``spans``: (first, last) token of an answer, (-1, -1)
-    where the text answers at a place unknown, None where it does not answer."""
+    the claims' heads and ``asked`` of the questions', which are ``answered`` or not."""
 
     ids: tuple[int, ...]
     segments: tuple[int, ...]
@@ -121,7 +120,7 @@ class Row:
     places: tuple[int, ...]
     labels: tuple[int, ...]
     asked: tuple[int, ...] = ()
-    spans: tuple[tuple[int, int] | None, ...] = ()
+    answered: tuple[bool, ...] = ()
 
 
 def base_folder() -> Path:
@@ -152,10 +151,10 @@ def load_tokenizer() -> Tokenizer:
 
 class Judge(nn.Module):
     """The logits of entailment, neutral and contradiction, read from each claim's first token; of a
-    question's first token whether it is answered, and two pointers that meet the text's tokens. The word
-    vectors stay as they are: few examples would only move the words that they hold."""
+    question's first token whether it is answered. The word vectors stay as they are: few examples would only
+    move the words that they hold; and so do the first ``still`` layers, which saves their way back."""
 
-    def __init__(self) -> None:
+    def __init__(self, still: int = 0) -> None:
         super().__init__()
         self.mpnet = MPNetModel.from_pretrained(
             base_folder(),
@@ -167,11 +166,13 @@ class Judge(nn.Module):
         self.mpnet.embeddings.word_embeddings.weight.requires_grad_(False)
         self.head = nn.Linear(self.mpnet.config.hidden_size, 3)
         self.answered = nn.Linear(self.mpnet.config.hidden_size, 1)
-        self.pointers = nn.Linear(self.mpnet.config.hidden_size, 2 * POINTER)
-        self.pointed = nn.Linear(self.mpnet.config.hidden_size, 2 * POINTER)
-        for linear in (self.head, self.answered, self.pointers, self.pointed):
+        for linear in (self.head, self.answered):
             nn.init.normal_(linear.weight, std=0.02)
             nn.init.zeros_(linear.bias)
+        if still:
+            encoder = self.mpnet.encoder
+            for kept in (self.mpnet.embeddings, encoder.relative_attention_bias, encoder.layer[:still]):
+                kept.requires_grad_(False)
 
     def encoded(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
         """Every token's vector; ``mask`` is added to what each token gives each other, (batch, 1, from,
@@ -185,24 +186,15 @@ class Judge(nn.Module):
             state = layer(state, None, position_bias=bias + mask)[0]
         return state
 
-    def spans(self, heads: Tensor, state: Tensor) -> Tensor:
-        """From a question's head and its sequence's vectors: (questions, 2, length), first and last token."""
-        query = self.pointers(heads).view(-1, 2, POINTER)
-        keys = self.pointed(state).view(*state.shape[:2], 2, POINTER)
-        return torch.einsum("qkd,qlkd->qkl", query, keys) / POINTER**0.5
-
     def forward(
         self, ids: Tensor, segments: Tensor, positions: Tensor, places: Tensor, asked: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    ) -> tuple[Tensor, Tensor]:
         """Of the claims whose heads stand at ``places`` (row, column) the three logits; of the questions at
-        ``asked`` one logit, and first and last token, -1e4 outside the text. ``segments`` are -1 where there
-        is padding; shapes (batch, length)."""
+        ``asked`` one. ``segments`` are -1 where there is padding; shapes (batch, length)."""
         sees = (segments[:, None, :] == segments[:, :, None]) | (segments[:, None, :] == 0)
         state = self.encoded(ids, positions, torch.where(sees, 0.0, -1e4)[:, None])
-        heads = state[asked[:, 0], asked[:, 1]]
-        spans = self.spans(heads, state[asked[:, 0]])
-        spans = spans.masked_fill((segments != 0)[asked[:, 0]][:, None], -1e4)
-        return self.head(state[places[:, 0], places[:, 1]]), self.answered(heads)[:, 0], spans
+        claims, questions = (state[at[:, 0], at[:, 1]] for at in (places, asked))
+        return self.head(claims), self.answered(questions)[:, 0]
 
 
 # --- what it is shown ---------------------------------------------------------------------------------
@@ -218,15 +210,22 @@ def training_sets() -> list[dict[str, str]]:
     ]
 
 
-def public_groups(seed: int) -> list[Group]:
+def general_groups(seed: int, most: int) -> list[Group]:
+    rng = random.Random(f"general/{seed}")
+    general = [item for item in general_items(seed) if part_of(item.windows[0]) == "train"]
+    groups = list(_grouped(((i.windows[0], i.claim, i.label, i.kind) for i in _spread(general, most)), rng))
+    rng.shuffle(groups)
+    return groups
+
+
+def public_groups(seed: int, share: float = 1.0) -> list[Group]:
+    """Documents, tables, made pairs and questions; of the documents ``share`` of what is taken otherwise."""
     rng = random.Random(f"judge/{seed}")
     rows: list[tuple[str, str, str, str]] = []
-    general = [item for item in general_items(seed) if part_of(item.windows[0]) == "train"]
-    rows += [(i.windows[0], i.claim, i.label, i.kind) for i in _spread(general, GENERAL)]
     for name, most in DOCUMENT_MOST.items():
         found = [row for row in document_rows(name) if part_of(row[0]) == "train"]
         rng.shuffle(found)
-        rows += _balanced([(*row, name) for row in found], most)
+        rows += _balanced([(*row, name) for row in found], int(share * most))
     rows += _balanced(list(_questions()), QUESTION_MOST)
     made = [item for item in made_items("train", seed) if not item.further]
     copied = [item for item in copied_items("train", seed) if not item.further]
@@ -241,7 +240,7 @@ def public_groups(seed: int) -> list[Group]:
 
 def written_groups(seed: int) -> list[Group]:
     """Each passage of the part "train" as it is, with its questions and one of another kind of text, and as
-    it is changed."""
+    it is changed; two of its true statements linked; and sentences of it, with what they answer."""
     rng = random.Random(f"written/{seed}")
     found = [passage for passage in written_passages() if passage.part == "train"]
     groups = []
@@ -249,21 +248,20 @@ def written_groups(seed: int) -> list[Group]:
         head = f"{passage.title}\n"
         other = rng.choice(found)
         strange = [q.question for q in other.questions if q.answer and other.kind != passage.kind][:1]
-        questions = [_own(head, passage.text, q.question, q.answer) for q in passage.questions]
-        questions += [Question(words, ()) for words in strange]
+        questions = [Question(q.question, bool(q.answer)) for q in passage.questions]
+        questions += [Question(words, False) for words in strange]
         for premise in dict.fromkeys((passage.text, *(s.premise for s in passage.statements))):
-            told = [s for s in passage.statements if s.premise == premise]
+            told = [(s.claim, s.label) for s in passage.statements if s.premise == premise]
+            if premise == passage.text:
+                told += joined(passage, rng)
             rng.shuffle(told)
-            labels = tuple(LABELS.index(s.label) for s in told)
+            labels = tuple(LABELS.index(label) for _, label in told)
             asked = tuple(questions) if premise == passage.text else ()
-            groups.append(Group(head + premise, tuple(s.claim for s in told), labels, "example", asked))
+            groups.append(Group(head + premise, tuple(claim for claim, _ in told), labels, "example", asked))
+        for said, answered in answering(passage, rng):
+            groups.append(Group(said, (), (), "answering", tuple(Question(*each) for each in answered)))
     rng.shuffle(groups)
     return groups
-
-
-def _own(head: str, text: str, words: str, answer: str) -> Question:
-    start = len(head) + text.find(answer)
-    return Question(words, ((start, start + len(answer)),) if answer else ())
 
 
 def _asked(rng: random.Random) -> Iterator[Group]:
@@ -272,8 +270,7 @@ def _asked(rng: random.Random) -> Iterator[Group]:
     for rows in (*(asked(name)[:most] for name, most in ASKED_MOST.items()), finance(TABLES_ASKED)):
         for row in rows:
             head = f"{row.context}\n" if row.context else ""
-            spans = row.spans and tuple((a + len(head), b + len(head)) for a, b in row.spans)
-            found[head + row.passage].append(Question(row.question, spans))
+            found[head + row.passage].append(Question(row.question, row.spans != ()))
     for text, questions in found.items():
         rng.shuffle(questions)
         for start in range(0, len(questions), MOST_CLAIMS):
@@ -347,11 +344,6 @@ def encoded(tokenizer: Tokenizer, group: Group) -> Row:
         positions += range(len(kept) + 2, len(kept) + 2 + len(words))
         segments += [number] * len(words)
         ids += words
-    spans: list[tuple[int, int] | None] = []
-    for question in group.questions:
-        places = [(text.char_to_token(a), text.char_to_token(b - 1)) for a, b in question.spans or ()]
-        whole = [(a + 1, b + 1) for a, b in places if a is not None and b is not None and b < len(kept)]
-        spans.append(None if question.spans == () else (*whole, (-1, -1))[0])
     claims = len(group.claims)
     return Row(
         tuple(ids),
@@ -360,7 +352,7 @@ def encoded(tokenizer: Tokenizer, group: Group) -> Row:
         tuple(heads[:claims]),
         group.labels,
         tuple(heads[claims:]),
-        tuple(spans),
+        tuple(question.answered for question in group.questions),
     )
 
 
@@ -379,8 +371,8 @@ def batches(rows: Sequence[Row], tokens: int, rng: random.Random) -> list[list[i
     return made
 
 
-def collated(rows: Sequence[Row]) -> tuple[dict[str, Tensor], Tensor, list[tuple[int, int] | None]]:
-    """Inputs of :class:`Judge`, the claims' labels, and where the questions are answered."""
+def collated(rows: Sequence[Row]) -> tuple[dict[str, Tensor], Tensor, Tensor]:
+    """Inputs of :class:`Judge`, the claims' labels, and which questions are answered."""
     width = max(len(row.ids) for row in rows)
 
     def padded(values: Sequence[Sequence[int]], fill: int) -> Tensor:
@@ -397,33 +389,29 @@ def collated(rows: Sequence[Row]) -> tuple[dict[str, Tensor], Tensor, list[tuple
         "asked": heads([row.asked for row in rows]),
     }
     labels = torch.tensor([label for row in rows for label in row.labels], dtype=torch.long)
-    return inputs, labels, [span for row in rows for span in row.spans]
+    answered = torch.tensor([float(value) for row in rows for value in row.answered])
+    return inputs, labels, answered
 
 
-def loss(
-    outputs: tuple[Tensor, Tensor, Tensor], labels: Tensor, spans: list[tuple[int, int] | None]
-) -> Tensor:
+def loss(outputs: tuple[Tensor, Tensor], labels: Tensor, answered: Tensor) -> Tensor:
     """Of claims cross entropy (where the label is only "not entailment", of the rest together); of questions
-    whether they are answered, and half the entropy of first and last token. Each claim and question weighs
-    the same."""
-    logits, answered, pointed = (output.float() for output in outputs)
-    total = logits.sum() * 0.0
-    if len(labels):
-        plain = functional.cross_entropy(logits, labels.clamp(max=2), reduction="none")
-        rest = torch.logsumexp(logits, 1) - torch.logsumexp(logits[:, 1:], 1)
-        total = total + torch.where(labels == LABELS.index("not_entailment"), rest, plain).sum()
-    if spans:
-        wanted = torch.tensor([float(span is not None) for span in spans])
-        entropy = functional.binary_cross_entropy_with_logits(answered, wanted, reduction="sum")
-        placed = [n for n, span in enumerate(spans) if span is not None and span[0] >= 0]
-        targets = torch.tensor([spans[n] for n in placed], dtype=torch.long).view(-1)
-        found = functional.cross_entropy(pointed[placed].flatten(0, 1), targets, reduction="sum")
-        total = total + entropy + 0.25 * found
-    return total / (len(labels) + len(spans))
+    whether they are answered. Each claim and question weighs the same."""
+    logits, said = (output.float() for output in outputs)
+    plain = functional.cross_entropy(logits, labels.clamp(max=2), reduction="none")
+    rest = torch.logsumexp(logits, 1) - torch.logsumexp(logits[:, 1:], 1)
+    total = torch.where(labels == LABELS.index("not_entailment"), rest, plain).sum()
+    total = total + functional.binary_cross_entropy_with_logits(said, answered, reduction="sum")
+    return total / (len(labels) + len(answered))
 
 
-def train(stage: str, passes: Sequence[list[Group]], schedule: Schedule, begins: dict[str, Tensor]) -> None:
-    """``begins`` holds the first weights, as far as there are any."""
+def train(
+    stage: str,
+    passes: Sequence[list[Group]],
+    schedule: Schedule,
+    begins: dict[str, Tensor],
+    still: int = 0,
+) -> None:
+    """``begins`` holds the first weights, as far as there are any; ``still`` layers stay as they are."""
     torch.manual_seed(SEED)
     torch.set_num_threads(int(os.environ.get("CITEWELL_THREADS", "1")))
     tokenizer = load_tokenizer()
@@ -440,12 +428,12 @@ def train(stage: str, passes: Sequence[list[Group]], schedule: Schedule, begins:
     asked = sum(len(group.questions) for group in groups)
     told = f"{len(rows)} texts, {claims.total()} claims, {asked} questions, {tokens} tokens"
     print(f"{stage}: {told}, {len(steps)} steps; {claims}", flush=True)
-    model = Judge()
+    model = Judge(still)
     model.load_state_dict(begins, strict=False)
 
     def loss_of(module: nn.Module, step: int) -> Tensor:
-        inputs, labels, spans = collated([rows[i] for i in steps[step]])
-        return loss(module(**inputs), labels, spans)
+        inputs, labels, answered = collated([rows[i] for i in steps[step]])
+        return loss(module(**inputs), labels, answered)
 
     steps = steps[: schedule.steps or len(steps)]
     schedule = replace(schedule, steps=len(steps))
@@ -456,12 +444,14 @@ def train(stage: str, passes: Sequence[list[Group]], schedule: Schedule, begins:
 def main(names: list[str]) -> None:
     """Both stages; or, for "again", one over all of it that begins with the shipped weights."""
     if names == ["again"]:
-        everything = [*public_groups(SEED + 1), *written_groups(SEED)]
-        train("again", [everything], Schedule(0, PEAK, warmup=40), shipped())
+        first = [*general_groups(SEED + 1, 8 * GENERAL), *written_groups(SEED)]
+        second = [*public_groups(SEED + 1, 2.0), *written_groups(SEED + 1)]
+        train("again", [first, second], Schedule(0, PEAK, warmup=40), shipped(), STILL)
         return
     if names:
         raise SystemExit(f"unknown {names}: nothing, or again")
-    public = public_groups(SEED)
+    public = [*general_groups(SEED, GENERAL), *public_groups(SEED)]
+    random.Random(SEED).shuffle(public)
     train("public", [public], Schedule(0, PEAK, warmup=40, floor=0.3), {})
     again = public[: int(REPLAYED * len(public))]
     written = [[*written_groups(SEED), *again], written_groups(SEED + 1)]

@@ -1,7 +1,7 @@
 """The judge's shipped weights as torch weights: what another round of training begins with.
 
 In: the installed `citewell-judge`. Out: values by the names of `training.judge.Judge`, rounded as they were
-shipped; what is not shipped (the pointers) is left out. Raises SystemExit where the judge is not installed.
+shipped. Raises SystemExit where the judge is not installed.
 """
 
 from __future__ import annotations

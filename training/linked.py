@@ -1,0 +1,87 @@
+"""From the written passages, by rule: claims that link what the passage does not, and answers to be judged.
+
+In: a :class:`training.examples.Passage`. Out: pairs of true statements, joined by a link that no sentence
+states (neutral) or merely set side by side (entailed); and sentences of the passage with questions that they
+answer and questions that they do not. Links that the passage does state are among its written statements.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from citewell.core.sentences import sentence_spans
+from training.examples import Passage
+
+LINKS = (
+    "{a} because {b}.",
+    "{a}, because {b}.",
+    "Because {b}, {a}.",
+    "{a}, so {b}.",
+    "{a}; as a result, {b}.",
+    "{a}, which is why {b}.",
+    "{a}. Therefore, {b}.",
+    "{a}, which led to the fact that {b}.",
+    "Since {b}, {a}.",
+    "{a} in order that {b}.",
+    "{a}. This is due to the fact that {b}.",
+    "{a}; consequently, {b}.",
+)
+BESIDE = (
+    "{a} and {b}.",
+    "{a}, and {b}.",
+    "{a}; {b}.",
+    "{a}; in addition, {b}.",
+    "{a}, while {b}.",
+    "{a}. Also, {b}.",
+)
+QUESTIONS = 5
+
+
+def joined(passage: Passage, rng: random.Random) -> list[tuple[str, str]]:
+    """Claims and labels: two true statements with an invented link, two others (or the same) side by side."""
+    true = [s.claim for s in passage.statements if s.label == "entailment" and not s.changed]
+    if len(true) < 2:
+        return []
+    made = []
+    for templates, label in ((LINKS, "neutral"), (BESIDE, "entailment")):
+        first, second = rng.sample(true, 2)
+        template = rng.choice(templates)
+        begins = template.index("{b}") < template.index("{a}")
+        a, b = (said.strip().rstrip(".") for said in (first, second))
+        made.append((template.format(a=_inner(a) if begins else a, b=_inner(b)), label))
+    return made
+
+
+def answering(passage: Passage, rng: random.Random) -> Iterator[tuple[str, list[tuple[str, bool]]]]:
+    """Two sentences of the passage, each with the question it answers and others that it does not."""
+    text = passage.text
+    spans = sentence_spans(text)
+    asked = [q for q in passage.questions if q.answer]
+    rng.shuffle(asked)
+    for chosen in asked[:2]:
+        start = text.find(chosen.answer)
+        end = start + len(chosen.answer)
+        touched = [(a, b) for a, b in spans if a < end and b > start]
+        if not touched:
+            continue
+        said = text[touched[0][0] : touched[-1][1]]
+        others = [
+            q.question for q in passage.questions if q is not chosen and not (q.answer and q.answer in said)
+        ]
+        rng.shuffle(others)
+        told = [(chosen.question, True), *((words, False) for words in others[: QUESTIONS - 1])]
+        rng.shuffle(told)
+        yield said, told
+
+
+def _inner(sentence: str) -> str:
+    """As it stands inside another sentence: a first word that is a name keeps its capital, as far as that
+    shows."""
+    first = sentence.split(" ", 1)[0]
+    common = first.lower() in {
+        "the", "a", "an", "it", "no", "only", "this", "that", "these", "those", "there", "they", "he", "she",
+        "if", "when", "in", "on", "at", "after", "before", "from", "for", "each", "every", "all", "both",
+        "anyone", "nobody", "someone", "one", "two", "three", "most", "some", "by", "with", "until", "under",
+    }  # fmt: skip
+    return sentence[:1].lower() + sentence[1:] if common else sentence
