@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks.reporting import data_folder, table, write
 from citewell.core.config import Config
 from citewell.core.identity import chunk_id, hash_text
-from citewell.core.records import Answer, Chunk, Document
+from citewell.core.records import Answer, Chunk, Decision, Document
 from citewell.documents.index import LanceIndex, rows
 from citewell.documents.index.views import VIEWS
 from citewell.knowledge.assembly import Assembly
@@ -55,6 +55,7 @@ def main() -> None:
         values["models"] = [part.maker.name for part in makers]
         for size in sizes:
             base.fill(size)
+            base.forget()
             answers, cpu = [], []
             for question in base.questions:
                 began = time.process_time()
@@ -65,6 +66,7 @@ def main() -> None:
                 "load": [round(load, 1) for load in os.getloadavg()],
                 "decisions": _counts([answer.decision.value for answer in answers]),
                 "stages": _stages(answers) | {"CPU of the whole pass": _percentiles(cpu)},
+                "reads": _reads(answers),
             }
             _report(values)  # after each size: the largest takes long
 
@@ -95,6 +97,14 @@ class _Base:
             self.knowledge_base.ask(question)  # models and pages are warm before anything is measured
         self._copies = 0
         self._vectors: dict[str, dict[str, Any]] = {}
+
+    def forget(self) -> None:
+        """Opens the home anew: what was read at another size would cost nothing here."""
+        self.knowledge_base.close()
+        self.assembly = Assembly(self.assembly.home, self.assembly.config)
+        self.knowledge_base = KnowledgeBase(self.assembly)
+        self.knowledge_base.warm()
+        self.knowledge_base.ask("What does this measure?")
 
     def fill(self, size: int) -> None:
         """Adds shuffled copies of the real documents until the index holds about ``size`` chunks."""
@@ -219,6 +229,16 @@ def _stages(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
     return {name: _percentiles(took) for name, took in times.items()}
 
 
+def _reads(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
+    """Of 256 tokens through the small encoder, a whole pass; where it answers, at least in part, and where
+    it abstains."""
+    told: dict[str, list[float]] = {"answered": [], "abstained": []}
+    for answer in answers:
+        reads = sum(stage.reads for stage in answer.trace.stages) if answer.trace else 0.0
+        told["abstained" if answer.decision is Decision.ABSTAIN else "answered"].append(reads)
+    return {kind: _percentiles(reads) for kind, reads in told.items() if reads}
+
+
 def _percentiles(took: Sequence[float]) -> dict[str, float]:
     return {
         "n": len(took),
@@ -241,6 +261,14 @@ def _report(values: dict[str, Any]) -> None:
             [
                 [f"accountability, {key}", *(_share(found["stages"], key) for found in sizes.values())]
                 for key in ("p50", "p95")
+            ],
+        ),
+        "",
+        table(
+            ["reads of 256 tokens", *(f"{found['chunks']:,} chunks" for found in sizes.values())],
+            [
+                [kind, *(_cell(found["reads"].get(kind)) for found in sizes.values())]
+                for kind in ("answered", "abstained")
             ],
         ),
         "",

@@ -36,8 +36,8 @@ from training.examples import passages as written_passages
 from training.general import SETS, general_items
 from training.grounding import document_rows
 from training.judge_weights import shipped
-from training.pairs import made_items
 from training.linked import answering, joined
+from training.pairs import made_items
 from training.passages import NEWS, part_of, tidy
 from training.passages import SETS as PASSAGE_SETS
 from training.reading_pairs import questions as asked

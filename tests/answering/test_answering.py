@@ -14,9 +14,10 @@ from citewell.answering.asking import Ask
 from citewell.audit import EntryKind, SqliteLog
 from citewell.core.clock import SystemClock
 from citewell.core.config import Config
-from citewell.core.errors import CitewellError, GeneratorError, LogError, UsageError
+from citewell.core.errors import AbandonedError, CitewellError, GeneratorError, LogError, UsageError
 from citewell.core.identity import chunk_id
 from citewell.core.ports import Extraction, GenerationRequest, Reading
+from citewell.core.reads import read
 from citewell.core.records import (
     Answer,
     AuditRecord,
@@ -399,6 +400,36 @@ def test_an_error_is_sealed_and_raised(make: Made, error: BaseException) -> None
     assert record.response_decision == record.shown_response == ""
     assert [entry.kind for entry in log.entries()] == [EntryKind.ERROR]
     assert traces.session("ses_e")[0].failure_reason == "generator_failed"
+
+
+def test_a_question_whose_asker_has_gone_ends_at_its_next_stage_and_is_sealed_so(make: Made) -> None:
+    writer, gone = Writer([TRUE]), [False]
+
+    class Leaving(StubRetriever):
+        def retrieve(self, question: str, *, broaden: bool = False, **more: Any) -> Retrieved:
+            gone[0] = True
+            return super().retrieve(question, broaden=broaden, **more)
+
+    answering, log, _ = make(writer, retriever=Leaving([passage()]))
+    with pytest.raises(AbandonedError, match="poison filter"):
+        answering.ask(Ask(question=QUESTION), gone=lambda: gone[0])
+    (record,) = records(log)
+    assert (record.failure_reason, record.response_decision) == ("abandoned", "")
+    assert writer.requests == []
+
+
+def test_what_the_embedded_models_read_stands_with_its_stage(make: Made) -> None:
+    class Reading(StubRetriever):
+        def retrieve(self, question: str, *, broaden: bool = False, **more: Any) -> Retrieved:
+            read(512)
+            return super().retrieve(question, broaden=broaden, **more)
+
+    answering, log, _ = make(Writer([TRUE]), retriever=Reading([passage()]))
+    answer = answering.ask(Ask(question=QUESTION))
+    read(256)  # outside a pass: nobody's
+    (record,) = records(log)
+    assert record.reads == {"retrieval": 2.0, "total": 2.0}
+    assert {stage.name: stage.reads for stage in answer.trace.stages}["retrieval"] == 2.0
 
 
 def test_what_cannot_be_sealed_is_an_error_on_record(make: Made) -> None:

@@ -23,7 +23,6 @@ from citewell.retrieval.dating import dating_notes
 from citewell.retrieval.folding import fold
 from citewell.retrieval.fusion import fuse
 from citewell.retrieval.naming import named_documents
-from citewell.retrieval.parents import parent_range
 from citewell.retrieval.tables import rank_tables
 from citewell.retrieval.wording import word
 
@@ -186,22 +185,15 @@ def test_a_document_that_the_question_names_may_fill_all_the_room(tmp_path: Path
     assert documents_of(found) == ["Bigton.md"] * 5
 
 
-def test_a_second_try_reads_the_section_around_within_bounds(tmp_path: Path) -> None:
-    texts = ["The fee is 5 dollars.", "However members pay nothing.", "Another section begins."]
-    made, start = [], 0
-    for position, text in enumerate(texts):
-        bounds = (
-            {"parent_start": 0, "parent_end": 50} if position < 2 else {"parent_start": 51, "parent_end": 80}
-        )
-        made.append(chunk("fees.md", text, start, **bounds))
-        start += len(text) + 1
-    asked = retriever(tmp_path, made)
-    question = "the fee members pay"
-    first = {p.chunk.content: p.relevance for p in asked.retrieve(question).passages}
-    second = {p.chunk.content: p.relevance for p in asked.retrieve(question, broaden=True).passages}
-    assert first[texts[0]] == 0.5
-    assert second[texts[0]] == 1.0
-    assert second[texts[2]] == first[texts[2]]
+def test_only_what_promises_most_is_read_and_the_rest_is_not_called_irrelevant(tmp_path: Path) -> None:
+    chunks = [chunk(f"p{at}.md", f"pears number {at} are picked") for at in range(9)]
+    asked = retriever(tmp_path, chunks, read=3)
+    for broaden in (False, True):
+        found = asked.retrieve("pears number 4 are picked", broaden=broaden, top_k=8)
+        known = [passage.relevance is not None for passage in found.pool]
+        assert known == [True] * 3 + [False] * (len(found.pool) - 3)
+        assert found.passages[0].chunk == chunks[4]
+        assert not any(passage.relevant for passage in found.pool[3:])
 
 
 def test_a_blank_question_or_too_many_passages_are_refused(tmp_path: Path) -> None:
@@ -345,8 +337,3 @@ def test_documents_that_differ_in_their_date_are_told_apart() -> None:
     assert dating_notes(passages) == [
         "several versions of one document were found: r1.pdf (2021-12-31), r2.pdf (2022-12-31)"
     ]
-
-
-def test_a_parent_never_cuts_its_chunk() -> None:
-    long = chunk("a.md", "x" * 9000, 100, parent_start=0, parent_end=50_000)
-    assert parent_range(long) == (100, 9100)

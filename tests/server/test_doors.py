@@ -459,7 +459,7 @@ def test_a_full_queue_is_503_with_a_time(home: Path) -> None:
         for body in (QUESTION, {**QUESTION, "stream": True}):
             response = client.post("/v1/ask", json=body)
             assert response.status_code == 503
-            assert response.headers["retry-after"] == "5"
+            assert int(response.headers["retry-after"]) >= 1
             assert response.json()["retryable"] is True
 
 

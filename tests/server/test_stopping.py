@@ -57,7 +57,7 @@ def test_work_that_nobody_waits_for_any_more_is_not_begun() -> None:
         return False
 
     with pytest.raises(Busy):
-        asyncio.run(work.run_while(gone, begun.set))
+        asyncio.run(work.run(begun.set, wanted=gone))
     held.set()
     assert work.close()
     assert not begun.is_set()

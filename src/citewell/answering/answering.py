@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 
@@ -31,7 +32,7 @@ from citewell.audit import EntryKind, Log
 from citewell.audit.keys import asker
 from citewell.core.clock import stamp
 from citewell.core.config import Config
-from citewell.core.errors import CitewellError, LogError
+from citewell.core.errors import AbandonedError, CitewellError, LogError
 from citewell.core.independence import keeping_apart
 from citewell.core.ports import (
     AnswerJudge,
@@ -43,6 +44,7 @@ from citewell.core.ports import (
     Ranker,
     TraceStore,
 )
+from citewell.core.reads import metered
 from citewell.core.records import Answer, AuditRecord, Maker
 from citewell.questions.aspects import split_aspects
 from citewell.retrieval import Retriever
@@ -84,16 +86,19 @@ class Answering:
     aside: Aside = set_poison_aside
     gate: Gate = check_gate
 
-    def ask(self, ask: Ask, tell: Tell | None = None) -> Answer:
-        """``tell`` hears the answer being made. Raises UsageError, LogError (nothing could be sealed), or
-        what a stage raised, sealed first."""
+    def ask(self, ask: Ask, tell: Tell | None = None, gone: Callable[[], bool] = lambda: False) -> Answer:
+        """``tell`` hears the answer being made; once nobody waits for it any more, which ``gone`` says, no
+        further stage begins. Raises UsageError, LogError (nothing could be sealed), or what a stage raised,
+        AbandonedError too, sealed first."""
         refuse(ask)
         journal = self._journal(ask)
         streaming = self._streaming(ask, tell, journal)
+        journal.begins = partial(_begins, gone, streaming)
         try:
             asked_as = self._pass(ask, journal, streaming)
             if streaming is not None:
                 streaming.note(journal.claims)
+            journal.begins = None  # what is decided is sealed, and given to whoever may still come
             with journal.stage("trace"):
                 self.traces.put(journal.trace())
             with journal.stage("record"):
@@ -141,7 +146,7 @@ class Answering:
 
     def _pass(self, ask: Ask, journal: Journal, streaming: Streaming | None) -> str:
         """The question as it was rewritten to stand alone, "" when it was not."""
-        with journal.entailing(), keeping_apart():
+        with journal.entailing(), keeping_apart(), metered(journal.meter):
             return self._stages(ask, journal, streaming)
 
     def _stages(self, ask: Ask, journal: Journal, streaming: Streaming | None) -> str:
@@ -217,6 +222,13 @@ class Answering:
         trouble = self.escalate(journal.request_id)
         if trouble:
             self.log.note(EntryKind.NOTICE, {"request_id": journal.request_id, "escalate": trouble})
+
+
+def _begins(gone: Callable[[], bool], streaming: Streaming | None, stage: str) -> None:
+    if gone():
+        raise AbandonedError(f"whoever asked has gone before the stage {stage!r}")
+    if streaming is not None:
+        streaming.begins(stage)
 
 
 def journal_of(

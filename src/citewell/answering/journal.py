@@ -8,14 +8,16 @@ Knows nothing about where they are kept or what the stages do.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 
 from citewell.core import identity
+from citewell.core.errors import AbandonedError
 from citewell.core.ports import Completion
+from citewell.core.reads import Meter
 from citewell.core.records import (
     Answer,
     AuditRecord,
@@ -34,7 +36,8 @@ from citewell.core.records import (
 )
 from citewell.models.spending import told_to
 
-FAILURES = {"generation": "generator_failed", "stricter retry": "generator_failed"}
+ABANDONED = "abandoned"
+FAILURES = {ABANDONED: ABANDONED, "generation": "generator_failed", "stricter retry": "generator_failed"}
 
 
 class Journal:
@@ -78,18 +81,28 @@ class Journal:
         self.failure_reason = ""
         self.error = ""
         self._began = time.perf_counter()
-        self._inner_ms = 0.0
+        self._inner_ms, self._inner_reads = 0.0, 0.0
         self._failing = ""
+        self.meter = Meter()
+        self.begins: Callable[[str], object] | None = None
 
     @contextmanager
     def stage(self, name: str) -> Iterator[list[str]]:
         """Times a stage; what it appends to the list is what it has to say. A failure is a stage too.
 
-        The time of a stage inside another counts for the inner one alone, so that stages add up.
+        ``begins`` hears its name first, and may raise AbandonedError.
+        Time and reads of a stage inside another count for the inner one alone, so that stages add up.
         """
+        if self.begins is not None:
+            try:
+                self.begins(name)
+            except AbandonedError:
+                self._failing = self._failing or ABANDONED
+                raise
         notes: list[str] = []
-        began = time.perf_counter()
+        began, read = time.perf_counter(), self.meter.reads
         outer, self._inner_ms = self._inner_ms, 0.0
+        outer_reads, self._inner_reads = self._inner_reads, 0.0
         try:
             yield notes
         except BaseException as error:
@@ -101,7 +114,10 @@ class Journal:
             took = (time.perf_counter() - began) * 1000
             own = round(took - self._inner_ms, 3)
             self._inner_ms = outer + took
-            self.stages.append(Stage(name=name, latency_ms=own, notes=tuple(notes)))
+            reads = self.meter.reads - read
+            mine = round(reads - self._inner_reads, 3)
+            self._inner_reads = outer_reads + reads
+            self.stages.append(Stage(name=name, latency_ms=own, notes=tuple(notes), reads=mine))
 
     def paid(self, usage: TokenUsage, cost: float | None) -> str:
         """Counts a call to a language model beside the writer's; what it took, in words."""
@@ -151,8 +167,11 @@ class Journal:
     def record(self) -> AuditRecord:
         """The whole chain so far. Stages of one name add up in ``latency_ms``; ``total`` is wall time."""
         latency: dict[str, float] = {}
+        reads: dict[str, float] = {}
         for stage in self.stages:
             latency[stage.name] = round(latency.get(stage.name, 0.0) + stage.latency_ms, 3)
+            if stage.reads:
+                reads[stage.name] = round(reads.get(stage.name, 0.0) + stage.reads, 3)
         draft = self.draft
         return AuditRecord(
             request_id=self.request_id,
@@ -179,6 +198,7 @@ class Journal:
             parameters=self.parameters,
             environment=self.environment,
             latency_ms=latency | {"total": self.total_ms},
+            reads=reads | {"total": round(self.meter.reads, 3)},
             token_usage=TokenUsage(
                 prompt=sum(usage.prompt for usage in self.usage),
                 completion=sum(usage.completion for usage in self.usage),

@@ -1,5 +1,6 @@
 """What a listener is told while an answer is made, and how it is taken back.
 
+    stage            what the pass begins to do now, in words
     search_results   the passages that are written from
     claim            a whole claim, provisional; never a half-written marker
     verdict          what became of a claim: first alone and provisional, then (``final``) with the whole
@@ -24,8 +25,21 @@ from citewell.answering.journal import Journal
 from citewell.core.identity import hash_value
 from citewell.core.records import Answer, Claim, Decision, Draft, DraftClaim, Passage, Record, Status
 
+DOING = {
+    "retrieval": "Finding and reading passages",
+    "broadened retrieval": "Searching more widely",
+    "generation": "Writing from the passages",
+    "stricter retry": "Writing again without what failed",
+    "retrieval for missing aspects": "Searching for what is missing",
+    "verification": "Checking each claim against its source",
+    "search with the claims": "Searching for sources that say otherwise",
+    "consistency": "Comparing with other tries",
+}
+"""The stages that an asker may wait for."""
+
 
 class EventKind(StrEnum):
+    STAGE = "stage"
     SEARCH_RESULTS = "search_results"
     CLAIM = "claim"
     VERDICT = "verdict"
@@ -68,6 +82,10 @@ class Streaming:
         self._live: list[int] = []  # places in _shown of the draft that is being written, in its order
         # A try that timed out may still be speaking when the next one begins.
         self._lock = threading.RLock()
+
+    def begins(self, stage: str) -> None:
+        if stage in DOING:
+            self._tell(Event(kind=EventKind.STAGE, text=DOING[stage]))
 
     def found(self, passages: tuple[Passage, ...]) -> None:
         self._tell(Event(kind=EventKind.SEARCH_RESULTS, passages=passages))

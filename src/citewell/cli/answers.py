@@ -69,6 +69,7 @@ def print_event(event: Event) -> None:
     """Prints a progress line while the answer is being written. A claim is provisional until its verdict is
     final; the answer itself is printed when it is complete."""
     lines = {
+        EventKind.STAGE: f"{event.text} …",
         EventKind.SEARCH_RESULTS: f"{len(event.passages)} passages",
         EventKind.CLAIM: f"{event.number:>2}. … {' '.join(event.text.split())}",
         EventKind.VERDICT: f"{event.number:>2}. {_heard(event)}",

@@ -53,7 +53,8 @@ class Retrieval(Record, frozen=True, kw_only=True):
     the ranking by table rows; ``weight_elsewhere`` the share of its weight that each list keeps for other
     documents when the question names some; ``isolation`` is "shared" (one table) or "strict" (one for each
     access list, so that documents a user may not see do not influence their scores); ``weight_ranker`` and
-    ``weight_similarity`` of the ranker's order and of the dense views' beside the pool's, which weighs 1."""
+    ``weight_similarity`` of the ranker's order and of the dense views' beside the pool's, which weighs 1;
+    ``read`` how many passages of the pool the ranker reads."""
 
     pool: int = 50
     top_k: int = 5
@@ -70,6 +71,7 @@ class Retrieval(Record, frozen=True, kw_only=True):
     max_per_document: int = 3
     near_duplicate: float = 0.9
     broadened_pool: int = 150
+    read: int = 12
     isolation: Literal["shared", "strict"] = "shared"
 
 
@@ -165,8 +167,9 @@ class Server(Record, frozen=True, kw_only=True):
 
     ``hosts`` are host names that requests may use in addition to those of loopback; ``proxies`` are the
     addresses whose ``X-Forwarded-*`` headers are trusted. ``threads`` requests run at a time and ``queue``
-    more wait; the server asks all others to retry later. ``rate_per_minute`` and ``burst`` apply per caller;
-    0 means no limit. ``oidc_jwks`` is for an issuer that keeps its keys at another host.
+    more wait, none longer than ``max_wait_s`` seconds; the server asks all others to retry later.
+    ``rate_per_minute`` and ``burst`` apply per caller; 0 means no limit. ``oidc_jwks`` is for an issuer that
+    keeps its keys at another host.
     """
 
     host: str = "127.0.0.1"
@@ -176,6 +179,7 @@ class Server(Record, frozen=True, kw_only=True):
     workers: int = 1
     threads: int = 4
     queue: int = 256
+    max_wait_s: float = 30.0
     rate_per_minute: int = 600
     burst: int = 120
     max_body_kb: int = 1024

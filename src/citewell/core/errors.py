@@ -20,6 +20,7 @@ CitewellError                     .hint says what to do, .retryable whether tryi
 │   └── ModelChangedError         a file's hash differs from its card
 ├── GeneratorError                the writer failed
 │   └── FormRefusedError          the server does not take the schema or grammar it was sent
+├── AbandonedError                whoever asked has gone: the pass ended between two stages
 └── LogError                      the audit record could not be stored durably: no answer is given
     └── LogIntegrityError         the log does not recompute to the same hashes
 """
@@ -117,6 +118,10 @@ class GeneratorError(CitewellError):
 
 class FormRefusedError(GeneratorError):
     """The server does not take the schema or grammar it was sent; plainer forms may work."""
+
+
+class AbandonedError(CitewellError):
+    """Whoever asked has gone, so the pass ended between two stages."""
 
 
 class LogError(CitewellError):

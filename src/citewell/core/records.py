@@ -404,11 +404,13 @@ class Conflict(Record, frozen=True, kw_only=True):
 
 
 class Stage(Record, frozen=True, kw_only=True):
-    """One step of a pass: its time and what it has to say (fallbacks, skips, retries, counts)."""
+    """One step of a pass: its time, what the embedded models read for it (a read is 256 tokens through the
+    small encoder) and what it has to say (fallbacks, skips, retries, counts)."""
 
     name: str
     latency_ms: float
     notes: tuple[str, ...] = ()
+    reads: float = 0.0
 
 
 class Trace(Record, frozen=True, kw_only=True):
@@ -482,7 +484,8 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     """The chain of one ask, abstentions and errors too; ``makers`` names each model and its hash.
 
     ``parameters`` are what the question was asked with (filters, top_k, pool, runs), for a replay;
-    ``looked_into`` in them are the documents that retrieval and its notes name.
+    ``looked_into`` in them are the documents that retrieval and its notes name. ``latency_ms`` and ``reads``
+    are by stage, with their ``total``; what was read for an earlier question costs no read again.
     """
 
     request_id: str
@@ -509,6 +512,7 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     parameters: dict[str, Any] = {}
     environment: dict[str, str] = {}
     latency_ms: dict[str, float] = {}
+    reads: dict[str, float] = {}
     token_usage: TokenUsage = TokenUsage()
     cost: float | None = None
     notes: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ read of the log's contents, leaves an entry in its audit log. What its caller ma
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -135,15 +135,18 @@ class KnowledgeBase:
         tag: str | None = None,
         tell: Tell | None = None,
         request_id: str = "",
+        gone: Callable[[], bool] = lambda: False,
     ) -> Answer:
         """The accountable pass; its record is durable when this returns. ``tell`` hears it being made;
-        ``request_id`` is one of :func:`citewell.core.identity.request_id`, drawn here when empty.
+        once ``gone`` says that nobody waits for it any more, it ends at its next stage; ``request_id`` is one
+        of :func:`citewell.core.identity.request_id`, drawn here when empty.
 
         ``user`` and ``groups`` are the caller's own when not given; ``groups`` may narrow them. The owner
         says both: without groups a question of theirs looks into what carries no access list.
 
         Raises UsageError for a question or option that cannot be used, AccessError for one in another's name,
-        LogError when the record could not be sealed, and whatever a stage raised, after sealing that it did.
+        LogError when the record could not be sealed, and whatever a stage raised, AbandonedError too, after
+        sealing that it did.
         """
         from citewell.answering.asking import Ask, refuse
         from citewell.knowledge.requests import pass_for
@@ -163,7 +166,7 @@ class KnowledgeBase:
         refuse(ask)
         self._parts.seal_configuration()
         seeing = None if self.caller.unrestricted else lambda: self.seeing
-        answer = pass_for(self._parts, ask, seeing).ask(ask, tell)
+        answer = pass_for(self._parts, ask, seeing).ask(ask, tell, gone)
         # Whoever got the answer may have its receipt, also without a name.
         answer.__dict__[ISSUE] = partial(self._opened.audit.receipt, reader=self.caller.user)
         if ask.session_id:

@@ -25,7 +25,6 @@ from citewell.retrieval.folding import fold
 from citewell.retrieval.fusion import Key, fuse
 from citewell.retrieval.hypothesis import Beside
 from citewell.retrieval.naming import best_named, named_documents
-from citewell.retrieval.parents import parent_text
 from citewell.retrieval.tables import rank_tables
 from citewell.retrieval.wording import Wording, reword, word
 
@@ -35,8 +34,6 @@ BM25 = "bm25"
 # Documents that a question names and whose tables are read whole; offsets end before this one.
 _READ_WHOLE, _END = 4, 1 << 40
 _INSIDE, _TABLES = "inside ", "tables"
-# How many passages a ranker reads again with their sections on a second try.
-_WIDENED = 15
 
 
 class Readable(Protocol):
@@ -105,8 +102,8 @@ class Retriever:
         pool: int | None = None,
         broaden: bool = False,
     ) -> Retrieved:
-        """The best passages for ``question``. ``broaden`` searches for more words, takes the larger pool
-        and shows the ranker the sections of the best: for a second try, when the first found no answer.
+        """The best passages for ``question``. ``broaden`` searches for more words and takes the larger pool:
+        for a second try, when the first found no answer.
 
         Raises UsageError for a blank question or a ``top_k`` that is not within 1 to 10, IndexMismatchError
         where the index gives other words than the stored document has.
@@ -125,7 +122,7 @@ class Retriever:
         with _timed(latencies, "search"):
             found = self.pool(wording, snapshot, filters, pool)
         with _timed(latencies, "rank"):
-            ranked = self.rank(question, found, wide=snapshot if broaden else None)
+            ranked = self.rank(question, found)
         with _timed(latencies, "select"):
             kept, notes, named = fold(
                 ranked,
@@ -139,8 +136,7 @@ class Retriever:
             self._hold(passage.chunk for passage in (*kept, *beside))
         if broaden:
             notes.append(
-                f"broadened: pool of {pool}, the first {_WIDENED} ranked with the sections around them, "
-                f"searched as: {wording.words}"
+                f"broadened: pool of {pool}, the first {settings.read} read, searched as: {wording.words}"
             )
         notes += dating_notes([passage for passage in kept if passage.relevant])
         return Retrieved(
@@ -199,60 +195,54 @@ class Retriever:
         fused = fuse(ranked, self._weights(bool(chosen)), self._settings.rrf_k)[:size]
         return Pool(fused=tuple(fused), chunks=chunks, similarity=similarity, ranked=ranked, named=named)
 
-    def rank(self, question: str, pool: Pool, *, wide: IndexSnapshot | None = None) -> list[Passage]:
-        """The whole pool as passages, relevant ones first, each group by three rankings fused: the ranker
-        reads a passage and a question closely, the pool knows how many ways led to it, and the best
-        similarity of its views whether it is about the matter at all."""
-        chunks = [pool.chunks[key] for key, _ in pool.fused]
-        relevances = self._ranker.rank(question, [chunk.in_context for chunk in chunks]) if chunks else []
-        if wide:
-            relevances = self._widened(question, chunks, relevances, wide)
-        relevances = self._by_rows(question, chunks, relevances)
+    def rank(self, question: str, pool: Pool) -> list[Passage]:
+        """The whole pool as passages. The ranker reads the first that promise most: the pool knows how
+        many ways led to a passage, its best similarity whether it is about the matter at all. Relevant ones
+        come first, then the others that were read, each by the three rankings fused; then what was not read,
+        whose relevance is not known."""
+        fused = [key for key, _ in pool.fused]
+        alike = sorted(fused, key=lambda key: -pool.similarity.get(key, -1.0))
+        settings = self._settings
+        lists = {"pool": fused, "similarity": alike}
+        weights = {
+            "pool": 1.0,
+            "similarity": settings.weight_similarity,
+            "ranker": settings.weight_ranker,
+        }
+        promising = [key for key, _ in fuse(lists, weights, settings.rrf_k)]
+        relevances = self._read(question, [pool.chunks[key] for key in promising[: settings.read]])
+        relevances = self._by_rows(question, [pool.chunks[key] for key in fused], relevances)
         passages = [
             Passage(
                 chunk=pool.chunks[key],
                 similarity=pool.similarity.get(key),
                 fused=score,
-                relevance=relevance,
-                relevant=relevance >= self._settings.relevance_threshold,
+                relevance=relevances.get(key),
+                relevant=relevances.get(key, 0.0) >= settings.relevance_threshold,
             )
-            for (key, score), relevance in zip(pool.fused, relevances, strict=True)
+            for key, score in pool.fused
         ]
-        passages = with_exact_cells(question, passages, self._settings.relevance_threshold)
-        closely = [_key(passage.chunk) for passage in sorted(passages, key=_order)]
-        alike = sorted((key for key, _ in pool.fused), key=lambda key: -pool.similarity.get(key, -1.0))
-        together = fuse(
-            {"pool": [key for key, _ in pool.fused], "ranker": closely, "similarity": alike},
-            {
-                "pool": 1.0,
-                "ranker": self._settings.weight_ranker,
-                "similarity": self._settings.weight_similarity,
-            },
-            self._settings.rrf_k,
-        )
+        passages = with_exact_cells(question, passages, settings.relevance_threshold)
+        closely = [_key(p.chunk) for p in sorted(passages, key=_order) if p.relevance is not None]
+        together = fuse({**lists, "ranker": closely}, weights, settings.rrf_k)
         place = {key: at for at, (key, _) in enumerate(together)}
-        return sorted(passages, key=lambda passage: (not passage.relevant, place[_key(passage.chunk)]))
+        return sorted(passages, key=lambda p: (not p.relevant, p.relevance is None, place[_key(p.chunk)]))
 
-    def _widened(
-        self, question: str, chunks: Sequence[Chunk], relevances: Sequence[float], snapshot: IndexSnapshot
-    ) -> list[float]:
-        """The likeliest chunks read again with their sections: what answers may stand over the border."""
-        best = sorted(range(len(chunks)), key=lambda i: (-relevances[i], i))[:_WIDENED]
-        texts = [f"{chunks[i].context}\n{parent_text(chunks[i], snapshot)}" for i in best]
-        widened = list(relevances)
-        for i, relevance in zip(best, self._ranker.rank(question, texts) if texts else (), strict=True):
-            widened[i] = max(widened[i], relevance)
-        return widened
+    def _read(self, question: str, chunks: Sequence[Chunk]) -> dict[Key, float]:
+        read = self._ranker.rank(question, [chunk.in_context for chunk in chunks]) if chunks else []
+        return dict(zip(map(_key, chunks), read, strict=True))
 
-    def _by_rows(self, question: str, chunks: Sequence[Chunk], relevances: Sequence[float]) -> list[float]:
+    def _by_rows(
+        self, question: str, chunks: Sequence[Chunk], relevances: Mapping[Key, float]
+    ) -> dict[Key, float]:
         """A table is as relevant as the likeliest of its rows, each read by itself."""
         rows = likely_rows(read_question(question), [Passage(chunk=chunk) for chunk in chunks])
-        best = {_key(chunk): relevance for chunk, relevance in zip(chunks, relevances, strict=True)}
+        best = dict(relevances)
         read = self._ranker.rank(question, [row.text for row in rows]) if rows else []
         for row, relevance in zip(rows, read, strict=True):
             key = _key(row.passage.chunk)
-            best[key] = max(best[key], relevance)
-        return [best[_key(chunk)] for chunk in chunks]
+            best[key] = max(best.get(key, 0.0), relevance)
+        return best
 
     def _weights(self, named: bool) -> Mapping[str, float]:
         settings = self._settings

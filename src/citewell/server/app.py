@@ -7,6 +7,7 @@ application and are added last. Knows nothing about sockets: :mod:`citewell.serv
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -130,9 +131,9 @@ def _problem(error: Exception) -> Problem:
             return Problem(
                 503,
                 "the server is too busy to take this request",
-                hint="try again in a few seconds",
+                hint=f"try again in {math.ceil(error.after)} s",
                 retryable=True,
-                headers={"Retry-After": "5"},
+                headers={"Retry-After": str(math.ceil(error.after))},
             )
         case IssuerError():
             return Problem(

@@ -1,16 +1,19 @@
 """One question put to the home on a caller's behalf: in a bounded thread, told to whoever listens, counted.
 
-In: a request's options and its caller. Out: an Answer, or a running Stream. Once accepted a question is
-answered and sealed, whoever has gone meanwhile. Knows nothing about the form of responses.
+In: a request's options and its caller. Out: an Answer, or a running Stream. A question that was begun is
+sealed: answered, or as abandoned where its client has gone. Knows nothing about the form of responses.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
+import time
 from typing import Annotated, Any
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 
 from citewell.core import identity
 from citewell.core.access import Caller
@@ -18,7 +21,7 @@ from citewell.core.records import Answer, Record
 from citewell.questions.asking import MAX_QUESTION
 from citewell.server.limits import Busy
 from citewell.server.logs import NAME
-from citewell.server.problems import problem_of
+from citewell.server.problems import Problem, problem_of
 from citewell.server.site import Site
 from citewell.server.streams import Stream
 from citewell.server.telemetry import Carrier
@@ -52,27 +55,40 @@ class AskRequest(Record, frozen=True, kw_only=True):
 
 
 async def answered(
-    here: Site, caller: Caller, asked: AskRequest, request_id: str, carrier: Carrier
+    here: Site, caller: Caller, asked: AskRequest, request_id: str, request: Request
 ) -> Answer:
-    """The answer; ``carrier`` are the headers it was asked with. Raises Busy, or what the pass raised."""
+    """The answer. Where the client of ``request`` hangs up, the pass ends at its next stage. Raises Busy, or
+    what the pass raised."""
+    left = threading.Event()
+
+    async def wanted() -> bool:
+        if await request.is_disconnected():
+            left.set()
+        return not left.is_set()
 
     def work() -> Answer:
-        with here.telemetry.asking(carrier) as heard:
-            answer = here.kb_for(caller).ask(asked.question, **asked.options, request_id=request_id)
+        with here.telemetry.asking(request.headers) as heard:
+            answer = here.kb_for(caller).ask(
+                asked.question, **asked.options, request_id=request_id, gone=left.is_set
+            )
             heard(answer)
         here.metrics.heard(answer)
         return answer
 
-    return await here.work.run(work)
+    return await here.work.run(work, caller=caller.user, wanted=wanted)
 
 
 async def streamed(here: Site, caller: Caller, asked: AskRequest, carrier: Carrier) -> Stream:
-    """A stream whose events come while the question is worked on. Raises Busy."""
+    """A stream whose events come while the question is worked on, whoever listens: a client may come back to
+    it. Raises Busy."""
+    asked_at = time.monotonic()
     request_id = identity.request_id()
     stream = await run_in_threadpool(here.streams.open, request_id, caller)
 
     def work() -> None:
         try:
+            if time.monotonic() - asked_at > here.settings.max_wait_s:
+                raise Problem(503, "the server is too busy to take this request", retryable=True)
             with here.telemetry.asking(carrier) as heard:
                 answer = here.kb_for(caller).ask(
                     asked.question, **asked.options, tell=stream.tell, request_id=request_id
@@ -88,7 +104,7 @@ async def streamed(here: Site, caller: Caller, asked: AskRequest, carrier: Carri
             stream.end()
 
     try:
-        here.work.submit(work)
+        here.work.submit(work, caller.user)
     except Busy:
         here.streams.drop(request_id)
         raise

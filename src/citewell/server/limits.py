@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 Result = TypeVar("Result")
 
@@ -49,53 +50,80 @@ class Buckets:
 
 
 class Busy(Exception):
-    """As much is waiting as may wait."""
+    """As much is waiting as may wait; ``after`` seconds there may be room."""
+
+    def __init__(self, after: float = 1.0) -> None:
+        super().__init__(f"the server is too busy; try again after {after:.0f} s")
+        self.after = after
+
+
+class _Task(NamedTuple):
+    future: Future[Any]
+    call: Callable[[], Any]
 
 
 class Work:
-    """Threads for what takes long, with an end to the queue before them. ``told`` hears how much is accepted
+    """Threads for what takes long, with an end to the queue before them. Callers take turns, so that one who
+    asks much holds up nobody else. Nobody waits longer than ``max_wait_s``: who would, by what a task has
+    taken lately, is turned away at once, and who did after all, then. ``told`` hears how much is accepted
     and not finished, running ones too."""
 
     def __init__(
-        self, threads: int, queue: int, *, told: Callable[[int], object] = lambda waiting: None
+        self,
+        threads: int,
+        queue: int,
+        *,
+        max_wait_s: float = 30.0,
+        told: Callable[[int], object] = lambda waiting: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._pool = ThreadPoolExecutor(max(threads, 1), thread_name_prefix="citewell-work")
-        self._room = max(threads, 1) + max(queue, 0)
+        self._threads = max(threads, 1)
+        self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="citewell-work")
+        self._room = self._threads + max(queue, 0)
+        self._max_wait_s, self._clock = max_wait_s, clock
         self._lock = threading.Lock()
         self._told = told
+        self._queues: OrderedDict[str, deque[_Task]] = OrderedDict()
         self._accepted: set[Future[Any]] = set()
+        self._running, self._took = 0, 0.0
         self.waiting = 0
 
-    def submit(self, task: Callable[[], Result]) -> Future[Result]:
-        """Raises Busy. What was accepted is done, whoever still listens."""
+    def submit(self, task: Callable[[], Result], caller: str = "") -> Future[Result]:
+        """Raises Busy. What was begun is done, whoever still listens."""
+        future: Future[Result] = Future()
         with self._lock:
-            if self.waiting >= self._room:
-                raise Busy
+            wait_s = self._expected(caller)
+            if self.waiting >= self._room or wait_s > self._max_wait_s:
+                raise Busy(max(1.0, wait_s - self._max_wait_s, self._took / self._threads))
+            self._queues.setdefault(caller, deque()).append(_Task(future, task))
+            self._accepted.add(future)
             self.waiting += 1
             self._told(self.waiting)
-        try:
-            future = self._pool.submit(task)
-        except RuntimeError as error:  # shut down
-            self._done(None)
-            raise Busy from error
-        with self._lock:
-            self._accepted.add(future)
         future.add_done_callback(self._done)
+        try:
+            self._pool.submit(self._next)
+        except RuntimeError as error:  # shut down
+            future.cancel()
+            raise Busy from error
         return future
 
-    async def run(self, task: Callable[[], Result]) -> Result:
-        """The result of ``task``. Raises Busy, or what it raised."""
-        return await asyncio.shield(asyncio.wrap_future(self.submit(task)))
-
-    async def run_while(self, wanted: Callable[[], Awaitable[bool]], task: Callable[[], Result]) -> Result:
-        """The result of ``task``, of which nothing is kept: it is not begun once it is no longer ``wanted``.
+    async def run(
+        self,
+        task: Callable[[], Result],
+        *,
+        caller: str = "",
+        wanted: Callable[[], Awaitable[bool]] | None = None,
+    ) -> Result:
+        """The result of ``task``, which is not begun once it has waited too long or is no longer ``wanted``.
         Raises Busy, also then, or what it raised."""
-        future = self.submit(task)
+        future = self.submit(task, caller)
         result = asyncio.ensure_future(asyncio.wrap_future(future))
+        ends = self._clock() + self._max_wait_s
         while not (await asyncio.wait({result}, timeout=_LOOKED_S))[0]:
-            if not await wanted() and future.cancel():
+            unwanted = wanted is not None and not await wanted()
+            if (unwanted or self._clock() > ends) and future.cancel():
                 result.cancel()
-                raise Busy
+                raise Busy(max(1.0, self._took))
         return await result
 
     def close(self, within: float | None = None) -> bool:
@@ -104,12 +132,48 @@ class Work:
         with self._lock:
             accepted = set(self._accepted)
         left = wait(accepted, timeout=within).not_done
+        for future in left:
+            future.cancel()
         self._pool.shutdown(wait=not left, cancel_futures=True)
         return not any(future.running() for future in left)
 
-    def _done(self, future: Future[Any] | None) -> None:
+    def _expected(self, caller: str) -> float:
+        """Seconds until a further task of this caller begins: those before it are the caller's own and as
+        many of each other's."""
+        if self._running < self._threads and not self._queues:
+            return 0.0
+        mine = len(self._queues.get(caller, ()))
+        before = mine + sum(
+            min(len(queue), mine + 1) for name, queue in self._queues.items() if name != caller
+        )
+        return (before + 1) * self._took / self._threads
+
+    def _next(self) -> None:
+        """Runs the next task of the caller whose turn it is."""
+        with self._lock:
+            caller, queue = next(iter(self._queues.items()))
+            task = queue.popleft()
+            del self._queues[caller]
+            if queue:
+                self._queues[caller] = queue  # behind all others
+            if not task.future.set_running_or_notify_cancel():
+                return
+            self._running += 1
+        began = self._clock()
+        try:
+            result = task.call()
+        except BaseException as error:  # noqa: BLE001 - it belongs to whoever waits for the result
+            ended = partial(task.future.set_exception, error)
+        else:
+            ended = partial(task.future.set_result, result)
+        with self._lock:
+            self._running -= 1
+            took = self._clock() - began
+            self._took = took if not self._took else 0.8 * self._took + 0.2 * took
+        ended()
+
+    def _done(self, future: Future[Any]) -> None:
         with self._lock:
             self.waiting -= 1
-            if future is not None:
-                self._accepted.discard(future)
+            self._accepted.discard(future)
             self._told(self.waiting)

@@ -57,6 +57,8 @@ def absent() -> Problem:
 STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
     (errors.UsageError, 400),
     (errors.AccessError, 403),
+    # Nobody is there to see it: the status that access logs have for it.
+    (errors.AbandonedError, 499),
     (errors.EvidenceError, 500),
     (errors.LimitError, 413),
     (errors.DocumentError, 422),

@@ -74,7 +74,12 @@ class Site:
             settings=settings,
             keys=ApiKeys(kb.home),
             metrics=metrics,
-            work=Work(settings.threads, settings.queue, told=metrics.queue.set),
+            work=Work(
+                settings.threads,
+                settings.queue,
+                max_wait_s=settings.max_wait_s,
+                told=metrics.queue.set,
+            ),
             callers=Buckets(settings.rate_per_minute, settings.burst),
             # Guessing 256 bits is hopeless; this keeps it from being expensive too.
             strangers=Buckets(60, 30),

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from citewell.core.reads import read
 from citewell.core.records import Maker
 from citewell.core.weights import checked_bytes, model_bytes, model_hash, read_card
 
@@ -46,6 +47,7 @@ class Session:
         self.tokenizer.no_truncation()
         # "[SEP]" in somebody's words is three marks, and no end of their text.
         self.tokenizer.encode_special_tokens = True
+        self._cost = float(self.card.get("read_cost", 1.0))
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
@@ -55,6 +57,7 @@ class Session:
 
     def run(self, sequences: Sequence[Tokens]) -> list[Arrays]:
         """The graph's outputs for each sequence, in order; each output without its batch axis."""
+        read(sum(len(sequence.ids) for sequence in sequences), self._cost)
         return list(self._pool.map(self._one, sequences))
 
     def _one(self, sequence: Tokens) -> Arrays:

@@ -67,8 +67,8 @@ async def post_ask(
             since=since or None,
             tag=tag or None,
         )
-        here, headers = site(posting.request), posting.request.headers
-        answer = await answered(here, posting.caller, put, identity.request_id(), headers)
+        here = site(posting.request)
+        answer = await answered(here, posting.caller, put, identity.request_id(), posting.request)
     except CitewellError as error:
         told = problem_of(error).details  # of what failed in our parts its words stay here: they name places
         trouble = Trouble(title=told.title, hint=told.hint)

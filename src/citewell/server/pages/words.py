@@ -186,6 +186,7 @@ CAUSES: Mapping[str, str] = {
     "contradiction_detected": "A source contradicts a claim",
     "citation_broken": "A citation was broken",
     "generator_failed": "The writer failed",
+    "abandoned": "The asker left before it was answered",
     "answer_judge_failed": "The answer did not pass the final check",
 }
 

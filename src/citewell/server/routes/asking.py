@@ -55,7 +55,7 @@ async def ask(
     if asked.stream or EVENTS in request.headers.get("accept", ""):
         return _listening(await streamed(here, caller, asked, request.headers))
     request_id = identity.request_id()
-    return reply(await answered(here, caller, asked, request_id, request.headers), headers={ID: request_id})
+    return reply(await answered(here, caller, asked, request_id, request), headers={ID: request_id})
 
 
 class After(Record, frozen=True, kw_only=True):
@@ -110,7 +110,7 @@ class Verified(Record, frozen=True, kw_only=True):
     openapi_extra=takes(VerifyRequest),
 )
 async def verify(
-    request: Request, _: Annotated[Caller, Depends(require(scope=Scope.VERIFY))], here: Here
+    request: Request, caller: Annotated[Caller, Depends(require(scope=Scope.VERIFY))], here: Here
 ) -> Response:
     """Checks an answer against its sources: other people's RAG. Nothing is kept."""
     body = await request.body()
@@ -134,7 +134,7 @@ async def verify(
             left.set()
         return heard
 
-    checked = await here.work.run_while(listening, work)
+    checked = await here.work.run(work, caller=caller.user, wanted=listening)
     here.metrics.verified(checked)
     return Response(checked + b"\n" * lines, media_type=LINES if lines else JSON)
 

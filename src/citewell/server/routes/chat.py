@@ -70,7 +70,7 @@ async def completions(
         stream = await streamed(here, caller, question, request.headers)
         lines = _lines(stream, asked.model, base_url)
         return StreamingResponse(lines, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
-    answer = await answered(here, caller, question, identity.request_id(), request.headers)
+    answer = await answered(here, caller, question, identity.request_id(), request)
     return reply(completion(answer, asked.model, base_url))
 
 

@@ -176,16 +176,20 @@ class Live {
     this.doing = $(".doing", this.box);
     this.items = new Map();
     $(".question", this.box).textContent = question;
-    this.doing.textContent = "Looking for passages…";
+    this.began = Date.now();
+    this.say("Waiting for a free place…");
+    this.clock = setInterval(() => { this.say(this.words); }, 1000);
     this.list.replaceChildren();
     this.box.hidden = false;
   }
 
   hear(kind, data) {
-    if (kind === "search_results") {
+    if (kind === "stage") {
+      this.say(`${data.text}…`);
+    } else if (kind === "search_results") {
       const names = [...new Set(data.passages.map((one) => one.chunk.title || one.chunk.document_id))];
       const count = data.passages.length;
-      this.doing.textContent = `Reading ${count} ${count === 1 ? "passage" : "passages"}: ${names.slice(0, 3).join("; ")}${names.length > 3 ? "…" : ""}`;
+      this.say(`Reading ${count} ${count === 1 ? "passage" : "passages"}: ${names.slice(0, 3).join("; ")}${names.length > 3 ? "…" : ""}`);
     } else if (kind === "claim") {
       if (this.items.has(data.number)) return;
       const item = make("li", "is-provisional");
@@ -199,8 +203,18 @@ class Live {
       const item = this.state(data.number, "withdrawn", data.reason ? `: ${data.reason}` : "");
       if (item) item.classList.add("gone");
     } else if (kind === "decision") {
-      this.doing.textContent = "Recorded in the log. Opening the answer…";
+      this.say("Recorded in the log. Opening the answer…");
     }
+  }
+
+  say(words) {
+    this.words = words;
+    const seconds = Math.floor((Date.now() - this.began) / 1000);
+    this.doing.textContent = seconds > 1 ? `${words} ${seconds} s` : words;
+  }
+
+  end() {
+    clearInterval(this.clock);
   }
 
   state(number, name, extra) {
@@ -261,7 +275,7 @@ async function heard(body, live) {
       if (problem.title) throw problem;
     }
     if (!id || tries >= TRIES) throw { title: "The connection to the answer was lost.", hint: "Ask again. If the answer was finished, it is in the log." };
-    live.doing.textContent = "The connection was lost. Reconnecting…";
+    live.say("The connection was lost. Reconnecting…");
     reply = null;
     await pause(1000 * tries);
   }
@@ -296,6 +310,7 @@ async function ask(event) {
     live.box.hidden = true;
     trouble(problem.title || "The server cannot be reached.", problem.hint || "Check the connection and ask again.");
   } finally {
+    live.end();
     button.disabled = false;
   }
 }
