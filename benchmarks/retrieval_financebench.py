@@ -28,7 +28,6 @@ from citewell.models.onnx.ranker import OnnxRanker
 from citewell.retrieval.filters import Filters
 from citewell.retrieval.folding import fold
 from citewell.retrieval.fusion import Key, fuse
-from citewell.retrieval.parents import parent_range
 from citewell.retrieval.retriever import Pool, Retriever
 from citewell.retrieval.wording import word
 
@@ -36,7 +35,7 @@ _ON_PAGE = 50
 _EVERYWHERE = ("chunk", "summary", "keys", "bm25")
 _DEPTH = 50
 
-Ranks = tuple[int | None, int | None, int | None]
+Ranks = tuple[int | None, int | None]
 
 
 class Question(Record, frozen=True, kw_only=True):
@@ -105,11 +104,10 @@ class Ladder:
         return found
 
     def hits(self, question: Question, chunks: Sequence[Chunk]) -> Ranks:
-        """Rank from 1 of the first page hit, of the first hit by parent text, of the first section hit."""
+        """Rank from 1 of the first page hit and of the first section hit."""
         page = self._first(question, chunks, lambda chunk: (chunk.start_offset, chunk.end_offset))
-        parent = self._first(question, chunks, parent_range)
         section = self._first(question, chunks, lambda chunk: (chunk.parent_start, chunk.parent_end))
-        return page, parent, section
+        return page, section
 
     def _first(
         self, question: Question, chunks: Sequence[Chunk], extent: Callable[[Chunk], tuple[int, int]]
@@ -153,13 +151,12 @@ def measure(found: Sequence[dict[str, Ranks]]) -> dict[str, dict[str, Any]]:
     stages = dict.fromkeys(stage for ranks in found for stage in ranks)
     measures: dict[str, dict[str, Any]] = {}
     for stage in stages:
-        ranks = [one.get(stage, (None, None, None)) for one in found]
+        ranks = [one.get(stage, (None, None)) for one in found]
         measures[stage] = {
-            f"page hit@{depth}": interval([within(page, depth) for page, _, _ in ranks])
+            f"page hit@{depth}": interval([within(page, depth) for page, _ in ranks])
             for depth in (1, 5, 10, 50)
         }
-        measures[stage]["parent hit@5"] = interval([within(parent, 5) for _, parent, _ in ranks])
-        measures[stage]["section hit@5"] = interval([within(section, 5) for _, _, section in ranks])
+        measures[stage]["section hit@5"] = interval([within(section, 5) for _, section in ranks])
     return measures
 
 
@@ -215,15 +212,15 @@ def main() -> None:
 
 
 def report(results: dict[str, Any], sizes: dict[str, int], chunks: int) -> None:
-    names = ["page hit@1", "page hit@5", "page hit@10", "page hit@50", "parent hit@5", "section hit@5"]
+    names = ["page hit@1", "page hit@5", "page hit@10", "page hit@50", "section hit@5"]
     parts = [
         "Filings: 36 of FinanceBench, all searched at once. Intervals: 95 %, bootstrap over questions. "
-        "A passage stands on every page that holds 50 of its characters; *parent* asks whether the part "
-        "of its section that the ranker reads on a second try does, *section* whether its section does.",
+        "A passage stands on every page that holds 50 of its characters; *section* asks whether its section "
+        "does.",
         "*inside* searches the documents that a question names, *tables* ranks their rows, *fused, no names* "
         "is what is left when a question's names are not used. *re-ranked* is the order that an answer is "
-        "made from: the ranker's and the pool's ranks fused, exact table cells raised; *parent hit@5* "
-        "of that line is re-ranked with parents.",
+        "made from: the ranker's and the pool's ranks fused, exact table cells raised; the ranker reads the "
+        f"first {Retrieval().read}.",
         "Fusion weights were chosen on the half named so. The other half is not free of us either: the "
         "words of all 66 questions were read while synonyms, line items and rules for names were written, "
         "so its figures are optimistic for questions of other kinds. Evidence pages are FinanceBench's; a "

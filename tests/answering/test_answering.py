@@ -318,11 +318,22 @@ def test_a_gate_that_fails_twice_abstains_without_writing(make: Made) -> None:
     assert answer.decision is Decision.ABSTAIN
     assert answer.text == ABSTENTION
     assert answer.missing == (QUESTION,)
+    assert answer.nearest == ()
     assert any("not enough evidence" in reason for reason in answer.confidence.reasons)
     assert writer.requests == []
     (record,) = records(log)
     assert (record.response_decision, record.failure_reason) == ("ABSTAIN", "relevance_gate_failed")
     assert record.generated_response == ""
+
+
+def test_a_refusal_shows_what_came_nearest_and_claims_nothing_of_it(make: Made) -> None:
+    near = passage(relevant=False)
+    answering, _, _ = make(Writer([TRUE]), retriever=StubRetriever([near], [near]))
+    answer = answering.ask(Ask(question="Which year was the toll abolished?"))
+    assert answer.decision is Decision.ABSTAIN
+    assert [place.quote for place in answer.nearest] == ["The toll was abolished in 1958."]
+    assert answer.claims == ()
+    assert "no passage that was read answers" in " ".join(answer.confidence.reasons)
 
 
 def test_a_true_claim_under_a_false_quote_is_offered_the_words_that_carry_it(make: Made) -> None:

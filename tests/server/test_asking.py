@@ -60,7 +60,7 @@ def test_a_stream_confirms_each_claim_before_it_ends(client: TestClient, wanted:
     events = told(response)
     kinds = [kind for kind, _, _ in events]
     assert kinds[0] == "stage"
-    assert [kind for kind in kinds if kind != "stage"][0] == "search_results"
+    assert next(kind for kind in kinds if kind != "stage") == "search_results"
     assert kinds[-2:] == ["decision", "done"]
     assert kinds.index("claim") < kinds.index("verdict") < kinds.index("decision")
     final = [data for kind, _, data in events if kind == "verdict" and data["final"]]

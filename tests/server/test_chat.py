@@ -50,7 +50,7 @@ def test_streamed_content_is_sealed_and_carries_the_same_citations(client: opena
     plain = [note.model_dump() for note in whole.choices[0].message.annotations]
     assert [note["url_citation"] for note in notes] == [note["url_citation"] for note in plain]
     assert kinds[0] == "stage"
-    assert [kind for kind in kinds if kind != "stage"][0] == "search_results"
+    assert next(kind for kind in kinds if kind != "stage") == "search_results"
     assert "verdict" in kinds
     assert last is not None
     assert last.choices[0].finish_reason == "stop"

@@ -24,7 +24,7 @@ from citewell.verification.checking import Checked
 from citewell.verification.confidence import measure_consistency, report
 from citewell.verification.confidence.cards import NO_CARD, CardState
 
-ABSTENTION = "The available sources do not contain enough information to answer this question reliably."
+ABSTENTION = "No passage was found that answers this question reliably."
 
 
 @dataclass(frozen=True, kw_only=True)

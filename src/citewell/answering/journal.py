@@ -35,6 +35,7 @@ from citewell.core.records import (
     Trace,
 )
 from citewell.models.spending import told_to
+from citewell.retrieval.nearest import nearest
 
 ABANDONED = "abandoned"
 FAILURES = {ABANDONED: ABANDONED, "generation": "generator_failed", "stricter retry": "generator_failed"}
@@ -251,6 +252,7 @@ class Journal:
             conflicts=self.conflicts,
             trace=self.trace(),
             record_hash=record_hash,
+            nearest=nearest(self.question, self.passages) if self.decision is Decision.ABSTAIN else (),
         )
 
     def trace(self) -> Trace:

@@ -36,6 +36,12 @@ def print_answer(answer: Answer) -> None:
     say(marked(answer))
     say()
     print_claims(answer.claims)
+    if answer.nearest:
+        say("nearest passages, not verified to answer:")
+        for place in answer.nearest:
+            say(f"    {_where(place)}")
+            for line in textwrap.wrap(" ".join(place.quote.split()), _WIDTH - 8):
+                say(f"        {line}")
     for aspect in answer.missing:
         say(f"missing  {aspect}")
     for conflict in answer.conflicts:

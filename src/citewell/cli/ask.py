@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,6 +68,8 @@ def ask(
     """Ask a question. Exit codes: 0 answered, 3 answered in part, 4 abstained, 5 a claim failed its check."""
     with tempfile.TemporaryDirectory(prefix="citewell-over-") as folder:
         knowledge_base = _throw_away(context, home, Path(folder), over) if over else open_home(context, home)
+        with suppress(Exception):  # raised again by the question, and then it is sealed
+            knowledge_base.warm()
         tell = (say_json if json else print_event) if stream else None
         answer = knowledge_base.ask(
             question,

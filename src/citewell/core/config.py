@@ -71,7 +71,7 @@ class Retrieval(Record, frozen=True, kw_only=True):
     max_per_document: int = 3
     near_duplicate: float = 0.9
     broadened_pool: int = 150
-    read: int = 12
+    read: int = 8
     isolation: Literal["shared", "strict"] = "shared"
 
 

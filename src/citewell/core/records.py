@@ -439,7 +439,8 @@ ISSUE = "issue"
 
 class Answer(Record, frozen=True, kw_only=True, dict=True):
     """What the asker gets; one that came of a knowledge base can give its receipt. ``asked_as`` is a
-    follow-up as it was rewritten to stand alone; empty when it was not."""
+    follow-up as it was rewritten to stand alone; empty when it was not. An abstention names the places that
+    came ``nearest``, which nobody verified to answer."""
 
     request_id: str
     session_id: str
@@ -454,6 +455,7 @@ class Answer(Record, frozen=True, kw_only=True, dict=True):
     trace: Trace | None = None
     record_hash: str = ""
     asked_as: str = ""
+    nearest: tuple[Citation, ...] = ()
 
     def receipt(self, **options: Any) -> Any:
         """The :class:`citewell.audit.receipts.Receipt` of this answer; see ``issue`` for the options.

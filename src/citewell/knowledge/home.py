@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -340,9 +341,14 @@ class KnowledgeBase:
         )
 
     def warm(self) -> None:
-        """Makes every part of the pass now rather than for the first who asks. Raises what a part raises."""
+        """Makes every part of the pass now rather than for the first who asks; the index is opened while the
+        models are loaded. Raises what a part raises."""
         self._parts.must_be_there()
-        self._parts.answering  # noqa: B018 - made when first looked at, then kept
+        with ThreadPoolExecutor(1) as beside:
+            index = beside.submit(lambda: self._parts.index)
+            self._parts.reading, self._parts.entailer  # noqa: B018 - made when first looked at, then kept
+            index.result()
+        self._parts.answering  # noqa: B018
 
     @property
     def entailer(self) -> Entailer:

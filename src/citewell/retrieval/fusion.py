@@ -6,6 +6,7 @@ equal items come in never matters. Knows nothing about what is ranked.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -23,3 +24,9 @@ def fuse(
             shares[key].append(weights[name] / (k + rank))
     summed = [(key, math.fsum(parts)) for key, parts in shares.items()]
     return sorted(summed, key=lambda item: (-item[1], item[0]))
+
+
+def interleaved(lists: Sequence[Sequence[Key]]) -> list[Key]:
+    """The first of each list, then the second of each, each key once: what one ranking alone puts first is
+    never far down, as it can be where ranks are added."""
+    return list(dict.fromkeys(key for row in itertools.zip_longest(*lists) for key in row if key is not None))

@@ -22,7 +22,7 @@ from citewell.retrieval.dating import dating_notes
 from citewell.retrieval.exact import with_exact_cells
 from citewell.retrieval.filters import Filters
 from citewell.retrieval.folding import fold
-from citewell.retrieval.fusion import Key, fuse
+from citewell.retrieval.fusion import Key, fuse, interleaved
 from citewell.retrieval.hypothesis import Beside
 from citewell.retrieval.naming import best_named, named_documents
 from citewell.retrieval.tables import rank_tables
@@ -196,10 +196,10 @@ class Retriever:
         return Pool(fused=tuple(fused), chunks=chunks, similarity=similarity, ranked=ranked, named=named)
 
     def rank(self, question: str, pool: Pool) -> list[Passage]:
-        """The whole pool as passages. The ranker reads the first that promise most: the pool knows how
-        many ways led to a passage, its best similarity whether it is about the matter at all. Relevant ones
-        come first, then the others that were read, each by the three rankings fused; then what was not read,
-        whose relevance is not known."""
+        """The whole pool as passages. The ranker reads the first that promise most, by each of three:
+        the pool knows how many ways led to a passage, its best similarity whether it is about the matter at
+        all, BM25 whether it has the question's words. Relevant ones come first, then the others that were
+        read, each by three rankings fused; then what was not read, whose relevance is not known."""
         fused = [key for key, _ in pool.fused]
         alike = sorted(fused, key=lambda key: -pool.similarity.get(key, -1.0))
         settings = self._settings
@@ -209,7 +209,8 @@ class Retriever:
             "similarity": settings.weight_similarity,
             "ranker": settings.weight_ranker,
         }
-        promising = [key for key, _ in fuse(lists, weights, settings.rrf_k)]
+        known, words = frozenset(fused), pool.ranked.get(_INSIDE + BM25, pool.ranked[BM25])
+        promising = interleaved([fused, alike, [key for key in words if key in known]])
         relevances = self._read(question, [pool.chunks[key] for key in promising[: settings.read]])
         relevances = self._by_rows(question, [pool.chunks[key] for key in fused], relevances)
         passages = [

@@ -206,8 +206,11 @@ def said(answer: Answer, model: str, base_url: str) -> tuple[str, list[dict[str,
     if answer.decision is not Decision.ANSWER and answer.missing:
         missing = map(escaping.harmless_line, answer.missing)
         text += "\n\nNot answered from the documents: " + "; ".join(missing)
+    line = escaping.harmless_line
+    if answer.nearest:
+        places = (f"{line(_place(one))}: “{line(one.quote)}”" for one in answer.nearest)
+        text += "\n\nNearest passages, not verified to answer:\n" + "\n".join(places)
     if model == CITED and cited:
-        line = escaping.harmless_line
         sources = (
             f"{mark.strip()} {line(_place(one))}: “{line(one.quote)}”"
             for one, mark in zip(cited, marks, strict=True)

@@ -100,7 +100,8 @@ class Disagreement(BaseModel):
 
 
 class AskResult(BaseModel):
-    """``decision`` is ANSWER, PARTIAL or ABSTAIN; ``missing`` what the documents do not answer."""
+    """``decision`` is ANSWER, PARTIAL or ABSTAIN; ``missing`` what no passage was found to answer;
+    ``nearest``, of an abstention, the places that came nearest: nobody verified that they answer."""
 
     request_id: str
     session_id: str
@@ -109,6 +110,7 @@ class AskResult(BaseModel):
     claims: list[Stated]
     missing: list[str]
     conflicts: list[Disagreement]
+    nearest: list[Cited]
     confidence: dict[str, Any]
     record_hash: str
 
@@ -356,6 +358,7 @@ def _answer(answer: Answer) -> AskResult:
         claims=[_claim(claim) for claim in answer.claims],
         missing=list(answer.missing),
         conflicts=[_conflict(conflict) for conflict in answer.conflicts],
+        nearest=[_cited(place) for place in answer.nearest],
         confidence=plain(answer.confidence),
         record_hash=answer.record_hash,
     )

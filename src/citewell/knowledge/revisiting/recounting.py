@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from citewell.core.errors import UsageError
 from citewell.core.records import Answer, AuditRecord, Chunk, Decision, Passage, Trace
+from citewell.retrieval.nearest import nearest
 
 
 def answer_of(
@@ -26,27 +27,30 @@ def answer_of(
     if record.confidence_report is None or not record.response_decision:
         raise UsageError(f"{record.request_id} ended in an error ({record.failure_reason})", hint="ask again")
     known = {(chunk.document_id, chunk.chunk_id): chunk for chunk in chunks}
+    passages = tuple(
+        Passage(
+            chunk=known[result.document_id, result.chunk_id],
+            similarity=result.similarity_score,
+            relevance=result.reranker_score,
+            relevant=result.reranker_score is not None and result.reranker_score >= threshold,
+            used=result.was_used_in_generation,
+        )
+        for result in record.retrieval_results
+        if (result.document_id, result.chunk_id) in known
+    )
+    decision = Decision(record.response_decision)
     return Answer(
         request_id=record.request_id,
         session_id=record.session_id,
         question=record.user_query,
         text=record.shown_response,
         claims=record.claims,
-        passages=tuple(
-            Passage(
-                chunk=known[result.document_id, result.chunk_id],
-                similarity=result.similarity_score,
-                relevance=result.reranker_score,
-                relevant=result.reranker_score is not None and result.reranker_score >= threshold,
-                used=result.was_used_in_generation,
-            )
-            for result in record.retrieval_results
-            if (result.document_id, result.chunk_id) in known
-        ),
+        passages=passages,
         confidence=record.confidence_report,
-        decision=Decision(record.response_decision),
+        decision=decision,
         missing=record.missing,
         conflicts=record.conflicts,
         trace=trace,
         record_hash=record_hash,
+        nearest=nearest(record.user_query, passages) if decision is Decision.ABSTAIN else (),
     )

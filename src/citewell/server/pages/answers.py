@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from citewell.core.errors import CitewellError, EvidenceError
-from citewell.core.records import AuditRecord, Citation, Claim, Document, Maker, Measure, Record, Verdict
+from citewell.core.records import (
+    AuditRecord,
+    Citation,
+    Claim,
+    Decision,
+    Document,
+    Maker,
+    Measure,
+    Record,
+    Verdict,
+)
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.revisiting.rechecking import Today
 from citewell.server.pages.marking import Block, Span, excerpts, section_at
@@ -80,6 +90,15 @@ class Disagreement(Record, frozen=True, kw_only=True):
     sides: tuple[Side, ...]
 
 
+class Near(Record, frozen=True, kw_only=True):
+    """A place that came nearest to a question that was not answered."""
+
+    name: str
+    href: str
+    page: int | None
+    quote: str
+
+
 class ShownAnswer(Record, frozen=True, kw_only=True):
     request_id: str
     session_id: str
@@ -94,6 +113,7 @@ class ShownAnswer(Record, frozen=True, kw_only=True):
     conflicts: tuple[Disagreement, ...]
     claims: tuple[ShownClaim, ...]
     sources: tuple[Source, ...]
+    nearest: tuple[Near, ...]
     looked_at: int
     overall: float | None
     bars: tuple[Bar, ...]
@@ -138,12 +158,19 @@ def shown(record: AuditRecord, kb: KnowledgeBase, *, stale: str = "") -> ShownAn
         ),
         claims=tuple(_claim(number, claim, today, placed) for number, claim in numbered),
         sources=tuple(_sources(numbered, kb, today)),
+        nearest=tuple(_nearest(record, kb)),
         looked_at=len(record.retrieval_results),
         overall=report.overall if report else None,
         bars=bars(report) if report else (),
         gap=report.hallucination_gap if report else NOT_MEASURED,
         reasons=report.reasons if report else (),
     )
+
+
+def _nearest(record: AuditRecord, kb: KnowledgeBase) -> Iterable[Near]:
+    if record.response_decision == Decision.ABSTAIN.value:
+        for place in kb.answer_of(record).nearest:
+            yield Near(name=place.document_id, href=view_of(place), page=place.page, quote=place.quote)
 
 
 def view_of(citation: Citation) -> str:

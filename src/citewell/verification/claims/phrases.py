@@ -34,6 +34,7 @@ ABSTENTIONS = (
     "I cannot answer this based on the provided sources.",
     "The provided sources do not contain information to answer this question.",
     "No supporting passage found.",
+    "No passage was found that answers this question reliably.",
 )
 
 # What may be meant by a bare noun, and what only when it is called the one given: a filing is part of the world.

@@ -108,7 +108,7 @@ def _decide(
     settings: Confidence,
 ) -> tuple[Decision, list[str]]:
     """The decision and why, in words; the first reason is the one that decided."""
-    lacking = [f"the sources say nothing about: {aspect}" for aspect in checked.missing]
+    lacking = [f"no passage that was read answers: {aspect}" for aspect in checked.missing]
     verified = [claim for claim in checked.claims if claim.verdict.status is Status.VERIFIED]
     if not checked.claims:
         return Decision.ABSTAIN, ["no claim could be made from the passages", *lacking]
