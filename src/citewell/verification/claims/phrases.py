@@ -36,6 +36,7 @@ ABSTENTIONS = (
     "No supporting passage found.",
     "No passage was found that answers this question reliably.",
 )
+"""What Citewell's own writers say where they decline, recognised word for word."""
 
 # What may be meant by a bare noun, and what only when it is called the one given: a filing is part of the world.
 _SOURCES = (
@@ -170,7 +171,7 @@ def kind_of(sentence: str) -> PieceKind | None:
     if not any(letter.isalnum() for letter in bare):
         return PieceKind.MARK
     plain = bare.replace("\u2019", "'").rstrip(" .!")
-    if _abstains(plain) or all(_abstains(piece) for piece in _JOINED.split(plain)):
+    if f"{plain}." in ABSTENTIONS or _abstains(plain) or all(_abstains(piece) for piece in _JOINED.split(plain)):
         return PieceKind.ABSTENTION
     if bare.endswith("?"):
         return None if _TOLD.match(plain) or _TAG.search(bare) or has_amount(bare) else PieceKind.QUESTION
