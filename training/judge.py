@@ -31,14 +31,15 @@ from transformers import MPNetModel
 from citewell.core.identity import hash_file
 from citewell.models.onnx.windows import WindowRule
 from training.border import OPTIONS, QUESTIONS, copied_items
+from training.copying import copied_claims
 from training.encoder import Schedule, Training, checkpoints, fingerprint
 from training.examples import passages as written_passages
 from training.general import SETS, general_items
 from training.grounding import document_rows
 from training.judge_weights import shipped
 from training.linked import answering, joined
-from training.pairs import made_items
-from training.passages import NEWS, part_of, tidy
+from training.pairs import document_claims, made_items
+from training.passages import NEWS, Passage, part_of, passage_of, passages, tidy
 from training.passages import SETS as PASSAGE_SETS
 from training.reading_pairs import questions as asked
 from training.reading_tables import finance
@@ -238,9 +239,35 @@ def public_groups(seed: int, share: float = 1.0) -> list[Group]:
     return groups
 
 
-def written_groups(seed: int) -> list[Group]:
+def near_copies(passage: Passage, rng: random.Random) -> list[tuple[str, str]]:
+    """Claims in the passage's words: sentences, shortened, with one thing changed, or two run into one."""
+    told = [*document_claims(passage, rng), *((c, label) for _, c, label in copied_claims(passage, rng))]
+    sides: tuple[list[tuple[str, str]], list[tuple[str, str]]] = ([], [])
+    for said, label in dict.fromkeys(told):
+        sides[label == "entailment"].append((said, label))
+    least = min(map(len, sides))
+    return [*sides[0][: least + 1], *sides[1][: least + 1]]
+
+
+def passage_groups(seed: int, most: int) -> list[Group]:
+    """Whole passages, each with near copies of its sentences."""
+    rng = random.Random(f"passages/{seed}")
+    groups: list[Group] = []
+    for passage in passages("train", seed):
+        if len(passage.text) <= WHOLE and len(passage.sentences) > 2:
+            told = near_copies(passage, rng)
+            rng.shuffle(told)
+            labels = tuple(LABELS.index(label) for _, label in told)
+            groups.append(Group(passage.text, tuple(said for said, _ in told), labels, "near copy"))
+        if len(groups) == most:
+            break
+    return groups
+
+
+def written_groups(seed: int, copies: bool = False) -> list[Group]:
     """Each passage of the part "train" as it is, with its questions and one of another kind of text, and as
-    it is changed; two of its true statements linked; and sentences of it, with what they answer."""
+    it is changed; two of its true statements linked; and sentences of it, with what they answer. With
+    ``copies`` also near copies of its sentences."""
     rng = random.Random(f"written/{seed}")
     found = [passage for passage in written_passages() if passage.part == "train"]
     groups = []
@@ -254,6 +281,8 @@ def written_groups(seed: int) -> list[Group]:
             told = [(s.claim, s.label) for s in passage.statements if s.premise == premise]
             if premise == passage.text:
                 told += joined(passage, rng)
+                if copies:
+                    told += near_copies(passage_of(passage.text), rng)
             rng.shuffle(told)
             labels = tuple(LABELS.index(label) for _, label in told)
             asked = tuple(questions) if premise == passage.text else ()
@@ -444,9 +473,12 @@ def train(
 def main(names: list[str]) -> None:
     """Both stages; or, for "again", one over all of it that begins with the shipped weights."""
     if names == ["again"]:
-        first = [*general_groups(SEED + 1, 8 * GENERAL), *written_groups(SEED)]
-        second = [*public_groups(SEED + 1, 2.0), *written_groups(SEED + 1)]
-        train("again", [first, second], Schedule(0, PEAK, warmup=40), shipped(), STILL)
+        public = public_groups(SEED + 1, 1.5)
+        single = [group for group in public if not group.kind.startswith(("made", "copied"))]
+        groups = [*single, *general_groups(SEED + 1, 2 * GENERAL), *passage_groups(SEED + 1, 1_500)]
+        groups += written_groups(SEED, copies=True)
+        random.Random(SEED).shuffle(groups)
+        train("again", [groups], Schedule(0, PEAK, warmup=40), shipped(), STILL)
         return
     if names:
         raise SystemExit(f"unknown {names}: nothing, or again")

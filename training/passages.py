@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -58,10 +58,10 @@ def _passages(part: str) -> tuple[Passage, ...]:
     for name in NEWS:
         for row in load_for_training(name):
             by_text.setdefault(row["premise"], [])
-    return tuple(_passage(text, rows) for text, rows in by_text.items() if part_of(text) == part)
+    return tuple(passage_of(text, rows) for text, rows in by_text.items() if part_of(text) == part)
 
 
-def _passage(text: str, rows: list[Row]) -> Passage:
+def passage_of(text: str, rows: Sequence[Row] = ()) -> Passage:
     clean = tidy(text)
     sentences = tuple(clean[a:b] for a, b in sentence_spans(clean))
     return Passage(clean, sentences, tuple(names_in(clean)), tuple(rows))
