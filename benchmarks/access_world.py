@@ -21,7 +21,7 @@ import msgspec
 from benchmarks.sample_records import some_claim, some_record
 from citewell.audit.question import AuditQuery
 from citewell.core.access import Caller, Role
-from citewell.core.config import Config, Retrieval
+from citewell.core.config import Config, Retrieval, Server
 from citewell.core.errors import CitewellError
 from citewell.core.identity import canonical_json, hash_text, plain
 from citewell.core.ports import Extraction, Reading
@@ -127,7 +127,9 @@ def make_world(
 ) -> World:
     """``asked`` questions go through the whole pass; ``sealed`` records are put into the log as they are."""
     chance = random.Random(seed)
-    settings = Config(retrieval=Retrieval(relevance_threshold=0.2, isolation=isolation))
+    settings = Config(
+        retrieval=Retrieval(relevance_threshold=0.2, isolation=isolation), server=Server(rate_per_minute=0)
+    )
     world = World(kb=KnowledgeBase(fake_parts(folder, settings)), chance=chance)
     folder.mkdir(parents=True, exist_ok=True)
     # A home's log begins before its documents do.

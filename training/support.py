@@ -1,13 +1,13 @@
 """Fits support.json: an entailer's log odds -> a calibrated probability of support.
 
-`python -m training.support` for the packaged entailer, `python -m training.support judge` for the judge.
-In: judged claims that shaped no weights (training.heldout; for the judge also the written examples' part
-"choose") and the exported entailer. Out: support.json beside its weights, with what it was fitted on, and
-reliability and calibration error by kind of source under cross-validation.
+`python -m training.support` for the packaged entailer, `python -m training.support judge` for the judge and
+for both together. In: judged claims that shaped no weights (training.heldout; for the judge also the written
+examples' part "choose") and the exported entailers. Out: support.json beside the weights, with what it was
+fitted on, and reliability and calibration error by kind of source under cross-validation.
 Classes are weighted to equal priors within each set, and a set weighs by the root of its size, so that no
 set's base rate becomes the verifier's. A claim of several sentences is supported as much as its least
-supported sentence, in the fit as at run time. One line (intercept, slope) a kind of source; slopes are
-positive.
+supported sentence, in the fit as at run time. One line a kind of source: an intercept, and a positive slope
+for each entailer.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from training.examples import passages as written_passages
 from training.heldout import Example, examples
 
 Floats = NDArray[np.float64]
+SLOPES = ("slope", "slope of the other")
 ROUNDS = 4  # of choosing each claim's least supported sentence and fitting again
 
 
@@ -52,27 +53,36 @@ class Design:
         return [min(rows, key=lambda r: z[r]) for rows in self.of]
 
 
-def design(rows: Sequence[Example], entailer: OnnxEntailer) -> Design:
-    """An intercept and a slope for each kind; claims that were not checked are left out."""
-    asked = [(row, text) for row in rows for text in row.sentences()]
-    results = iter(entailer.entail([(row.premise, text) for row, text in asked]))
+def design(rows: Sequence[Example], values: Sequence[Sequence[Sequence[float]]]) -> Design:
+    """An intercept and a slope for each entailer, for each kind of source. ``values`` holds for each claim,
+    for each of its sentences, the log odds of each entailer."""
     lines: list[dict[str, float]] = []
-    kept, of = [], []
-    for row in rows:
-        answers = [(text, next(results)) for text in row.sentences()]
-        if any(answer.unchecked for _, answer in answers):
-            continue
-        kept.append(row)
-        of.append(list(range(len(lines), len(lines) + len(answers))))
+    of = []
+    for row, sentences in zip(rows, values, strict=True):
+        of.append(list(range(len(lines), len(lines) + len(sentences))))
         kind = source_kind(row.premise)
-        for _, answer in answers:
-            assert answer.entailment is not None
-            value = log_odds(answer.entailment)
-            lines.append(
-                {f"intercept {each}": float(each == kind) for each in KINDS}
-                | {f"slope {each}": value * (each == kind) for each in KINDS}
-            )
-    return Design(np.array([list(line.values()) for line in lines]), list(lines[0]), kept, of)
+        for told in sentences:
+            line = {f"intercept {each}": float(each == kind) for each in KINDS}
+            for number, value in enumerate(told):
+                line |= {f"{SLOPES[number]} {each}": value * (each == kind) for each in KINDS}
+            lines.append(line)
+    return Design(np.array([list(line.values()) for line in lines]), list(lines[0]), list(rows), of)
+
+
+def judged_by(
+    rows: Sequence[Example], entailers: Sequence[OnnxEntailer]
+) -> tuple[list[Example], list[list[list[float]]]]:
+    """The claims that every entailer can check, each with its sentences' log odds."""
+    asked = [(row.premise, text) for row in rows for text in row.sentences()]
+    answers = list(zip(*(entailer.entail(asked) for entailer in entailers), strict=True))
+    kept, values, at = [], [], 0
+    for row in rows:
+        told = answers[at : at + len(row.sentences())]
+        at += len(told)
+        if not any(answer.unchecked for each in told for answer in each):
+            kept.append(row)
+            values.append([[log_odds(answer.entailment or 0.0) for answer in each] for each in told])
+    return kept, values
 
 
 def equal_weights(rows: Sequence[Example]) -> Floats:
@@ -110,7 +120,7 @@ def _fit(x: Floats, y: Floats, weight: Floats, names: Sequence[str], penalty: fl
 
 
 def _first(names: Sequence[str]) -> Floats:
-    """The entailer's log odds as they are."""
+    """The entailers' log odds as they are."""
     return np.array([float(name.startswith("slope")) for name in names])
 
 
@@ -147,63 +157,75 @@ def written_examples() -> list[Example]:
     ]
 
 
-def main(names: list[str]) -> None:
-    folder = judge_folder() if names == ["judge"] else WEIGHTS / "entailer"
-    if folder is None:
-        raise SystemExit("citewell-judge is not installed: pip install -e judge")
-    entailer = OnnxEntailer(folder)
-    rows = examples(SEED)
-    if names:
-        rows += written_examples()
-        # A read of the judge costs four times as much.
-        rows = random.Random(SEED).sample(rows, len(rows) // 3)
-    made = design(rows, entailer)
-    rows = made.rows
-    everything = range(len(rows))
+def fitted(rows: Sequence[Example], values: Sequence[Sequence[Sequence[float]]]) -> dict[str, object]:
+    """Coefficients by kind of source, and how well they are calibrated on documents that did not fit them."""
+    made = design(rows, values)
     y = np.array([row.supported for row in rows], dtype=float)
     weight = equal_weights(rows)
     fold = np.array([int.from_bytes(row.premise.encode()[:64], "little") % 5 for row in rows])
     held = np.zeros(len(y))
     for k in range(5):
-        beta = fit(made, [i for i in everything if fold[i] != k])
+        beta = fit(made, [i for i in range(len(rows)) if fold[i] != k])
         z = made.x[made.least(beta)] @ beta
         held[fold == k] = 1 / (1 + np.exp(-z[fold == k]))
-    beta = fit(made, everything)
+    beta = fit(made, range(len(rows)))
+    slopes = SLOPES[: len(values[0][0])]
+    line = {name: round(float(value), 5) for name, value in zip(made.names, beta, strict=True)}
     kinds = np.array([source_kind(row.premise) for row in rows])
     by_set: dict[str, list[int]] = defaultdict(list)
     for i, row in enumerate(rows):
         by_set[row.name].append(i)
-    entailment = made.x[:, [made.names.index(f"slope {kind}") for kind in KINDS]].sum(axis=1)
-    alone = np.array([min(entailment[r] for r in of) for of in made.of])
-    card = {
+    return {
         "coefficients": {
             kind: {
-                name: round(float(beta[made.names.index(f"{name} {kind}")]), 5)
-                for name in ("intercept", "slope")
+                "intercept": line[f"intercept {kind}"],
+                **{name: line[f"{name} {kind}"] for name in slopes},
             }
             for kind in KINDS
         },
-        "entailer": {
-            "id": entailer.maker.name,
-            "hash": entailer.maker.hash,
-            "threshold": _threshold(alone, y, weight),
-        },
         "fitted_on": {name: len(index) for name, index in sorted(by_set.items())},
-        "part": "a tenth of the training sets' documents, on which no stage trained, and training sets that "
-        "no stage used (nli/mpe.dev, qa/clapnq.dev)",
-        "priors": "equal, within each set",
-        "command": " ".join(["python -m training.support", *names]),
         "reliability (5-fold)": {
             k: reliability(held[kinds == k], y[kinds == k], weight[kinds == k]) for k in KINDS
         },
         "balanced accuracy at 0.5 (5-fold)": {n: _balanced(held[i], y[i]) for n, i in sorted(by_set.items())},
+        "AUROC (5-fold)": {n: _area(held[i], y[i]) for n, i in sorted(by_set.items())},
     }
+
+
+def main(names: list[str]) -> None:
+    folder = judge_folder() if names == ["judge"] else WEIGHTS / "entailer"
+    if folder is None:
+        raise SystemExit("citewell-judge is not installed: pip install -e judge")
+    rows = examples(SEED)
+    entailers = [OnnxEntailer(folder)]
+    if names:
+        rows += written_examples()
+        # A read of the judge costs four times as much.
+        rows = random.Random(SEED).sample(rows, len(rows) // 3)
+        entailers.append(OnnxEntailer(WEIGHTS / "entailer"))
+    rows, values = judged_by(rows, entailers)
+    alone = [[told[:1] for told in sentences] for sentences in values]
+    makers = [{"id": each.maker.name, "hash": each.maker.hash} for each in entailers]
+    least = np.array([min(told[0] for told in sentences) for sentences in alone])
+    y = np.array([row.supported for row in rows], dtype=float)
+    card = {
+        "entailer": {**makers[0], "threshold": _threshold(least, y, equal_weights(rows))},
+        "part": "a tenth of the training sets' documents, on which no stage trained, and training sets that "
+        "no stage used (nli/mpe.dev, qa/clapnq.dev)",
+        "priors": "equal, within each set",
+        "command": " ".join(["python -m training.support", *names]),
+        **fitted(rows, alone),
+    }
+    if len(entailers) > 1:
+        card["joint"] = {"with": makers[1], **fitted(rows, values)}
     (folder / FILE).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
     state_hash(folder, folder / FILE)
-    print(
-        json.dumps(card["coefficients"], indent=1),
-        json.dumps(card["balanced accuracy at 0.5 (5-fold)"], indent=1),
-    )
+    for each in (card, card.get("joint", {})):
+        assert isinstance(each, dict)
+        print(json.dumps(each.get("coefficients"), indent=1))
+        for told in ("balanced accuracy at 0.5 (5-fold)", "AUROC (5-fold)"):
+            scored = {name: value for name, value in each.get(told, {}).items() if value is not None}
+            print(told, json.dumps(scored), "mean", sum(scored.values()) / max(1, len(scored)))
 
 
 def _threshold(log_odds: Floats, y: Floats, weight: Floats) -> float:
@@ -218,6 +240,13 @@ def _balanced(p: Floats, y: Floats) -> float | None:
         return None
     value = ((p[y == 1] >= 0.5).mean() + (p[y == 0] < 0.5).mean()) / 2
     return None if math.isnan(value) else round(float(value), 4)
+
+
+def _area(p: Floats, y: Floats) -> float | None:
+    if y.min() == y.max():
+        return None
+    above = (p[y == 1][:, None] > p[y == 0]).mean() + (p[y == 1][:, None] == p[y == 0]).mean() / 2
+    return round(float(above), 4)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,258 @@
+"""Nobody is told of a document they may not see by the server either: API, pages, streams, chat, tools for
+agents, exports, metrics and errors; and what is hidden costs as long to refuse as what is not there."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import anyio
+import pytest
+from benchmarks.access_world import TOPICS, World, leaks, make_world, named_in
+from fastapi.testclient import TestClient
+from mcp import Client
+
+from citewell.core.access import Caller, Role
+from citewell.server import create_app
+from citewell.server.keys import ApiKeys
+from citewell.server.mcp import make_server
+
+LOOPBACK = "http://127.0.0.1:8000"
+NOBODY, NEVER = "papers/never-there.txt", "req_" + "f" * 24
+PAGES = (
+    "/",
+    "/documents",
+    "/documents/about?id={id}",
+    "/documents/view?id={id}",
+    "/documents/view?id={id}&version={version}",
+    "/review",
+    "/review?state=all",
+    "/review/{request_id}",
+    "/answers/{request_id}",
+    "/spot-check",
+    "/health",
+    "/audit",
+    "/audit?document={id}",
+    "/audit/records/{request_id}",
+    "/audit/integrity",
+)
+REVIEWS = ("/review", "/spot-check")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    made = make_world(
+        tmp_path_factory.mktemp("doors") / "home", 11, documents=24, people=10, asked=8, sealed=40
+    )
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def client(world: World) -> Iterator[TestClient]:
+    with TestClient(create_app(world.kb), base_url=LOOPBACK, raise_server_exceptions=False) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def headers(world: World) -> dict[str, dict[str, str]]:
+    """Of a key for each person."""
+    store = ApiKeys(world.kb.home)
+    made = {}
+    for one in world.people:
+        _, text = store.create(one.user, groups=one.groups, roles=one.roles)
+        made[one.user] = {"Authorization": f"Bearer {text}"}
+    store.close()
+    return made
+
+
+def paths(world: World, client: TestClient) -> Iterator[tuple[str, str, str]]:
+    """Every address that can be read, filled in by chance: the way, the address, and what it brings along."""
+    document = world.chance.choice(world.documents)
+    values = {
+        "id": document,
+        "document": document,
+        "version": world.versions[document],
+        "request_id": world.chance.choice(list(world.named)),
+        "session_id": world.chance.choice(world.sessions),
+        "number": "1",
+        "start": "0",
+        "end": "40",
+        "limit": "7",
+        "by": "month",
+        "of": "status",
+    }
+    for path, operations in client.get("/openapi.json").json()["paths"].items():
+        if "get" in operations:
+            names = [one["name"] for one in operations["get"].get("parameters", [])]
+            filled = [n for n in names if n in values and f"{{{n}}}" not in path]
+            for asked in {tuple(filled), tuple(n for n in filled if n in {"id", "number"})}:
+                query = "&".join(f"{name}={values[name]}" for name in asked)
+                yield path, f"{path.format(**values)}?{query}", document
+    for page in PAGES:
+        yield page.split("?")[0], page.format(**values), document
+
+
+def no_leak(world: World, caller: Caller, said: Any, way: str, given: str = "") -> None:
+    # Escapes of HTML and JSON leave a mark as it is, so that plain text is looked through.
+    reviewing = "queue" if way.startswith(REVIEWS) else ""
+    assert not leaks(world, caller, said, given=given, way=reviewing), (way, caller)
+
+
+def given_with(world: World, document: str) -> str:
+    """An address may repeat the id that it was asked with."""
+    return " ".join(re.findall(r"zq[0-9a-f]{10}", document))
+
+
+def test_nothing_that_can_be_read_tells_a_secret(
+    world: World, client: TestClient, headers: dict[str, dict[str, str]]
+) -> None:
+    seen = 0
+    for caller in world.people:
+        for _ in range(2):
+            for way, address, document in paths(world, client):
+                response = client.get(address, headers=headers[caller.user])
+                assert response.status_code < 500 or way == "/readyz", (address, response.text)
+                assert response.status_code not in (422, 429), (address, response.text)
+                seen += response.status_code == 200
+                heads = " ".join(f"{name}: {value}" for name, value in response.headers.items())
+                no_leak(world, caller, heads + response.text, way, given_with(world, document))
+    assert seen > 100
+
+
+def test_no_answer_stream_chat_or_check_tells_a_secret(
+    world: World, client: TestClient, headers: dict[str, dict[str, str]]
+) -> None:
+    answered = 0
+    for caller in world.people[:6]:
+        topic = world.chance.choice(TOPICS)
+        question = f"What is said of {topic}?"
+        chat = {"model": "citewell", "messages": [{"role": "user", "content": question}]}
+        for path, body, accept in (
+            ("/v1/ask", {"question": question}, "application/json"),
+            ("/v1/ask", {"question": question}, "text/event-stream"),
+            ("/v1/chat/completions", chat, "application/json"),
+            ("/v1/chat/completions", {**chat, "stream": True}, "text/event-stream"),
+        ):
+            response = client.post(path, json=body, headers={**headers[caller.user], "Accept": accept})
+            answered += response.status_code == 200
+            for request in set(re.findall(r"req_[0-9a-f]{24}", response.text)) - set(world.named):
+                # What a person asked belongs to them.
+                record = world.kb.audit.record(request)
+                world.named[request] = named_in(world, record)
+                world.askers[request], world.questions[request] = caller.user, question
+            no_leak(world, caller, response.text, path)
+        for document in world.chance.sample(world.documents, 3):
+            body = {"question": question, "document": document}
+            response = client.post("/v1/ask", json=body, headers=headers[caller.user])
+            no_leak(world, caller, response.text, "/v1/ask", given_with(world, document))
+            body = {"document_id": document, "reason": "it is wrong"}
+            if document not in world.seen(caller):
+                response = client.post("/v1/documents/withdraw", json=body, headers=headers[caller.user])
+                assert response.status_code >= 400
+                no_leak(world, caller, response.text, "withdraw", given_with(world, document))
+    assert answered >= 20
+
+
+def test_no_tool_for_agents_tells_a_secret(world: World) -> None:
+    for caller in world.people[:6]:
+        document = world.chance.choice(world.documents)
+        request = world.chance.choice(list(world.named))
+        calls = (
+            ("search", {"query": f"What is said of {world.chance.choice(TOPICS)}?", "top_k": 10}),
+            ("search", {"query": "secret", "document_id": document}),
+            ("audit_query", {"limit": 50}),
+            ("audit_query", {"document_id": document}),
+            ("get_receipt", {"request_id": request}),
+            ("verify_citation", {"claim": "x is said", "quote": "What is said", "document_id": document}),
+        )
+        for (name, _), result in zip(calls, anyio.run(_talked, world, caller, calls), strict=True):
+            no_leak(world, caller, result.model_dump_json(), f"tool {name}", given_with(world, document))
+
+
+async def _talked(world: World, caller: Caller, calls: tuple[tuple[str, dict[str, Any]], ...]) -> list[Any]:
+    async with Client(make_server(world.kb.as_(caller))) as talking:
+        return [await talking.call_tool(name, given) for name, given in calls]
+
+
+# --- hidden and absent are one --------------------------------------------------------------------------
+
+
+def hidden(world: World) -> tuple[Caller, str, str]:
+    """Somebody, a document that they may not see, and a request whose record they may not see."""
+    for caller in world.people:
+        documents = [one for one in world.documents if one not in world.seen(caller)]
+        requests = [one for one in world.named if one not in world.records(caller)]
+        if documents and requests and Role.ADMIN not in caller.roles:
+            return caller, documents[0], requests[0]
+    raise AssertionError("everybody may see everything")
+
+
+def pairs(world: World) -> Iterator[tuple[str, str, Caller]]:
+    """Addresses that differ in one name only: hidden in the first, never there in the second."""
+    caller, document, request = hidden(world)
+    for path in (
+        "show?id=",
+        "versions?id=",
+        "text?start=0&end=9&id=",
+        "page?number=1&id=",
+        "page.png?number=1&id=",
+    ):
+        yield f"/v1/documents/{path}{document}", f"/v1/documents/{path}{NOBODY}", caller
+    for path in ("/v1/answers/{}", "/v1/answers/{}/receipt", "/v1/audit/records/{}", "/v1/ask/{}/events"):
+        yield path.format(request), path.format(NEVER), caller
+    yield f"/v1/audit?document={document}", f"/v1/audit?document={NOBODY}", caller
+    yield f"/v1/audit/counts?document={document}", f"/v1/audit/counts?document={NOBODY}", caller
+    for path in ("/documents/about?id=", "/documents/view?id="):
+        yield path + document, path + NOBODY, caller
+    yield f"/answers/{request}", f"/answers/{NEVER}", caller
+
+
+def plainly(text: str) -> str:
+    """Without what differs from one response to the next: names that were asked for, tokens and moments."""
+    text = re.sub(r"papers/[\w.%/-]+", "DOCUMENT", text.replace("%2F", "/"))
+    text = re.sub(r"req_[0-9a-f]{24}", "REQUEST", text)
+    text = re.sub(r'(name="csrf" value|nonce)="[^"]*"', "TOKEN", text)
+    return re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "MOMENT", text)
+
+
+def test_what_is_hidden_is_refused_as_what_is_not_there(
+    world: World, client: TestClient, headers: dict[str, dict[str, str]]
+) -> None:
+    for one, other, caller in pairs(world):
+        told, never = (client.get(each, headers=headers[caller.user]) for each in (one, other))
+        assert told.status_code == never.status_code, one
+        assert plainly(told.text) == plainly(never.text), one
+
+
+def test_no_clock_tells_what_is_hidden(
+    world: World, client: TestClient, headers: dict[str, dict[str, str]]
+) -> None:
+    """The quickest of many, taken in turn: waiting for a lock or the collector is not what is measured."""
+    for one, other, caller in pairs(world):
+        quickest = {one: float("inf"), other: float("inf")}
+        for _ in range(12):
+            for address in quickest:
+                begun = time.process_time()
+                client.get(address, headers=headers[caller.user])
+                quickest[address] = min(quickest[address], time.process_time() - begun)
+        low, high = sorted(quickest.values())
+        assert high < 2.0 * low + 0.002, (one, quickest)
+
+
+def test_errors_and_metrics_name_no_document(
+    world: World, client: TestClient, headers: dict[str, dict[str, str]]
+) -> None:
+    caller, document, _ = hidden(world)
+    for body in (
+        b"{rubbish",
+        json.dumps({"question": 7}).encode(),
+        json.dumps({"question": document}).encode(),
+    ):
+        response = client.post("/v1/ask", content=body, headers=headers[caller.user])
+        no_leak(world, caller, response.text, "error", given_with(world, document))
+    for one in world.people:
+        no_leak(world, one, client.get("/metrics", headers=headers[one.user]).text, "/metrics")
