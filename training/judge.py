@@ -85,8 +85,8 @@ ASKED_MOST = {
 TABLES_ASKED = 500
 WRITTEN_STEPS = 540
 """Of the second stage: the written examples once with what is replayed, and half of them again."""
-AGAIN_STEPS = 850
-"""Of a further round: most of what it is shown once, in an hour and a half on two cores."""
+AGAIN_STEPS = 600
+"""Of a further round: three fifths of what there is to show, in an hour and a half on two cores."""
 REPLAYED = 0.12
 """Share of the public groups that the second stage sees again."""
 STILL = 6

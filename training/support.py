@@ -32,8 +32,11 @@ from training.card import state_hash
 from training.entailer import SEED
 from training.examples import passages as written_passages
 from training.heldout import Example, examples
+from training.linked import answering
 
 Floats = NDArray[np.float64]
+CONTRADICTIONS = 1_500
+"""Claims at most that the border of contradiction is chosen on."""
 SLOPES = ("slope", "slope of the other")
 ROUNDS = 4  # of choosing each claim's least supported sentence and fitting again
 
@@ -192,6 +195,54 @@ def fitted(rows: Sequence[Example], values: Sequence[Sequence[Sequence[float]]])
     }
 
 
+def answers_border(judge: OnnxEntailer) -> dict[str, object]:
+    """Where the judge's "this sentence answers this question" has the best balanced accuracy: sentences of
+    the written passages that choose, with questions that they answer and others about the same passage."""
+    rng = random.Random(SEED)
+    asked = [
+        (f"{passage.title}\n{said}", question, answered)
+        for passage in written_passages()
+        if passage.part == "choose"
+        for said, told in answering(passage, rng)
+        for question, answered in told
+    ]
+    p = np.array(judge.answers([(text, question) for text, question, _ in asked]))
+    return _border(p, np.array([answered for *_, answered in asked]))
+
+
+def contradiction_border(judge: OnnxEntailer) -> dict[str, object]:
+    """Where its probability of contradiction tells claims that a passage denies from those that it supports
+    or says nothing of: with at most three in a hundred of the latter above it."""
+    told = [
+        (f"{passage.title}\n{said.premise}", said.claim, said.label == "contradiction")
+        for passage in written_passages()
+        if passage.part == "choose"
+        for said in passage.statements
+    ]
+    told = random.Random(SEED).sample(told, min(len(told), CONTRADICTIONS))
+    found = judge.entail([(text, claim) for text, claim, _ in told])
+    p = np.array([one.contradiction or 0.0 for one in found])
+    y = np.array([denied for *_, denied in told])
+    return _border(p, y, most_wrong=0.03)
+
+
+def _border(p: Floats, y: NDArray[np.bool_], most_wrong: float | None = None) -> dict[str, object]:
+    tried = np.unique(np.quantile(p, np.linspace(0.01, 0.995, 198)))
+    if most_wrong is None:
+        best = max(tried, key=lambda c: (p[y] >= c).mean() + (p[~y] < c).mean())
+    else:
+        best = min((c for c in tried if (p[~y] >= c).mean() <= most_wrong), default=tried[-1])
+    return {
+        "border": round(float(best), 4),
+        "n": len(y),
+        "over it": {
+            "true": round(float((p[y] >= best).mean()), 3),
+            "false": round(float((p[~y] >= best).mean()), 3),
+        },
+        "auroc": _area(p, y.astype(float)),
+    }
+
+
 def main(names: list[str]) -> None:
     folder = judge_folder() if names == ["judge"] else WEIGHTS / "entailer"
     if folder is None:
@@ -218,6 +269,9 @@ def main(names: list[str]) -> None:
     }
     if len(entailers) > 1:
         card["joint"] = {"with": makers[1], **fitted(rows, values)}
+        card["answers"] = answers_border(entailers[0])
+        card["contradiction"] = contradiction_border(entailers[0])
+        print(card["answers"], card["contradiction"])
     (folder / FILE).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
     state_hash(folder, folder / FILE)
     for each in (card, card.get("joint", {})):

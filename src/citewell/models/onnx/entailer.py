@@ -65,6 +65,19 @@ class OnnxEntailer:
             for plan in plans
         ]
 
+    def answers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """For each (text, question) the probability in [0, 1] that the text answers the question. Only the
+        judge was taught this; the text is cut where both together are longer than the model reads."""
+        runs = []
+        for text, question in pairs:
+            asked = self._session.tokenizer.encode(question, add_special_tokens=False)
+            room = self._max_tokens - 4 - min(len(asked.ids), self._max_tokens // 2)
+            said = self._session.tokenizer.encode(text, add_special_tokens=False)
+            kept = text if len(said.ids) <= room else text[: said.offsets[room - 1][1]]
+            both = self._session.tokenizer.encode(kept, question)
+            runs.append(Tokens(both.ids[: self._max_tokens], both.type_ids[: self._max_tokens]))
+        return [1.0 / (1.0 + math.exp(-float(output[1]))) for output in self._session.run(runs)]
+
     def _plan(self, premise: str, claim: str) -> list[_Part] | str:
         """What to run for each sentence of the claim, or why there is nothing."""
         if not premise.strip():
