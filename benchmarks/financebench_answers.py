@@ -38,7 +38,7 @@ from citewell.questions.parsing import operands, read_question
 from citewell.retrieval.exact import SURE
 from citewell.retrieval.gate import check_gate
 from citewell.retrieval.quarantine import set_poison_aside
-from citewell.verification.confidence.arithmetic import needs_arithmetic
+from citewell.verification.confidence.scoring import needs_arithmetic
 
 EXCERPT = 400
 NOT_KEPT = ("question", "gold", "claims", "missing", "reasons")

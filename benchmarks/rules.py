@@ -41,8 +41,8 @@ from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.verification import verifier
 from citewell.verification.entities import names
 from citewell.verification.evidence import ClaimEvidence, EvidenceText, as_evidence
-from citewell.verification.notations import in_digits
 from citewell.verification.objections import OBJECTIONS, Objection
+from citewell.verification.quantities import in_digits
 from citewell.verification.verifier import Verifier
 
 SEED = 20261123

@@ -30,8 +30,7 @@ from citewell.core.sentences import sentence_spans
 from citewell.core.weights import WEIGHTS
 from citewell.models.onnx.embedder import OnnxEmbedder
 from citewell.models.onnx.entailer import OnnxEntailer
-from citewell.verification.evidence import ClaimEvidence, as_evidence
-from citewell.verification.kinds import source_kind
+from citewell.verification.evidence import ClaimEvidence, as_evidence, source_kind
 from citewell.verification.support import calibration_card
 from citewell.verification.verifier import Verifier
 from citewell.verification.words import overlap

@@ -26,7 +26,7 @@ from scipy.optimize import minimize
 
 from citewell.core.weights import WEIGHTS, judge_folder
 from citewell.models.onnx.entailer import OnnxEntailer
-from citewell.verification.kinds import KINDS, source_kind
+from citewell.verification.evidence import KINDS, source_kind
 from citewell.verification.support import FILE, log_odds
 from training.card import state_hash
 from training.entailer import SEED

@@ -27,8 +27,7 @@ from citewell.documents.text import caller_document
 from citewell.models.fake import FakeEntailer
 from citewell.verification.checking import Checked, Checker, nothing_to_check
 from citewell.verification.checking.citations import Library
-from citewell.verification.checking.claim_state import Work
-from citewell.verification.checking.judging import Judging
+from citewell.verification.checking.judging import Judging, Work
 from citewell.verification.verifier import Verifier
 
 NIKE = (

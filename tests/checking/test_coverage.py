@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from citewell.core.records import Claim, Kind, Maker, Status, Verdict
-from citewell.verification.checking.outcome import measure_coverage
+from citewell.verification.checking.checker import measure_coverage
 
 
 def claim(text: str, *, aspect: str = "", answers: float | None = None, held: bool = True) -> Claim:

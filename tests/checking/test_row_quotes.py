@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from citewell.core.records import Passage
-from citewell.verification.checking.row_quotes import row_spans
+from citewell.verification.checking.citations import row_spans
 
 
 @pytest.fixture

@@ -36,22 +36,9 @@ CUT = [
         "Nike, which was founded in 1964, reported revenue of $5.",
         ["Nike was founded in 1964.", "Nike reported revenue of $5."],
     ),
-    ("She joined IBM, which was founded in 1911.", ["She joined IBM.", "IBM was founded in 1911."]),
-    (
-        "In 2014, Apple bought Beats, which was founded in 2006.",
-        ["In 2014, Apple bought Beats.", "Beats was founded in 2006."],
-    ),
-    (
-        "Tim Cook, the CEO of Apple, visited Germany.",
-        ["Tim Cook is the CEO of Apple.", "Tim Cook visited Germany."],
-    ),
     (
         "The plant was built in 1990 and acquired by Shell in 2001.",
         ["The plant was built in 1990.", "The plant was acquired by Shell in 2001."],
-    ),
-    (
-        "It operates in China, India, and Japan.",
-        ["It operates in China.", "It operates in India.", "It operates in Japan."],
     ),
     (
         "The report was published in May, and the workers were fired.",
@@ -108,14 +95,6 @@ CUT = [
     (
         "He was rushed to hospital but died from massive bleeding.",
         ["He was rushed to hospital.", "He died from massive bleeding."],
-    ),
-    (
-        "The API is available in the US, Canada and Mexico.",
-        [
-            "The API is available in the US.",
-            "The API is available in Canada.",
-            "The API is available in Mexico.",
-        ],
     ),
     (
         "Sales rose 5% to $3 million, while costs decreased 2%.",

@@ -6,7 +6,7 @@ import pytest
 
 from citewell.core.records import Entailment, Maker
 from citewell.core.weights import WEIGHTS
-from citewell.verification.kinds import source_kind
+from citewell.verification.evidence import source_kind
 from citewell.verification.support import calibration_card, support
 
 PREMISE = "Revenue was 51.2 billion dollars in fiscal 2023, an increase of 10 percent."

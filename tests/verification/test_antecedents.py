@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.verification.antecedents import said_of_another
+from citewell.verification.subjects import said_of_another
 
 ACME = "Acme Inc. was founded in 1990."
 HELD = [

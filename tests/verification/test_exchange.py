@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.verification.exchange import exchanged_names, substituted_name
+from citewell.verification.subjects import exchanged_names, substituted_name
 
 
 @pytest.mark.parametrize(

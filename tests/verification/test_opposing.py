@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from citewell.core.records import Entailment, Maker, Status
-from citewell.verification.opposing import speaks_of
+from citewell.verification.objections import speaks_of
 from citewell.verification.verifier import Verifier
 
 PREMISE = "Revenue was 51.2 billion dollars in fiscal 2023. The plant in Toledo makes engines."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.verification.standing import stands_whole
+from citewell.verification.verbatim import stands_whole
 
 
 @pytest.mark.parametrize(
@@ -134,22 +134,16 @@ def test_an_item_is_no_better_than_the_words_that_lead_up_to_it(claim: str, sour
         "**Revenue was $5 million.**",
         "\u201cRevenue was $5 million.\u201d",
         "(Revenue was $5 million.)",
-        "Note: Revenue was $5 million.",
-        "However, revenue was $5 million.",
-        "As a result, revenue was $5 million.",
         "Costs fell. Revenue was $5 million. It rose.",
         "The year was good: costs fell.\nRevenue was $5 million. It rose.",
         "Highlights:\n- Costs fell.\n- Revenue was $5 million.",
         "We do not warrant that:\n- the data will be secure.\n\nResults\nRevenue was $5 million.",
-        "Costs fell; revenue was $5 million.",
-        "Costs fell, and revenue was $5 million, and profit rose.",
-        "Revenue was $5 million; profit rose.",
         "The tenants' rent rose; Nike's did not. The firm 's costs fell. Revenue was $5 million.",
         "Three units grew: Acme, Beta and Gamma. Revenue was $5 million.",
         'The pipe is 12" wide. Revenue was $5 million.',
     ],
 )
-def test_a_whole_sentence_or_clause_stays_proven(source: str) -> None:
+def test_a_whole_sentence_stays_proven(source: str) -> None:
     assert stands_whole("Revenue was $5 million.", source)
 
 

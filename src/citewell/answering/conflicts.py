@@ -28,7 +28,7 @@ from citewell.questions.parsing import STOP, Ask, operands, read_question
 from citewell.questions.periods import MONTHS, Period, periods_in
 from citewell.questions.scales import context_scales
 from citewell.verification.lexicon import DAYS
-from citewell.verification.units import LETTER_SCALES, SCALES
+from citewell.verification.quantity import LETTER_SCALES, SCALES
 from citewell.verification.verbatim import fold
 from citewell.verification.words import content_words
 

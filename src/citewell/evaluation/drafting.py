@@ -15,7 +15,7 @@ from typing import NamedTuple
 from citewell.core.identity import hash_value
 from citewell.core.records import Case, CaseSpan, Document
 from citewell.core.sentences import sentence_spans
-from citewell.verification.verbs import base_of
+from citewell.verification.words import base_of
 
 ANSWERABLE, UNANSWERABLE, NEAR_MISS = "answerable", "unanswerable", "near-miss"
 TWINS = 0.2

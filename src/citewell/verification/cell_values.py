@@ -16,7 +16,7 @@ from functools import lru_cache
 from citewell.questions.scales import context_scales, excepted, unread_scales
 from citewell.verification.numbers import Match, check_numbers
 from citewell.verification.quantities import Form, Quantity, extract_quantities
-from citewell.verification.units import CENTS, CURRENCIES
+from citewell.verification.quantity import CENTS, CURRENCIES
 
 _SCALES = {
     Decimal(1): "", Decimal(10**3): "thousand", Decimal(10**5): "lakh", Decimal(10**6): "million",

@@ -17,7 +17,6 @@ from functools import lru_cache
 
 from citewell.core.records import Record
 from citewell.core.sentences import sentence_spans
-from citewell.verification.dates import MONTHS
 from citewell.verification.lexicon import (
     ACRONYMS,
     COMMON_CAPITALS,
@@ -28,6 +27,7 @@ from citewell.verification.lexicon import (
     PLAIN,
     TITLES,
 )
+from citewell.verification.quantity import MONTHS
 
 _WORD = re.compile(r"[^\W_]++(?:[.'\u2019&/-][^\W_]++)*+", re.UNICODE)
 

@@ -1,17 +1,104 @@
-"""What a claim is checked against: a text, what stands around it, and its table rows.
+"""Is a text English, as far as the models must know? A cheap, exact rule; unsure means yes.
+
+In: text. Out: a reason why it is not, or "". Function words decide for Latin script, the script for the rest.
+Short texts and tables are taken as English: there is nothing to tell them by.
+
+
+----
+
+What a claim is checked against: a text, what stands around it, and its table rows.
 
 In: passages or plain text. Out: :class:`EvidenceText`. Rows come from the reader of the document when
 it knows them, else from lines with tabs. Knows nothing about where the text is stored.
+
+
+----
+
+What sort of text a source is: one sentence, several, or rows of a table.
+
+In: text. Out: one of KINDS. Exact checks and the calibration of support differ by it.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 
 from citewell.core.records import Passage, Record, Row
+from citewell.core.sentences import sentence_spans
 from citewell.questions.heads import joined_heads
 from citewell.questions.scales import declared_units
+from citewell.verification.lexicon import PARTIAL, PLURALS, SUBJECTS, UNIVERSAL
+from citewell.verification.words import is_base, is_doubtful, is_finite
+
+_WORD = re.compile(r"[^\W\d_]+")
+_ENGLISH = frozenset(
+    [
+        "the",
+        "of",
+        "and",
+        "is",
+        "was",
+        "are",
+        "were",
+        "to",
+        "in",
+        "for",
+        "that",
+        "with",
+        "as",
+        "by",
+        "on",
+        "from",
+        "at",
+        "it",
+        "this",
+        "which",
+        "be",
+        "has",
+        "have",
+        "had",
+        "not",
+        "or",
+        "an",
+        "a",
+    ]
+)
+_OTHERS = {
+    "German": "der die das und ist nicht mit von den dem des ein eine einer wurde werden auf für im zu sich",
+    "French": "le la les des du une est et dans que pour qui sur avec pas au aux par sont été ce cette il",
+    "Spanish": "el los las una es y en que para por con del se como más fue su al lo",
+    "Italian": "il lo gli una è e di che per con del della sono non nel alla si da",
+    "Portuguese": "o os as uma é e em que para por com do da não se foi dos na mais",
+    "Dutch": "het een van en is niet met voor op zijn aan de dat die wordt bij ook",
+    "Swedish": "och att det som är en ett på för av med inte den till",
+    "Polish": "się jest nie na przez dla oraz był że są była jako których które po",
+    "Turkish": "ve bir bu için ile olarak da de çok en olan",
+}
+_OTHER_WORDS = {name: frozenset(words.split()) for name, words in _OTHERS.items()}
+
+
+def not_english(text: str) -> str:
+    """Why ``text`` is not English; "" when it is or cannot be told."""
+    letters = [letter for letter in text[:4000] if letter.isalpha()]
+    if len(letters) < 8:
+        return ""
+    latin = sum(letter < "\u0250" or "\u1e00" <= letter < "\u1f00" for letter in letters)
+    if latin < 0.6 * len(letters):
+        return "it is not in Latin script"
+    words = [word.lower() for word in _WORD.findall(text[:4000])]
+    if len(words) < 8:
+        return ""
+    english = sum(word in _ENGLISH for word in words) / len(words)
+    name, hits = max(
+        ((name, [word for word in words if word in known]) for name, known in _OTHER_WORDS.items()),
+        key=lambda pair: len(pair[1]),
+    )
+    # Many function words of another language are English words too: three different ones tell.
+    sure = len(set(hits) - _ENGLISH) >= 3 and len(hits) / len(words) >= 0.2
+    return f"it appears to be {name}" if sure and len(hits) > 2 * english * len(words) else ""
+
 
 _HEAD_ROWS = 8
 _TITLE_LINES, _TITLE_LIMIT = 3, 160  # how many lines above a table name it, and their length
@@ -233,4 +320,48 @@ def _line(row: Row, text: str, offset: int) -> TableLine:
         cells=tuple((text[max(0, c.start - offset) : max(0, c.end - offset)], c.head) for c in row.cells),
         group=row.group,
         notes=explained_marks(text[start : start + _NEAR]),
+    )
+
+
+KINDS = ("sentence", "text", "table")
+_RECORD = re.compile(r"(?=.{0,62}?: ).*?: (?P<value>.*)")
+_SEVERAL = re.compile(r";[^:;]+: ")
+_WORD_KINDS = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
+_QUANTIFIERS = PARTIAL | UNIVERSAL
+_FEWEST = 4  # words of a clause that is known by its opening
+
+
+def source_kind(premise: str) -> str:
+    """``table`` (rows of cells or of "name: value"), ``sentence`` (one) or ``text``."""
+    rows, prose = parted(premise)
+    if len(rows) >= 2 and len(rows) >= len(prose):
+        return "table"
+    return "sentence" if len(sentence_spans(premise)) <= 1 else "text"
+
+
+def parted(premise: str) -> tuple[list[str], list[str]]:
+    """(rows of cells or of "name: value", other lines), in their order."""
+    lines = [line for line in premise.splitlines() if line.strip()]
+    is_row = ["\t" in line or _is_record(line) for line in lines]
+    rows = [line for line, row in zip(lines, is_row, strict=True) if row]
+    return rows, [line for line, row in zip(lines, is_row, strict=True) if not row]
+
+
+def _is_record(line: str) -> bool:
+    """Several of "name: value", or one whose value is no clause: "Scope: The policy applies in Ohio" is
+    prose under a label, as contracts and answered questions have it."""
+    record = _RECORD.match(line)
+    return record is not None and (bool(_SEVERAL.search(line)) or not _is_clause(record["value"]))
+
+
+def _is_clause(value: str) -> bool:
+    words = _WORD_KINDS.findall(value.lower().replace("\u2019", "'"))
+    opening = words[0] if len(words) >= _FEWEST else ""
+    return (
+        opening in _QUANTIFIERS
+        or any(is_finite(word) and (opening in SUBJECTS or not is_doubtful(word)) for word in words)
+        or any(
+            (before.endswith("s") or before in PLURALS) and is_base(word)
+            for before, word in itertools.pairwise(words)
+        )
     )

@@ -1,4 +1,32 @@
-"""What exact code knows against a claim, whatever a model says: one table of checks.
+"""Does each number of the claim stand in the sentence that speaks of what the claim states?
+
+In: claim and premise, prose. Out: in words, what the source has instead, or "". A number that the source
+holds proves little when it stands in the sentence about something else: "60 days" of notice for the days in
+which a deposit is returned. Rows of tables are :mod:`citewell.verification.cells`. Knows no verdicts.
+
+
+----
+
+Can a premise contradict a claim at all: does it speak of what the claim states?
+
+In: claim, premise and the text around it. Out: yes or no. A small entailer calls a claim contradicted when
+one of its numbers or names is merely absent; but what a text does not speak of it cannot deny, and a
+contradiction withholds a whole answer. So a claim with a number that the premise has nothing to set
+against, or with a name that the premise neither holds nor has another in the place of, is unsupported. Exact
+code; knows no model and no threshold.
+
+
+----
+
+Why a verdict is what it is, in plain words.
+
+In: a claim and the texts it was judged against. Out: one line that names what carries it, or what is missing,
+denied or turned. Exact code alone: it explains a verdict and makes none.
+
+
+----
+
+What exact code knows against a claim, whatever a model says: one table of checks.
 
 In: a claim and one evidence text. Out: the first objection, in words, or "". An objection keeps the
 support of
@@ -9,22 +37,211 @@ without a row that defends it fails a test. Knows no probabilities and no models
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from types import MappingProxyType
 
 from citewell.core.sentences import sentence_spans
-from citewell.verification.antecedents import said_of_another
+from citewell.questions.scales import context_scales
 from citewell.verification.cells import place_numbers, understated
-from citewell.verification.evidence import ClaimEvidence, EvidenceText
-from citewell.verification.exchange import exchanged_names, substituted_name
-from citewell.verification.kinds import parted, source_kind
+from citewell.verification.entities import missing_names
+from citewell.verification.evidence import ClaimEvidence, EvidenceText, parted, source_kind
 from citewell.verification.numbers import Match, NumberCheck, check_numbers
-from citewell.verification.opposing import worked_out
 from citewell.verification.overstating import overstated
-from citewell.verification.places import in_another_sentence
-from citewell.verification.quantities import Form, Quantity, extract_quantities
-from citewell.verification.words import nearest_sentence, overlap
+from citewell.verification.quantities import Form, Quantity, extract_quantities, in_digits
+from citewell.verification.subjects import exchanged_names, said_of_another, substituted_name
+from citewell.verification.words import content_words, nearest_sentence, overlap
+
+SPEAKS = 0.6  # share of the claim's other content words in the sentence that speaks of it
+ELSEWHERE = 0.5  # of that share, the most that a sentence which holds the number may have
+_FEWEST = 2
+
+
+def in_another_sentence(claim: str, premise: str, context: str) -> str:
+    sentences = [premise[a:b] for a, b in sentence_spans(premise)]
+    asked = extract_quantities(claim)
+    if len(sentences) < 2 or not asked or len(sentence_spans(claim)) > 1:
+        return ""
+    wanted = frozenset(content_words(claim)) - frozenset(
+        word for quantity in asked for word in content_words(quantity.text)
+    )
+    if len(wanted) < _FEWEST:
+        return ""
+    share = [len(wanted & frozenset(content_words(text))) / len(wanted) for text in sentences]
+    nearest = max(range(len(sentences)), key=lambda i: (share[i], -i))
+    if share[nearest] < SPEAKS:
+        return ""
+    whole = check_numbers(claim, premise, context)
+    near = check_numbers(claim, sentences[nearest], context)
+    for there, here in zip(whole, near, strict=True):
+        if (
+            here.quantity.form is Form.ORDINAL
+            or not there.holds
+            or here.match is not Match.OTHER
+            or here.nearest is None
+        ):
+            continue
+        holding = [
+            share[i]
+            for i, text in enumerate(sentences)
+            if any(c.quantity == here.quantity and c.holds for c in check_numbers(claim, text, context))
+        ]
+        if holding and max(holding) <= ELSEWHERE * share[nearest]:
+            return (
+                f"where the source speaks of this, it has “{here.nearest.text}”; "
+                f"“{here.quantity.text}” is elsewhere in it"
+            )
+    return ""
+
+
+_AMOUNTS = frozenset({Form.NUMBER, Form.MONEY})
+_OF: dict[Form, frozenset[Form]] = {
+    Form.NUMBER: _AMOUNTS,
+    Form.MONEY: _AMOUNTS,
+    Form.POINTS: frozenset({Form.POINTS, Form.PERCENT}),
+}
+"""Of values of which forms a sum or difference is worked out; of its own where none are named."""
+_FEW = 4  # values of one line of which a share is worked out: of more, some share always fits
+_PERIODS = (2, 4, 7, 12, 24, 52, 60, 365)
+_COUNTED = 100  # a text counts instalments and months by no more
+_PARTED = re.compile(
+    r"\b(?:per|each|every|year(?:ly|s)?|annual(?:ly)?|month(?:ly|s)?|week(?:ly|s)?|dai?ly|days?|quarter(?:ly|s)?|"
+    r"instal\w+|equal|parts?|times)\b",
+    re.IGNORECASE,
+)
+SAME = 0.5  # share of the claim's other content words that the line of the denying number must hold
+_MOST = 40  # values of a premise that are tried against each other
+
+
+def speaks_of(claim: str, premise: str, context: str = "") -> bool:
+    """``context`` is text around the premise that is no evidence itself: a title, units, column heads."""
+    open_numbers = [check for check in check_numbers(claim, premise, context) if not check.holds]
+    if any(not _set_against(check, claim, premise, context) for check in open_numbers):
+        return False
+    missing = missing_names(claim, f"{context}\n{premise}")
+    return not missing or substituted_name(claim, premise, context) is not None
+
+
+def worked_out(claimed: Quantity, premise: str) -> bool:
+    """The sum or difference of two of the premise's values, in a scale that it declares, or the share or
+    change of two that stand in a line with few others: nothing there denies it."""
+    forms = _OF.get(claimed.form, frozenset({claimed.form}))
+    values = [q.value for q in extract_quantities(premise) if q.form in forms][:_MOST]
+    scales = context_scales(premise) if claimed.form in _AMOUNTS else (Decimal(1),)
+    sizes = {abs(claimed.value) / scale for scale in scales}
+    if any(abs(a - b) in sizes or a + b in sizes for a, b in itertools.combinations(values, 2)):
+        return True
+    return claimed.form is Form.PERCENT and any(_share_in(claimed, line) for line in _lines(premise))
+
+
+def _share_in(claimed: Quantity, line: str) -> bool:
+    values = [q.value for q in extract_quantities(line) if q.form in _AMOUNTS and q.value > 0]
+    return len(values) <= _FEW and any(
+        abs(share - abs(claimed.value)) <= claimed.step / 2
+        for a, b in itertools.permutations(values, 2)
+        for share in (100 * a / b, 100 * abs(a - b) / b)
+    )
+
+
+def _multiplied(claimed: Quantity, claim: str, premise: str) -> bool:
+    """A value of the premise, so many times or in so many whole parts as it counts or as there are in a
+    period, where one of the two speaks of parts or periods."""
+    if not _PARTED.search(claim) and not _PARTED.search(premise):
+        return False
+    found = [q for q in extract_quantities(in_digits(premise)) if q.form in _AMOUNTS and q.value > 0][:_MOST]
+    counts = {q.value for q in found if q.form is Form.NUMBER and 1 < q.value <= _COUNTED}
+    return claimed.form in _AMOUNTS and any(
+        q.value * count == claimed.value or q.value == claimed.value * count
+        for q in found
+        for count in counts | set(map(Decimal, _PERIODS))
+    )
+
+
+def _lines(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)] or [text]
+
+
+def _set_against(check: NumberCheck, claim: str, premise: str, context: str) -> bool:
+    """Another number stands where the claim's should: in a line that says much of what the claim says."""
+    if (
+        check.match in {Match.OPEN, Match.ABSENT}
+        or check.nearest is None
+        or worked_out(check.quantity, premise)
+        or _multiplied(check.quantity, claim, premise)
+    ):
+        return False
+    around = set(content_words(context))
+    wanted = set(content_words(claim)) - set(content_words(check.quantity.text)) - around
+    if not wanted:
+        return True
+    like = check.nearest.form
+    lines = _lines(premise)
+    share = max(
+        (
+            len(wanted & set(content_words(line))) / len(wanted)
+            for line in lines
+            if any(quantity.form is like for quantity in extract_quantities(line))
+        ),
+        default=0.0,
+    )
+    return share >= SAME
+
+
+def held_by(claim: str, premise: EvidenceText, context: str) -> str:
+    """For a supported claim: where it is said, and which of its numbers are not written there."""
+    where = f" by {premise.source}" if premise.source else ""
+    loose = [
+        check.quantity.text
+        for check in check_numbers(claim, premise.text, premise.around(context))
+        if not check.holds
+    ]
+    tail = f"; {_list(loose)} is not written there" if loose else ""
+    return f"supported{where}{tail}"
+
+
+def words_against(claim: str, premise: EvidenceText) -> str:
+    """The sentence that speaks of what ``claim`` states, as a quote; "" where none does."""
+    words = " ".join(nearest_sentence(claim, premise.text).split())
+    return (
+        f"\u201c{words if len(words) <= _LONGEST else words[:_LONGEST] + chr(0x2026)}\u201d" if words else ""
+    )
+
+
+def lacking(
+    claim: str,
+    nearest: EvidenceText,
+    texts: Sequence[EvidenceText],
+    *,
+    context: str,
+    asked: str,
+) -> str:
+    """For one that is not: what is missing, numbers first, then names, then what is overstated; "" when
+    none of
+    it can be named.
+
+    ``nearest`` of the ``texts`` came closest to supporting it; ``context`` and ``asked`` are the question.
+    """
+    everything = "\n".join(text.text for text in texts)
+    around = "\n".join([context, *(text.context for text in texts)])
+    numbers = [check.quantity.text for check in check_numbers(claim, everything, around) if not check.holds]
+    if numbers:
+        return f"the source does not contain {_list(numbers)}"
+    missing = missing_names(claim, f"{everything}\n{around}\n{asked}")
+    if missing:
+        return f"the source does not name {_list(missing)}"
+    if beyond := overstated(claim, nearest.text):
+        return beyond
+    return ""
+
+
+_LONGEST = 160  # characters of a source's sentence in a reason
+
+
+def _list(items: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(f"\u201c{' '.join(item.split())}\u201d" for item in items))
+
 
 _DENIES = frozenset({Match.OTHER, Match.SIGN, Match.FORM})
 _DATES = frozenset({Form.DATE, Form.YEAR})

@@ -25,8 +25,8 @@ from citewell.verification.lexicon import (
     WIDE,
     WIDENERS,
 )
-from citewell.verification.verbs import BASES
 from citewell.verification.words import (
+    BASES,
     ENOUGH,
     content_words,
     nearest_sentence,

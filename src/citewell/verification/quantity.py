@@ -1,4 +1,22 @@
-"""One quantity, and what may stand behind a number: a scale word, a percent sign, a unit.
+"""Words of measure: scales, currencies, units of weight, length, time and the like, number words.
+
+Tables only. In: a lower-case word. Out: its factor to the base of its dimension. Scales are the
+short scale (a billion is 10**9). Knows nothing about sentences.
+
+
+----
+
+Dates as people write them, found in text as calendar parts.
+
+In: text. Out: :class:`Moment` values with offsets, in order, never overlapping: a day, a month of a
+year, a day of a month, a year said to be one ("in 2018", "FY18"), a decade. A bare "2018" without
+a word that makes it a year is left to :mod:`citewell.verification.quantities`.
+"5/6/2018" is kept as both of its readings. Knows nothing about verdicts.
+
+
+----
+
+One quantity, and what may stand behind a number: a scale word, a percent sign, a unit.
 
 In: text and the end of a number in it. Out: :class:`Quantity` values, and how far what follows belongs to
 them. Knows nothing about how the number itself is written.
@@ -11,8 +29,260 @@ from decimal import Decimal
 from enum import StrEnum
 
 from citewell.core.records import Record
-from citewell.verification.dates import Moment
-from citewell.verification.units import SCALES
+from citewell.core.stretches import with_free
+
+SCALES: dict[str, int] = {
+    "hundred": 10**2, "thousand": 10**3, "thousands": 10**3, "million": 10**6, "millions": 10**6,
+    "billion": 10**9, "billions": 10**9, "trillion": 10**12, "trillions": 10**12,
+    "mn": 10**6, "mln": 10**6, "mio": 10**6, "bn": 10**9, "bln": 10**9, "tn": 10**12,
+    "lakh": 10**5, "lakhs": 10**5, "crore": 10**7, "crores": 10**7, "dozen": 12,
+}  # fmt: skip
+
+# Letters count only when they touch the number; "m" and "mm" are metres unless money stands before.
+LETTER_SCALES: dict[str, int] = {"k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
+MONEY_SCALES: dict[str, int] = {"m": 10**6, "mm": 10**6, "MM": 10**6, "b": 10**9, "t": 10**12}
+
+CURRENCIES: dict[str, str] = {
+    "$": "USD", "us$": "USD", "u.s.$": "USD", "usd": "USD", "dollar": "USD", "dollars": "USD",
+    "€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "£": "GBP", "gbp": "GBP",
+    "pounds sterling": "GBP", "¥": "JPY", "jpy": "JPY", "yen": "JPY", "cny": "CNY", "rmb": "CNY", "yuan": "CNY",
+    "₹": "INR", "inr": "INR", "rupees": "INR", "rupee": "INR", "chf": "CHF", "francs": "CHF",
+    "c$": "CAD", "cad": "CAD", "a$": "AUD", "aud": "AUD", "hk$": "HKD", "hkd": "HKD", "nz$": "NZD",
+    "s$": "SGD", "sgd": "SGD", "₩": "KRW", "krw": "KRW", "₽": "RUB", "rubles": "RUB",
+    "cent": "USD", "cents": "USD", "brl": "BRL", "r$": "BRL", "mxn": "MXN", "sek": "SEK", "nok": "NOK",
+}  # fmt: skip
+CENTS = {"cent", "cents"}
+
+_DIMENSIONS: dict[str, dict[str, str]] = {
+    "mass": {
+        "0.000001": "µg μg ug mcg microgram micrograms", "0.001": "mg milligram milligrams",
+        "1": "g gram grams gm", "1000": "kg kilo kilos kilogram kilograms", "453.59237": "lb lbs",
+        "28.349523125": "oz ounce ounces", "1000000": "tonne tonnes",
+    },
+    "length": {
+        "0.000000001": "nm nanometre nanometres nanometer nanometers",
+        "0.000001": "µm μm micron microns", "0.001": "mm millimetre millimetres millimeter millimeters",
+        "0.01": "cm centimetre centimetres centimeter centimeters", "1": "m metre metres meter meters",
+        "1000": "km kilometre kilometres kilometer kilometers", "0.0254": "inch inches",
+        "0.3048": "ft foot feet", "0.9144": "yd yard yards", "1609.344": "mi mile miles",
+    },
+    "seconds": {
+        "0.001": "ms millisecond milliseconds", "1": "s sec secs second seconds",
+        "60": "min mins minute minutes", "3600": "h hr hrs hour hours", "86400": "day days",
+        "604800": "week weeks", "1209600": "fortnight fortnights",
+    },
+    "months": {"1": "month months", "12": "year years yr yrs", "120": "decade decades",
+               "1200": "century centuries"},
+    "volume": {"0.001": "ml mL millilitre millilitres milliliter milliliters",
+               "1": "l L litre litres liter liters", "3.785411784": "gallon gallons", "158.987": "barrel barrels bbl"},
+    "area": {"1": "m2 m²", "1000000": "km2 km²", "10000": "ha hectare hectares",
+             "4046.8564224": "acre acres"},
+    "temperature C": {"1": "°C ℃ celsius"}, "temperature F": {"1": "°F fahrenheit"},
+    "power": {"1": "W watt watts", "1000": "kW kilowatt kilowatts", "1000000": "MW megawatt megawatts",
+              "1000000000": "GW gigawatt gigawatts"},
+    "energy": {"1": "kWh", "1000": "MWh", "1000000": "GWh", "1000000000": "TWh"},
+    "frequency": {"1": "Hz", "1000": "kHz", "1000000": "MHz", "1000000000": "GHz"},
+    "data": {"1": "byte bytes", "1000": "kB KB", "1000000": "MB", "1000000000": "GB", "1000000000000": "TB"},
+    "calories": {"1": "kcal calories", "0.001": "cal"},
+    "mass concentration": {"1": "mg/dl mg/dL"}, "molar concentration": {"1": "mmol/l mmol/L"},
+    "speed": {"1": "km/h kph", "1.609344": "mph"},
+}  # fmt: skip
+
+UNITS: dict[str, tuple[str, Decimal]] = {
+    word: (dimension, Decimal(factor))
+    for dimension, factors in _DIMENSIONS.items()
+    for factor, words in factors.items()
+    for word in words.split()
+}
+
+# A symbol of one or two letters is a unit only right behind a number written in digits.
+SHORT_UNITS = frozenset(word for word in UNITS if len(word) <= 2 or not word.islower())
+
+ONES = {
+    word: value
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+        "sixteen seventeen eighteen nineteen".split()
+    )
+}
+TENS = {
+    word: 10 * value
+    for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
+}
+ORDINALS = {
+    word: value
+    for value, word in enumerate(
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
+        "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split(),
+        start=1,
+    )
+} | {"thirtieth": 30, "fortieth": 40, "fiftieth": 50, "hundredth": 100, "thousandth": 1000}
+DENOMINATORS = {
+    "half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourth": 4,
+    "fourths": 4, "fifth": 5, "fifths": 5, "sixth": 6, "sixths": 6, "seventh": 7, "sevenths": 7,
+    "eighth": 8, "eighths": 8, "ninth": 9, "ninths": 9, "tenth": 10, "tenths": 10,
+}  # fmt: skip
+GLYPHS = {
+    "½": "1/2",
+    "⅓": "1/3",
+    "⅔": "2/3",
+    "¼": "1/4",
+    "¾": "3/4",
+    "⅕": "1/5",
+    "⅛": "1/8",
+    "⅜": "3/8",
+    "⅝": "5/8",
+    "⅞": "7/8",
+}
+
+
+Parts = tuple[int | None, int | None, int | None]
+
+MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul",
+            "august aug", "september sept sep", "october oct", "november nov", "december dec",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}  # fmt: skip
+
+
+class Moment(Record, frozen=True, kw_only=True):
+    """``readings`` are (year, month, day) with None for what is not said; more than one when the
+    order of day and month is open. ``decade`` marks "the 1990s"; a year before Christ is negative."""
+
+    start: int
+    end: int
+    readings: tuple[Parts, ...]
+    decade: bool = False
+
+
+_MONTH = "(?P<{0}>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
+_M = _MONTH.format("m")
+_D = r"(?P<d>\d{1,2})(?:st|nd|rd|th)?\b"
+_Y = r"(?P<y>(?:1[0-9]|20)\d\d)(?!\d|[.,]\d|\s?%)"
+_DASH = r"[-\u2010\u2011\u2012\u2013\u2014/]"
+
+# Tried in this order at every position; the first that matches wins.
+_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (name, re.compile(pattern, re.IGNORECASE))
+    for name, pattern in (
+        ("iso", r"\b(?P<y>\d{4})([-/.])(?P<n>\d{1,2})\2(?P<d>\d{1,2})(?![\d%])"),
+        ("slash", r"(?<![\d./-])(?P<a>\d{1,2})([/.-])(?P<b>\d{1,2})\2(?P<y>\d{4}|\d\d)(?![\d%/])(?!\.\d)"),
+        ("month day year", rf"\b{_M}\s+(?:the\s+)?{_D},?\s+(?:of\s+)?{_Y}"),
+        ("day month year", rf"(?<![\d.,$])\b{_D}(?:\s+of)?[\s-]+{_M},?[\s-]+(?:of\s+)?{_Y}"),
+        ("month year", rf"\b{_M}(?:\s+of|,)?[\s-]+{_Y}"),
+        ("month day", rf"\b{_M}\s+(?:the\s+)?{_D}(?![,.]?\d|\s?%)"),
+        ("day month", rf"(?<![\d.,$])\b{_D}(?:\s+of)?[\s-]+{_M}(?!\w)"),
+        ("season", rf"\b(?P<y>(?:1[89]|20)\d\d){_DASH}(?P<z>\d\d)\b(?!{_DASH}\d)"),
+        ("fiscal short", r"\bF(?:Y|iscal(?:\s+year)?)\s?['\u2019]?(?P<s>\d\d)\b(?![,.]?\d)"),
+        ("fiscal", rf"\b(?:FY|CY)\s?-?{_Y}"),
+        ("quarter", r"\b(?:[1-4]Q|Q[1-4]|[12]H|H[12])\s?['\u2019]?(?P<s>\d\d)\b(?!\d)"),
+        ("decade", r"\b(?P<y>(?:1[0-9]|20)\d0)\s?['\u2019]?s\b"),
+        ("decade short", r"(?:['\u2019]|\bthe\s)(?P<s>[2-9]0)['\u2019]?s\b"),
+        ("era", r"\b(?P<y>\d{1,4})\s?(?P<era>BCE?|B\.C\.(?:E\.)?|CE|AD|A\.D\.)(?!\w)"),
+        ("era first", r"\b(?P<era>AD)\s?(?P<y>\d{1,4})\b"),
+        (
+            "said year",
+            r"\b(?:in|since|until|till|during|year|years|fiscal|calendar|season|early|late|mid|circa|c\.|"
+            r"spring|summer|autumn|winter|quarter(?:\s+of)?|ended|ending|class\s+of)[\s-]+"
+            rf"{_Y}(?!{_DASH}?\d)(?!\s+(?:[a-z]+\s+)?"
+            r"(?:people|persons|employees|stores|units|shares|votes|members|students|players|points|"
+            r"dollars|euros|pounds|miles|km|kg|men|women|patients|participants)\b)",
+        ),
+        ("years", rf"(?<![\d.,$])\b(?P<y>(?:1[89]|20)\d\d)\s?{_DASH}\s?(?P<z>(?:1[89]|20)\d\d)\b(?![.,]\d)"),
+    )
+)  # fmt: skip
+
+# "may" and "march" are words of their own: without a year they are months only when capitalised.
+_ALSO_WORDS = {"may", "march", "mar", "sec"}
+
+
+def moments(text: str) -> tuple[Moment, ...]:
+    """Every date in ``text``; a range of years gives its two ends."""
+    taken: list[Moment] = []
+    for name, pattern in _PATTERNS:
+        taken = with_free(
+            taken, (moment for match in pattern.finditer(text) for moment in _read(name, match))
+        )
+    return tuple(taken)
+
+
+def agree(claimed: Moment, found: Moment) -> bool:
+    """``found`` says at least what ``claimed`` says: "May 31, 2018" holds "May 2018", not the reverse."""
+    if claimed.decade:
+        return any(
+            a[0] is not None and b[0] is not None and a[0] // 10 == b[0] // 10
+            for a in claimed.readings
+            for b in found.readings
+        )
+    if found.decade:
+        return False
+    return any(
+        all(x is None or x == y for x, y in zip(a, b, strict=True))
+        for a in claimed.readings
+        for b in found.readings
+    )
+
+
+def _read(name: str, match: re.Match[str]) -> list[Moment]:
+    groups = match.groupdict()
+    month = MONTHS[groups["m"].lower()] if groups.get("m") else None
+    if month and not groups.get("y") and groups["m"].lower() in _ALSO_WORDS and groups["m"][0].islower():
+        return []
+    year = int(groups["y"]) if groups.get("y") else None
+    if groups.get("s"):
+        short = int(groups["s"])
+        year = 1900 + short if short >= 50 or name == "decade short" else 2000 + short
+        if name == "decade short" and short < 30:
+            year = 2000 + short
+    if groups.get("era", "") and groups["era"][0].upper() == "B" and year is not None:
+        year = -year
+    day = int(groups["d"]) if groups.get("d") else None
+    start, end = match.span()
+    if name in {"said year", "era first"}:
+        start = match.start("y")
+    if name == "quarter":
+        start = match.start("s")
+    if name == "slash":
+        return _slashed(match)
+    if name == "iso":
+        month = int(groups["n"])
+    if name == "years":
+        return [
+            Moment(start=match.start(g), end=match.end(g), readings=((int(groups[g]), None, None),))
+            for g in ("y", "z")
+        ]
+    if name == "season" and year is not None:
+        last = year - year % 100 + int(groups["z"])
+        if last != year + 1 and not year < last <= year + 20:
+            return []
+        return [
+            Moment(start=match.start("y"), end=match.end("y"), readings=((year, None, None),)),
+            Moment(start=match.start("z"), end=match.end("z"), readings=((last, None, None),)),
+        ]
+    if (day is not None and not 1 <= day <= 31) or (month is not None and not 1 <= month <= 12):
+        return []
+    decade = name.startswith("decade")
+    return [Moment(start=start, end=end, readings=((year, month, day),), decade=decade)]
+
+
+def _slashed(match: re.Match[str]) -> list[Moment]:
+    a, b, year = int(match["a"]), int(match["b"]), int(match["y"])
+    if len(match["y"]) == 2:
+        if match[2] != "/":  # "3.2.1" and "10-15-20" are not dates
+            return []
+        year += 1900 if year >= 50 else 2000
+    readings = tuple(
+        (year, month, day)
+        for month, day in dict.fromkeys(((a, b), (b, a)))
+        if 1 <= month <= 12 and 1 <= day <= 31
+    )
+    return [Moment(start=match.start(), end=match.end(), readings=readings)] if readings else []
 
 
 class Form(StrEnum):

@@ -19,7 +19,7 @@ from typing import Any
 from citewell.core.identity import hash_bytes
 from citewell.core.records import Entailment, Maker
 from citewell.core.weights import checked_bytes, entailer_folders, read_card
-from citewell.verification.kinds import source_kind
+from citewell.verification.evidence import source_kind
 
 FILE = "support.json"
 UNCALIBRATED = "not calibrated for this verification model"

@@ -3,13 +3,13 @@
 In: claims and their evidence. Out: one :class:`Verdict` each, with its proof and its reason in plain words.
 
     verbatim    the whole statement stands in the evidence, with nothing around it that would turn it
-                (:mod:`citewell.verification.standing`)
+                (:mod:`citewell.verification.verbatim`)
     numeric     every number is in cells of the one row, or in the one sentence, that the claim speaks of, and
                 nothing else is claimed that exact code or the entailer does not find there
     entailed    the calibrated probability of support (:mod:`citewell.verification.support`) reaches the
                 threshold
     otherwise   contradicted when the entailer says so of a text that speaks of the same thing
-                (:mod:`citewell.verification.opposing`), else unsupported; unchecked when nothing could be
+                (:mod:`citewell.verification.objections`), else unsupported; unchecked when nothing could be
                 judged
 
 Evidence is read text by text, and the nearest sentences of all texts together where no text alone
@@ -27,16 +27,23 @@ from citewell.core.ports import Entailer
 from citewell.core.records import Entailment, Label, Maker, Proof, Record, Status, Verdict
 from citewell.core.sentences import sentence_spans
 from citewell.verification.cells import place_numbers, proven_by_cells
-from citewell.verification.evidence import ClaimEvidence, EvidenceText, as_evidence
-from citewell.verification.language import not_english
+from citewell.verification.evidence import ClaimEvidence, EvidenceText, as_evidence, not_english
 from citewell.verification.lexicon import NEGATIONS
 from citewell.verification.numbers import check_numbers
-from citewell.verification.objections import DENIED_CEILING, OBJECTIONS, Objection, another_subject, objection
-from citewell.verification.opposing import speaks_of
+from citewell.verification.objections import (
+    DENIED_CEILING,
+    OBJECTIONS,
+    Objection,
+    another_subject,
+    held_by,
+    lacking,
+    objection,
+    speaks_of,
+    words_against,
+)
 from citewell.verification.quantities import Form, Quantity, extract_quantities
-from citewell.verification.reasons import held_by, lacking, words_against
-from citewell.verification.standing import stands_whole
 from citewell.verification.support import card_of, support
+from citewell.verification.verbatim import stands_whole
 from citewell.verification.words import ENOUGH, nearest_sentence, overlap, words_of
 
 NAME = "citewell-verifier/1"

@@ -1,6 +1,14 @@
 """Words of a claim and of evidence: their stems, what they share, the sentence that speaks of the same thing.
 
 In: text. Out: stems, shares in [0, 1], a sentence. Knows no verdicts.
+
+
+----
+
+Which words may be the finite verb of an English clause: a closed table, no tagger.
+
+In: a word. Out: whether it can carry a clause. Splitting asks twice before it cuts, so what this table
+does not know is simply not split. Knows nothing about sentences.
 """
 
 from __future__ import annotations
@@ -73,3 +81,99 @@ def negations(text: str) -> list[str]:
         and not (word == "not" and words[index + 1 : index + 2] == ["only"])
         and not (word == "not" and words[index - 1 : index] == ["or"])
     ]  # fmt: skip
+
+
+AUXILIARIES = frozenset(
+    "is are was were has have had will would can could may might must shall should does did do isn't aren't wasn't weren't "
+    "hasn't haven't hadn't won't wouldn't can't cannot couldn't doesn't didn't don't".split()
+)
+
+IRREGULAR = frozenset(
+    "became began bought brought built came chose cost cut drew drove fell felt fought found flew got gave went grew heard "
+    "held hit kept knew laid led left lent lost made meant met paid put ran rose said sang sat saw sent set shot "
+    "showed sold spent spoke spread stood took taught thought told understood wore won wrote".split()
+)
+
+_BASES = (
+    "accept account achieve acquire add address adopt affect agree aim allow announce appear apply appoint approve argue arrive "
+    "ask assume attend attract award base beat become begin believe belong benefit break bring build buy call capture "
+    "carry cause celebrate change charge claim close collect combine come command commit compare compete complete comprise "
+    "conclude conduct confirm connect consider consist contain continue contribute control cost cover create cut "
+    "deal decide declare decline decrease define deliver demonstrate deny depend describe design develop die direct "
+    "discover discuss display distribute divide dominate double drive drop earn employ enable encourage end enjoy "
+    "ensure enter establish estimate exceed exist expand expect experience explain explore export expose extend face fail "
+    "fall feature feel fight file fill find finish focus follow force form gain generate get give go govern graduate "
+    "grow handle happen have head help hire hold host identify impact implement improve include increase indicate "
+    "inform inspire intend introduce invent invest involve issue join keep kill know lack launch lead learn leave lie "
+    "limit list live locate lose maintain make manage manufacture mark marry mean measure meet mention move need "
+    "obtain occur offer open operate oppose order organize originate own participate pass pay perform plan play point post "
+    "prepare present prevent produce promote propose protect prove provide publish purchase raise range reach "
+    "receive recognize recommend record reduce refer reflect refuse regulate reject relate release rely remain remove "
+    "report represent require resign respond rest result retire return reveal rise run say see seek seem sell send "
+    "serve set share show sign spend stand star start state stay stop study succeed suffer suggest supply "
+    "support surpass take teach tell tend test total transfer travel treat turn use vary visit vote want win work write"
+).split()
+
+
+def _third(base: str) -> str:
+    if base.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return base + "es"
+    if base.endswith("y") and base[-2] not in "aeiou":
+        return base[:-1] + "ies"
+    return base + "s"
+
+
+def _past(base: str) -> str:
+    if base.endswith("e"):
+        return base + "d"
+    if base.endswith("y") and base[-2] not in "aeiou":
+        return base[:-1] + "ied"
+    return base + "ed"
+
+
+BASES = frozenset(_BASES)
+THIRD = frozenset(_third(base) for base in _BASES)
+PAST = (
+    frozenset(_past(base) for base in _BASES)
+    | IRREGULAR
+    | {"planned", "stopped", "dropped", "permitted", "referred"}
+)
+INTRANSITIVE = frozenset(
+    "agreed appeared arrived became began belonged came consisted continued declined decreased died ended existed expired "
+    "failed fell grew happened increased lived occurred ran remained resigned rested resulted rose sat seemed stayed stood "
+    "succeeded went worked".split()
+)
+"""Past forms that are no passive: after "was founded and" they have no share in the "was"."""
+# Forms that are as often nouns or adjectives: never taken for a verb without an object after them.
+_DOUBTFUL = frozenset(
+    "accounts addresses awards experiences exports reports plans sales shares results changes costs claims benefits charges controls covers cuts deals declines "
+    "decreases designs displays drives drops ends estimates features files fights focuses forces forms gains heads "
+    "helps impacts increases issues joins kills lacks leads lists lives loses marks measures moves needs offers orders points "
+    "posts presents purchases ranges records releases rests returns rises runs sets shows signs stands stars starts "
+    "states stays stops studies supplies supports tests totals transfers travels treats turns uses visits votes wants wins works "
+    "related limited based combined estimated expected established mixed organized used increased reduced left set cut cost "
+    "found led made".split()
+)
+
+
+_BASE_OF = {form(base): base for base in _BASES for form in (_third, _past)}
+
+
+def base_of(word: str) -> str | None:
+    """The base of a regular form this table knows: "opened" and "opens" give "open"."""
+    return _BASE_OF.get(word)
+
+
+def is_base(word: str) -> bool:
+    """``word`` (lower case) is the base of a regular verb, and as often a noun: "report"."""
+    return word in BASES
+
+
+def is_finite(word: str) -> bool:
+    """``word`` (lower case) can be the finite verb of a clause."""
+    return word in AUXILIARIES or word in THIRD or word in PAST
+
+
+def is_doubtful(word: str) -> bool:
+    """A form that is as often no verb."""
+    return word in _DOUBTFUL

@@ -1,6 +1,5 @@
 """Draft -> claims -> binding -> verification -> roll-up: what ``verify()`` and the pass share."""
 
-from citewell.verification.checking.checker import Checker
-from citewell.verification.checking.outcome import Checked, nothing_to_check
+from citewell.verification.checking.checker import Checked, Checker, nothing_to_check
 
 __all__ = ["Checked", "Checker", "nothing_to_check"]

@@ -1,12 +1,31 @@
-"""Quotes and labels of a draft -> citations that resolve in the evidence store, or say how they fail.
+"""A quote of a table row that leaves cells out: the label and the cells it names, each whole and in order.
+
+In: a quote and the passage it names. Out: one span for the label and each cell, or none. A row is read
+across, so people and models quote "Jane Doe, President" of "Jane Doe | 54 | President"; every part is still
+the source's own, to the letter, and has its place. Between two parts stands one separator that can be no part
+of a number; a cell that turns what stands beside it ("not", a bracket, a sign) is not left out.
+
+
+----
+
+Quotes and labels of a draft -> citations that resolve in the evidence store, or say how they fail.
 
 In: what a writer cites, the passages it was given, the store. Out: :class:`Citation` values with exact
 offsets, page, section and boxes; a quote that is not where it is said to be is BROKEN by name (fabricated,
 spliced, misattributed), never bent into one that is. Knows nothing about whether a quote supports a claim.
+
+
+----
+
+What a quote can carry by itself: the sentence or row it stands in, with the sentence that it leans on.
+
+In: located quotes and the library. Out: evidence texts that are far shorter than their passages, so that a
+claim which its passage supports elsewhere is told from one that its quote supports. Knows no model.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -30,13 +49,63 @@ from citewell.core.records import (
     Status,
     Verdict,
 )
+from citewell.core.sentences import sentence_spans
 from citewell.core.tokens import token_spans
-from citewell.questions.cells import label_span
+from citewell.questions.cells import label_span, text_of, whole
 from citewell.verification.binding import Scorer, bind, fitted
-from citewell.verification.checking.row_quotes import row_spans
 from citewell.verification.claims.markers import resolve_label
-from citewell.verification.evidence import EvidenceText, passage_evidence
-from citewell.verification.verbatim import fold, locate
+from citewell.verification.evidence import EvidenceText, passage_evidence, unsaid
+from citewell.verification.verbatim import TURNING, fold, locate
+
+LEAST_PARTS = 2
+# Folded text: white space is one blank, a dash is "-", an ellipsis three dots.
+_BETWEEN = r"(?: ?(?:[,;:]|\.{3}) | ?\| ?| - (?!\W?\d)| )"
+_AROUND = ' .,;:()[]"'
+_ENDING = " ,;:|"
+_MARKS = " \"'."
+
+
+def row_spans(quote: str, passage: Passage) -> tuple[tuple[int, int], ...]:
+    """Where the parts of ``quote`` stand in the first row of ``passage`` that has them all; () when none
+    has."""
+    wanted = fold(quote).text.strip(_MARKS)
+    rows = (row for row in passage.chunk.rows if row.label and row.cells and whole(passage, row))
+    return next((spans for row in rows if (spans := _parts(wanted, passage, row))), ())
+
+
+def _parts(wanted: str, passage: Passage, row: Row) -> tuple[tuple[int, int], ...]:
+    label = label_span(passage, row)
+    at = _end_of(_said(passage, *label), wanted, 0, "")
+    if at is None:
+        return ()
+    taken = [label]
+    for cell in row.cells:
+        said = _said(passage, cell.start, cell.end)
+        end = _end_of(said, wanted, at, _BETWEEN)
+        if end is not None:
+            taken.append((cell.start, cell.end))
+            at = end
+        elif not _may_be_left_out(said):
+            return ()
+    return tuple(taken) if len(taken) >= LEAST_PARTS and not wanted[at:].strip(_ENDING) else ()
+
+
+def _said(passage: Passage, start: int, end: int) -> str:
+    return fold(text_of(passage, start, end)).text.strip()
+
+
+def _end_of(said: str, wanted: str, at: int, before: str) -> int | None:
+    """Where ``said`` ends when it stands whole at ``at``, behind ``before``."""
+    if not said or said not in wanted:
+        return None
+    found = re.compile(rf"{before}{re.escape(said)}(?![^\W_])").match(wanted, at)
+    return found.end() if found else None
+
+
+def _may_be_left_out(said: str) -> bool:
+    """Nothing, or words or a number that stand for themselves."""
+    return not said or (any(map(str.isalnum, said)) and said.lower().strip(_AROUND) not in TURNING)
+
 
 NAME = "citewell-quotes/1"
 MAKER = Maker(name=NAME, hash=hash_value({"exact code": NAME}))
@@ -271,3 +340,48 @@ def _section(document: Document, chunk: Chunk, offset: int) -> tuple[str, ...]:
 
 def _page(document: Document, offset: int) -> int | None:
     return next((page.number for page in document.pages if page.start <= offset < page.end), None)
+
+
+def quoted_evidence(cited: Sequence[Cited], library: Library) -> tuple[EvidenceText, ...]:
+    """One text a passage, in the order cited; nothing for what is broken or has no place."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    passages: dict[str, Passage] = {}
+    for one in cited:
+        if one.passage is not None and not one.broken and one.spans:
+            name = one.passage.chunk.chunk_id
+            passages[name] = one.passage
+            spans.setdefault(name, []).extend(one.spans)
+    return tuple(_evidence(passages[name], spans[name], library) for name in passages)
+
+
+def _evidence(passage: Passage, spans: Sequence[tuple[int, int]], library: Library) -> EvidenceText:
+    document = library.document(passage)
+    pieces = dict.fromkeys(piece for span in spans for piece in _around(document.text, *span))
+    whole = library.evidence(passage)
+    held = {
+        index
+        for index, row in enumerate(passage.chunk.rows)
+        if any(row.start < end and start < row.end for start, end in spans)
+    }
+    rows = (
+        tuple(line for index, line in enumerate(whole.lines) if index in held) if passage.chunk.rows else ()
+    )
+    return EvidenceText(
+        text=unsaid("\n".join(document.text[start:end] for start, end in sorted(pieces))),
+        context=whole.context,
+        lines=rows,
+        language=whole.language,
+        source=whole.source,
+    )
+
+
+def _around(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The sentences of a paragraph, or the row, that a span touches, and the one sentence before them."""
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", end)
+    line = text[first : len(text) if last < 0 else last]
+    found = [(first + a, first + b) for a, b in sentence_spans(line)]
+    touched = [index for index, (a, b) in enumerate(found) if a < end and start < b]
+    if not touched:
+        return [(first, first + len(line))]
+    return found[max(0, touched[0] - 1) : touched[-1] + 1]

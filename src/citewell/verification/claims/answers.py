@@ -18,13 +18,19 @@ from collections.abc import Sequence
 
 from citewell.core.records import Record
 from citewell.core.sentences import sentence_spans
-from citewell.verification.claims.lines import Line, LineKind, read_lines
+from citewell.verification.claims.lines import (
+    Line,
+    LineKind,
+    PieceKind,
+    asserted,
+    kind_of,
+    read_lines,
+    states,
+)
 from citewell.verification.claims.markers import Marked, Marker, read_markers
-from citewell.verification.claims.phrases import PieceKind, frame_length, kind_of
-from citewell.verification.claims.splitting import Part, split_sentence
-from citewell.verification.claims.stating import asserted, states
+from citewell.verification.claims.splitting import Part, frame_length, split_sentence
 from citewell.verification.entities import names
-from citewell.verification.verbs import is_finite
+from citewell.verification.words import is_finite
 
 __all__ = ["Parsed", "ParsedClaim", "Piece", "PieceKind", "parse_answer"]
 

@@ -1,4 +1,20 @@
-"""Four components with what they were measured on, their weighted mean, and the decision it leads to.
+"""Does a question ask for a number that stands in no source but must be computed from several?
+
+In: a question. Out: yes or no, by words. Where no claim has a computed proof, such a question is answered
+with its operands and decided PARTIAL. Knows nothing about answers.
+
+
+----
+
+Do several drafts of one answer say the same? Claim by claim, by entailment both ways, never by string.
+
+In: the claims of each run and an entailer. Out: the mean share of claims that the other runs entail. One
+run, or a writer that is deterministic, measures nothing. Knows nothing about sources.
+
+
+----
+
+Four components with what they were measured on, their weighted mean, and the decision it leads to.
 
 In: the passages used, the checked claims, coverage, consistency. Out: a :class:`ConfidenceReport`. What
 was not measured takes no part: the weights are renormalised over the rest, and nothing is ever assumed.
@@ -10,12 +26,70 @@ Knows no model.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import permutations
 
 from citewell.core.config import Confidence
+from citewell.core.ports import Entailer
 from citewell.core.records import Claim, ConfidenceReport, Decision, Kind, Measure, Passage, Proof, Status
-from citewell.verification.checking.outcome import Checked
-from citewell.verification.confidence.arithmetic import needs_arithmetic
+from citewell.verification.checking.checker import Checked
+
+_COMPUTED = re.compile(
+    r"\b(?:ratio|margin|growth rate|growth in|growth of|rate of growth|cagr|compound annual|average|"
+    r"mean of|median|"
+    r"percent(?:age)? (?:change|increase|decrease|growth|difference|of)|percentage points? (?:change|"
+    r"difference)|% (?:change|of)|"
+    r"difference between|differ(?:s|ed)? from|how much (?:more|less|higher|lower|larger|smaller)|by how much|"
+    r"by what (?:percent(?:age)?|amount|factor)|sum of|total of|combined|altogether|add(?:ed)? (?:up|"
+    r"together)|"
+    r"divided by|multiplied by|times (?:as|more|higher|larger)|per (?:share|employee|store|unit|capita)|"
+    r"year[- ]over[- ]year|yoy|quarter[- ]over[- ]quarter|turnover|days (?:sales|payable|inventory|"
+    r"outstanding)|dpo|dso|dio|"
+    r"return on (?:assets|equity|capital|investment)|roa|roe|roic|ebitda|free cash flow|"
+    r"working capital|net debt|leverage|"
+    r"(?:increase|decrease|change|grow|fall|rise|drop|decline)[sd]? (?:between|from|compared|relative|"
+    r"versus|vs)|calculate|compute|"
+    r"what (?:fraction|proportion|share) of|conversion cycle|interest coverage|effective tax rate)\b",
+    re.IGNORECASE,
+)
+
+
+def needs_arithmetic(question: str) -> bool:
+    """True for ratios, margins, differences, averages, growth: when in doubt, true."""
+    return bool(_COMPUTED.search(question))
+
+
+def measure_consistency(
+    runs: Sequence[Sequence[str]], entailer: Entailer, *, deterministic: bool = False, threshold: float = 0.5
+) -> Measure:
+    """Value in [0, 1]; ``n`` counts the comparisons of a claim with another run that gave a probability.
+
+    A run without claims agrees with another such run and with no run that has claims.
+    """
+    if deterministic or len(runs) < 2:
+        return Measure(value=None, n=0, note="a deterministic writer" if deterministic else "one run")
+    pairs: list[tuple[str, str]] = []
+    disagreements = 0
+    for first, second in permutations(range(len(runs)), 2):
+        if not runs[second]:
+            continue
+        if not runs[first]:
+            disagreements += len(runs[second])
+            continue
+        premise = "\n".join(runs[first])
+        pairs += [(premise, claim) for claim in runs[second]]
+    if not pairs and not disagreements:
+        return Measure(value=None, n=0, note="no run made a claim")
+    answers = entailer.entail(pairs) if pairs else []
+    judged = [answer.entailment for answer in answers if answer.entailment is not None]
+    n = len(judged) + disagreements
+    unscored = len(answers) - len(judged)
+    return Measure(
+        value=sum(value >= threshold for value in judged) / n if n else None, n=n, maker=entailer.maker.name,
+        note=f"{unscored} unchecked" if unscored else "",
+    )  # fmt: skip
+
 
 NOT_MEASURED = Measure(value=None, n=0, note="not measured")
 _ZERO = (Status.BROKEN, Status.CONTRADICTED)
