@@ -235,7 +235,6 @@ def parts(batch: int = 25, batches: int = 40) -> dict[str, float]:
     """Processor microseconds of each step of an append, the median over batches of records."""
     from citewell.audit import bodies
     from citewell.audit.personal import Personal
-    from citewell.audit.plans import plan_of
 
     records = [record(number) for number in range(batch * batches)]
     with tempfile.TemporaryDirectory() as folder:
@@ -244,12 +243,11 @@ def parts(batch: int = 25, batches: int = 40) -> dict[str, float]:
         body, texts = bodies.set_apart(records[0], salt, log.keys.blind)
         plain_body = msgspec.json.decode(body)
         signer = log.keys.signer()
-        walk = plan_of(AuditRecord)
         steps: dict[str, Callable[[AuditRecord], object]] = {
             "the record as plain JSON (C)": plain,
             "canonical JSON of it, sorted (C)": lambda _: sorted_json(plain_body),
             "SHA-256 of that (C)": lambda _: hash_bytes(body),
-            "personal texts and odd numbers found": lambda one: walk(Personal(), plain(one)),
+            "personal texts and odd numbers found": lambda one: Personal().of_record(plain(one), AuditRecord),
             "all of setting apart: the three, salts, a hash a text": lambda one: bodies.set_apart(
                 one, salt, log.keys.blind
             ),
@@ -296,7 +294,7 @@ def tree_alone(count: int = 20_000) -> float:
     frontier = Frontier()
     began = time.perf_counter()
     for number in range(count):
-        data = leaf(number, "answer", "2026-11-21T08:00:00.000000Z", "sub_0", "sha256:" + "0" * 64)
+        data = leaf(number, "answer", "2026-11-21T08:00:00.000000Z", "sub_0", "sha256:" + "0" * 64).data()
         frontier.append(leaf_hash(data))
     return (time.perf_counter() - began) / count * 1e6
 

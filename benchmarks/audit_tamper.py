@@ -63,7 +63,7 @@ class Scene:
             for seq, kind, timestamp, subject, body in rows.fetchall():
                 digest = hash_bytes(body.encode())
                 bodies.append((digest, seq))
-                tree += frontier.append(leaf_hash(leaf(seq, kind, timestamp, subject, digest)))
+                tree += frontier.append(leaf_hash(leaf(seq, kind, timestamp, subject, digest).data()))
             connection.executemany("UPDATE entries SET body_hash = ? WHERE seq = ?", bodies)
             connection.execute("DELETE FROM tree")
             connection.executemany("INSERT INTO tree VALUES(?, ?, ?)", tree)

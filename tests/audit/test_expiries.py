@@ -10,9 +10,9 @@ from benchmarks.sample_records import some_record
 
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.__main__ import main
-from citewell.audit.expired import profiles_kept
 from citewell.audit.expiries import CLASSES
 from citewell.audit.export import export
+from citewell.audit.following import profiles_kept
 from citewell.core.config import Config
 from citewell.knowledge.sealing import seal_configuration
 
@@ -106,8 +106,7 @@ def test_a_forged_expiry_is_named_and_stops_no_question(
     found = log.check().findings
     assert ("expiry", 6) in {(finding.kind, finding.seq) for finding in found}
     assert any(why in finding.reason for finding in found)
-    with log.database.reading() as rows:
-        assert profiles_kept(rows) == {}
+    assert profiles_kept(log) == {}
 
 
 def test_a_log_whose_configuration_and_key_were_taken_out_is_still_written(log: SqliteLog) -> None:

@@ -13,7 +13,6 @@ import pytest
 
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.export import export
-from citewell.audit.growth import growth_since
 from citewell.core.identity import canonical_json
 
 SOURCE = Path(__file__).parent / "foreign" / "reader.go"
@@ -54,7 +53,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (home / "key").write_text(log.keys.published(), encoding="utf-8")
     proofs = [canonical_json(log.prove(seq)) for seq in (1, 2, 256, 257, 512, 513, SIZE)]
     (home / "proofs").write_bytes(b"\n".join(proofs))
-    (home / "growth").write_bytes(canonical_json(growth_since(log, (home / "older").read_text())))
+    (home / "growth").write_bytes(canonical_json(log.grew_from((home / "older").read_text())))
     log.close()
     return home
 

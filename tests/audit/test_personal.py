@@ -1,4 +1,4 @@
-"""A record is walked by its type's plan: what comes out is what going through everything gives."""
+"""A record is walked by its type's members: what comes out is what going through everything gives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from citewell.audit.bodies import SEALED, fill_in, set_apart
 from citewell.audit.personal import PUBLIC, Personal
-from citewell.audit.plans import plan_of
 from citewell.core.identity import plain
 from citewell.core.records import AuditRecord, Citation, Conflict, Record
 
@@ -33,7 +32,7 @@ def blind(text: str) -> str:
 
 def found_by(body: dict[str, Any], origin: type[Record] | None) -> list[str]:
     found = Personal()
-    plan_of(origin)(found, body) if origin else found.find(body)
+    found.of_record(body, origin) if origin else found.of_plain(body)
     return sorted(path for _, _, path in found.places)
 
 
@@ -60,7 +59,7 @@ def altered(number: int, support: float, page: int, text: str) -> AuditRecord:
 
 
 @given(st.integers(0, 50), NUMBERS, st.integers(-(2**53) + 1, 2**53 - 1), st.text('ab"\\/\u00e9\U0001f600'))
-def test_the_plan_of_a_type_finds_what_going_through_everything_finds(
+def test_the_members_of_a_type_lead_to_what_going_through_everything_finds(
     number: int, support: float, page: int, text: str
 ) -> None:
     record = altered(number, support, page, text)

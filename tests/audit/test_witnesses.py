@@ -15,8 +15,7 @@ import pytest
 from citewell.audit import EntryKind, SqliteLog
 from citewell.audit.__main__ import main
 from citewell.audit.notes import checkpoints_in, read_checkpoint
-from citewell.audit.publishing import Publisher, names
-from citewell.audit.witnesses import witness
+from citewell.audit.witnesses import Publisher, names, witness
 from citewell.core.errors import ConfigError, LogError
 
 NOW = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)

@@ -11,7 +11,7 @@ from citewell.audit.database import Database
 from citewell.audit.finding import Finder, cursor_of
 from citewell.audit.postings import Batch, Flagged, Indexed, Place, Postings
 from citewell.audit.profiles import DAY, Axis, Facts, Profile, key_of, timestamp_of
-from citewell.audit.question import AuditQuery, fits, keys_asked, profile_fits, refuse, span_of
+from citewell.audit.question import AuditQuery, keys_asked, profile_fits, refuse, span_of
 from citewell.core.errors import UsageError
 
 START = 1_700_000_000_000_000
@@ -100,6 +100,11 @@ def filled(database: Database, records: list[Indexed]) -> Postings:
             Batch(records=tuple(some), flags=(), place=Place(seq=some[-1].seq)), after=some[0].seq - 1
         )
     return postings
+
+
+def fits(query: AuditQuery, facts: Facts, keys: tuple[int, ...]) -> bool:
+    since, until = span_of(query)
+    return since <= facts.time < until and profile_fits(query, facts.profile) and set(keys) <= set(facts.keys)
 
 
 def test_every_question_finds_what_fits_and_nothing_else(database: Database) -> None:

@@ -19,7 +19,6 @@ from typing import Any
 import msgspec
 
 from citewell.audit.personal import Personal, steps
-from citewell.audit.plans import plan_of
 from citewell.core.errors import LogIntegrityError
 from citewell.core.identity import (
     BLIND_TAG,
@@ -63,9 +62,9 @@ def set_apart(
     sealed: dict[str, Any] = plain(body)
     looked_up = sealed.get(LOOKED_UP)
     if isinstance(body, Record):
-        plan_of(type(body))(found, sealed)
+        found.of_record(sealed, type(body))
     else:
-        found.find(sealed)
+        found.of_plain(sealed)
     texts: Texts = {}
     for (holder, key, path), own in zip(found.places, field_salts(salt, len(found.places)), strict=True):
         texts[path] = text = holder[key]

@@ -71,9 +71,13 @@ class Entry(Record, frozen=True, kw_only=True):
     body_hash: str
     hash: str
 
+    def leaf(self) -> Leaf:
+        """What the tree holds of it."""
+        return leaf(self.seq, self.kind, self.timestamp, self.subject, self.body_hash)
 
-class _Leaf(Record, frozen=True, kw_only=True):
-    """Members in the order of RFC 8785, so that encoding is canonical."""
+
+class Leaf(Record, frozen=True, kw_only=True):
+    """What the tree hashes. Members in the order of RFC 8785, so that encoding is canonical."""
 
     body: str
     format: int
@@ -82,8 +86,11 @@ class _Leaf(Record, frozen=True, kw_only=True):
     subject: str
     timestamp: str
 
+    def data(self) -> bytes:
+        """The bytes that the tree hashes and an export shows: canonical JSON."""
+        return msgspec.json.encode(self)
 
-def leaf(seq: int, kind: str, timestamp: str, subject: str, body_hash: str) -> bytes:
-    """The bytes that the tree hashes and an export shows: canonical JSON."""
-    value = _Leaf(body=body_hash, format=FORMAT, kind=kind, seq=seq, subject=subject, timestamp=timestamp)
-    return msgspec.json.encode(value)
+
+def leaf(seq: int, kind: str, timestamp: str, subject: str, body_hash: str) -> Leaf:
+    """Of an entry of today's format."""
+    return Leaf(body=body_hash, format=FORMAT, kind=kind, seq=seq, subject=subject, timestamp=timestamp)

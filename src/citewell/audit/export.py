@@ -23,7 +23,7 @@ from citewell.audit.tiles import (
     tile_path,
     write_bundle,
 )
-from citewell.audit.writer import stored_tree
+from citewell.audit.writer import stored_tree, tree_hashes
 from citewell.core.errors import LogError, UsageError
 from citewell.core.replacing import replace_file
 
@@ -71,11 +71,7 @@ def _tiles(rows: Rows, size: int, folder: Path) -> None:
             path = folder / tile_path(level, number, width)
             if path.exists():
                 continue
-            found = rows.execute(
-                "SELECT hash FROM tree WHERE level = ? AND place >= ? AND place < ? ORDER BY place",
-                (level, number * FULL, number * FULL + width),
-            )
-            replace_file(path, b"".join(bytes(digest) for (digest,) in found))
+            replace_file(path, b"".join(tree_hashes(rows, level, number * FULL, width)))
         level, count = level + 1, count // FULL
 
 
@@ -89,6 +85,8 @@ def _entries(rows: Rows, size: int, folder: Path) -> None:
             " WHERE seq >= ? AND seq < ? ORDER BY seq",
             (first, first + width),
         ).fetchall()
-        replace_file(folder / bundle_path(number, width), write_bundle([leaf(*row[:5]) for row in found]))
+        replace_file(
+            folder / bundle_path(number, width), write_bundle([leaf(*row[:5]).data() for row in found])
+        )
         lines = [json.dumps({"seq": row[0], "body": row[5]}, ensure_ascii=False) + "\n" for row in found]
         replace_file(folder / bodies_path(number), "".join(lines).encode("utf-8", "surrogatepass"))

@@ -1,28 +1,37 @@
-"""Brings the tables for questions up to the log: reads what is new, hands it over in batches.
+"""Makes the tables for questions of the log: brings them up to it, and compares them with it.
 
-In: a log and its :class:`Postings`. Out: the tables at the log's end. A log that is not the one the tables
-were made of (restored, rolled back, another) is noticed by its leaf, and everything is made anew. Records
-whose content has expired keep their profile, which the expiry entry holds; their keys went with the content.
-Knows nothing about questions.
+In: a log and its :class:`Postings`, or their database as somebody may have left it. Out: the tables at the
+log's end; or a finding for each table whose rows are not those that the log gives. A log that is not the one
+the tables were made of (restored, rolled back, another) is noticed by its leaf, and everything is made anew.
+Records whose content has expired keep their profile, which the expiry entry holds; their keys went with the
+content. Knows nothing about questions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from functools import cache
+from itertools import islice, takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.audit.entries import RECORDS, Entry, EntryKind
-from citewell.audit.expired import profiles_kept
-from citewell.audit.postings import Batch, Flagged, Indexed, Place, Postings
+from citewell.audit.database import Database, Row, Rows
+from citewell.audit.entries import RECORDS, Entry, EntryKind, only
+from citewell.audit.expiries import entries_named
+from citewell.audit.postings import VERSION, Batch, Flagged, Indexed, Place, Postings
 from citewell.audit.profiles import Axis, Facts, Profile, facts_of, key_of, microseconds
-from citewell.core.errors import LogIntegrityError, UsageError
+from citewell.audit.sqlite import SqliteDatabase
+from citewell.audit.tampering import Finding
+from citewell.core.errors import LogError, LogIntegrityError, UsageError
 
 if TYPE_CHECKING:
     from citewell.audit.log import Log
 
-_BATCH = 2_000
+_BATCH = 1_000
 """Entries a transaction."""
 _ANEW = 20_000
 """From so many entries on an empty index is filled in one go, sorted."""
@@ -32,16 +41,16 @@ def follow(log: Log, postings: Postings) -> int:
     """How many entries were taken in. Raises LogError; the tables then stand where they stood."""
     place = postings.place()
     size = log.size()
-    if place.seq and not same_log(log, place, size):
+    if place.seq and not _same_log(log, place, size):
         place = Place()
         postings.rebuild(())
     if not place.seq and size > _ANEW:
-        postings.rebuild(batches(log, 0))
+        postings.rebuild(_batches(log, 0))
         return size
     if place.seq == size:
         return 0
     taken = 0
-    for batch in batches(log, place.seq):
+    for batch in _batches(log, place.seq):
         if not postings.add(batch, after=place.seq):
             # Another process is at it: what it has taken in need not be taken in again.
             return taken + follow(log, postings)
@@ -50,7 +59,7 @@ def follow(log: Log, postings: Postings) -> int:
     return taken
 
 
-def same_log(log: Log, place: Place, size: int) -> bool:
+def _same_log(log: Log, place: Place, size: int) -> bool:
     """Whether tables that stand at ``place`` were made of this log."""
     if place.seq > size:
         return False
@@ -60,58 +69,48 @@ def same_log(log: Log, place: Place, size: int) -> bool:
         return False
 
 
-def batches(log: Log, after: int, *, until: int | None = None) -> Iterator[Batch]:
+def _batches(log: Log, after: int, *, until: int | None = None) -> Iterator[Batch]:
     """What the entries above ``after`` bring, up to ``until`` where it is given."""
-    expired = _Expired(log)
-    records: list[Indexed] = []
-    flags: list[Flagged] = []
-    held = 0
-    last: Entry | None = None
-    for entry in log.entries(after=after):
-        if until is not None and entry.seq > until:
-            break
-        last = entry
-        held += 1
-        if last.kind in RECORDS:
-            facts = _facts(last, expired)
-            if facts is not None:
-                records.append(Indexed(seq=last.seq, facts=facts))
-        elif last.kind == EntryKind.FEEDBACK.value and last.body is not None:
-            flags += _flags(log, msgspec.json.decode(last.body))
-        if held == _BATCH:
-            yield _batch(records, flags, last)
-            records, flags, held = [], [], 0
-    if held and last is not None:
-        yield _batch(records, flags, last)
+    kept = cache(profiles_kept)  # read when the first expired record is met
+    entries = takewhile(lambda entry: until is None or entry.seq <= until, log.entries(after=after))
+    while some := list(islice(entries, _BATCH)):
+        records: list[Indexed] = []
+        flags: list[Flagged] = []
+        for entry in some:
+            if entry.kind in RECORDS:
+                facts = _facts(entry) if entry.body is not None else _expired(entry, kept(log))
+                if facts is not None:
+                    records.append(Indexed(seq=entry.seq, facts=facts))
+            elif entry.kind == EntryKind.FEEDBACK.value and entry.body is not None:
+                flags += _flags(log, msgspec.json.decode(entry.body))
+        place = Place(seq=some[-1].seq, leaf=some[-1].hash)
+        yield Batch(records=tuple(records), flags=tuple(flags), place=place)
 
 
-class _Expired:
-    """The profiles of records whose content has expired; read when the first such record is met."""
-
-    def __init__(self, log: Log) -> None:
-        self._log = log
-        self._kept: dict[int, Profile] | None = None
-
-    def profile(self, seq: int) -> Profile | None:
-        if self._kept is None:
-            with self._log.database.reading() as rows:
-                self._kept = profiles_kept(rows)
-        return self._kept.get(seq)
-
-
-def _batch(records: list[Indexed], flags: list[Flagged], last: Entry) -> Batch:
-    return Batch(records=tuple(records), flags=tuple(flags), place=Place(seq=last.seq, leaf=last.hash))
+def profiles_kept(log: Log) -> dict[int, Profile]:
+    """By seq, what expiry entries keep of records whose content is gone. They hold ``profiles`` and
+    ``records``: pairs of a seq and the number of its profile."""
+    found: dict[int, Profile] = {}
+    for entry in log.entries(EntryKind.EXPIRY):
+        # What is no expiry hides nothing and stops no question: `check` names it.
+        with suppress(ValueError, LookupError, TypeError):
+            body = msgspec.json.decode(entry.body or "null")
+            entries_named(body)
+            profiles = [msgspec.convert(profile, Profile) for profile in body["profiles"]]
+            found |= {seq: profiles[number] for seq, number in body["records"]}
+    return found
 
 
-def _facts(entry: Entry, expired: _Expired) -> Facts | None:
+def _expired(entry: Entry, kept: dict[int, Profile]) -> Facts | None:
+    if entry.seq not in kept:
+        return None
+    return Facts(time=microseconds(entry.timestamp), profile=kept[entry.seq], keys=())
+
+
+def _facts(entry: Entry) -> Facts | None:
     """None for a body that is no record: `check` names such an entry, a question does not find it."""
-    if entry.body is None:
-        profile = expired.profile(entry.seq)
-        if profile is None:
-            return None
-        return Facts(time=microseconds(entry.timestamp), profile=profile, keys=())
     try:
-        return facts_of(entry.kind, entry.timestamp, entry.subject, msgspec.json.decode(entry.body))
+        return facts_of(entry.kind, entry.timestamp, entry.subject, msgspec.json.decode(entry.body or ""))
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
 
@@ -129,3 +128,80 @@ def _flags(log: Log, body: dict[str, Any]) -> Iterator[Flagged]:
     for name in named:
         if isinstance(name, str) and name:
             yield Flagged(key=key_of(Axis.FLAG, name), seq=entry.seq, time=microseconds(entry.timestamp))
+
+
+# --- comparing ------------------------------------------------------------------------------------
+
+ANEW = "delete the search tables; the next query of the log rebuilds them"
+_BLOCK = 5_000
+"""Rows compared at a time."""
+_LAST = 2**63
+_FACTS = "LEFT JOIN profiles f ON f.id = t.profile"
+_TABLES: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
+    ("postings", "t.key, t.time, t.seq, f.facts", _FACTS, ("t.key", "t.time", "t.seq")),
+    ("records", "t.time, t.seq, f.facts", _FACTS, ("t.time", "t.seq")),
+    ("named", "t.seq, t.documents", "", ("t.seq",)),
+    # A few for each day: read in one go. Profiles have numbers of their own in each database.
+    ("tallies", "t.day, t.n, f.facts", _FACTS, ()),
+)
+"""Name, columns, join, and the columns that it is ordered by."""
+
+
+def differing(log: Log, tables: Database) -> tuple[list[Finding], str]:
+    """Findings; and why nothing was looked at, "" where it was. Raises LogError."""
+    with tables.reading() as stored, tempfile.TemporaryDirectory(prefix="citewell-tables-") as folder:
+        if "place" not in tables.tables(stored):
+            return [], "there are no tables yet"
+        version, seq, leaf = stored.execute("SELECT version, seq, leaf FROM place").fetchone() or (0, 0, "")
+        of_it = version == VERSION and type(seq) is int
+        if not of_it or (seq and not _same_log(log, Place(seq=seq, leaf=leaf), log.size())):
+            return [], "they do not belong to the log as it is; the next query of the log rebuilds them"
+        anew = Postings(SqliteDatabase(Path(folder) / "tables.sqlite"))
+        with closing(anew.database):
+            try:
+                anew.rebuild(_batches(log, 0, until=seq))
+            except LogError as error:  # a full disk here is no deed there
+                return [], f"they could not be recomputed: {error}"
+            with anew.database.reading() as derived:
+                return list(_findings(log, derived, stored)), ""
+
+
+def _findings(log: Log, derived: Rows, stored: Rows) -> Iterator[Finding]:
+    for name, columns, join, order in _TABLES:
+        statement = f"SELECT {columns} FROM {name} t {join}"
+        # A flag stays where it was raised by somebody whose words have gone since.
+        flags_may_stay = name == "postings" and _feedback_has_expired(log)
+        missing, more, first = 0, 0, _LAST
+        for expected, found in _blocks(derived, stored, statement, order):
+            lacking, others = expected - found, set() if flags_may_stay else found - expected
+            missing, more = missing + len(lacking), more + len(others)
+            if order:
+                at = order.index("t.seq")
+                first = min([first, *(row[at] for row in lacking | others if type(row[at]) is int)])
+        if missing or more:
+            reason = f"table {name} lacks {missing} rows that follow from the log and has {more} that do not"
+            yield Finding("side-table", first if first < _LAST else 0, f"{reason}; {ANEW}")
+
+
+def _blocks(
+    derived: Rows, stored: Rows, statement: str, order: Sequence[str]
+) -> Iterator[tuple[set[Row], set[Row]]]:
+    """The rows of the same stretch of both, a stretch at a time."""
+    if not order:
+        yield set(derived.execute(statement).fetchall()), set(stored.execute(statement).fetchall())
+        return
+    names, marks = ", ".join(order), ", ".join("?" * len(order))
+    after: tuple[object, ...] = ()
+    while True:
+        since = f"WHERE ({names}) > ({marks})" if after else "WHERE 1 = 1"
+        expected = derived.execute(f"{statement} {since} ORDER BY {names} LIMIT {_BLOCK}", after).fetchall()
+        last = tuple(expected[-1][: len(order)]) if len(expected) == _BLOCK else ()
+        until = f" AND ({names}) <= ({marks})" if last else ""
+        yield set(expected), set(stored.execute(f"{statement} {since}{until}", (*after, *last)).fetchall())
+        if not last:
+            return
+        after = last
+
+
+def _feedback_has_expired(log: Log) -> bool:
+    return bool(log.select(f"{only(EntryKind.FEEDBACK)} AND body IS NULL LIMIT 1"))

@@ -12,10 +12,10 @@ were given, also when the clock jumped. Knows nothing about how an answer came a
 
 from __future__ import annotations
 
-import base64
 import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,8 @@ from citewell.audit.database import Database, Row
 from citewell.audit.entries import COLUMNS, Entry, EntryKind, leaf, only
 from citewell.audit.groups import Groups
 from citewell.audit.keys import FolderKeys, asker, with_limits
-from citewell.audit.merkle import EMPTY, leaf_hash
+from citewell.audit.merkle import EMPTY, in_base64, leaf_hash
+from citewell.audit.notes import read_checkpoint
 from citewell.audit.schema import migrate
 from citewell.audit.sqlite import SqliteDatabase
 from citewell.audit.writer import Sealed, UnsettledError, Writer, handovers, head, stored_tree
@@ -95,37 +96,30 @@ class Log:
         return Sealed(kind.value, timestamp, person.id, stored.decode(), body_hash, private, request_id)
 
     def _add(self, entry: Sealed) -> str:
-        waiting = _Waiting(entry)
-        self._groups.add(waiting)
-        if waiting.error is not None:
-            raise waiting.error
+        outcome: Future[bytes] = Future()
+        self._groups.add((entry, outcome))
+        digest = outcome.result()
         if self.after_append is not None:
             self.after_append()
-        return TAG + waiting.hash.hex()
+        return TAG + digest.hex()
 
-    def _take_turn(self, group: list[_Waiting]) -> None:
+    def _take_turn(self, group: Sequence[_Waiting]) -> None:
         try:
-            self._commit(group)
+            with self._turn:
+                hashes = self._writer.write([entry for entry, _ in group])
         except BaseException as error:
-            again = isinstance(error, Exception) and not isinstance(error, UnsettledError)
-            if len(group) == 1 or not again:
+            if len(group) > 1 and isinstance(error, Exception) and not isinstance(error, UnsettledError):
+                # One bad entry must not take the others with it.
                 for waiting in group:
-                    waiting.error = error
-                if not isinstance(error, Exception):
-                    raise
+                    self._take_turn([waiting])
                 return
-            # One bad entry must not take the others with it.
-            for waiting in group:
-                try:
-                    self._commit([waiting])
-                except Exception as own:  # noqa: BLE001 - raised again by the thread that waits for it
-                    waiting.error = own
-
-    def _commit(self, group: list[_Waiting]) -> None:
-        with self._turn:
-            hashes = self._writer.write([waiting.entry for waiting in group])
-        for waiting, digest in zip(group, hashes, strict=True):
-            waiting.hash = digest
+            for _, outcome in group:
+                outcome.set_exception(error)
+            if not isinstance(error, Exception):
+                raise
+        else:
+            for (_, outcome), digest in zip(group, hashes, strict=True):
+                outcome.set_result(digest)
 
     def hand_over(self, reason: str = "") -> str:
         """Replaces the signing key: an entry of which the old key signs both the handover and the checkpoint.
@@ -175,15 +169,14 @@ class Log:
 
     def lacking(self, requests: Collection[str]) -> set[str]:
         """Those of the requests that have no entry, and never had one."""
-        asked = sorted(requests)
-        sealed: set[str] = set()
+        asked, lacking = sorted(requests), set(requests)
         for start in range(0, len(asked), 500):
             some = asked[start : start + 500]
             among = ", ".join("?" * len(some))
             with self.database.reading() as rows:
                 found = rows.execute(f"SELECT request_id FROM requests WHERE request_id IN ({among})", some)
-                sealed.update(request for (request,) in found)
-        return set(asked) - sealed
+                lacking.difference_update(request for (request,) in found)
+        return lacking
 
     def absent(self, request_id: str) -> UsageError:
         """What is said of a request that has no record."""
@@ -193,33 +186,26 @@ class Log:
 
     def at(self, seq: int) -> Entry:
         """Entry ``seq``. Raises LogIntegrityError when it is not there."""
-        with self.database.reading() as rows:
-            row = rows.execute(f"SELECT {COLUMNS} FROM entries WHERE seq = ?", (seq,)).fetchone()
-        if row is None:
-            raise LogIntegrityError(f"entry {seq} is missing", hint="run `citewell audit check`")
-        return _entry(row)
+        for entry in self.select("seq = ?", (seq,)):
+            return entry
+        raise LogIntegrityError(f"entry {seq} is missing", hint="run `citewell audit check`")
 
     def latest(self, kind: EntryKind) -> Entry | None:
         """The last entry of ``kind``, None when there is none."""
-        with self.database.reading() as rows:
-            row = rows.execute(
-                f"SELECT {COLUMNS} FROM entries WHERE {only(kind)} ORDER BY seq DESC LIMIT 1"
-            ).fetchone()
-        return None if row is None else _entry(row)
+        return next(iter(self.select(f"{only(kind)} ORDER BY seq DESC LIMIT 1")), None)
 
     def entries(self, kind: EntryKind | None = None, *, after: int = 0) -> Iterator[Entry]:
         """Every entry (of ``kind``) with a seq above ``after``, in order; reads in blocks."""
         among = "" if kind is None else f" AND {only(kind)}"
-        while True:
-            with self.database.reading() as rows:
-                found = rows.execute(
-                    f"SELECT {COLUMNS} FROM entries WHERE seq > ?{among} ORDER BY seq LIMIT 500",
-                    (after,),
-                ).fetchall()
-            if not found:
-                return
-            yield from map(_entry, found)
-            after = found[-1][0]
+        while found := self.select(f"seq > ?{among} ORDER BY seq LIMIT 500", (after,)):
+            yield from found
+            after = found[-1].seq
+
+    def select(self, condition: str, values: Sequence[Any] = ()) -> list[Entry]:
+        """The entries for which an SQL condition holds; an order may follow it."""
+        with self.database.reading() as rows:
+            found = rows.execute(f"SELECT {COLUMNS} FROM entries WHERE {condition}", values).fetchall()
+        return list(map(_entry, found))
 
     def body(self, entry: Entry) -> dict[str, Any]:
         """The body with its personal texts; those that nobody can read are ``ERASED`` or ``KEY_MISSING``.
@@ -275,18 +261,40 @@ class Log:
         """That entry ``seq`` is in the tree of the newest checkpoint. Raises UsageError for none such."""
         with self.database.reading() as rows:
             size, note = head(rows)
-            row = rows.execute(f"SELECT {COLUMNS} FROM entries WHERE seq = ?", (seq,)).fetchone()
-            if row is None or not 0 < seq <= size:
+            if not 0 < seq <= size:
                 raise UsageError(f"there is no entry {seq}", hint=f"the log has {size} entries")
-            proof = stored_tree(rows, size).inclusion(seq - 1)
-        data = leaf(row[0], row[1], row[2], row[3], row[5])
-        return Proof(
-            leaf=data.decode(),
-            index=seq - 1,
-            size=size,
-            hashes=tuple(base64.b64encode(digest).decode() for digest in proof),
-            checkpoint=note,
-        )
+            hashes = in_base64(stored_tree(rows, size).inclusion(seq - 1))
+        data = self.at(seq).leaf().data().decode()
+        return Proof(leaf=data, index=seq - 1, size=size, hashes=hashes, checkpoint=note)
+
+    def grew_from(self, kept: str) -> Growth:
+        """An RFC 9162 consistency proof that the log only added to the one somebody kept a checkpoint of.
+
+        Raises UsageError for what is no checkpoint of this log, LogIntegrityError when the log does not go on
+        from it: then there is no proof.
+        """
+        try:
+            old = read_checkpoint(kept)
+        except ValueError as error:
+            raise UsageError(
+                f"this is not a checkpoint: {error}", hint="pass the kept file unchanged"
+            ) from error
+        text = self.checkpoint()
+        new = read_checkpoint(text)
+        if old.origin != new.origin:
+            raise UsageError(
+                f"the checkpoint belongs to log {old.origin!r}, but this is {new.origin!r}",
+                hint="pass a checkpoint of this log",
+            )
+        with self.database.reading() as rows:
+            tree = stored_tree(rows, new.size)
+            if old.size > new.size or tree.root(old.size) != old.root:
+                raise LogIntegrityError(
+                    f"the log with {new.size} entries does not continue the checkpoint of {old.size}",
+                    hint="`citewell audit check --checkpoint FILE` shows what happened",
+                )
+            hashes = in_base64(tree.consistency(old.size, new.size))
+        return Growth(old_size=old.size, size=new.size, hashes=hashes, checkpoint=text)
 
     def check(
         self,
@@ -301,7 +309,6 @@ class Log:
 
         ``key`` is the published key, by default the one that lies with the log's own.
         """
-        key = key or self.published()
         with self.database.reading() as rows:
             return check_log(
                 rows,
@@ -309,7 +316,7 @@ class Log:
                 evidence=evidence,
                 prompts=prompts,
                 release=release,
-                key=key,
+                key=key or with_limits(self.keys.published(), handovers(rows)),
                 outside=outside,
             )
 
@@ -327,6 +334,20 @@ class Proof(Record, frozen=True, kw_only=True):
     size: int
     hashes: tuple[str, ...]
     checkpoint: str
+
+
+class Growth(Record, frozen=True, kw_only=True):
+    """``hashes`` (base64) lead from the root of the first ``old_size`` leaves to the root that ``checkpoint``
+    signs, of ``size``: any RFC 6962 tool checks that with the two roots."""
+
+    old_size: int
+    size: int
+    hashes: tuple[str, ...]
+    checkpoint: str
+
+
+_Waiting = tuple[Sealed, "Future[bytes]"]
+"""An entry on its way into the log, and what became of it: its leaf's hash or an error."""
 
 
 class SqliteLog(Log):
@@ -352,16 +373,6 @@ class SqliteLog(Log):
             migrate(database)
 
 
-class _Waiting:
-    """An entry on its way into the log, and what became of it."""
-
-    __slots__ = ("entry", "error", "hash")
-
-    def __init__(self, entry: Sealed) -> None:
-        self.entry, self.hash = entry, b""
-        self.error: BaseException | None = None
-
-
 class _Requested(msgspec.Struct):
     request_id: str
 
@@ -376,7 +387,7 @@ def _request_of(body: str) -> str:
 
 def _entry(row: Row) -> Entry:
     seq, kind, timestamp, subject, body, body_hash = row
-    digest = leaf_hash(leaf(seq, kind, timestamp, subject, body_hash))
+    digest = leaf_hash(leaf(seq, kind, timestamp, subject, body_hash).data())
     return Entry(
         seq=seq,
         kind=kind,

@@ -8,6 +8,7 @@ signatures. Standard library only.
 
 from __future__ import annotations
 
+import base64
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
@@ -29,6 +30,11 @@ def leaf_hash(data: bytes) -> bytes:
 
 def node_hash(left: bytes, right: bytes) -> bytes:
     return sha256(b"\x01" + left + right).digest()
+
+
+def in_base64(hashes: Iterable[bytes]) -> tuple[str, ...]:
+    """Hashes as proofs show them."""
+    return tuple(base64.b64encode(digest).decode() for digest in hashes)
 
 
 class Frontier:

@@ -2,24 +2,27 @@
 
 In: an :class:`AuditQuery`. Out: a :class:`Page` of opened records and the cursor of the next;
 :class:`Counts`. Pages are stable: a cursor names the last record seen, so entries that arrive later never
-shift a page. The bodies are read only for the page shown. Knows nothing about how records are found.
+shift a page. The bodies are read only for the page shown. For somebody who may see some of the records
+(:class:`VisibleQueries`) the others do not exist. Knows nothing about how records are found, or about access
+lists.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from citewell.audit.bodies import open_body
-from citewell.audit.finding import Candidate, Finder, cursor_of
+from citewell.audit.finding import Candidate, Counted, Finder, cursor_of
 from citewell.audit.following import follow
 from citewell.audit.postings import Postings
-from citewell.audit.profiles import DAY, Profile, timestamp_of
-from citewell.audit.question import MAX_PAGE, AuditQuery, cites, narrows, refuse, within
+from citewell.audit.profiles import DAY, Axis, Profile, key_of, microseconds, timestamp_of
+from citewell.audit.question import AuditQuery, cites, narrows, refuse, refuse_cursor, within
 from citewell.core.errors import LogIntegrityError, UsageError
 from citewell.core.records import AuditRecord, Record
 
@@ -109,10 +112,8 @@ OF: Mapping[str, Callable[[Profile], tuple[str, ...]]] = {
 """What can be counted within what was asked for."""
 
 
-K = TypeVar("K", bound=Hashable)
-"""A profile, or its number."""
-
-_ENTRIES = "SELECT seq, subject, body, body_hash FROM entries WHERE seq IN ({})"
+_OPENED = 64
+"""Records opened at a time."""
 
 
 class _LogNames:
@@ -130,70 +131,16 @@ class _LogNames:
 
 
 class Queries:
-    """Questions to ``log`` through the tables of ``postings``. Raises UsageError for what makes no sense."""
+    """Questions to ``log`` through the tables of ``postings``, about everything that was durable when the
+    question came. Raises UsageError for what makes no sense."""
 
     def __init__(self, log: Log, postings: Postings) -> None:
         self._log, self._postings = log, postings
         self._finder = Finder(postings, _LogNames(log))
 
     def page(self, query: AuditQuery) -> Page:
-        """Newest first, among everything that was durable when the question came."""
-        refuse(query)
-        follow(self._log, self._postings)
-        return self._page(query)
-
-    def every(self, query: AuditQuery) -> Iterator[AuditRecord]:
-        """All that fits, newest first, page after page; ``limit`` does not bound it."""
-        refuse(query)
-        follow(self._log, self._postings)
-        query = msgspec.structs.replace(query, limit=MAX_PAGE)
-        while True:
-            page = self._page(query)
-            yield from page.records
-            if not page.next:
-                return
-            query = msgspec.structs.replace(query, cursor=page.next)
-
-    def entries(self, query: AuditQuery) -> Iterator[Entry]:
-        """As :meth:`every`, sealed: also what has expired."""
-        refuse(query)
-        follow(self._log, self._postings)
-        query = msgspec.structs.replace(query, limit=MAX_PAGE)
-        while True:
-            found = self._finder.page(query)
-            yield from (self._log.at(seq) for _, seq in found.records)
-            if not found.more:
-                return
-            query = msgspec.structs.replace(query, cursor=cursor_of(*found.records[-1]))
-
-    def each(self, query: AuditQuery) -> Iterator[Candidate]:
-        """As :meth:`every`, unopened."""
-        refuse(query)
-        follow(self._log, self._postings)
-        yield from self._finder.each(query)
-
-    def opened(self, seqs: Sequence[int], query: AuditQuery) -> Iterator[AuditRecord]:
-        """These records in their order, without those that expired or only share a key with what is asked."""
-        for _, body in self._bodies(seqs):
-            if body is not None and cites(query, body):
-                yield msgspec.convert(body, AuditRecord)
-
-    @property
-    def profiles(self) -> Mapping[int, Profile]:
-        """What the numbers of profiles stand for, as far as they were met."""
-        return self._postings.profiles
-
-    def counts(self, query: AuditQuery, *, by: str = "day", of: str = "decision") -> Counts:
-        """How many records fit, over time; ``limit`` and ``cursor`` do not matter."""
-        refuse(query)
-        refuse_counts(by, of)
-        follow(self._log, self._postings)
-        bucket, unit = BY[by], HOUR if by == "hour" else DAY
-        counted = self._finder.count(query, bucket, unit)
-        every = self._finder.count(within(query), bucket, unit) if narrows(query) else counted
-        return added_up(counted, self._postings.profiles, by=by, of=of, every=every)
-
-    def _page(self, query: AuditQuery) -> Page:
+        """Newest first."""
+        self._ready(query)
         found = self._finder.page(query)
         records, expired = [], []
         for seq, body in self._bodies([seq for _, seq in found.records]):
@@ -204,21 +151,57 @@ class Queries:
         following = cursor_of(*found.records[-1]) if found.more else ""
         return Page(records=tuple(records), next=following, expired=tuple(expired))
 
+    def every(self, query: AuditQuery) -> Iterator[AuditRecord]:
+        """All that fits, newest first; ``limit`` does not bound it."""
+        fitting = self._each(query)
+        while some := list(islice(fitting, min(query.limit + 1, _OPENED))):
+            yield from self._opened(some, query)
+
+    def entries(self, query: AuditQuery) -> Iterator[Entry]:
+        """As :meth:`every`, sealed: also what has expired."""
+        return (self._log.at(one.seq) for one in self._each(query))
+
+    def counts(self, query: AuditQuery, *, by: str = "day", of: str = "decision") -> Counts:
+        """How many records fit, over time; ``limit`` and ``cursor`` do not matter."""
+        for what, value, known in (("stretch", by, BY), ("count", of, OF)):
+            if value not in known:
+                raise UsageError(f"unknown {what} {value!r}", hint=f"one of {', '.join(known)}")
+        self._ready(query)
+        counted = self._counted(query, by)
+        every = self._counted(within(query), by) if narrows(query) else counted
+        return _added_up(counted, every, self._postings.profiles, by=by, of=of)
+
+    def _ready(self, query: AuditQuery) -> None:
+        refuse(query)
+        follow(self._log, self._postings)
+
+    def _each(self, query: AuditQuery) -> Iterator[Candidate]:
+        self._ready(query)
+        return self._finder.each(query)
+
+    def _counted(self, query: AuditQuery, by: str) -> Counted:
+        return self._finder.count(query, BY[by], HOUR if by == "hour" else DAY)
+
+    def _opened(self, some: Sequence[Candidate], query: AuditQuery) -> Iterator[AuditRecord]:
+        """These in their order, without those that expired or only share a key with what is asked."""
+        for _, body in self._bodies([one.seq for one in some]):
+            if body is not None and cites(query, body):
+                yield msgspec.convert(body, AuditRecord)
+
     def _bodies(self, seqs: Sequence[int]) -> Iterator[tuple[int, dict[str, Any] | None]]:
-        """Opened bodies in the order of ``seqs``, None where the content has expired; two reads for all."""
-        if not seqs:
-            return
-        among = ", ".join(map(str, seqs))
+        """Opened bodies in the order of ``seqs``, None where the content has expired; one read for all."""
+        among = ", ".join(map(str, seqs)) or "NULL"
         with self._log.database.reading() as rows:
-            stored = {row[0]: row for row in rows.execute(_ENTRIES.format(among))}
-            private: dict[int, object] = dict(
-                rows.execute(f"SELECT seq, sealed FROM private WHERE seq IN ({among})").fetchall()
+            found = rows.execute(
+                "SELECT e.seq, e.subject, e.body, e.body_hash, p.sealed"
+                f" FROM entries e LEFT JOIN private p ON p.seq = e.seq WHERE e.seq IN ({among})"
             )
+            stored = {row[0]: row for row in found}
         keys: dict[str, bytes | None] = {}
         for seq in seqs:
             if seq not in stored:
                 raise LogIntegrityError(f"entry {seq} is missing", hint="run `citewell audit check`")
-            _, subject, text, body_hash = stored[seq]
+            _, subject, text, body_hash, sealed = stored[seq]
             if text is None:
                 yield seq, None
                 continue
@@ -227,34 +210,85 @@ class Queries:
                 continue
             if subject not in keys:
                 keys[subject] = self._log.keys.key(subject)
-            yield seq, open_body(text, body_hash, subject, private.get(seq), keys[subject])
+            yield seq, open_body(text, body_hash, subject, sealed, keys[subject])
 
 
-def refuse_counts(by: str, of: str) -> None:
-    """Raises UsageError for a stretch or a count that nobody knows."""
-    for what, value, known in (("stretch", by, BY), ("count", of, OF)):
-        if value not in known:
-            raise UsageError(f"unknown {what} {value!r}", hint=f"one of {', '.join(known)}")
+class VisibleQueries(Queries):
+    """Of the records that ``sees`` lets through. ``documents`` are the ids that may be named in them, asked
+    for anew with each question; ``only`` names the one person whose records can be among them, None where
+    anybody's can.
+
+    The tables hold which documents a record names, so records that are not theirs are passed over unopened;
+    what is shown is opened and asked for by the rule once more. A cursor is the id of the last record shown,
+    as a place in the log would tell how many others there are. Expired entries are left out: nobody can tell
+    any more what they named.
+    """
+
+    def __init__(
+        self,
+        log: Log,
+        postings: Postings,
+        sees: Callable[[AuditRecord], bool],
+        documents: Callable[[], Set[str]],
+        only: str | None,
+    ) -> None:
+        super().__init__(log, postings)
+        self._sees, self._documents, self._only = sees, documents, only
+
+    def page(self, query: AuditQuery) -> Page:
+        records = tuple(islice(self.every(query), query.limit + 1))
+        more = len(records) > query.limit
+        return Page(records=records[: query.limit], next=records[query.limit - 1].request_id if more else "")
+
+    def _each(self, query: AuditQuery) -> Iterator[Candidate]:
+        """What may be the person's, as far as the tables know."""
+        refuse(query)
+        query = msgspec.structs.replace(query, cursor=self._place(query.cursor))
+        if self._only is not None:
+            if not self._only or query.user not in ("", self._only):
+                return
+            query = msgspec.structs.replace(query, user=self._only)
+        seen = {key_of(Axis.DOCUMENT, name) for name in self._documents()}
+        for one in super()._each(query):
+            if one.named is None or seen.issuperset(one.named):
+                yield one
+
+    def _opened(self, some: Sequence[Candidate], query: AuditQuery) -> Iterator[AuditRecord]:
+        return filter(self._sees, super()._opened(some, query))
+
+    def _counted(self, query: AuditQuery, by: str) -> Counted:
+        """A record is opened only where the tables cannot tell what it names."""
+        counted: Counter[tuple[int, int]] = Counter()
+        for one in self._each(msgspec.structs.replace(query, cursor="")):
+            if one.named is not None or any(self._opened([one], query)):
+                counted[BY[by](one.time), one.profile] += 1
+        return counted
+
+    def _place(self, cursor: str) -> str:
+        """Where in the log the record stands that a cursor names; nobody pages from one they may not see."""
+        if not cursor:
+            return ""
+        try:
+            entry, record = self._log.get(cursor), self._log.record(cursor)
+        except UsageError:
+            raise refuse_cursor(cursor) from None
+        if not self._sees(record):
+            raise refuse_cursor(cursor)
+        return cursor_of(microseconds(entry.timestamp), entry.seq)
 
 
-def added_up(
-    counted: Mapping[tuple[int, K], int],
-    profiles: Mapping[K, Profile],
-    *,
-    by: str,
-    of: str,
-    every: Mapping[tuple[int, K], int] | None = None,
+def _added_up(
+    counted: Counted, every: Counted, profiles: Mapping[int, Profile], *, by: str, of: str
 ) -> Counts:
-    """``counted`` by the beginning of a stretch and the name of a profile; ``every`` likewise, of all records
-    of the time."""
-    values = {name: OF[of](profile) for name, profile in profiles.items()}
-    stretches: dict[int, Counter[K]] = defaultdict(Counter)
-    whole: Counter[K] = Counter()
-    for (start, name), n in counted.items():
-        stretches[start][name] += n
-        whole[name] += n
+    """``every`` is of all records of the time."""
+    values = {number: OF[of](profile) for number, profile in profiles.items()}
+    stretches: dict[int, Counter[int]] = defaultdict(Counter)
+    whole: Counter[int] = Counter()
     asked: Counter[int] = Counter()
-    for (start, _), n in (every or {}).items():
+    for (start, profile), n in counted.items():
+        stretches[start][profile] += n
+        whole[profile] += n
+    for (start, _), n in every.items():
         asked[start] += n
 
     def share(records: int, all_records: int) -> float | None:
@@ -278,11 +312,10 @@ def added_up(
     )
 
 
-def _shares(counted: Mapping[K, int], values: Mapping[K, tuple[str, ...]]) -> tuple[Share, ...]:
+def _shares(counted: Counter[int], values: Mapping[int, tuple[str, ...]]) -> tuple[Share, ...]:
     """``counted`` by profile; a profile counts for each of its values."""
     found: Counter[str] = Counter()
     for profile, n in counted.items():
         for value in values[profile]:
             found[value] += n
-    total = sum(counted.values())
-    return tuple(Share(value=value, n=n, rate=n / total) for value, n in sorted(found.items()))
+    return tuple(Share(value=value, n=n, rate=n / counted.total()) for value, n in sorted(found.items()))

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from citewell.audit.profiles import BANDS, ERROR, NOT_MEASURED, Axis, Facts, Profile, key_of, microseconds
+from citewell.audit.profiles import BANDS, ERROR, NOT_MEASURED, Axis, Profile, key_of, microseconds
 from citewell.core.clock import written
 from citewell.core.errors import UsageError
 from citewell.core.records import Decision, Proof, Record, Status
@@ -103,6 +103,11 @@ def refuse(query: AuditQuery) -> None:
             _time(time)
 
 
+def refuse_cursor(cursor: str) -> UsageError:
+    """What is said of a cursor that is none."""
+    return UsageError(f"{cursor!r} is not a cursor", hint="pass `next` from the previous page unchanged")
+
+
 def keys_asked(query: AuditQuery, names: Names) -> tuple[int, ...]:
     """The keys that a record must have, all of them."""
     document = (query.document, query.version) if query.version else (query.document,)
@@ -118,19 +123,16 @@ def keys_asked(query: AuditQuery, names: Names) -> tuple[int, ...]:
 
 def profile_fits(query: AuditQuery, profile: Profile) -> bool:
     """Whether records of ``profile`` are asked for, as far as it can say."""
+    failed = profile.failure and query.failure in (ANY, profile.failure)
     return (
         (not query.status or STATUSES[query.status](profile))
         and (not query.proof or query.proof in profile.proofs)
-        and (not query.confidence or query.confidence == profile.band)
-        and (not query.decision or query.decision == profile.decision)
+        and query.confidence in ("", profile.band)
+        and query.decision in ("", profile.decision)
         and (not query.model or query.model in profile.models)
         and (not query.prompt or query.prompt in profile.prompts)
-        and (not query.failure or query.failure == profile.failure or _any_failure(query, profile))
+        and (not query.failure or bool(failed))
     )
-
-
-def _any_failure(query: AuditQuery, profile: Profile) -> bool:
-    return query.failure == ANY and bool(profile.failure)
 
 
 def span_of(query: AuditQuery) -> tuple[int, int]:
@@ -141,26 +143,18 @@ def span_of(query: AuditQuery) -> tuple[int, int]:
     )
 
 
-def fits(query: AuditQuery, facts: Facts, keys: tuple[int, ...]) -> bool:
-    """Whether one record is what was asked for; ``keys`` from :func:`keys_asked`, flags aside."""
-    since, until = span_of(query)
-    return since <= facts.time < until and profile_fits(query, facts.profile) and set(keys) <= set(facts.keys)
-
-
 def cites(query: AuditQuery, body: Mapping[str, Any]) -> bool:
     """Whether a record's body really names the user, document, version and chunk asked for, not only their
     keys."""
     citations = [citation for claim in body["claims"] for citation in claim["citations"]]
-    documents = {(citation["document_id"], citation["document_version"]) for citation in citations}
+    documents = {
+        citation["document_id"]
+        for citation in citations
+        if query.version in ("", citation["document_version"])
+    }
     return (
-        (not query.user or body["user"] == query.user)
-        and (
-            not query.document
-            or any(
-                document == query.document and query.version in ("", version)
-                for document, version in documents
-            )
-        )
+        query.user in ("", body["user"])
+        and (not query.document or query.document in documents)
         and (not query.chunk or any(citation["chunk_id"] == query.chunk for citation in citations))
     )
 

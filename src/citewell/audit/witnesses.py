@@ -1,34 +1,45 @@
 """Outside places that keep checkpoints: a file, a folder under git, an object store with retention lock, a
-webhook.
+webhook. Checkpoints are sent to them now or when due, each outcome on record.
 
-In: a checkpoint. Out: it is there, or an exception says why not. What a witness is worth is how far it is out
-of the log owner's hands; that is for whoever configures it to judge. Chosen by :func:`witness`, from a URL:
+In: a log, and witnesses by name (:func:`names`). Out: a :class:`Publication` for each; a row of table
+``published``, and a notice in the log when a witness did not take it: a place that silently keeps nothing
+would be worse than none. What a witness is worth is how far it is out of the log owner's hands; that is for
+whoever configures it to judge. Chosen by :func:`witness`, from a URL:
 
 - ``file:/path`` appends to a file (on another machine's disk, a pen-protected drive, a printer's spool);
 - ``git:/folder`` commits a file in a repository that is pushed elsewhere;
 - ``s3://bucket/prefix?retain_days=3650`` writes an object under compliance retention, which nobody can
 shorten; ``&endpoint=URL`` for other stores than AWS;
 - ``https://...`` posts the text, and a 2xx answer takes it as kept.
-
-Knows nothing about logs.
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
-from citewell.audit.notes import checkpoints_in
+from citewell.audit.entries import EntryKind
+from citewell.audit.notes import checkpoints_in, read_checkpoint
 from citewell.core.addresses import named, post
-from citewell.core.errors import ConfigError, LogError, MissingExtraError
+from citewell.core.clock import stamp
+from citewell.core.errors import CitewellError, ConfigError, LogError, MissingExtraError
 from citewell.core.ports import Witness
+from citewell.core.records import Record
+
+if TYPE_CHECKING:
+    from citewell.audit.log import Log
+    from citewell.core.ports import Clock
 
 TIMEOUT_S = 10.0
+_LAST_WAIT_S = 20.0
+"""How long closing waits for a publication that is under way."""
 
 
 class FileWitness:
@@ -189,3 +200,95 @@ def witness(url: str) -> Witness:
             f"witness {named(url)!r}", hint=f"write one of {', '.join(WITNESSES)}, and a location"
         )
     return WITNESSES[parts.scheme](parts)
+
+
+class Publication(Record, frozen=True, kw_only=True):
+    """``error`` is "" when the witness took the checkpoint of ``size`` entries."""
+
+    witness: str
+    size: int
+    timestamp: str
+    error: str
+
+
+def names(urls: Sequence[str]) -> dict[str, str]:
+    """For each witness's URL a name of its own, without the URL's secrets: it goes into the log."""
+    counts: Counter[str] = Counter()
+    found: dict[str, str] = {}
+    for url in urls:
+        name = named(url)
+        counts[name] += 1
+        found[f"{name} ({counts[name]})" if counts[name] > 1 else name] = url
+    return found
+
+
+class Publisher:
+    """Sends the newest checkpoint to every witness, at most every ``every_s`` seconds, in its own thread."""
+
+    def __init__(self, log: Log, witnesses: Mapping[str, Witness], clock: Clock, *, every_s: float) -> None:
+        self._log, self._witnesses, self._clock, self._every_s = log, witnesses, clock, every_s
+        self._turn = threading.Lock()
+        self._running: threading.Thread | None = None
+        self._next: datetime | None = None
+        if witnesses and every_s > 0:
+            log.after_append = self.nudge
+
+    def publish(self) -> tuple[Publication, ...]:
+        """To every witness, now. Raises LogError only when the log itself cannot be read or written."""
+        with self._turn:
+            self._next = self._clock.now() + timedelta(seconds=self._every_s)
+            text = self._log.checkpoint()
+            size = read_checkpoint(text).size
+            done = tuple(self._send(name, text, size) for name in self._witnesses)
+            with self._log.database.writing() as rows:
+                rows.executemany(
+                    "INSERT INTO published(size, witness, timestamp, checkpoint, error)"
+                    " VALUES(?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    [(one.size, one.witness, one.timestamp, text, one.error) for one in done],
+                )
+            for one in done:
+                if one.error:
+                    body = {"witness": one.witness, "size": one.size, "error": one.error}
+                    self._log.note(EntryKind.NOTICE, body)
+        return done
+
+    def nudge(self) -> None:
+        """Something was appended: publishes when it is time. Returns at once."""
+        if self._running is not None and self._running.is_alive():
+            return
+        if self._next is None:
+            try:
+                self._next = self._due()
+            except LogError:
+                # What was appended is durable all the same: whoever appended it must not be told otherwise.
+                return
+        if self._clock.now() >= self._next:
+            self._running = threading.Thread(target=self._publish_aside, name="citewell-witnesses")
+            self._running.start()
+
+    def close(self) -> None:
+        if self._running is not None:
+            self._running.join(_LAST_WAIT_S)
+
+    def _send(self, name: str, text: str, size: int) -> Publication:
+        try:
+            self._witnesses[name].publish(text)
+            error = ""
+        except CitewellError as failure:
+            error = str(failure)
+        return Publication(witness=name, size=size, timestamp=stamp(self._clock), error=error)
+
+    def _publish_aside(self) -> None:
+        try:
+            self.publish()
+        except LogError:
+            # The log cannot be written: whoever appends next is told so, and publishing is tried again then.
+            self._next = None
+
+    def _due(self) -> datetime:
+        """By what any process published last."""
+        with self._log.database.reading() as rows:
+            row = rows.execute("SELECT max(timestamp) FROM published").fetchone()
+        if row is None or row[0] is None:
+            return self._clock.now()
+        return datetime.fromisoformat(str(row[0])) + timedelta(seconds=self._every_s)

@@ -18,7 +18,7 @@ from citewell.audit.checkpoints import checkpoint
 from citewell.audit.database import Database, Row, Rows
 from citewell.audit.entries import COLUMNS, EntryKind, leaf, only
 from citewell.audit.keys import FolderKeys, Handover, Signer
-from citewell.audit.merkle import Frontier, Tree, leaf_hash
+from citewell.audit.merkle import TILE, Frontier, Tree, leaf_hash
 from citewell.audit.notes import Trusted, handover, read_checkpoint
 from citewell.core.errors import LogError, LogIntegrityError, UsageError
 from citewell.core.identity import hash_bytes, sorted_json
@@ -80,17 +80,14 @@ class Writer:
         try:
             # As a writer: this waits for a COMMIT that is still under way.
             with self.database.writing() as rows:
-                found = rows.execute(
-                    "SELECT hash FROM tree WHERE level = 0 AND place >= ? AND place < ? ORDER BY place",
-                    (newest[1].size - len(hashes), newest[1].size),
-                ).fetchall()
+                stands = tree_hashes(rows, 0, newest[1].size - len(hashes), len(hashes))
         except LogError:
             raise UnsettledError(
                 f"{error}; it is unknown whether the entry was written",
                 hint="when the log can be reached again, check with `citewell audit query`"
                 " before asking again",
             ) from error
-        return [bytes(digest) for (digest,) in found] == hashes
+        return stands == hashes
 
     def _put(self, rows: Rows, group: Sequence[Sealed], *signers: Signer) -> _Put:
         size, note = head(rows)
@@ -104,7 +101,7 @@ class Writer:
         tree_rows: list[Row] = []
         hashes = []
         for seq, entry in enumerate(group, frontier.size + 1):
-            hashes.append(leaf_hash(leaf(seq, *entry[:3], entry.body_hash)))
+            hashes.append(leaf_hash(leaf(seq, *entry[:3], entry.body_hash).data()))
             tree_rows += frontier.append(hashes[-1])
         rows.executemany("INSERT INTO tree(level, place, hash) VALUES(?, ?, ?)", tree_rows)
         return hashes
@@ -255,12 +252,18 @@ def stored_tree(rows: Rows, size: int) -> Tree:
     """The tree as the database holds it, for as long as ``rows`` lasts."""
 
     def tile(level: int, number: int, width: int) -> list[bytes]:
-        found = rows.execute(
-            "SELECT hash FROM tree WHERE level = ? AND place >= ? AND place < ? ORDER BY place",
-            (level, number * 256, number * 256 + width),
-        ).fetchall()
+        found = tree_hashes(rows, level, number * TILE, width)
         if len(found) != width:
             raise LogIntegrityError("the log's tree is incomplete", hint="run `citewell audit check`")
-        return [bytes(digest) for (digest,) in found]
+        return found
 
     return Tree(size, tile)
+
+
+def tree_hashes(rows: Rows, level: int, first: int, count: int) -> list[bytes]:
+    """Those from place ``first`` on that are there."""
+    found = rows.execute(
+        "SELECT hash FROM tree WHERE level = ? AND place >= ? AND place < ? ORDER BY place",
+        (level, first, first + count),
+    )
+    return [bytes(digest) for (digest,) in found]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from citewell.audit.growth import Growth
+from citewell.audit.log import Growth
 from citewell.cli.home import HomeOption, JsonOption, open_home
 from citewell.cli.printing import ERROR, aside, say, say_json
 from citewell.core.errors import UsageError

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from citewell.audit import Log
     from citewell.audit.database import Database
     from citewell.audit.keys import FolderKeys
-    from citewell.audit.publishing import Publisher
+    from citewell.audit.witnesses import Publisher
     from citewell.core.ports import (
         AnswerJudge,
         Clock,
@@ -168,8 +168,7 @@ class Assembly:
         return FolderKeys(Path(named) if named else self.home / KEYS_FOLDER, origin=self.config.audit.origin)
 
     def _publisher(self, log: Log) -> Publisher:
-        from citewell.audit.publishing import Publisher, names
-        from citewell.audit.witnesses import witness
+        from citewell.audit.witnesses import Publisher, names, witness
 
         settings = self.config.audit
         witnesses = {name: witness(url) for name, url in names(settings.witnesses).items()}

@@ -19,11 +19,10 @@ from citewell.audit.entries import EntryKind
 from citewell.audit.erasure import Erasure, erase
 from citewell.audit.holds import Hold, holds_in_force, lift_hold, place_hold
 from citewell.audit.keys import asker
-from citewell.audit.pages import Counts, Page, Queries
+from citewell.audit.pages import Counts, Page, Queries, VisibleQueries
 from citewell.audit.postings import Postings
 from citewell.audit.question import AuditQuery
 from citewell.audit.retention import Expiry, expire
-from citewell.audit.visible import VisibleQueries
 from citewell.core.access import OWNER, Caller, Role
 from citewell.core.errors import UsageError
 from citewell.core.identity import plain
@@ -66,13 +65,13 @@ class Auditing:
         return Seeing(self._caller, self._parts.evidence, self._parts.log)
 
     @cached_property
-    def _asked(self) -> Queries | VisibleQueries:
+    def _asked(self) -> Queries:
         """Questions as the caller may put them."""
         if self._caller.unrestricted:
             return self.queries
         only = None if self._caller.has(Role.AUDITOR) else self._caller.user
         seeing = self.seeing
-        return VisibleQueries(self.queries, self._parts.log, seeing.record, seeing.listed, only)
+        return VisibleQueries(self._parts.log, self._shared._postings, seeing.record, seeing.listed, only)
 
     @cached_property
     def _postings(self) -> Postings:

@@ -16,8 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from citewell.audit.growth import Growth, growth_since
-from citewell.audit.rederiving import ANEW, differing
+from citewell.audit.following import ANEW, differing
 from citewell.audit.tampering import Finding
 from citewell.core.access import Caller, Role
 from citewell.core.environment import environment
@@ -32,8 +31,8 @@ from citewell.knowledge.visibility import Seeing
 if TYPE_CHECKING:
     from citewell.audit import CheckReport, Log
     from citewell.audit.keys import FolderKeys
-    from citewell.audit.log import Proof
-    from citewell.audit.publishing import Publication
+    from citewell.audit.log import Growth, Proof
+    from citewell.audit.witnesses import Publication
     from citewell.documents.evidence.sqlite import SqliteEvidence
 
 
@@ -100,7 +99,7 @@ class LogKeeping:
     def prove_growth(self, kept: str) -> Growth:
         """That the log only added to what the checkpoint ``kept`` signed. Raises UsageError,
         LogIntegrityError when it did not."""
-        return growth_since(self._log(Role.AUDITOR, to="prove that the log only grew"), kept)
+        return self._log(Role.AUDITOR, to="prove that the log only grew").grew_from(kept)
 
     def rotate_key(self, reason: str = "") -> str:
         """A new signing key, signed over by the old one; the new public key, to be published."""
