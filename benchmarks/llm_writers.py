@@ -41,7 +41,7 @@ from citewell.documents.evidence.memory import MemoryEvidence
 from citewell.documents.text import caller_document
 from citewell.generation import LanguageModelWriter
 from citewell.knowledge.assembly import Assembly
-from citewell.knowledge.traces import SqliteTraces
+from citewell.knowledge.traces import Traces
 from citewell.models.naming import language_model_named
 from citewell.retrieval import Retrieved
 from citewell.verification.checking import Checker
@@ -104,7 +104,7 @@ class Bench:
         parts = Assembly(folder / "home", Config())
         self.entailer = parts.entailer
         self.log = SqliteLog(folder / "audit.sqlite")
-        self.traces = SqliteTraces(folder / "traces.sqlite")
+        self.traces = Traces.in_file(folder / "traces.sqlite")
 
     def ask(self, line: str, sources: Sequence[str | Document], question: str, settings: Writer) -> Answer:
         evidence, passages = MemoryEvidence(), []

@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks.poison import wilson
 from benchmarks.reporting import data_folder, table, write
 from citewell.core.config import Feedback
-from citewell.knowledge.feedback.turns import Noticed, correction, rephrasing
+from citewell.knowledge.feedback.implicit import Detected, correction, rephrasing
 from citewell.models.onnx.embedder import OnnxEmbedder
 
 SET = Path(__file__).with_suffix(".jsonl")
@@ -58,15 +58,8 @@ def main() -> None:
         took.append((time.perf_counter() - began) * 1000)
         return float(one @ other)
 
-    def noticed(first: str, answer: str, following: str) -> Noticed | None:
-        return correction(first, answer, following) or rephrasing(
-            first,
-            answer,
-            following,
-            cosine,
-            least_cosine=settings.rephrase_cosine,
-            least_overlap=settings.rephrase_overlap,
-        )
+    def noticed(first: str, answer: str, following: str) -> Detected | None:
+        return correction(first, answer, following) or rephrasing(first, following, cosine, settings)
 
     pairs = [json.loads(line) for line in SET.read_text(encoding="utf-8").splitlines()]
     for pair in pairs:

@@ -35,7 +35,7 @@ from citewell.core.records import (
 )
 from citewell.documents.evidence.memory import MemoryEvidence
 from citewell.documents.text import caller_document
-from citewell.knowledge.traces import SqliteTraces
+from citewell.knowledge.traces import Traces
 from citewell.questions.asking import MAX_QUESTION
 from citewell.retrieval import Retrieved
 from citewell.verification.checking import Checker
@@ -156,7 +156,7 @@ TRUE = ("The bridge opened in 1932.", "The bridge opened in 1932.")
 FALSE = ("The bridge never opened.", "")
 BROKEN = ("The bridge is made of glass.", "made of the finest Venetian glass")
 
-Made = Callable[..., tuple[Answering, SqliteLog, SqliteTraces]]
+Made = Callable[..., tuple[Answering, SqliteLog, Traces]]
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def make(tmp_path: Path) -> Made:
         evidence.put(DOCUMENT)
         config = Config()
         log = more.pop("log", None) or SqliteLog(tmp_path / "audit.sqlite")
-        traces = more.pop("traces", None) or SqliteTraces(tmp_path / "traces.sqlite")
+        traces = more.pop("traces", None) or Traces.in_file(tmp_path / "traces.sqlite")
         entailer = StubEntailer()
         parts: dict[str, Any] = {
             "retriever": retriever or StubRetriever([passage()]),

@@ -26,7 +26,7 @@ from citewell.core.records import Chunk, Decision, Document, Failure, Maker, Pas
 from citewell.documents.evidence.memory import MemoryEvidence
 from citewell.documents.text import caller_document
 from citewell.generation import LanguageModelWriter
-from citewell.knowledge.traces import SqliteTraces
+from citewell.knowledge.traces import Traces
 from citewell.models.fake import FakeEntailer
 from citewell.models.judging import JudgingEntailer
 from citewell.models.naming import language_model_named
@@ -129,7 +129,7 @@ def ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ready]:
                 "checker": Checker(Verifier(entailer, config.verification), evidence, config.verification),
                 "entailer": entailer,
                 "log": log,
-                "traces": SqliteTraces(tmp_path / "traces.sqlite"),
+                "traces": Traces.in_file(tmp_path / "traces.sqlite"),
                 "config": config,
                 "embedder": "stub-embedder",
                 "makers": (writer.maker, entailer.maker),

@@ -13,7 +13,7 @@ import pytest
 from citewell.core.errors import CitewellError
 from citewell.core.ports import TraceStore
 from citewell.core.records import Stage, Trace
-from citewell.knowledge.traces import SharedTraces, SqliteTraces
+from citewell.knowledge.traces import Traces
 
 _SCHEMAS = itertools.count()
 
@@ -35,7 +35,7 @@ Store = Callable[[], TraceStore]
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """``store()`` opens the same store, as another process would."""
-    opened: list[SqliteTraces | SharedTraces] = []
+    opened: list[Traces] = []
     url = request.getfixturevalue("postgres_url") if request.param == "postgresql" else ""
     schema = f"traces{next(_SCHEMAS)}"
 
@@ -43,9 +43,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
         if url:
             from citewell.audit.postgres import PostgresDatabase
 
-            opened.append(SharedTraces(PostgresDatabase(url, schema=schema)))
+            opened.append(Traces(PostgresDatabase(url, schema=schema)))
         else:
-            opened.append(SqliteTraces(tmp_path / "traces.sqlite"))
+            opened.append(Traces.in_file(tmp_path / "traces.sqlite"))
         return opened[-1]
 
     yield store
@@ -124,7 +124,7 @@ def test_threads_share_a_store(store: Store) -> None:
 
 
 def test_a_trace_is_not_said_to_be_forgotten_while_it_stands_in_a_file(tmp_path: Path) -> None:
-    traces = SqliteTraces(tmp_path / "traces.sqlite", wait_s=0.1)
+    traces = Traces.in_file(tmp_path / "traces.sqlite", wait_s=0.1)
     traces.put(trace(1))
     reader = sqlite3.connect(tmp_path / "traces.sqlite")
     reader.execute("BEGIN")
@@ -137,26 +137,27 @@ def test_a_trace_is_not_said_to_be_forgotten_while_it_stands_in_a_file(tmp_path:
 
 
 def test_a_store_of_a_newer_citewell_is_refused(tmp_path: Path) -> None:
-    SqliteTraces(tmp_path / "traces.sqlite").close()
+    Traces.in_file(tmp_path / "traces.sqlite").close()
     connection = sqlite3.connect(tmp_path / "traces.sqlite")
-    connection.execute("PRAGMA user_version = 99")
+    connection.execute("INSERT INTO schema_steps(step) VALUES(99)")
+    connection.commit()
     connection.close()
     with pytest.raises(CitewellError, match="newer"):
-        SqliteTraces(tmp_path / "traces.sqlite")
+        Traces.in_file(tmp_path / "traces.sqlite")
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(CitewellError, match="writable"):
-        SqliteTraces(tmp_path / "none" / "traces.sqlite")
+        Traces.in_file(tmp_path / "none" / "traces.sqlite")
 
 
 def test_a_server_with_a_newer_schema_is_refused(postgres_url: str) -> None:
     from citewell.audit.postgres import PostgresDatabase
 
     database = PostgresDatabase(postgres_url, schema=f"traces{next(_SCHEMAS)}")
-    SharedTraces(database)
+    Traces(database)
     with database.writing() as rows:
-        rows.execute("INSERT INTO schema_version(number) VALUES(99)")
+        rows.execute("INSERT INTO schema_steps(step) VALUES(99)")
     with pytest.raises(CitewellError, match="newer"):
-        SharedTraces(database)
+        Traces(database)
     database.close()

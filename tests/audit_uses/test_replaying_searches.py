@@ -97,14 +97,14 @@ def test_a_hypothesis_that_was_not_given_needs_no_words(opened: Opened) -> None:
 
 def test_a_record_from_before_says_that_it_does_not_hold_them(opened: Opened) -> None:
     from citewell.core.environment import environment
-    from citewell.knowledge.revisiting.comparing import replay
+    from citewell.knowledge.revisiting.replaying import compare
 
     kb = opened(Config())
     record = kb.audit.record(kb.ask(QUESTION).request_id)
     old = msgspec.structs.replace(
         record, latency_ms={"retrieval for missing aspects": 1.0}, token_usage=TokenUsage()
     )
-    found = replay(old, lambda one: one, compared=(), config=kb.config, environment=environment())
+    found = compare(old, old, compared=(), config=kb.config, environment=environment())
     assert found.elsewhere == ("the search for missing parts of the question was not kept in this record",)
 
 

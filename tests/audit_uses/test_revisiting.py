@@ -11,8 +11,8 @@ from benchmarks.sample_records import some_record
 from citewell.core.records import AuditRecord, Document, Status
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.text import caller_document
-from citewell.knowledge.revisiting.comparing import Replay, replay
 from citewell.knowledge.revisiting.rechecking import Resolution, Revisiting
+from citewell.knowledge.revisiting.replaying import Replay, compare
 from citewell.models.fake import FakeEntailer
 from citewell.verification.verifier import Verifier
 
@@ -199,15 +199,12 @@ def test_a_replay_names_every_difference(evidence: SqliteEvidence) -> None:
 
     record = cited(evidence)
 
-    def again(record: AuditRecord) -> AuditRecord:
-        return msgspec.structs.replace(record, shown_response="other", index_version="2")
-
-    def run(remake) -> Replay:  # type: ignore[no-untyped-def]
+    def run(made: AuditRecord) -> Replay:
         parts = ("claims", "shown_response", "index_version")
-        return replay(record, remake, compared=parts, config=Config(), environment={"python": "9"})
+        return compare(record, made, compared=parts, config=Config(), environment={"python": "9"})
 
-    assert run(lambda record: record).same
-    different = run(again)
+    assert run(record).same
+    different = run(msgspec.structs.replace(record, shown_response="other", index_version="2"))
     assert different.differences == (
         "shown_response was 'shown' and is now 'other'",
         "index_version was '1' and is now '2'",
@@ -219,5 +216,5 @@ def test_a_replay_tells_a_number_from_one_that_only_equals_it(evidence: SqliteEv
     from citewell.core.config import Config
 
     whole, made = (msgspec.structs.replace(cited(evidence), cost=cost) for cost in (1.0, 1))
-    found = replay(whole, lambda _: made, compared=("cost",), config=Config(), environment={})
+    found = compare(whole, made, compared=("cost",), config=Config(), environment={})
     assert found.differences == ("cost was 1.0 and is now 1",)

@@ -21,9 +21,9 @@ from citewell.core.config import Config
 from citewell.core.records import AuditRecord, Trace
 from citewell.documents.text import caller_document
 from citewell.knowledge.feedback import FeedbackStore
-from citewell.knowledge.feedback.listening import Listening
+from citewell.knowledge.feedback.intake import Intake
 from citewell.knowledge.opening import open as open_home
-from citewell.knowledge.traces import SqliteTraces
+from citewell.knowledge.traces import Traces
 from citewell.models.fake import HashEmbedder
 
 
@@ -41,7 +41,7 @@ class Clock:
 
 
 class Desk:
-    """What :class:`Listening` works on, and answers to speak about."""
+    """What :class:`Intake` works on, and answers to speak about."""
 
     def __init__(self, folder: Path, database: Database) -> None:
         self.folder = folder
@@ -49,9 +49,9 @@ class Desk:
         self.log = SqliteLog(folder / "audit.sqlite", clock=self.clock)
         self.postings = Postings(SqliteDatabase(folder / "audit-index.sqlite"))
         self.queries = Queries(self.log, self.postings)
-        self.traces = SqliteTraces(folder / "traces.sqlite")
+        self.traces = Traces.in_file(folder / "traces.sqlite")
         self.store = FeedbackStore(database)
-        self.listening = Listening(log=self.log, traces=self.traces, store=self.store, clock=self.clock)
+        self.intake = Intake(log=self.log, traces=self.traces, store=self.store, clock=self.clock)
 
     def answered(self, number: int, answer: str = "An answer.", **more: Any) -> AuditRecord:
         """An answer in the log and its trace."""
@@ -98,7 +98,7 @@ class Room(Desk):
         parts = self.kb._parts
         self.parts = parts
         self.log, self.traces, self.store = parts.log, parts.traces, parts.feedback
-        self.listening = parts.listening
+        self.intake = parts.intake
         self.queries = self.kb.audit.queries
         parts.__dict__["embedder"] = HashEmbedder()
 
@@ -112,7 +112,7 @@ class Room(Desk):
         """One turn of the session ``ses_1`` at this time, and what is noticed of it."""
         more.setdefault("timestamp", written(self.clock.now()))
         record = self.answered(number, question=question, answer=answer, **more)
-        self.parts.noticing.turn(record.session_id, record.request_id, record.user)
+        self.parts.implicit.turn(record.session_id, record.request_id, record.user)
         return record
 
 

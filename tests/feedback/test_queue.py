@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from citewell.knowledge.feedback.queue import QueueItem, grouped, topics_in
+from citewell.knowledge.feedback.queue import QueueItem, grouped, with_topics
 from citewell.knowledge.feedback.topics import OTHER, topics_of
 
 
@@ -64,4 +64,4 @@ def test_questions_that_share_their_telling_words_are_one_topic() -> None:
 
 def test_the_oldest_question_opens_the_topic() -> None:
     items = [item(2, "How long is the notice period?"), item(1, "notice period for tenants")]
-    assert topics_in(items) == ["notice period tenants"] * 2
+    assert [one.topic for one in with_topics(items)] == ["notice period tenants"] * 2

@@ -13,12 +13,13 @@ from citewell.audit import AuditQuery, EntryKind
 from citewell.audit.sqlite import SqliteDatabase
 from citewell.core.errors import CitewellError, UsageError
 from citewell.core.records import RetrievalResult, Status
-from citewell.knowledge.feedback import Feedback, FeedbackStore, Signal, documents_of, failing_stage, flags_of
+from citewell.knowledge.feedback import Feedback, FeedbackStore, Signal
+from citewell.knowledge.feedback.signals import documents_of, failing_stage, flags_of
 
 
 def test_a_signal_is_sealed_kept_and_raised_as_a_flag(desk: Desk) -> None:
     record = desk.answered(1, statuses=(Status.VERIFIED, Status.UNSUPPORTED))
-    said = desk.listening.feedback(
+    said = desk.intake.feedback(
         record.request_id, "thumbs_down", user="bob", claim=2, meta={"because": "the year is wrong"}
     )
     assert (said.signal, said.claim, said.stage) == (Signal.THUMBS_DOWN, 2, "generation")
@@ -37,7 +38,7 @@ def test_a_signal_is_sealed_kept_and_raised_as_a_flag(desk: Desk) -> None:
 def test_flagged_records_are_found(desk: Desk, flag: str) -> None:
     desk.answered(1)
     flagged = desk.answered(2)
-    desk.listening.feedback(flagged.request_id, "thumbs_down", claim=1)
+    desk.intake.feedback(flagged.request_id, "thumbs_down", claim=1)
     found = desk.queries.page(AuditQuery(flag=flag)).records
     assert [record.request_id for record in found] == [flagged.request_id]
     assert desk.queries.page(AuditQuery(flag="copied")).records == ()
@@ -45,21 +46,21 @@ def test_flagged_records_are_found(desk: Desk, flag: str) -> None:
 
 def test_the_same_said_twice_is_kept_once(desk: Desk) -> None:
     record = desk.answered(1)
-    first = desk.listening.feedback(record.request_id, "thumbs_down", user="bob")
+    first = desk.intake.feedback(record.request_id, "thumbs_down", user="bob")
     size = desk.log.size()
-    assert desk.listening.feedback(record.request_id, "thumbs_down", user="bob") == first
+    assert desk.intake.feedback(record.request_id, "thumbs_down", user="bob") == first
     assert desk.log.size() == size
-    assert desk.listening.feedback(record.request_id, "thumbs_down", user="eve") != first
+    assert desk.intake.feedback(record.request_id, "thumbs_down", user="eve") != first
 
 
 def test_a_thumb_takes_the_one_before_it_back(desk: Desk) -> None:
     record = desk.answered(1)
     for signal in ("thumbs_down", "thumbs_up"):
-        desk.listening.feedback(record.request_id, signal, user="bob", claim=1)
+        desk.intake.feedback(record.request_id, signal, user="bob", claim=1)
     assert desk.flags(record) == ("thumbs_up",)
-    desk.listening.feedback(record.request_id, "thumbs_down", user="bob", claim=1)
+    desk.intake.feedback(record.request_id, "thumbs_down", user="bob", claim=1)
     assert desk.flags(record) == ("thumbs_down", "failing:verification")
-    desk.listening.feedback(record.request_id, "thumbs_up", user="eve", claim=1)
+    desk.intake.feedback(record.request_id, "thumbs_up", user="eve", claim=1)
     assert desk.flags(record) == ("thumbs_down", "thumbs_up", "failing:verification")
 
 
@@ -81,24 +82,24 @@ def test_what_cannot_be_said(desk: Desk, asked: dict[str, Any], match: str) -> N
     given = {"request_id": record.request_id, "signal": "thumbs_down"} | asked
     size = desk.log.size()
     with pytest.raises(UsageError, match=match):
-        desk.listening.feedback(given.pop("request_id"), given.pop("signal"), **given)
+        desk.intake.feedback(given.pop("request_id"), given.pop("signal"), **given)
     assert desk.log.size() == size
     assert desk.store.of(record.request_id) == ()
 
 
 def test_the_nearest_signal_is_named(desk: Desk) -> None:
     with pytest.raises(UsageError) as error:
-        desk.listening.feedback(desk.answered(1).request_id, "thumb_down")
+        desk.intake.feedback(desk.answered(1).request_id, "thumb_down")
     assert "thumbs_down" in str(error.value)
 
 
 def test_one_answer_cannot_be_flooded(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("citewell.knowledge.feedback.listening.MAX_SAID", 3)
+    monkeypatch.setattr("citewell.knowledge.feedback.intake.MAX_SAID", 3)
     record = desk.answered(1)
     for number in range(3):
-        desk.listening.feedback(record.request_id, "copied", user=f"u{number}")
+        desk.intake.feedback(record.request_id, "copied", user=f"u{number}")
     with pytest.raises(UsageError, match="3 feedback signals"):
-        desk.listening.feedback(record.request_id, "copied", user="u4")
+        desk.intake.feedback(record.request_id, "copied", user="u4")
 
 
 def _record(desk: Desk, **more: Any) -> Any:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from citewell.core.config import Feedback as Settings
 from citewell.knowledge.feedback import Signal
-from citewell.knowledge.feedback.turns import correction, rephrasing
+from citewell.knowledge.feedback.implicit import correction, rephrasing
 
 ASKED, ANSWER = "What was capex in 2022?", "Capital expenditures were $969 million in 2022."
 
@@ -19,10 +20,8 @@ ASKED, ANSWER = "What was capex in 2022?", "Capital expenditures were $969 milli
         ("no", "denial"),
         ("That\u2019s wrong.", "wrong"),
         ("the number is off", "wrong"),
-        ("That can't be right", "wrong"),
         ("you're mistaken", "wrong"),
         ("Are you sure?", "doubt"),
-        ("is that correct?", "doubt"),
         ("I asked for operating costs", "meant"),
         ("Actually it was higher", "other"),
         ("Wasn't it in 2021?", "tag"),
@@ -54,8 +53,8 @@ def test_what_is_no_correction(said: str) -> None:
     assert correction(ASKED, ANSWER, said) is None
 
 
-def _rephrased(first: str, then: str, *, cosine: float = 1.0, answer: str = "") -> str | None:
-    found = rephrasing(first, answer, then, lambda *_: cosine, least_cosine=0.8, least_overlap=0.2)
+def _rephrased(first: str, then: str, *, cosine: float = 1.0) -> str | None:
+    found = rephrasing(first, then, lambda *_: cosine, Settings())
     return found.rule if found else None
 
 
@@ -83,47 +82,29 @@ def test_far_vectors_are_another_question() -> None:
     assert _rephrased("Who founded Nike?", "Who are the founders of Nike?", cosine=0.5) is None
 
 
-def test_what_takes_up_the_answer_goes_on() -> None:
-    then = "Which plants in Cottage Grove were closed?"
-    assert _rephrased("Which plants were closed?", then) == "similar"
-    assert _rephrased("Which plants were closed?", then, answer="The one in Cottage Grove.") is None
-
-
 def test_words_settle_it_without_the_embedder() -> None:
     def never(first: str, second: str) -> float:
         raise AssertionError("the embedder was asked")
 
     for then in (ASKED, "What was capex in 2021?", "Who is the author?"):
-        rephrasing(ASKED, ANSWER, then, never, least_cosine=0.8, least_overlap=0.2)
+        rephrasing(ASKED, then, never, Settings())
 
 
 @given(st.text(max_size=200), st.text(max_size=200), st.text(max_size=200))
 def test_no_text_breaks_the_rules(first: str, answer: str, then: str) -> None:
     correction(first, answer, then)
-    _rephrased(first, then, answer=answer)
+    _rephrased(first, then)
 
 
 @pytest.mark.slow
 def test_with_the_embedded_model() -> None:
-    from citewell.core.config import Feedback
     from citewell.models.onnx.embedder import OnnxEmbedder
 
-    embedder, settings = OnnxEmbedder(), Feedback()
+    embedder = OnnxEmbedder()
 
     def cosine(first: str, second: str) -> float:
         one, other = embedder.embed([first, second])
         return float(one @ other)
 
-    def rephrased(first: str, then: str) -> bool:
-        found = rephrasing(
-            first,
-            "",
-            then,
-            cosine,
-            least_cosine=settings.rephrase_cosine,
-            least_overlap=settings.rephrase_overlap,
-        )
-        return found is not None
-
-    assert rephrased("When did the bridge open?", "What year was the bridge opened?")
-    assert not rephrased("When did the bridge open?", "What is the bridge made of?")
+    assert rephrasing("When did the bridge open?", "What year was the bridge opened?", cosine, Settings())
+    assert not rephrasing("When did the bridge open?", "What is the bridge made of?", cosine, Settings())

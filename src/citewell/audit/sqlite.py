@@ -41,16 +41,19 @@ them the same ones again and again, and copying syncs twice more. Nothing about 
 class SqliteDatabase:
     """Safe to share between threads; any number of processes may open one file.
 
-    ``wait_s`` is how long a write waits for another writer. ``readonly`` opens what is there and changes
-    nothing, not even on a read-only disk. Raises LogError, whose hint says what to do.
+    ``wait_s`` is how long a write waits for another writer; ``synchronous`` NORMAL is for what a power cut
+    may take. ``readonly`` opens what is there and changes nothing, not even on a read-only disk. Raises
+    LogError, whose hint says what to do.
     """
 
     types: Mapping[str, str] = {"id": "INTEGER", "bytes": "BLOB", "compact": " WITHOUT ROWID"}
 
-    def __init__(self, path: Path, *, readonly: bool = False, wait_s: float = 30.0) -> None:
+    def __init__(
+        self, path: Path, *, readonly: bool = False, wait_s: float = 30.0, synchronous: str = "FULL"
+    ) -> None:
         self.path = Path(path)
         self.where = str(path)
-        self._wait_s = wait_s
+        self._wait_s, self._synchronous = wait_s, synchronous
         self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         with _as_log_error(self.path):
@@ -108,7 +111,7 @@ class SqliteDatabase:
 
     def _open(self) -> sqlite3.Connection:
         fresh = not self.path.exists()
-        connection = open_wal(self.path, wait_s=self._wait_s)
+        connection = open_wal(self.path, wait_s=self._wait_s, synchronous=self._synchronous)
         connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES}")
         if fresh:
             _sync_directory(self.path.parent)

@@ -48,11 +48,12 @@ if TYPE_CHECKING:
     from citewell.documents.evidence.sqlite import SqliteEvidence
     from citewell.documents.index import ChunkIndex
     from citewell.knowledge.feedback import Feedback, FeedbackStore
-    from citewell.knowledge.feedback.implicit import Noticing
-    from citewell.knowledge.feedback.listening import Listening
-    from citewell.knowledge.traces import Relay, SharedTraces, SqliteTraces
+    from citewell.knowledge.feedback.implicit import ImplicitFeedback
+    from citewell.knowledge.feedback.intake import Intake
+    from citewell.knowledge.traces import Relay, Traces
     from citewell.models.onnx.reading import Reads
     from citewell.retrieval import Retriever
+    from citewell.retrieval.retriever import Readable
     from citewell.verification.checking import Checker
     from citewell.verification.confidence.cards import Card, CardState, Corpus, Today
 
@@ -107,7 +108,7 @@ class Assembly:
             config = laid_over(config, self.card.settings)
         self.home, self.config, self.clock = home, config, clock or SystemClock()
         self.publisher: Publisher | None = None
-        self.hearers: list[Callable[[Feedback], None]] = []
+        self.subscribers: list[Callable[[Feedback], None]] = []
         self._card_states: dict[str, CardState] = {}
         self._sealed = False
         refuse_same_model(config)
@@ -135,10 +136,7 @@ class Assembly:
         from citewell.knowledge.past import refuse_new_log
 
         log: Log
-        if self.config.audit.database:
-            from citewell.audit.postgres import PostgresDatabase
-
-            database = PostgresDatabase(self.config.audit.database)
+        if database := self._shared("citewell"):
             migrate(database)
             log = Log(database, self.keys, clock=self.clock)
         else:
@@ -151,13 +149,18 @@ class Assembly:
     def tables(self, *, readonly: bool = False) -> Database:
         """Those for questions to the log, beside it: a file of the home, or a schema of the same server.
         Raises LogError when they are to be read only and are not there."""
-        if self.config.audit.database:
-            from citewell.audit.postgres import PostgresDatabase
-
-            return PostgresDatabase(self.config.audit.database, schema="citewell_index", readonly=readonly)
         from citewell.audit.sqlite import SqliteDatabase
 
-        return SqliteDatabase(self.home / TABLES_FILE, readonly=readonly)
+        shared = self._shared("citewell_index", readonly=readonly)
+        return shared or SqliteDatabase(self.home / TABLES_FILE, readonly=readonly)
+
+    def _shared(self, schema: str, *, readonly: bool = False) -> Database | None:
+        """A schema of the server that many workers share; None where the home has its own files."""
+        if not self.config.audit.database:
+            return None
+        from citewell.audit.postgres import PostgresDatabase
+
+        return PostgresDatabase(self.config.audit.database, schema=schema, readonly=readonly)
 
     @cached_property
     def keys(self) -> FolderKeys:
@@ -175,48 +178,44 @@ class Assembly:
         return Publisher(log, witnesses, self.clock, every_s=settings.publish_every_s)
 
     @cached_property
-    def traces(self) -> SqliteTraces | SharedTraces:
-        from citewell.knowledge.traces import SharedTraces, SqliteTraces
+    def traces(self) -> Traces:
+        from citewell.knowledge.traces import Traces
 
-        if self.config.audit.database:
-            from citewell.audit.postgres import PostgresDatabase
-
-            return SharedTraces(PostgresDatabase(self.config.audit.database, schema="citewell_traces"))
-        return SqliteTraces(self.home / "traces.sqlite")
+        shared = self._shared("citewell_traces")
+        return Traces(shared) if shared else Traces.in_file(self.home / "traces.sqlite")
 
     @property
     def relay(self) -> Relay | None:
         """Where workers hear each other's answers being made; None where there is one worker."""
-        from citewell.knowledge.traces import Relay, SharedTraces
+        from citewell.knowledge.traces import Relay
 
-        return Relay(self.traces.database) if isinstance(self.traces, SharedTraces) else None
+        return Relay(self.traces.database) if self.traces.shared else None
 
     @cached_property
     def feedback(self) -> FeedbackStore:
+        from citewell.audit.sqlite import SqliteDatabase
         from citewell.knowledge.feedback import FeedbackStore
 
-        if self.config.audit.database:
-            from citewell.audit.postgres import PostgresDatabase
-
-            return FeedbackStore(PostgresDatabase(self.config.audit.database, schema="citewell_feedback"))
-        from citewell.audit.sqlite import SqliteDatabase
-
-        return FeedbackStore(SqliteDatabase(self.home / FEEDBACK_FILE))
+        return FeedbackStore(self._shared("citewell_feedback") or SqliteDatabase(self.home / FEEDBACK_FILE))
 
     @cached_property
-    def listening(self) -> Listening:
-        from citewell.knowledge.feedback.listening import Listening
+    def intake(self) -> Intake:
+        from citewell.knowledge.feedback.intake import Intake
 
-        return Listening(
-            log=self.log, traces=self.traces, store=self.feedback, clock=self.clock, hearers=self.hearers
+        return Intake(
+            log=self.log,
+            traces=self.traces,
+            store=self.feedback,
+            clock=self.clock,
+            subscribers=self.subscribers,
         )
 
     @cached_property
-    def noticing(self) -> Noticing:
-        from citewell.knowledge.feedback.implicit import Noticing
+    def implicit(self) -> ImplicitFeedback:
+        from citewell.knowledge.feedback.implicit import ImplicitFeedback
 
-        return Noticing(
-            listening=self.listening, settings=self.config.feedback, embedder=lambda: self.embedder
+        return ImplicitFeedback(
+            intake=self.intake, settings=self.config.feedback, embedder=lambda: self.embedder
         )
 
     # --- models -----------------------------------------------------------------------------------
@@ -278,10 +277,14 @@ class Assembly:
 
     @cached_property
     def retriever(self) -> Retriever:
+        return self.retriever_on(self.index)
+
+    def retriever_on(self, index: Readable) -> Retriever:
+        """Over one version of the index, or whichever is the newest."""
         from citewell.documents.agreement import Agreement
         from citewell.retrieval import Retriever
 
-        return Retriever(self.index, self.ranker, self.config.retrieval, Agreement(self.evidence).hold)
+        return Retriever(index, self.ranker, self.config.retrieval, Agreement(self.evidence).hold)
 
     @cached_property
     def checker(self) -> Checker:

@@ -28,10 +28,17 @@ from citewell.core.errors import UsageError
 from citewell.core.identity import plain
 from citewell.core.records import AuditRecord, Citation, Trace
 from citewell.documents.evidence.catalogue import absent
-from citewell.knowledge.revisiting.comparing import Replay
-from citewell.knowledge.revisiting.recalling import Notice, notice_of, readers_of, seal_notice
-from citewell.knowledge.revisiting.rechecking import Recheck, Resolution, Revisiting, Today
-from citewell.knowledge.revisiting.replaying import replayed
+from citewell.knowledge.revisiting.rechecking import (
+    Notice,
+    Recheck,
+    Resolution,
+    Revisiting,
+    Today,
+    notice_of,
+    readers_of,
+    seal_notice,
+)
+from citewell.knowledge.revisiting.replaying import Replay, replayed
 from citewell.knowledge.visibility import Seeing, named_by, requests_in
 
 if TYPE_CHECKING:

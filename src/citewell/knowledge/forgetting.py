@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from citewell.core.ports import Clock
     from citewell.documents.evidence.sqlite import SqliteEvidence
     from citewell.knowledge.feedback import FeedbackStore
-    from citewell.knowledge.traces import SharedTraces, SqliteTraces
+    from citewell.knowledge.traces import Traces
 
 
 _ON_ITS_WAY = timedelta(minutes=10)
@@ -29,7 +29,7 @@ _ON_ITS_WAY = timedelta(minutes=10)
 answered it was killed, or could not write."""
 
 
-def forget_unsealed(traces: SqliteTraces | SharedTraces, log: Log, now: datetime) -> None:
+def forget_unsealed(traces: Traces, log: Log, now: datetime) -> None:
     """Overwrites the traces to which no entry of the log leads, whoever's they were: so none of them while
     anything at all is held."""
     if not holds_in_force(log) and (lacking := log.lacking(traces.before(written(now - _ON_ITS_WAY)))):
@@ -42,7 +42,7 @@ class ForgetTraces:
 
     name = "traces"
 
-    def __init__(self, traces: SqliteTraces | SharedTraces, log: Log, clock: Clock) -> None:
+    def __init__(self, traces: Traces, log: Log, clock: Clock) -> None:
         self._traces, self._log, self._clock = traces, log, clock
 
     def forget(self, person: str, requests: Collection[str]) -> int:

@@ -171,7 +171,7 @@ class KnowledgeBase:
         # Whoever got the answer may have its receipt, also without a name.
         answer.__dict__[ISSUE] = partial(self._opened.audit.receipt, reader=self.caller.user)
         if ask.session_id:
-            self._parts.noticing.turn(answer.session_id, answer.request_id, ask.user)
+            self._parts.implicit.turn(answer.session_id, answer.request_id, ask.user)
         return answer
 
     def search(
@@ -271,8 +271,8 @@ class KnowledgeBase:
         if not self.caller.unrestricted:
             self.seeing.request(request_id)
         self._parts.seal_configuration()
-        listening = self._parts.listening
-        return listening.feedback(request_id, signal, user=self.caller.name(user), claim=claim, meta=meta)
+        user = self.caller.name(user)
+        return self._parts.intake.feedback(request_id, signal, user=user, claim=claim, meta=meta)
 
     def engaged(self, request_id: str, event: str) -> None:
         """A page's beacon: it has "shown" an answer, or somebody first "engaged" with it (focus, scroll).
@@ -283,7 +283,7 @@ class KnowledgeBase:
         self._parts.must_be_there()
         record = self.seeing.request(request_id)
         if self.caller.everything or self.seeing.owns(record):
-            self._parts.listening.beacon(request_id, event)
+            self._parts.intake.beacon(request_id, event)
 
     def trace(self, session_id: str) -> list[Trace]:
         """What happened in a session, oldest first, read on record; empty for one that is not known."""

@@ -12,7 +12,7 @@ import heapq
 import json
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,9 +29,9 @@ from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.identity import plain
 from citewell.core.records import AuditRecord, Case, CaseSpan, Record, Status
 from citewell.core.replacing import replace_file
-from citewell.knowledge.feedback import Feedback, Review, documents_of
-from citewell.knowledge.feedback.queue import BY, OPEN, Group, QueueItem, grouped, item_of, topics_in
-from citewell.knowledge.feedback.signals import TROUBLE
+from citewell.knowledge.feedback import Feedback, Review
+from citewell.knowledge.feedback.queue import BY, OPEN, Group, QueueItem, grouped, item_of, with_topics
+from citewell.knowledge.feedback.signals import TROUBLE, documents_of
 from citewell.knowledge.feedback.store import ACCEPTED, DISMISSED
 
 if TYPE_CHECKING:
@@ -111,16 +111,14 @@ class Reviewing:
         fitting = [
             item
             for item in items
-            if (not cause or cause in item.causes)
-            and (not topic or topic == item.topic)
-            and (not document or document in item.documents)
+            if cause in ("", *item.causes) and topic in ("", item.topic) and document in ("", *item.documents)
         ]
-        places = {item.request_id: place for place, item in enumerate(fitting)}
-        if cursor and cursor not in places:
+        requests = [item.request_id for item in fitting]
+        if cursor and cursor not in requests:
             raise UsageError(
                 f"{cursor!r} is not a cursor", hint="pass `next` from the previous page unchanged"
             )
-        start = places[cursor] + 1 if cursor else 0
+        start = requests.index(cursor) + 1 if cursor else 0
         page = fitting[start : start + limit]
         more = bool(page) and start + limit < len(fitting)
         self._auditing.note_read({"review": "queue", "state": state}, reader, len(page))
@@ -153,7 +151,9 @@ class Reviewing:
     def detect(self) -> tuple[Feedback, ...]:
         """Signals that have become due since, on answers that the caller may see: nobody looked at them."""
         self._refuse()
-        return tuple(said for said in self._parts.noticing.due() if self._may(said.request_id))
+        return tuple(
+            said for said in self._parts.implicit.due() if self._seeing.may(said.request_id, review=True)
+        )
 
     # --- deciding ---------------------------------------------------------------------------------
 
@@ -174,8 +174,7 @@ class Reviewing:
         ``spans`` must stand in the document versions that were cited, or in the newest: what is kept is the
         document's own text. ``question`` says it anew where it cannot stand alone. Raises UsageError.
         """
-        reviewer = self._named(reviewer)
-        record = self._decidable(request_id, reviewer)
+        record, reviewer = self._decidable(request_id, reviewer)
         if abstain and (spans or expected):
             raise UsageError(
                 "a case has either an answer or a reason to abstain", hint="leave one of them out"
@@ -207,14 +206,14 @@ class Reviewing:
         """Nothing to learn from it, and why; sealed. Raises UsageError without a reason."""
         if not reason.strip():
             raise UsageError("a dismissal needs a reason", hint="say why nothing needs to change")
-        reviewer = self._named(reviewer)
-        self._decide(self._decidable(request_id, reviewer), reviewer, DISMISSED, reason=reason)
+        record, reviewer = self._decidable(request_id, reviewer)
+        self._decide(record, reviewer, DISMISSED, reason=reason)
 
     def cases(self) -> tuple[Case, ...]:
         """Those accepted, oldest decision first; none whose asker was erased."""
         self._refuse()
         cases = (one.case for one in self._parts.feedback.reviews().values() if one.case is not None)
-        return tuple(case for case in cases if self._may(case.id))
+        return tuple(case for case in cases if self._seeing.may(case.id, review=True))
 
     def write(self, path: str | Path) -> Written:
         """Adds the accepted cases to a case file, each once and as it was last decided, and takes out those
@@ -224,41 +223,9 @@ class Reviewing:
         AccessError for anybody but an admin: it is a file of the machine.
         """
         self._caller.must(Role.ADMIN, to="write case files")
-        path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(
-                f"{path} cannot be read: {error}", hint="name a file with one JSON object per line"
-            ) from error
-        # Not splitlines: a question may hold what Unicode, not JSON, calls the end of a line.
-        lines = text.removesuffix("\n").split("\n") if text else []
-        given = [_given(line, number, path) for number, line in enumerate(lines, 1)]
-        reviews = self._parts.feedback.reviews()
         cases = {one.id: one for one in self.cases()}
-        written = dict(zip(cases, map(_line, cases.values()), strict=True))
-        gone = {request for request in reviews if request not in cases}
-        stale = {name for name, said in given if name in cases and said != json.loads(written[name])}
-        kept = [
-            written[name] if name in stale else line
-            for line, (name, _) in zip(lines, given, strict=True)
-            if name not in gone
-        ]
-        there = {name for name, _ in given}
-        fresh = [line for name, line in written.items() if name not in there]
-        if fresh or stale or len(kept) < len(lines):
-            text = "".join(f"{line}\n" for line in [*kept, *fresh])
-            try:
-                replace_file(path, text.encode())
-            except OSError as error:
-                raise UsageError(f"{path} cannot be written: {error}", hint="choose another file") from error
-        return Written(
-            path=str(path),
-            added=len(fresh),
-            already=len(cases) - len(fresh) - len(stale),
-            changed=len(stale),
-            removed=len(lines) - len(kept),
-        )
+        gone = self._parts.feedback.reviews().keys() - cases.keys()
+        return write_cases(Path(path), cases, gone)
 
     # --- inside -----------------------------------------------------------------------------------
 
@@ -266,7 +233,7 @@ class Reviewing:
         """Everything in ``state`` with its topic, newest first; and whether nothing older was left out."""
         if state not in (*STATES, ALL):
             raise UsageError(f"unknown state {state!r}", hint=f"one of {', '.join((*STATES, ALL))}")
-        self._parts.noticing.due()
+        self._parts.implicit.due()
         records = list(islice(self._records(since), MOST + 1))
         store = self._parts.feedback
         said = store.of_each([record.request_id for record in records])
@@ -277,9 +244,7 @@ class Reviewing:
             item = item_of(record, signals, reviews.get(record.request_id))
             if item.causes and state in (item.state, ALL) and (record.user != EVALUATION or signals):
                 items.append(item)
-        topics = topics_in(items)
-        told = [msgspec.structs.replace(item, topic=topic) for item, topic in zip(items, topics, strict=True)]
-        return told, len(records) <= MOST
+        return with_topics(items), len(records) <= MOST
 
     def _records(self, since: str) -> Iterator[AuditRecord]:
         """Each record that failed or was flagged, once, newest first."""
@@ -300,43 +265,23 @@ class Reviewing:
                 return
             query = msgspec.structs.replace(query, cursor=page.next)
 
-    def _named(self, reviewer: str) -> str:
-        """Who is known by name decides under it."""
-        return reviewer if self._caller.everything else self._caller.user
-
     def _refuse(self) -> None:
         self._caller.must(Role.CURATOR, Role.AUDITOR, to="review answers")
 
     def _record(self, request_id: str) -> AuditRecord:
         """Raises UsageError where there is none that the caller may see."""
         self._refuse()
-        log = self._parts.log
-        if self._caller.unrestricted:
-            return log.record(request_id)
-        try:
-            record = log.record(request_id)
-        except UsageError:
-            record = None
-        if record is None or not self._seeing.review(record):
-            raise log.absent(request_id)
-        return record
+        return self._seeing.request(request_id, review=True)
 
-    def _may(self, request_id: str) -> bool:
-        if self._caller.unrestricted:
-            return True
-        try:
-            self._record(request_id)
-        except UsageError:
-            return False
-        return True
-
-    def _decidable(self, request_id: str, reviewer: str) -> AuditRecord:
+    def _decidable(self, request_id: str, reviewer: str) -> tuple[AuditRecord, str]:
+        """The record, and who decides: whoever is known by name does so under it."""
         record = self._record(request_id)
+        reviewer = reviewer if self._caller.everything else self._caller.user
         if not reviewer.strip():
             raise UsageError("no reviewer is named", hint="name the reviewer with --reviewer")
         if why := UNREADABLE.get(record.user_query):
             raise UsageError(f"{request_id} cannot become a case", hint=why)
-        return record
+        return record, reviewer
 
     def _decide(
         self, record: AuditRecord, reviewer: str, outcome: str, *, reason: str = "", case: Case | None = None
@@ -406,8 +351,36 @@ def _cited(record: AuditRecord) -> tuple[CaseSpan, ...]:
     )
 
 
-def _line(case: Case) -> str:
-    return msgspec.json.encode(case).decode()
+def write_cases(path: Path, cases: Mapping[str, Case], gone: Collection[str]) -> Written:
+    """Brings a case file up to date: each of ``cases`` once, as it is now; lines of ``gone`` ids out."""
+    try:
+        text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"{path} cannot be read: {error}", hint="name a file with one JSON object per line"
+        ) from error
+    # Not splitlines: a question may hold what Unicode, not JSON, calls the end of a line.
+    lines = text.removesuffix("\n").split("\n") if text else []
+    written = {name: msgspec.json.encode(case).decode() for name, case in cases.items()}
+    missing, kept, changed = dict(written), [], 0
+    for number, line in enumerate(lines, 1):
+        name, said = _given(line, number, path)
+        if name in gone:
+            continue
+        if name in cases:
+            missing.pop(name, None)
+            if said != json.loads(written[name]):
+                line, changed = written[name], changed + 1
+        kept.append(line)
+    removed = len(lines) - len(kept)
+    kept += missing.values()
+    if missing or changed or removed:
+        try:
+            replace_file(path, "".join(f"{line}\n" for line in kept).encode())
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written: {error}", hint="choose another file") from error
+    already = len(cases) - len(missing) - changed
+    return Written(path=str(path), added=len(missing), already=already, changed=changed, removed=removed)
 
 
 def _given(line: str, number: int, path: Path) -> tuple[str, Any]:

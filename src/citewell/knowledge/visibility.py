@@ -66,8 +66,9 @@ class Seeing:
         """Whether the caller asked it; who gave no name owns nothing."""
         return self.caller.user not in ("", *UNREADABLE) and record.user == self.caller.user
 
-    def request(self, request_id: str) -> AuditRecord:
-        """The record of one request. Raises UsageError when there is none for this caller."""
+    def request(self, request_id: str, *, review: bool = False) -> AuditRecord:
+        """The record of one request, to read or to ``review``. Raises UsageError when there is none for this
+        caller."""
         if self.caller.unrestricted:
             return self._log.record(request_id)
         try:
@@ -75,26 +76,27 @@ class Seeing:
         except UsageError:
             # Also one whose content has expired: nobody can tell any more whose documents it named.
             record = None
-        if record is None or not self.record(record):
+        if record is None or not (self.review(record) if review else self.record(record)):
             raise self._log.absent(request_id)
         return record
 
-    def all_of(self, request_ids: Iterable[str]) -> bool:
-        """Whether the caller may read every one of these."""
-        return all(self._may_read(request_id) for request_id in request_ids)
-
-    def traces(self, traces: Sequence[Trace]) -> list[Trace]:
-        """Those of requests that the caller may read."""
-        return [trace for trace in traces if self._may_read(trace.request_id)]
-
-    def _may_read(self, request_id: str) -> bool:
+    def may(self, request_id: str, *, review: bool = False) -> bool:
+        """Whether there is one for this caller."""
         if self.caller.unrestricted:
             return True
         try:
-            self.request(request_id)
+            self.request(request_id, review=review)
         except UsageError:
             return False
         return True
+
+    def all_of(self, request_ids: Iterable[str]) -> bool:
+        """Whether the caller may read every one of these."""
+        return all(self.may(request_id) for request_id in request_ids)
+
+    def traces(self, traces: Sequence[Trace]) -> list[Trace]:
+        """Those of requests that the caller may read."""
+        return [trace for trace in traces if self.may(trace.request_id)]
 
 
 class SeenTraces:

@@ -68,7 +68,7 @@ class Site:
         settings = kb.config.server
         quality = _Quality(kb)
         metrics = Metrics(quality.now)
-        kb.parts.hearers.append(metrics.signalled)
+        kb.parts.subscribers.append(metrics.signalled)
         return cls(
             kb=kb,
             settings=settings,

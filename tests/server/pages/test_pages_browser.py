@@ -234,7 +234,7 @@ def test_what_a_reader_does_next_is_noticed(browser: Any, kb: KnowledgeBase) -> 
     ActionChains(browser.driver).send_keys(Keys.PAGE_DOWN).perform()
     asked = [ignored, copied]
     settings = msgspec.structs.replace(kb.config.feedback, engagement_window_s=0.01)
-    kb._parts.__dict__["noticing"] = dataclasses.replace(kb._parts.noticing, settings=settings)
+    kb._parts.__dict__["implicit"] = dataclasses.replace(kb._parts.implicit, settings=settings)
     browser.until(lambda: {one.request_id for one in store.untouched("9")} & {*asked} == {ignored})
     browser.open("/review")
     assert signals() == [{"no_engagement"}, set()]

@@ -1,16 +1,19 @@
-"""What nobody says and Citewell notices: a question asked again, a correction, an answer nobody looked at.
+"""Implicit feedback: a question asked again, a correction, an answer nobody looked at.
 
 In: a request that was just answered, or the time. Out: signals on the answer before, found by Citewell. Runs
-after the record is sealed and never fails what it runs beside: what goes wrong is a notice in the log.
-Knows nothing about retrieval or verdicts.
+after the record is sealed and never fails what it runs beside: what goes wrong is a notice in the log. The
+rules know English only and are silent in doubt, since every flag takes a person's time; each finds something
+that the others miss in what ``benchmarks/turns.py`` measures. Knows nothing about retrieval or verdicts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from difflib import SequenceMatcher
 
 from citewell.audit import EntryKind
 from citewell.audit.keys import asker
@@ -18,22 +21,72 @@ from citewell.core.clock import written
 from citewell.core.config import Feedback as Settings
 from citewell.core.errors import LogError, UsageError
 from citewell.core.ports import Embedder
-from citewell.core.records import Trace
-from citewell.knowledge.feedback import Feedback, Signal
-from citewell.knowledge.feedback.listening import Listening
-from citewell.knowledge.feedback.signals import CITEWELL, USER
+from citewell.core.records import Record, Trace
+from citewell.knowledge.feedback.intake import Intake
+from citewell.knowledge.feedback.signals import CITEWELL, USER, Feedback, Signal
 from citewell.knowledge.feedback.store import Waiting
-from citewell.knowledge.feedback.turns import Noticed, correction, rephrasing
+from citewell.knowledge.feedback.topics import content, words
 
 _TURNS = 5
 """Earlier questions of a session that a new one is compared with, newest first."""
 
+_IT = r"(?:it|that|this|these|those|they|he|she|there)"
+_BE = r"(?:'s|'re| is| was| are| were| seems?| looks?| sounds?)"
+_ANSWER = r"(?:the|your|that|this) (?:\w+ )?(?:answer|number|figure|value|date|year|source|result)"
+_WRONG = (
+    r"(?:wrong|incorrect|false|untrue|off|outdated|out of date|mistaken|a mistake|an error|nonsense"
+    r"|not (?:right|correct|true|accurate|what i)|the wrong)"
+)
+_CORRECTIONS = tuple(
+    (name, re.compile(pattern, re.IGNORECASE))
+    for name, pattern in (
+        # "No, I meant 2021." but not "No problem, ..."
+        ("denial", r"^(?:no|nope|nah)(?:[,.;:!](?! *(?:thanks|problem|worries))|$)"),
+        ("wrong", r"^(?:wrong|incorrect|false|not (?:true|right|correct|what i))\b"),
+        ("wrong", rf"\b(?:{_ANSWER}|{_IT}){_BE} {_WRONG}\b"),
+        ("wrong", r"\byou(?:'re| are| were) (?:wrong|mistaken|incorrect)\b"),
+        ("wrong", rf"\b{_IT} (?:contradicts?|(?:doesn't|does not|didn't) (?:work|help|match|fit|answer))\b"),
+        ("doubt", r"\bare you (?:really |quite )?(?:sure|certain)\b|^really\b|\bi doubt\b"),
+        ("doubt", r"\bi (?:don't|do not) (?:think|believe) (?:so|that|this|it)\b"),
+        ("doubt", r"\b(?:check|look|try) (?:it |that )?again\b|\bdouble[- ]check\b"),
+        ("doubt", r"\bwhere (?:did|do) you (?:get|have) (?:that|this|it)\b"),
+        ("meant", r"\bi (?:meant?|was asking|asked (?:for|about))\b|\bnot what i\b"),
+        ("meant", r"\byou (?:misunderstood|misread|didn't answer|did not answer|haven't answered)\b"),
+        ("other", r"^actually\b|\b(?:it|that|this) should (?:be|have been|read|say)\b"),
+        ("tag", rf"^(?:(?:was|is|were|are|did|does|do|should|has|have|would)n't) {_IT}\b"),
+    )
+)
+"""Phrases of the next turn, in the order they are tried; nothing but its own words is looked at."""
+
+_OPPOSED = re.compile(
+    r"\b(?:but|actually|i thought|i (?:calculate|get|read|see|find)|says?|said|instead|rather|not"
+    r"|(?:was|is|does|did|should|were|are)n't)\b",
+    re.IGNORECASE,
+)
+"""With a value that neither question nor answer has, a contradiction."""
+
+_KINDS = {"who": "who", "whom": "who", "whose": "who", "when": "when", "where": "where", "why": "why"} | {
+    "much": "amount",
+    "many": "amount",
+}
+"""Question words that ask for one kind of thing."""
+_COMPUTED = frozenset(("percentage", "average", "mean", "difference", "ratio", "total", "change"))
+"""Words that, added or left out, ask for another figure."""
+
+
+class Detected(Record, frozen=True, kw_only=True):
+    """A signal and the rule that found it; ``cosine`` where the embedder was asked."""
+
+    signal: Signal
+    rule: str
+    cosine: float | None = None
+
 
 @dataclass(frozen=True, kw_only=True)
-class Noticing:
+class ImplicitFeedback:
     """One home's. ``embedder`` is asked for only when words do not settle it."""
 
-    listening: Listening
+    intake: Intake
     settings: Settings
     embedder: Callable[[], Embedder]
 
@@ -48,7 +101,7 @@ class Noticing:
             told = {"request_id": request_id, "feedback": f"{type(error).__name__}: {error}"}
             # A log that cannot be written is told by the next answer.
             with suppress(LogError):
-                self.listening.log.note(EntryKind.NOTICE, told, subject=asker(user, session_id))
+                self.intake.log.note(EntryKind.NOTICE, told, subject=asker(user, session_id))
             return None
 
     def due(self) -> tuple[Feedback, ...]:
@@ -57,70 +110,113 @@ class Noticing:
         window = self.settings.engagement_window_s
         if window <= 0:
             return ()
-        store = self.listening.store
-        before = written(self.listening.clock.now() - timedelta(seconds=window))
+        store = self.intake.store
+        before = written(self.intake.clock.now() - timedelta(seconds=window))
         found = [said for waiting in store.untouched(before) if (said := self._ignored(waiting))]
         store.settle(before)
         return tuple(found)
 
     def _turn(self, session_id: str, request_id: str, user: str) -> Feedback | None:
-        turns = self.listening.traces.session(session_id)
+        turns = self.intake.traces.session(session_id)
         place = next((n for n, turn in enumerate(turns) if turn.request_id == request_id), 0)
         earlier = [turn for turn in turns[max(0, place - _TURNS) : place] if turn.final_returned][::-1]
         for number, before in enumerate(earlier):
-            noticed = self._noticed(before, turns[place], directly=number == 0)
-            if noticed and self.listening.log.record(before.request_id).user == user:
-                return self._say(before, turns[place], noticed)
+            found = self._detected(before, turns[place], directly=number == 0)
+            if found and self.intake.log.record(before.request_id).user == user:
+                return self._say(before, turns[place], found)
         return None
 
-    def _noticed(self, before: Trace, now: Trace, *, directly: bool) -> Noticed | None:
+    def _detected(self, before: Trace, now: Trace, *, directly: bool) -> Detected | None:
         """A correction is of the answer before it; a question may be asked again after another one."""
         settings = self.settings
-        apart = _seconds(before.timestamp, now.timestamp)
+        took = datetime.fromisoformat(now.timestamp) - datetime.fromisoformat(before.timestamp)
+        apart = abs(took.total_seconds())
         if directly and apart <= settings.correction_window_s > 0:
             found = correction(before.query, before.final_returned, now.query)
             if found is not None:
                 return found
         if apart > settings.rephrase_window_s or settings.rephrase_window_s <= 0:
             return None
-        return rephrasing(
-            before.query,
-            before.final_returned,
-            now.query,
-            self._cosine,
-            least_cosine=settings.rephrase_cosine,
-            least_overlap=settings.rephrase_overlap,
-        )
+        return rephrasing(before.query, now.query, self._cosine, settings)
 
-    def _say(self, before: Trace, now: Trace, noticed: Noticed) -> Feedback:
-        meta = {"rule": noticed.rule, "following": now.request_id}
-        if noticed.cosine is not None:
-            meta |= {"cosine": f"{noticed.cosine:.3f}", "embedder": self.embedder().maker.name}
-        return self.listening.feedback(before.request_id, noticed.signal.value, meta=meta, found_by=CITEWELL)
+    def _say(self, before: Trace, now: Trace, found: Detected) -> Feedback:
+        meta = {"rule": found.rule, "following": now.request_id}
+        if found.cosine is not None:
+            meta |= {"cosine": f"{found.cosine:.3f}", "embedder": self.embedder().maker.name}
+        return self.intake.feedback(before.request_id, found.signal.value, meta=meta, found_by=CITEWELL)
 
     def _cosine(self, first: str, second: str) -> float:
         one, other = self.embedder().embed([first, second])
         return float(one @ other)
 
     def _ignored(self, waiting: Waiting) -> Feedback | None:
-        if _has_next(self.listening.traces.session(waiting.session_id), waiting.request_id):
+        requests = [turn.request_id for turn in self.intake.traces.session(waiting.session_id)]
+        if waiting.request_id in requests[:-1]:  # there is a next turn
             return None
         try:
             # Who gave no name may be the asker; somebody else's look is not the asker's.
-            asker = {"", self.listening.log.record(waiting.request_id).user}
-            said = self.listening.store.of(waiting.request_id)
-            if any(one.found_by == USER and one.user in asker for one in said):
+            askers = {"", self.intake.log.record(waiting.request_id).user}
+            said = self.intake.store.of(waiting.request_id)
+            if any(one.found_by == USER and one.user in askers for one in said):
                 return None
-            return self.listening.feedback(waiting.request_id, Signal.NO_ENGAGEMENT.value, found_by=CITEWELL)
+            return self.intake.feedback(waiting.request_id, Signal.NO_ENGAGEMENT.value, found_by=CITEWELL)
         except UsageError:
             # Its asker was erased, or its time in the log has ended.
             return None
 
 
-def _has_next(turns: Sequence[Trace], request_id: str) -> bool:
-    places = [n for n, turn in enumerate(turns) if turn.request_id == request_id]
-    return bool(places) and places[0] + 1 < len(turns)
+def correction(question: str, answer: str, following: str) -> Detected | None:
+    """Whether the next turn implies that the answer was wrong."""
+    said = " ".join(following.replace("\u2019", "'").split())
+    for name, pattern in _CORRECTIONS:
+        if pattern.search(said):
+            return Detected(signal=Signal.FOLLOW_UP_CORRECTION, rule=name)
+    other = _values(said) - _values(question) - _values(answer)
+    if other and _values(answer) and _OPPOSED.search(said):
+        return Detected(signal=Signal.FOLLOW_UP_CORRECTION, rule="another value")
+    return None
 
 
-def _seconds(before: str, now: str) -> float:
-    return abs((datetime.fromisoformat(now) - datetime.fromisoformat(before)).total_seconds())
+def rephrasing(
+    question: str, following: str, cosine: Callable[[str, str], float], settings: Settings
+) -> Detected | None:
+    """Whether the next turn asks the same again in other words. ``cosine`` is asked only where words do not
+    settle it."""
+    first, second = words(question), words(following)
+    if first == second:
+        return Detected(signal=Signal.REPHRASED_QUERY, rule="repeated") if first else None
+    before, after = content(first).keys(), content(second).keys()
+    if not before or not after or _asks_for_another(first, second):
+        return None
+    if len(before & after) / len(before | after) < settings.rephrase_overlap:
+        return None
+    alike = cosine(question, following)
+    if alike < settings.rephrase_cosine:
+        return None
+    return Detected(signal=Signal.REPHRASED_QUERY, rule="similar", cosine=alike)
+
+
+def _asks_for_another(first: list[str], second: list[str]) -> bool:
+    """The same frame with one thing exchanged (another year, name or side), or another kind of question."""
+    kinds = [{_KINDS[word] for word in said if word in _KINDS} for said in (first, second)]
+    if kinds[0] and kinds[1] and kinds[0] != kinds[1]:
+        return True
+    if (set(first) ^ set(second)) & _COMPUTED:
+        return True
+    numbers = [{word for word in said if word[0].isdigit()} for said in (first, second)]
+    if numbers[0] and numbers[0] != numbers[1]:
+        return True
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    changes = [change for change in matcher.get_opcodes() if change[0] != "equal"]
+    if len(changes) != 1 or changes[0][0] != "replace":
+        return False
+    _, start, end, other_start, other_end = changes[0]
+    gone, come = content(first[start:end]), content(second[other_start:other_end])
+    # ``dose`` for ``dosage``, or ``what`` for ``which``, is no exchange.
+    return bool(gone and come) and {word[:3] for word in gone} != {word[:3] for word in come}
+
+
+def _values(text: str) -> set[str]:
+    return {
+        word.rstrip("0").rstrip(".") if "." in word else word for word in words(text) if word[0].isdigit()
+    }

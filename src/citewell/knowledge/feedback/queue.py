@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+import msgspec
+
 from citewell.core.records import AuditRecord, Record
-from citewell.knowledge.feedback.causes import documents_of, failing_stage
-from citewell.knowledge.feedback.signals import TROUBLE, Feedback, standing
+from citewell.knowledge.feedback.signals import TROUBLE, Feedback, documents_of, failing_stage, standing
 from citewell.knowledge.feedback.store import Review
 from citewell.knowledge.feedback.topics import topics_of
 
@@ -77,12 +78,8 @@ def item_of(record: AuditRecord, said: Sequence[Feedback], review: Review | None
     )
 
 
-def by_cause(item: QueueItem) -> tuple[str, ...]:
-    return tuple(f"{cause}, {item.stage or UNKNOWN}" for cause in item.causes)
-
-
 BY: Mapping[str, Callable[[QueueItem], tuple[str, ...]]] = {
-    "cause": by_cause,
+    "cause": lambda item: tuple(f"{cause}, {item.stage or UNKNOWN}" for cause in item.causes),
     "topic": lambda item: (item.topic,),
     "document": lambda item: item.documents or (NO_DOCUMENT,),
 }
@@ -109,6 +106,7 @@ def grouped(items: Sequence[QueueItem], by: str) -> tuple[Group, ...]:
     return tuple(sorted(groups, key=lambda group: (-group.n, group.name)))
 
 
-def topics_in(items: Sequence[QueueItem]) -> list[str]:
-    """A topic for each of ``items``, which come newest first: the oldest questions open the topics."""
-    return topics_of([item.question for item in reversed(items)])[::-1]
+def with_topics(items: Sequence[QueueItem]) -> list[QueueItem]:
+    """``items``, newest first, each with its topic: the oldest questions open the topics."""
+    topics = topics_of([item.question for item in reversed(items)])[::-1]
+    return [msgspec.structs.replace(item, topic=topic) for item, topic in zip(items, topics, strict=True)]

@@ -7,21 +7,21 @@ flags, groups and the queue are made from. Knows nothing about what a signal mea
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import msgspec
 
-from citewell.core.errors import CitewellError
+from citewell.audit.database import Database, Row
+from citewell.core.identity import plain
 from citewell.core.records import Case, Record
-from citewell.knowledge.feedback.signals import Feedback, Signal
+from citewell.knowledge.feedback.signals import Feedback
+from citewell.knowledge.schema import Step, migrate
 
 ACCEPTED, DISMISSED = "accepted", "dismissed"
 SOMEBODY = "[erased]"
 """Who reviewed a case, once they are erased."""
 
-Step = tuple[str, ...]
 _FIRST: Step = (
     "CREATE TABLE feedback(number {id} PRIMARY KEY, feedback_id TEXT NOT NULL UNIQUE,"
     " request_id TEXT NOT NULL, session_id TEXT NOT NULL, person TEXT NOT NULL, timestamp TEXT NOT NULL,"
@@ -42,31 +42,9 @@ STEPS: tuple[Step, ...] = (_FIRST,)
 _COLUMNS = (
     "feedback_id, request_id, session_id, person, timestamp, signal, claim, meta, found_by, stage, documents"
 )
-
-
-class Rows(Protocol):
-    """A running transaction of :class:`citewell.audit.database.Database`."""
-
-    def execute(self, sql: str, values: Sequence[Any] = ()) -> Any: ...
-
-    def executemany(self, sql: str, values: Iterable[Sequence[Any]]) -> object: ...
-
-
-class Database(Protocol):
-    """As :class:`citewell.audit.database.Database`, which this stage may not know."""
-
-    where: str
-    types: Mapping[str, str]
-
-    def reading(self) -> AbstractContextManager[Any]: ...
-
-    def writing(self) -> AbstractContextManager[Any]: ...
-
-    def tables(self, rows: Any) -> set[str]: ...
-
-    def overwrite(self) -> None: ...
-
-    def close(self) -> None: ...
+"""The fields of a Feedback, in their order."""
+_REVIEW = "review_id, request_id, timestamp, reviewer, outcome, reason, body"
+"""Those of a Review."""
 
 
 class Review(Record, frozen=True, kw_only=True):
@@ -95,39 +73,23 @@ class FeedbackStore:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._migrate()
+        migrate(database, STEPS)
 
     # --- signals ----------------------------------------------------------------------------------
 
     def put(self, feedback: Feedback) -> None:
         """Adds one; a later one has a higher number, whatever the clock says."""
+        values = [_json(v) if isinstance(v, dict | list | tuple) else v for v in plain(feedback).values()]
         with self.database.writing() as rows:
-            number = 1 + (rows.execute("SELECT max(number) FROM feedback").fetchone()[0] or 0)
+            last = rows.execute("SELECT max(number) FROM feedback").fetchone()
             rows.execute(
                 f"INSERT INTO feedback(number, {_COLUMNS}) VALUES({', '.join('?' * 12)})",
-                (
-                    number,
-                    feedback.feedback_id,
-                    feedback.request_id,
-                    feedback.session_id,
-                    feedback.user,
-                    feedback.timestamp,
-                    feedback.signal.value,
-                    feedback.claim,
-                    _json(feedback.meta),
-                    feedback.found_by,
-                    feedback.stage,
-                    _json(feedback.documents),
-                ),
+                (1 + ((last and last[0]) or 0), *values),
             )
 
     def of(self, request_id: str) -> tuple[Feedback, ...]:
         """Everything said of one answer, oldest first."""
-        with self.database.reading() as rows:
-            found = rows.execute(
-                f"SELECT {_COLUMNS} FROM feedback WHERE request_id = ? ORDER BY number", (request_id,)
-            ).fetchall()
-        return tuple(map(_feedback, found))
+        return self.of_each([request_id]).get(request_id, ())
 
     def of_each(self, requests: Sequence[str]) -> dict[str, tuple[Feedback, ...]]:
         """The same for many answers; those nobody said anything of are left out."""
@@ -141,19 +103,6 @@ class FeedbackStore:
                 ).fetchall():
                     found.setdefault(row[1], []).append(_feedback(row))
         return {request: tuple(said) for request, said in found.items()}
-
-    def counts(self, *, since: str = "") -> dict[str, dict[str, int]]:
-        """How many of each signal, by day (``2026-11-21``), oldest first."""
-        with self.database.reading() as rows:
-            found = rows.execute(
-                "SELECT substr(timestamp, 1, 10) AS day, signal, count(*) FROM feedback"
-                " WHERE timestamp >= ? GROUP BY 1, 2 ORDER BY 1, 2",
-                (since,),
-            ).fetchall()
-        days: dict[str, dict[str, int]] = {}
-        for day, signal, n in found:
-            days.setdefault(day, {})[signal] = n
-        return days
 
     # --- what pages show --------------------------------------------------------------------------
 
@@ -190,42 +139,19 @@ class FeedbackStore:
 
     def decide(self, review: Review) -> None:
         """Replaces what was decided about the same answer before."""
-        body = _json(review.case) if review.case else ""
+        *values, case = plain(review).values()
         with self.database.writing() as rows:
             rows.execute("DELETE FROM reviews WHERE request_id = ?", (review.request_id,))
             rows.execute(
-                "INSERT INTO reviews(request_id, review_id, timestamp, reviewer, outcome, reason, body)"
-                " VALUES(?, ?, ?, ?, ?, ?, ?)",
-                (
-                    review.request_id,
-                    review.review_id,
-                    review.timestamp,
-                    review.reviewer,
-                    review.outcome,
-                    review.reason,
-                    body,
-                ),
+                f"INSERT INTO reviews({_REVIEW}) VALUES(?, ?, ?, ?, ?, ?, ?)",
+                (*values, _json(case) if case else ""),
             )
 
     def reviews(self) -> dict[str, Review]:
         """Every decision that stands, by request, oldest first."""
         with self.database.reading() as rows:
-            found = rows.execute(
-                "SELECT review_id, request_id, timestamp, reviewer, outcome, reason, body FROM reviews"
-                " ORDER BY timestamp, request_id"
-            ).fetchall()
-        return {
-            row[1]: Review(
-                review_id=row[0],
-                request_id=row[1],
-                timestamp=row[2],
-                reviewer=row[3],
-                outcome=row[4],
-                reason=row[5],
-                case=msgspec.json.decode(row[6], type=Case) if row[6] else None,
-            )
-            for row in found
-        }
+            found = rows.execute(f"SELECT {_REVIEW} FROM reviews ORDER BY timestamp, request_id").fetchall()
+        return {row[1]: _review(row) for row in found}
 
     # --- forgetting -------------------------------------------------------------------------------
 
@@ -287,33 +213,6 @@ class FeedbackStore:
     def close(self) -> None:
         self.database.close()
 
-    # --- inside -----------------------------------------------------------------------------------
-
-    def _migrate(self) -> None:
-        with self.database.reading() as rows:
-            taken = self._taken(rows)
-        if taken > len(STEPS):
-            raise CitewellError(
-                f"{self.database.where} has feedback schema {taken}, but this Citewell only"
-                f" knows schemas up to {len(STEPS)}",
-                hint="install the version of Citewell that wrote it, or a newer one",
-            )
-        while taken < len(STEPS):
-            with self.database.writing() as rows:
-                rows.execute("CREATE TABLE IF NOT EXISTS schema_steps(step INTEGER PRIMARY KEY)")
-                # Read again under the lock: another process may have taken this step while we waited.
-                taken = self._taken(rows)
-                if taken < len(STEPS):
-                    for statement in STEPS[taken]:
-                        rows.execute(statement.format(**self.database.types))
-                    rows.execute("INSERT INTO schema_steps(step) VALUES(?)", (taken + 1,))
-                    taken += 1
-
-    def _taken(self, rows: Rows) -> int:
-        if "schema_steps" not in self.database.tables(rows):
-            return 0
-        return int(rows.execute("SELECT max(step) FROM schema_steps").fetchone()[0] or 0)
-
 
 def _without_reviewer(body: str) -> str:
     """The case stays reviewed; by whom is forgotten."""
@@ -326,17 +225,13 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _feedback(row: Sequence[Any]) -> Feedback:
-    return Feedback(
-        feedback_id=row[0],
-        request_id=row[1],
-        session_id=row[2],
-        user=row[3],
-        timestamp=row[4],
-        signal=Signal(row[5]),
-        claim=row[6],
-        meta=msgspec.json.decode(row[7], type=dict[str, str]),
-        found_by=row[8],
-        stage=row[9],
-        documents=msgspec.json.decode(row[10], type=tuple[str, ...]),
-    )
+def _feedback(row: Row) -> Feedback:
+    given = dict(zip(Feedback.__struct_fields__, row, strict=True))
+    given |= {name: msgspec.json.decode(given[name]) for name in ("meta", "documents")}
+    return msgspec.convert(given, Feedback)
+
+
+def _review(row: Row) -> Review:
+    given = dict(zip(Review.__struct_fields__, row, strict=True))
+    given["case"] = msgspec.json.decode(given["case"]) if given["case"] else None
+    return msgspec.convert(given, Review)

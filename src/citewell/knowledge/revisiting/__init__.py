@@ -1,7 +1,6 @@
 """Past answers, looked at again: against today's documents, made anew, told once more.
 
-rechecking   do their citations stand today, do their claims?
-replaying    made anew on their index version and compared bit by bit (comparing)
-recalling    who is told when a document is recalled
+rechecking   do their citations stand today, do their claims? who is told of a recall?
+replaying    made anew on their index version and compared bit by bit
 recounting   the answer once more, from its record
 """

@@ -1,32 +1,30 @@
-"""Past answers against today's documents: do their citations still stand, do their claims still hold?
+"""Past answers against today's documents: do their citations still stand, do their claims still hold, and who
+is told when a document is recalled?
 
-In: records, today's documents, the verifier. Out: a :class:`Recheck` of each citation (SAME, MOVED, CHANGED,
-GONE) with a new verdict where its words changed. Knows nothing about logs and about how an answer is made.
+In: records, today's documents, the verifier, the reads in the log. Out: a :class:`Recheck` of each citation
+(SAME, MOVED, CHANGED, GONE) with a new verdict where its words changed; a :class:`Notice` for whoever got the
+answer, its entry in the log. Knows nothing about how an answer is made.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from citewell.audit.bodies import UNREADABLE
+from citewell.audit.entries import EntryKind
+from citewell.audit.keys import asker
 from citewell.core.errors import EvidenceError
-from citewell.core.records import (
-    AuditRecord,
-    Citation,
-    Claim,
-    Document,
-    Record,
-    Status,
-    Verdict,
-)
+from citewell.core.records import AuditRecord, Citation, Claim, Document, Record, Status, Verdict
 from citewell.core.sentences import sentence_spans
 
 if TYPE_CHECKING:
-    from citewell.documents.evidence.catalogue import CatalogueEntry
+    from citewell.audit import Log
+    from citewell.documents.evidence.sqlite import SqliteEvidence
+    from citewell.verification.verifier import Verifier
 
 _ALIKE = 0.5
 """Share of a line that must have stayed for it to be the same line, changed (difflib's ratio)."""
@@ -86,28 +84,29 @@ class Recheck(Record, frozen=True, kw_only=True):
         return "holds" if self.holds else "does not hold"
 
 
-class Evidence(Protocol):
-    """Of :class:`citewell.documents.evidence.sqlite.SqliteEvidence`, what this needs."""
+class Notice(Record, frozen=True, kw_only=True):
+    """What somebody who got an answer should be told, now that a document it leaned on was recalled.
 
-    def get(self, version: str, document_id: str = "") -> Document: ...
+    ``user`` is who asked ("" for somebody who gave no name or was erased), ``readers`` who looked at the
+    record later. ``text`` says it in words.
+    """
 
-    def latest(self, document_id: str) -> Document | None: ...
-
-    def catalogue(self) -> list[CatalogueEntry]: ...
-
-
-class Judging(Protocol):
-    """Of the verifier, what this needs."""
-
-    def verify(
-        self, claim_text: str, evidence_texts: Sequence[str], *, context: str = "", antecedent: str = ""
-    ) -> Verdict: ...
+    request_id: str
+    timestamp: str
+    user: str
+    session_id: str
+    readers: tuple[str, ...]
+    document_id: str
+    reason: str
+    question: str
+    recheck: Recheck
+    text: str
 
 
 class Revisiting:
     """Resolves citations against the documents as they are now; each document is read once."""
 
-    def __init__(self, evidence: Evidence, verifier: Judging) -> None:
+    def __init__(self, evidence: SqliteEvidence, verifier: Verifier) -> None:
         self._evidence, self._verifier = evidence, verifier
         self._listed = {entry.document_id: entry for entry in evidence.catalogue()}
         self._latest: dict[str, Document | EvidenceError] = {}
@@ -125,14 +124,10 @@ class Revisiting:
             claims=claims,
         )
 
-    def today(self, citation: Citation) -> Today:
-        """Where the words of one located citation stand now; nothing is judged anew."""
-        return self._today(citation, "")
-
     def _claim(self, record: AuditRecord, claim: Claim, without: str) -> ClaimToday:
-        cited = tuple(self._today(c, without) for c in claim.citations if c.start >= 0)
+        cited = tuple(self.today(c, without) for c in claim.citations if c.start >= 0)
         told = ClaimToday(text=claim.text, then=claim.verdict.status, holds=None, citations=cited)
-        if not cited or _unreadable(claim.text):
+        if not cited or claim.text in UNREADABLE:
             return told
         kept = {Resolution.SAME, Resolution.MOVED}
         if all(today.resolution in kept and not today.around for today in cited):
@@ -146,7 +141,8 @@ class Revisiting:
         )
         return msgspec.structs.replace(told, now=verdict, holds=verdict.status is Status.VERIFIED)
 
-    def _today(self, citation: Citation, without: str) -> Today:
+    def today(self, citation: Citation, without: str = "") -> Today:
+        """Where the words of one located citation stand now; nothing is judged anew."""
         told = Today(
             document_id=citation.document_id,
             cited_version=citation.document_version,
@@ -217,12 +213,6 @@ class Revisiting:
         return self._then[key]
 
 
-def _unreadable(text: str) -> bool:
-    from citewell.audit.bodies import UNREADABLE
-
-    return text in UNREADABLE
-
-
 def _line(text: str, start: int, end: int) -> str:
     """The paragraphs or table rows that a span stands in: whole lines of canonical text."""
     begins = text.rfind("\n", 0, start) + 1
@@ -269,3 +259,57 @@ def _likest(text: str, words: str) -> tuple[str, int]:
             best, likest, place = ratio, window, at
         at += len(lines[number]) + 1
     return likest, place
+
+
+def notice_of(
+    record: AuditRecord, found: Recheck, document_id: str, reason: str, readers: tuple[str, ...]
+) -> Notice:
+    fallen = [claim.text for claim in found.claims if claim.then == "VERIFIED" and claim.holds is False]
+    told = [
+        f"On {record.timestamp[:10]} you asked: {record.user_query}",
+        f"The answer ({record.request_id}) relied on {document_id}, which has been recalled"
+        f"{f': {reason}' if reason else ''}.",
+        "No longer supported: " + " | ".join(fallen)
+        if fallen
+        else "The answer is still supported by other documents.",
+    ]
+    return Notice(
+        request_id=record.request_id,
+        timestamp=record.timestamp,
+        user="" if record.user in UNREADABLE else record.user,
+        session_id="" if record.session_id in UNREADABLE else record.session_id,
+        readers=readers,
+        document_id=document_id,
+        reason=reason,
+        question=record.user_query,
+        recheck=found,
+        text="\n".join(told),
+    )
+
+
+def seal_notice(log: Log, notice: Notice) -> None:
+    body = {
+        "request_id": notice.request_id,
+        "document_id": notice.document_id,
+        "outcome": notice.recheck.outcome,
+        "resolutions": notice.recheck.counts,
+        "reason": notice.reason,
+        "notice": notice.text,
+    }
+    # Under the asker's key: the notice repeats their question.
+    log.note(EntryKind.RECALL, body, subject=asker(notice.user, notice.session_id))
+
+
+def readers_of(log: Log) -> dict[str, tuple[str, ...]]:
+    """By request: who was shown its record, alone or on a page, as far as they gave a name and are not
+    erased. Exports of all that fits are on record by their question alone."""
+    found: dict[str, dict[str, None]] = {}
+    for entry in log.entries(EntryKind.READ):
+        if entry.body is None or not entry.subject:
+            continue
+        body = log.body(entry)
+        looked = (body.get(what, "") for what in ("show", "receipt", "replay", "recheck"))
+        alone = [request for request in looked if request not in ("", "all")]
+        for request in (*alone, *(one["request_id"] for one in body.get("seen", ()))):
+            found.setdefault(str(request), {})[log.keys.name(entry.subject)] = None
+    return {request: tuple(name for name in names if name) for request, names in found.items()}

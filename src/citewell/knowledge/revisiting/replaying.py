@@ -1,21 +1,26 @@
-"""A past answer made anew on the index version that it was made on.
+"""A past answer made anew on the index version that it was made on, and compared bit by bit.
 
-In: the parts of a home, a record. Out: the record again, and how the two compare. With the extractive writer
-all of it is made anew; what a language model wrote, or made of the question, is taken from the record, and
-retrieval and verdicts are made anew. Knows nothing about who asks for it.
+In: the parts of a home, a record. Out: the record again, and a :class:`Replay` that names each difference;
+another release, processor or configuration is named beside it, as then a difference proves nothing. With the
+extractive writer all of it is made anew; what a language model wrote, or made of the question, is taken from
+the record, and retrieval and verdicts are made anew. Knows nothing about who asks for it.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.answering.finding import BROADENED, SEARCHED_ALSO, SEARCHED_AS, unknown
+from citewell.answering.finding import BROADENED, MORE, SEARCHED_ALSO, SEARCHED_AS, unknown
+from citewell.answering.questioning import HYPOTHESISED, WITHOUT
 from citewell.audit.bodies import UNREADABLE
+from citewell.core.config import Config
 from citewell.core.environment import environment
 from citewell.core.errors import UsageError
+from citewell.core.identity import plain
 from citewell.core.records import (
     AuditRecord,
     Citation,
@@ -24,13 +29,42 @@ from citewell.core.records import (
     Maker,
     Passage,
     Quote,
+    Record,
     RetrievalResult,
 )
-from citewell.knowledge.revisiting.comparing import JUDGED, RETRIEVED, WHOLE, Replay, replay
 
 if TYPE_CHECKING:
+    from citewell.answering.answering import Answering
+    from citewell.answering.asking import Ask
     from citewell.knowledge.assembly import Assembly
     from citewell.retrieval import Retrieved
+
+_RETRIEVED = ("index_version", "retrieval_results", "claims")
+"""What is compared where the words of a language model stand in the record."""
+_WHOLE = (
+    *_RETRIEVED,
+    "conflicts",
+    "missing",
+    "confidence_report",
+    "response_decision",
+    "shown_response",
+)
+"""What a writer that says the same again lets be compared."""
+
+
+class Replay(Record, frozen=True, kw_only=True):
+    """``same`` says whether retrieval, claims, verdicts, confidence and decision came out with the same bits.
+
+    ``elsewhere`` names what is not as it was when the record was made: the reasons why ``same`` may be False.
+    ``compared`` are the parts of the record that were looked at.
+    """
+
+    request_id: str
+    index_version: str
+    same: bool
+    compared: tuple[str, ...]
+    differences: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
 
 
 def replayed(parts: Assembly, record: AuditRecord) -> tuple[Replay, AuditRecord]:
@@ -42,11 +76,70 @@ def replayed(parts: Assembly, record: AuditRecord) -> tuple[Replay, AuditRecord]
             hint="`citewell audit prove` still proves its place in the log, and `citewell audit"
             " recheck` still resolves its citations",
         )
+    answering, ask = _pass_at(parts, record), _ask_of(record)
     whole = _writes_again(parts, record)
-    made = _whole_again(parts, record) if whole else _retrieved_again(parts, record)
-    compared = WHOLE if whole else (*RETRIEVED, *JUDGED)
-    found = replay(record, lambda _: made, compared=compared, config=parts.config, environment=environment())
+    made = answering.rehearse(ask) if whole else _retrieved_again(answering, ask, record)
+    compared = _WHOLE if whole else _RETRIEVED
+    found = compare(record, made, compared=compared, config=parts.config, environment=environment())
     return found, made
+
+
+def compare(
+    record: AuditRecord,
+    made: AuditRecord,
+    *,
+    compared: Sequence[str],
+    config: Config,
+    environment: Mapping[str, str],
+) -> Replay:
+    """``made`` is the record made anew; ``compared`` are the parts to look at."""
+    differences = [
+        difference
+        for part in compared
+        for difference in _differences(part, plain(getattr(record, part)), plain(getattr(made, part)))
+    ]
+    elsewhere = [
+        f"{name} was {record.environment.get(name, 'not recorded')} and is now {value}"
+        for name, value in environment.items()
+        if record.environment.get(name) != value
+    ]
+    if record.config_hash != config.hash:
+        elsewhere.append(f"the configuration was {record.config_hash} and is now {config.hash}")
+    elsewhere += [
+        f"{maker.name} {maker.hash} is no longer in use"
+        for maker in record.makers
+        if maker not in made.makers
+    ]
+    elsewhere += _not_held(record)
+    return Replay(
+        request_id=record.request_id,
+        index_version=record.index_version,
+        same=not differences,
+        compared=tuple(compared),
+        differences=tuple(differences),
+        elsewhere=tuple(elsewhere),
+    )
+
+
+def _not_held(record: AuditRecord) -> list[str]:
+    """Searches that the record does not hold, so that nobody can repeat them."""
+    reasons = []
+    if HYPOTHESISED in record.latency_ms and f"{HYPOTHESISED}: {WITHOUT}" not in record.notes:
+        reasons.append("the search used words from a language model, which records do not keep")
+    if MORE in record.latency_ms and SEARCHED_ALSO not in record.parameters:
+        reasons.append("the search for missing parts of the question was not kept in this record")
+    return reasons
+
+
+def _differences(where: str, then: Any, now: Any) -> list[str]:
+    """Each place at which two values part, in words."""
+    if isinstance(then, dict) and isinstance(now, dict) and then.keys() == now.keys():
+        return [d for key in then for d in _differences(f"{where}.{key}", then[key], now[key])]
+    if isinstance(then, list | tuple) and isinstance(now, list | tuple):
+        told = [f"{where}: {len(then)} then, {len(now)} now"] if len(then) != len(now) else []
+        pairs = enumerate(zip(then, now, strict=False), 1)
+        return told + [d for place, pair in pairs for d in _differences(f"{where} {place}", *pair)]
+    return [] if then == now and type(then) is type(now) else [f"{where} was {then!r} and is now {now!r}"]
 
 
 def _writes_again(parts: Assembly, record: AuditRecord) -> bool:
@@ -57,30 +150,22 @@ def _writes_again(parts: Assembly, record: AuditRecord) -> bool:
     return parts.config.generator == "extractive" and parts.generator.maker.name in names
 
 
-def _whole_again(parts: Assembly, record: AuditRecord) -> AuditRecord:
-    made: AuditRecord = _pass_at(parts, record).rehearse(_ask_of(record))
-    return made
-
-
-def _retrieved_again(parts: Assembly, record: AuditRecord) -> AuditRecord:
+def _retrieved_again(answering: Answering, ask: Ask, record: AuditRecord) -> AuditRecord:
     """Retrieval anew; each claim as it was written, bound and judged anew."""
-    answering = _pass_at(parts, record)
-    asked = _ask_of(record)
 
     def search(words: str, *, broaden: bool) -> Retrieved:
-        found: Retrieved = answering.retriever.retrieve(
-            words, filters=asked.filters, top_k=asked.top_k, pool=asked.pool, broaden=broaden
+        return answering.retriever.retrieve(
+            words, filters=ask.filters, top_k=ask.top_k, pool=ask.pool, broaden=broaden
         )
-        return found
 
-    words = record.parameters.get(SEARCHED_AS, asked.question)
+    words = record.parameters.get(SEARCHED_AS, ask.question)
     found = search(words, broaden=BROADENED in record.latency_ms)
     passages = list(found.passages)
     for aspect in record.parameters.get(SEARCHED_ALSO, ()):
         passages += unknown(search(aspect, broaden=True), {p.chunk.chunk_id for p in passages})
     then = record.retrieval_results
     used = {(one.document_id, one.chunk_id) for one in then if one.was_used_in_generation}
-    checked = answering.checker.check(asked.question, (), _drafted(record), passages)
+    checked = answering.checker.check(ask.question, (), _drafted(record), passages)
     return msgspec.structs.replace(
         record,
         index_version=found.index_version,
@@ -93,21 +178,13 @@ def _retrieved_again(parts: Assembly, record: AuditRecord) -> AuditRecord:
     )
 
 
-def _pass_at(parts: Assembly, record: AuditRecord) -> Any:
-    from citewell.documents.agreement import Agreement
-    from citewell.retrieval import Retriever
-
+def _pass_at(parts: Assembly, record: AuditRecord) -> Answering:
     parts = parts.without_memory()
-    retriever = Retriever(
-        parts.index.at(record.index_version),
-        parts.ranker,
-        parts.config.retrieval,
-        Agreement(parts.evidence).hold,
-    )
+    retriever = parts.retriever_on(parts.index.at(record.index_version))
     return dataclasses.replace(parts.answering, retriever=retriever, pin=lambda version: None)
 
 
-def _ask_of(record: AuditRecord) -> Any:
+def _ask_of(record: AuditRecord) -> Ask:
     from citewell.answering.asking import Ask
     from citewell.retrieval import Filters
 

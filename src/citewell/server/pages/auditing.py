@@ -16,11 +16,10 @@ from citewell.core.errors import CitewellError, UsageError
 from citewell.core.records import AuditRecord, Record, Stage
 from citewell.evaluation import charts
 from citewell.knowledge.feedback import Signal
-from citewell.knowledge.feedback.causes import FAILURES, STAGES
-from citewell.knowledge.feedback.signals import FAILING
+from citewell.knowledge.feedback.signals import FAILING, FAILURES, STAGES
 from citewell.knowledge.feedback.store import ACCEPTED, DISMISSED
 from citewell.knowledge.home import KnowledgeBase
-from citewell.knowledge.revisiting.comparing import Replay
+from citewell.knowledge.revisiting.replaying import Replay
 from citewell.knowledge.sealing import prompts_behind
 from citewell.server.pages.answers import maker_words, words_of
 from citewell.server.pages.here import Here, Inside, Posting, Reading

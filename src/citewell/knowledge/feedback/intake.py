@@ -19,11 +19,21 @@ from citewell.audit.bodies import UNREADABLE
 from citewell.audit.keys import asker
 from citewell.core.clock import stamp
 from citewell.core.errors import UsageError
+from citewell.core.identity import plain
 from citewell.core.ports import Clock, TraceStore
 from citewell.core.records import AuditRecord
-from citewell.knowledge.feedback import Feedback, FeedbackStore, Signal, documents_of, failing_stage, flags_of
-from citewell.knowledge.feedback.signals import FAILING, THUMBS, TROUBLE, USER
-from citewell.knowledge.feedback.store import Waiting
+from citewell.knowledge.feedback.signals import (
+    FAILING,
+    THUMBS,
+    TROUBLE,
+    USER,
+    Feedback,
+    Signal,
+    documents_of,
+    failing_stage,
+    flags_of,
+)
+from citewell.knowledge.feedback.store import FeedbackStore, Waiting
 
 SHOWN, ENGAGED = "shown", "engaged"
 BEACONS = (SHOWN, ENGAGED)
@@ -38,15 +48,15 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listening:
-    """One home's. Safe to share between threads, as its stores are. ``hearers`` are told of each signal that
-    was kept, said or noticed."""
+class Intake:
+    """One home's. Safe to share between threads, as its stores are. ``subscribers`` are told of each signal
+    that was kept, said or detected."""
 
     log: Log
     traces: TraceStore
     store: FeedbackStore
     clock: Clock
-    hearers: Sequence[Callable[[Feedback], None]] = ()
+    subscribers: Sequence[Callable[[Feedback], None]] = ()
 
     def feedback(
         self,
@@ -60,8 +70,9 @@ class Listening:
     ) -> Feedback:
         """Seals a signal. Raises UsageError for a request, signal or claim there is none of, or for ``meta``
         beyond its bounds; LogError when it could not be sealed."""
-        known = signal_named(signal)
-        said = refuse_meta(meta or {})
+        known = _signal_named(signal)
+        said = dict(meta or {})
+        _refuse_meta(said)
         record = self._record(request_id)
         if claim is not None and not 1 <= claim <= len(record.claims):
             told = f"the answer has claims 1 to {len(record.claims)}" if record.claims else "it has no claims"
@@ -87,7 +98,7 @@ class Listening:
             stage=failing_stage(record, claim) if known in TROUBLE else "",
             documents=documents_of(record, claim),
         )
-        # Under the key of whoever speaks; what was noticed about somebody's answer is under theirs.
+        # Under the key of whoever speaks; what was detected about somebody's answer is under theirs.
         asked_by = asker(record.user, record.session_id)
         sealed = _body(feedback)
         if user and user != asked_by:
@@ -96,8 +107,8 @@ class Listening:
         self.log.note(EntryKind.FEEDBACK, sealed, subject=user or asked_by)
         self.store.put(feedback)
         self.traces.flag(request_id, flags_of((*before, feedback)))
-        for hear in self.hearers:
-            hear(feedback)
+        for tell in self.subscribers:
+            tell(feedback)
         return feedback
 
     def beacon(self, request_id: str, event: str) -> None:
@@ -122,7 +133,7 @@ class Listening:
         return record
 
 
-def signal_named(name: str) -> Signal:
+def _signal_named(name: str) -> Signal:
     """Raises UsageError with the nearest known one."""
     known = [signal.value for signal in Signal]
     if name not in known:
@@ -132,8 +143,8 @@ def signal_named(name: str) -> Signal:
     return Signal(name)
 
 
-def refuse_meta(meta: Mapping[str, str]) -> dict[str, str]:
-    """The same, once it is known to be small and plain. Raises UsageError."""
+def _refuse_meta(meta: Mapping[str, str]) -> None:
+    """Raises UsageError unless it is small and plain."""
     if len(meta) > MAX_META:
         raise UsageError(f"meta has {len(meta)} members", hint=f"give at most {MAX_META}")
     for name, value in meta.items():
@@ -147,7 +158,6 @@ def refuse_meta(meta: Mapping[str, str]) -> dict[str, str]:
             )
         if "\x00" in value:
             raise UsageError(f"meta {name!r} contains a NUL character", hint="send text")
-    return dict(meta)
 
 
 def _said_already(
@@ -161,18 +171,8 @@ def _said_already(
 
 def _body(feedback: Feedback) -> dict[str, Any]:
     """As it is sealed. Names in ``meta`` are anybody's words, so they stand as values and are sealed too."""
-    flags = [FAILING + feedback.stage] if feedback.stage else []
-    return {
-        "feedback_id": feedback.feedback_id,
-        "request_id": feedback.request_id,
-        "session_id": feedback.session_id,
-        "user": feedback.user,
-        "timestamp": feedback.timestamp,
-        "signal": feedback.signal.value,
-        "flags": flags,
-        "stage": feedback.stage,
-        "claim": feedback.claim,
-        "found_by": feedback.found_by,
+    return plain(feedback) | {
+        "flags": [FAILING + feedback.stage] if feedback.stage else [],
         "meta": [[name, value] for name, value in sorted(feedback.meta.items())],
         "documents": [{"document_id": document} for document in feedback.documents],
     }
