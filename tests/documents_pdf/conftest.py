@@ -50,6 +50,8 @@ class Pdf:
     info: dict[str, str] = field(default_factory=dict)
     trailer: str = ""
     box: str = "0 0 612 792"
+    inherited: bool = False
+    """The box stands on the pages' common node, as fpdf2 and ReportLab write it."""
 
     def page(self, extra: str = "") -> Sheet:
         self.pages.append(Sheet(extra=extra))
@@ -60,9 +62,10 @@ class Pdf:
         kids = " ".join(f"{6 + 2 * i} 0 R" for i in range(count))
         fonts = "<< /Type /Font /Subtype /Type1 /BaseFont /{} /Encoding /WinAnsiEncoding >>"
         entries = " ".join(f"/{key} ({value})" for key, value in self.info.items())
+        box = f"/MediaBox [{self.box}]"
         objects = [
             "<< /Type /Catalog /Pages 2 0 R >>",
-            f"<< /Type /Pages /Kids [{kids}] /Count {count} >>",
+            f"<< /Type /Pages /Kids [{kids}] /Count {count} {box if self.inherited else ''} >>",
             fonts.format("Helvetica"),
             fonts.format("Helvetica-Bold"),
             f"<< {entries} >>",
@@ -70,7 +73,7 @@ class Pdf:
         for index, sheet in enumerate(self.pages):
             stream = "\n".join(sheet.commands)
             objects.append(
-                f"<< /Type /Page /Parent 2 0 R /MediaBox [{self.box}] {sheet.extra} "
+                f"<< /Type /Page /Parent 2 0 R {'' if self.inherited else box} {sheet.extra} "
                 f"/Contents {7 + 2 * index} 0 R "
                 "/Resources << /Font << /F1 3 0 R /F2 4 0 R >> /ExtGState << /Clear << /ca 0 >> >> >> >>"
             )

@@ -182,3 +182,18 @@ def test_the_crop_box_is_the_page(pdf: Any) -> None:
     assert (document.pages[0].width, document.pages[0].height) == (400, 600)
     assert abs(document.boxes[0].x0 - 50) < 2
     assert abs(document.boxes[0].y0 - 298) < 3
+
+
+@pytest.mark.parametrize(
+    ("box", "x", "y"),
+    [("0 0 595 842", 50, 810), ("0 0 842 595", 700, 300), ("-400 -400 195 442", -380, -350)],
+)
+def test_a_page_inherits_its_box(pdf: Any, box: str, x: int, y: int) -> None:
+    """Taken for US Letter, an A4 page would lose its top and a landscape page its right side."""
+    pdf.inherited, pdf.box = True, box
+    pdf.page().say(x, y, "Read whole.")
+    document = pdf.read()
+    assert document.text == "Read whole.\n"
+    left, bottom, right, top = map(float, box.split())
+    assert (document.pages[0].width, document.pages[0].height) == (right - left, top - bottom)
+    assert document.boxes[0].x0 == pytest.approx(x - left, abs=2)

@@ -111,11 +111,9 @@ class _Frame:
 
 
 def _crop(page: pypdfium2.PdfPage) -> Bounds:
-    media: Bounds = page.get_mediabox() or (0.0, 0.0, 612.0, 792.0)
-    crop: Bounds = page.get_cropbox() or media
-    left, bottom = max(media[0], crop[0]), max(media[1], crop[1])
-    right, top = min(media[2], crop[2]), min(media[3], crop[3])
-    return (left, bottom, right, top) if right > left and top > bottom else media
+    """The visible part of the page. pdfium's other boxes ignore what a page inherits from its parents."""
+    box: Bounds = page.get_bbox()
+    return box if box[2] > box[0] and box[3] > box[1] else page.get_mediabox()
 
 
 class _Walk:

@@ -31,7 +31,7 @@ _PASSWORD, _SECURITY = 4, 5
 class PdfReader:
     """The reader of ``application/pdf``; pure, so it runs inside the limited worker."""
 
-    name = "pdf/2"
+    name = "pdf/3"
 
     def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
         """Raises EncryptedError, DamagedError, EmptyDocumentError or LimitError."""
