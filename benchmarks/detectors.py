@@ -67,7 +67,7 @@ UNJUDGED = "No judge was run here; `citewell eval probe detectors --judge openai
 
 def _judged(reports: Sequence[DetectorReport], line: str, rows: int) -> str:
     return f"""\
-With a judge, `{line}`, asked each whole claim under the rubric of `citewell.models.judging`: the first {rows}
+With a judge, `{line}`, asked each whole claim under the rubric of `citewell.models.judges`: the first {rows}
 rows of each set, all detectors over the same ones; {_unscored(reports)} judgements unscored.
 
 {_all(reports)}"""

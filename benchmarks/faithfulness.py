@@ -42,7 +42,7 @@ from citewell.evaluation.results import Result
 from citewell.generation import ExtractiveGenerator, LanguageModelWriter
 from citewell.models.naming import language_model_named
 from citewell.models.onnx.entailer import OnnxEntailer
-from citewell.models.onnx.reader import OnnxReader
+from citewell.models.onnx.reading import OnnxReader
 from citewell.verification.words import overlap
 
 SEED = 23

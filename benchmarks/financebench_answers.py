@@ -30,7 +30,7 @@ from citewell.documents.reading import read_bytes
 from citewell.generation import ExtractiveGenerator
 from citewell.knowledge.assembly import load_config
 from citewell.knowledge.home import KnowledgeBase
-from citewell.models.onnx.reader import OnnxReader
+from citewell.models.onnx.reading import OnnxReader
 from citewell.questions.aspects import split_aspects
 from citewell.questions.cells import find_item, text_of
 from citewell.questions.line_items import ITEMS

@@ -30,7 +30,7 @@ from training.sources import load
 from benchmarks.reporting import code, data_folder, interval, shown, table, write
 from citewell.core.config import Config
 from citewell.models.onnx.embedder import OnnxEmbedder
-from citewell.models.onnx.ranker import OnnxRanker
+from citewell.models.onnx.reading import OnnxRanker
 
 SEED, POOL = 5, 30
 DEFAULT = Config().retrieval.relevance_threshold

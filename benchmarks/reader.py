@@ -25,7 +25,7 @@ from training.sources import Row, load
 
 from benchmarks.ranker import area
 from benchmarks.reporting import code, interval, shown, table, write
-from citewell.models.onnx.reader import OnnxReader
+from citewell.models.onnx.reading import OnnxReader
 
 SEED = 5
 

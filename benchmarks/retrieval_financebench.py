@@ -24,7 +24,7 @@ from citewell.core.records import Chunk, Document, Record
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.index import LanceIndex
 from citewell.models.onnx.embedder import OnnxEmbedder
-from citewell.models.onnx.ranker import OnnxRanker
+from citewell.models.onnx.reading import OnnxRanker
 from citewell.retrieval.filters import Filters
 from citewell.retrieval.folding import fold
 from citewell.retrieval.fusion import Key, fuse

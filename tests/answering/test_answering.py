@@ -16,8 +16,8 @@ from citewell.core.clock import SystemClock
 from citewell.core.config import Config
 from citewell.core.errors import AbandonedError, CitewellError, GeneratorError, LogError, UsageError
 from citewell.core.identity import chunk_id
+from citewell.core.metering import read
 from citewell.core.ports import Extraction, GenerationRequest, Reading
-from citewell.core.reads import read
 from citewell.core.records import (
     Answer,
     AuditRecord,

@@ -28,9 +28,8 @@ from citewell.documents.text import caller_document
 from citewell.generation import LanguageModelWriter
 from citewell.knowledge.traces import Traces
 from citewell.models.fake import FakeEntailer
-from citewell.models.judging import JudgingEntailer
+from citewell.models.judges import JudgingEntailer, ModelAnswerJudge, ModelGateJudge
 from citewell.models.naming import language_model_named
-from citewell.models.reviewing import ModelAnswerJudge, ModelGateJudge
 from citewell.retrieval import Retrieved
 from citewell.verification.checking import Checker
 from citewell.verification.verifier import Verifier

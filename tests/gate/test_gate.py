@@ -10,7 +10,7 @@ import pytest
 from citewell.core.config import Gate
 from citewell.core.ports import Extraction, Reading
 from citewell.core.records import Maker, Passage
-from citewell.models.onnx.reader import OnnxReader
+from citewell.models.onnx.reading import OnnxReader
 from citewell.questions.aspects import split_aspects
 from citewell.retrieval.gate import GateResult, check_gate
 

@@ -9,7 +9,7 @@ import pytest
 from citewell.core.ports import GenerationRequest
 from citewell.core.records import Draft, Passage
 from citewell.generation import ExtractiveGenerator
-from citewell.models.onnx.reader import OnnxReader
+from citewell.models.onnx.reading import OnnxReader
 from citewell.questions.aspects import split_aspects
 
 YEARS = ["Year Ended December 31, 2022", "Year Ended December 31, 2021"]

@@ -10,9 +10,8 @@ import pytest
 
 import citewell
 from citewell.core.errors import ConfigError, ModelChangedError
-from citewell.core.weights import judge_folder
+from citewell.core.weights import judge_folder, packaged
 from citewell.models import naming
-from citewell.models.cards import packaged
 from citewell.models.naming import entailer_named
 from citewell.models.onnx.entailer import OnnxEntailer
 
@@ -92,9 +91,10 @@ def test_a_changed_piece_is_refused(folder: Path, tmp_path: Path) -> None:
 def test_no_piece_is_over_fifty_megabytes_and_the_card_says_what_it_was_made_from(
     folder: Path, judge: OnnxEntailer
 ) -> None:
-    found = packaged(judge.maker)
+    found = packaged(judge.maker.hash)
     assert found is not None
-    assert all((folder / name).stat().st_size < 50_000_000 for name in found.files)
-    told = found.card.read_text(encoding="utf-8")
+    card, files = found
+    assert all((folder / name).stat().st_size < 50_000_000 for name in files)
+    told = card.read_text(encoding="utf-8")
     assert "Trained on" in told
     assert "Bad at" in told

@@ -10,13 +10,12 @@ from benchmarks.llm_server import _EVENTS, Asked, Reply, serving
 
 from citewell.core.config import Writer
 from citewell.core.errors import ConfigError, ModelError
-from citewell.core.ports import Completion, Sufficiency
-from citewell.core.records import Chunk, Entailment, Label, Maker, Passage
-from citewell.models.judging import read_judgement
+from citewell.core.metering import Meter, metered
+from citewell.core.ports import Sufficiency
+from citewell.core.records import Chunk, Entailment, Maker, Passage
+from citewell.models.judges import ModelAnswerJudge, ModelGateJudge
 from citewell.models.naming import entailer_named, language_model_named
 from citewell.models.panel import AgreementEntailer, EscalatingEntailer
-from citewell.models.reviewing import ModelAnswerJudge, ModelGateJudge
-from citewell.models.spending import told_to
 
 pytestmark = pytest.mark.enable_socket
 
@@ -75,10 +74,10 @@ def test_a_judge_over_its_real_sdk(peer: Peer, line: str) -> None:
 @pytest.mark.parametrize("line", ["openai:judge-1", "anthropic:judge-1"])
 def test_what_a_judge_took_and_how_often_it_was_asked_is_told(peer: Peer, line: str) -> None:
     peer.script = [failing(429), SAID]
-    told: list[Completion] = []
-    with told_to(told.append):
+    meter = Meter()
+    with metered(meter):
         entailer_named(line).entail([("a source", "a claim")])
-    (said,) = told
+    (said,) = meter.judgements
     assert said.usage.total > 0
     assert said.calls == 2
     assert any("429" in note and "tried again" in note for note in said.notes)
@@ -91,7 +90,7 @@ def test_an_answer_that_is_no_json_is_unchecked(
     monkeypatch.setattr(
         "benchmarks.llm_server._EVENTS", dict.fromkeys(_EVENTS, lambda *_: ["<html>no</html>"])
     )
-    monkeypatch.setattr("citewell.models.calling.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("citewell.models.hosted.FIRST_WAIT_S", 0.01)
     peer.script = ["", "", "", ""]
     (result,) = entailer_named(line).entail([("a source", "a claim")])
     assert result.entailment is None
@@ -100,7 +99,15 @@ def test_an_answer_that_is_no_json_is_unchecked(
 
 @pytest.mark.parametrize("line", ["openai:judge-1", "anthropic:judge-1"])
 @pytest.mark.parametrize(
-    "said", ["", "ENTAILMENT", '{"label": "YES", "reason": ""}', f"Sure! {SAID}", f"{SAID}{SAID}"]
+    "said",
+    [
+        "",
+        "ENTAILMENT",
+        '{"label": "ENTAILMENT"}',
+        '{"label": "YES", "reason": ""}',
+        f"Sure! {SAID}",
+        f"{SAID}{SAID}",
+    ],
 )
 def test_an_answer_outside_the_rubric_is_unchecked(peer: Peer, line: str, said: str) -> None:
     peer.script = [said]
@@ -124,8 +131,8 @@ def test_a_server_that_read_only_a_part_has_judged_nothing(peer: Peer, line: str
     """It cuts to its context without a word; what it says it read gives it away."""
     agreed = SAID.replace("CONTRADICTION", "ENTAILMENT")
     peer.script = [Reply(text=agreed, read=256), agreed, Reply(text=agreed, read=0)]
-    told: list[Completion] = []
-    with told_to(told.append):
+    meter = Meter()
+    with metered(meter):
         cut, whole, untold = entailer_named(line).entail(
             [(LONG, f"Founded in {year}.") for year in (1, 2, 3)]
         )
@@ -133,7 +140,7 @@ def test_a_server_that_read_only_a_part_has_judged_nothing(peer: Peer, line: str
     assert "256 tokens" in cut.unchecked
     assert "context" in cut.unchecked
     assert (whole.entailment, untold.entailment) == (1.0, 1.0)
-    assert len(told) == 3, "what it took is counted all the same"
+    assert len(meter.judgements) == 3, "what it took is counted all the same"
 
 
 @pytest.mark.parametrize("line", ["openai:judge-1", "anthropic:judge-1"])
@@ -230,9 +237,3 @@ def test_only_borderline_cases_reach_the_stronger_model() -> None:
     results = panel.entail([("s", "1"), ("s", "2"), ("s", "3"), ("s", "4")])
     assert [result.entailment for result in results] == [0.99, 0.95, 0.01, 0.05]
     assert strong.asked == [("s", "2"), ("s", "4")]
-
-
-def test_a_judgement_is_one_whole_object() -> None:
-    assert read_judgement(SAID).label is Label.CONTRADICTION
-    with pytest.raises(ModelError):
-        read_judgement('{"label": "ENTAILMENT"}')

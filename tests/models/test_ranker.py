@@ -10,8 +10,7 @@ import pytest
 
 from citewell.core.errors import ModelChangedError, ModelError, UsageError
 from citewell.core.weights import WEIGHTS
-from citewell.models.onnx.ranker import OnnxRanker
-from citewell.models.onnx.reading import ReadingModel, head_of
+from citewell.models.onnx.reading import OnnxRanker, ReadingModel, head_of
 
 QUESTION = "When was the harbour bridge opened?"
 ANSWERING = "The harbour bridge was opened by the mayor on 4 May 1932."

@@ -1,4 +1,5 @@
-"""The embedded reader: spans are offsets, no answer is a probability, one run serves ranker and reader."""
+"""The embedded reader: spans are offsets, no answer is a probability, one run serves ranker and
+reader."""
 
 from __future__ import annotations
 
@@ -8,9 +9,14 @@ from collections.abc import Sequence
 import pytest
 
 from citewell.core.errors import UsageError
-from citewell.models.onnx.ranker import OnnxRanker
-from citewell.models.onnx.reader import CANDIDATES, OnnxReader
-from citewell.models.onnx.reading import ReadingModel, RememberingReading, Window
+from citewell.models.onnx.reading import (
+    CANDIDATES,
+    OnnxRanker,
+    OnnxReader,
+    ReadingModel,
+    RememberingReading,
+    Window,
+)
 
 QUESTION = "Who founded the observatory?"
 PASSAGE = (
@@ -60,13 +66,6 @@ def test_alone_and_among_others_give_the_same_bits(reader: OnnxReader) -> None:
     assert [reader.extract(QUESTION, [passage])[0] for passage in passages] == together
 
 
-def test_one_run_serves_ranker_and_reader(reader: OnnxReader) -> None:
-    ranker = OnnxRanker()
-    windows = ReadingModel.shared().read(QUESTION, [PASSAGE])[0]
-    assert ranker.probability(windows) == ranker.rank(QUESTION, [PASSAGE])[0]
-    assert reader.reading(windows) == reader.extract(QUESTION, [PASSAGE])[0]
-
-
 @pytest.mark.parametrize(("question", "passage"), [("", "text"), (QUESTION, " ")])
 def test_empty_input_is_refused(reader: OnnxReader, question: str, passage: str) -> None:
     with pytest.raises(UsageError, match="no words"):
@@ -77,8 +76,9 @@ def test_a_memory_reads_each_pair_once_and_changes_nothing() -> None:
     model = ReadingModel.shared()
     asked: list[tuple[str, ...]] = []
 
-    class Counting:
-        session, card = model.session, model.card
+    class Counting(ReadingModel):
+        def __init__(self) -> None:
+            self.session, self.card = model.session, model.card
 
         def read(self, question: str, passages: Sequence[str]) -> list[list[Window]]:
             asked.append(tuple(passages))

@@ -8,8 +8,7 @@ import sys
 
 from citewell.models.onnx.embedder import OnnxEmbedder
 from citewell.models.onnx.entailer import OnnxEntailer
-from citewell.models.onnx.ranker import OnnxRanker
-from citewell.models.onnx.reader import OnnxReader
+from citewell.models.onnx.reading import OnnxRanker, OnnxReader
 
 FILLER = "The harbour was calm that week, and the ships of the line lay at the quay of the old town. "
 TABLE = "Fleet\nShip\tCrew\tGuns\n" + "\n".join(f"Ship {n}\t{n * 7}\t{n * 3}" for n in range(40))

@@ -33,7 +33,6 @@ from citewell.audit.keys import asker
 from citewell.core.clock import stamp
 from citewell.core.config import Config
 from citewell.core.errors import AbandonedError, CitewellError, LogError
-from citewell.core.independence import keeping_apart
 from citewell.core.ports import (
     AnswerJudge,
     Clock,
@@ -44,7 +43,6 @@ from citewell.core.ports import (
     Ranker,
     TraceStore,
 )
-from citewell.core.reads import metered
 from citewell.core.records import Answer, AuditRecord, Maker
 from citewell.questions.aspects import split_aspects
 from citewell.retrieval import Retriever
@@ -146,7 +144,7 @@ class Answering:
 
     def _pass(self, ask: Ask, journal: Journal, streaming: Streaming | None) -> str:
         """The question as it was rewritten to stand alone, "" when it was not."""
-        with journal.entailing(), keeping_apart(), metered(journal.meter):
+        with journal.metered():
             return self._stages(ask, journal, streaming)
 
     def _stages(self, ask: Ask, journal: Journal, streaming: Streaming | None) -> str:

@@ -16,8 +16,7 @@ import msgspec
 
 from citewell.core import identity
 from citewell.core.errors import AbandonedError
-from citewell.core.ports import Completion
-from citewell.core.reads import Meter
+from citewell.core.metering import Meter, metered
 from citewell.core.records import (
     Answer,
     AuditRecord,
@@ -34,7 +33,6 @@ from citewell.core.records import (
     TokenUsage,
     Trace,
 )
-from citewell.models.spending import told_to
 from citewell.retrieval.nearest import nearest
 
 ABANDONED = "abandoned"
@@ -128,15 +126,14 @@ class Journal:
         return f"{usage.total} tokens, cost {'not known' if cost is None else f'{cost:.6f}'}"
 
     @contextmanager
-    def entailing(self) -> Iterator[None]:
-        """Counts what an entailer that is a language model takes inside; it is told in a stage of its own,
-        whose time counts where it was asked."""
-        said: list[Completion] = []
+    def metered(self) -> Iterator[None]:
+        """Counts what is read inside, and what an entailer that is a language model takes: that is told in a
+        stage of its own, whose time counts where it was asked."""
         try:
-            with told_to(said.append):
+            with metered(self.meter):
                 yield
         finally:
-            if said:
+            if said := self.meter.judgements:
                 for one in said:
                     self.paid(one.usage, one.cost)
                 costs = [one.cost for one in said if one.cost is not None]

@@ -134,7 +134,7 @@ def _calibration(assembly: Assembly) -> Maker | None:
 def _listed(make: Callable[[], Maker | None]) -> dict[str, Any]:
     """The maker's fields, with the files and model card of a packaged model; or the error."""
     from citewell.core.identity import plain
-    from citewell.models.cards import packaged
+    from citewell.core.weights import packaged
 
     try:
         maker = make()
@@ -143,8 +143,9 @@ def _listed(make: Callable[[], Maker | None]) -> dict[str, Any]:
     if maker is None:
         return {}
     said: dict[str, Any] = plain(maker)
-    if found := packaged(maker):
-        said |= {"files": found.files, "model_card": str(found.card)}
+    if found := packaged(maker.hash):
+        card, files = found
+        said |= {"files": files, "model_card": str(card)}
     return said
 
 

@@ -308,6 +308,11 @@ class Entailment(Record, frozen=True, kw_only=True):
     units: int = 0
     voices: tuple[Voice, ...] = ()
 
+    @staticmethod
+    def without(reason: str) -> Entailment:
+        """An entailment that could not be judged, for this reason."""
+        return Entailment(entailment=None, neutral=None, contradiction=None, unchecked=reason)
+
 
 class Voice(Record, frozen=True, kw_only=True):
     """The verdict of one member of a panel."""

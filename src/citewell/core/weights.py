@@ -63,6 +63,17 @@ def model_hash(card: dict[str, Any]) -> str:
     return str(hashes[0]) if len(hashes) == 1 else hash_value(hashes)
 
 
+def packaged(weights_hash: str) -> tuple[Path, dict[str, str]] | None:
+    """The card in plain words (Mitchell et al. 2019) of the packaged model with this hash, and the hashes of
+    its files by name; None for a model that is not packaged."""
+    judge = judge_folder()
+    for folder in (*sorted(path.parent for path in WEIGHTS.glob("*/card.json")), *([judge] if judge else [])):
+        card = read_card(folder)
+        if model_hash(card) == weights_hash:
+            return folder / "CARD.md", card["files"]
+    return None
+
+
 def _model_files(card: dict[str, Any]) -> list[str]:
     return sorted(name for name in card["files"] if name.startswith("model.onnx"))
 

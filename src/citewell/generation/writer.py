@@ -14,7 +14,7 @@ import msgspec
 
 from citewell.core.config import Writer
 from citewell.core.errors import ConfigError, FormRefusedError, GeneratorError
-from citewell.core.independence import wrote
+from citewell.core.metering import wrote
 from citewell.core.ports import Completion, Form, GenerationRequest, LanguageModel
 from citewell.core.prompts.loading import hash_of
 from citewell.core.records import Draft, Maker

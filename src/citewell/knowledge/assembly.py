@@ -234,7 +234,7 @@ class Assembly:
     @cached_property
     def ranker(self) -> Ranker:
         from citewell.models.naming import ranker_named
-        from citewell.models.onnx.ranker import OnnxRanker
+        from citewell.models.onnx.reading import OnnxRanker
 
         if self.config.ranker == EMBEDDED:
             return OnnxRanker(self.reading)
@@ -242,7 +242,7 @@ class Assembly:
 
     @cached_property
     def extractor(self) -> Extractor:
-        from citewell.models.onnx.reader import OnnxReader
+        from citewell.models.onnx.reading import OnnxReader
 
         return _chosen("extractor", self.config.extractor, {EMBEDDED: lambda: OnnxReader(self.reading)})()
 
@@ -320,14 +320,14 @@ class Assembly:
 
     @cached_property
     def gate_judge(self) -> GateJudge | None:
-        from citewell.models.reviewing import ModelGateJudge
+        from citewell.models.judges import ModelGateJudge
 
         line = self.config.judges.gate
         return ModelGateJudge(self._beside_the_writer(line, "judges.gate")) if line else None
 
     @cached_property
     def answer_judge(self) -> AnswerJudge | None:
-        from citewell.models.reviewing import ModelAnswerJudge
+        from citewell.models.judges import ModelAnswerJudge
 
         line = self.config.judges.answer
         return ModelAnswerJudge(self._beside_the_writer(line, "judges.answer")) if line else None

@@ -20,9 +20,16 @@ from citewell.core.config import Writer
 from citewell.core.errors import ConfigError
 from citewell.core.ports import Entailer, LanguageModel, Ranker
 from citewell.core.weights import judge_folder
+from citewell.models.anthropic import AnthropicModel
+from citewell.models.huggingface import HuggingFaceEntailer, HuggingFaceRanker
+from citewell.models.judges import JudgingEntailer
+from citewell.models.local import LocalModel
+from citewell.models.onnx.entailer import OnnxEntailer
+from citewell.models.onnx.reading import OnnxRanker
+from citewell.models.openai import OpenAIModel
 from citewell.models.panel import AgreementEntailer, EscalatingEntailer
 
-Model = TypeVar("Model")
+Make = TypeVar("Make", bound=Callable[..., object])
 
 PANELS: dict[str, Callable[[list[Entailer]], Entailer]] = {
     " + ": AgreementEntailer,
@@ -35,7 +42,7 @@ def entailer_named(line: str) -> Entailer:
     joint, members = panel_of(line)
     if members:
         return PANELS[joint]([entailer_named(member) for member in members])
-    return _make(line, ENTAILERS, "entailer")
+    return _chosen(line, ENTAILERS, "entailer")(_name(line))
 
 
 def panel_of(line: str) -> tuple[str, list[str]]:
@@ -48,39 +55,26 @@ def panel_of(line: str) -> tuple[str, list[str]]:
 
 def ranker_named(line: str) -> Ranker:
     """The ranker that ``line`` names."""
-    return _make(line, RANKERS, "ranker")
+    return _chosen(line, RANKERS, "ranker")(_name(line))
 
 
 def language_model_named(line: str, settings: Writer, key: str = "generator") -> LanguageModel:
     """The language model that ``line`` names: ``openai:MODEL``, ``anthropic:MODEL``, ``local:FOLDER``."""
-    provider, _, name = line.partition(":")
-    make = LANGUAGE_MODELS.get(provider)
-    if make is None or not name:
-        raise ConfigError(
-            f"{key} = {line!r}", hint=f"known are: {', '.join(LANGUAGE_MODELS)}; as in openai:MODEL"
-        )
-    return make(name, settings)
+    return _chosen(line, LANGUAGE_MODELS, key, example="openai:MODEL")(_name(line), settings)
 
 
-def _make(line: str, table: dict[str, Callable[[str], Model]], key: str) -> Model:
-    provider, _, name = line.partition(":")
-    make = table.get(provider)
-    if make is None or (provider not in NAMELESS and not name):
-        raise ConfigError(
-            f"{key} = {line!r}", hint=f"known are: {', '.join(table)}; as in huggingface:FOLDER"
-        )
-    return make(name)
+def _chosen(line: str, table: dict[str, Make], key: str, example: str = "huggingface:FOLDER") -> Make:
+    provider = line.partition(":")[0]
+    if provider not in table or (provider not in NAMELESS and not _name(line)):
+        raise ConfigError(f"{key} = {line!r}", hint=f"known are: {', '.join(table)}; as in {example}")
+    return table[provider]
 
 
-def _embedded_entailer(_name: str) -> Entailer:
-    from citewell.models.onnx.entailer import OnnxEntailer
-
-    return OnnxEntailer()
+def _name(line: str) -> str:
+    return line.partition(":")[2]
 
 
-def _judge_entailer(_name: str) -> Entailer:
-    from citewell.models.onnx.entailer import OnnxEntailer
-
+def _judge_entailer() -> Entailer:
     folder = judge_folder()
     if folder is None:
         raise ConfigError(
@@ -89,71 +83,20 @@ def _judge_entailer(_name: str) -> Entailer:
     return OnnxEntailer(folder)
 
 
-def _embedded_ranker(_name: str) -> Ranker:
-    from citewell.models.onnx.ranker import OnnxRanker
-
-    return OnnxRanker()
-
-
-def _huggingface_entailer(name: str) -> Entailer:
-    from citewell.models.huggingface import HuggingFaceEntailer
-
-    folder, _, pin = name.partition("@")
-    return HuggingFaceEntailer(folder, sha256=pin)
-
-
-def _huggingface_ranker(name: str) -> Ranker:
-    from citewell.models.huggingface import HuggingFaceRanker
-
-    folder, _, pin = name.partition("@")
-    return HuggingFaceRanker(folder, sha256=pin)
-
-
-def _openai(name: str) -> Entailer:
-    from citewell.models.judging import JudgingEntailer
-
-    return JudgingEntailer(_openai_model(name, Writer()))
-
-
-def _anthropic(name: str) -> Entailer:
-    from citewell.models.judging import JudgingEntailer
-
-    return JudgingEntailer(_anthropic_model(name, Writer()))
-
-
-def _openai_model(name: str, settings: Writer) -> LanguageModel:
-    from citewell.models.openai import OpenAIModel
-
-    return OpenAIModel(name, settings)
-
-
-def _anthropic_model(name: str, settings: Writer) -> LanguageModel:
-    from citewell.models.anthropic import AnthropicModel
-
-    return AnthropicModel(name, settings)
-
-
-def _local_model(name: str, settings: Writer) -> LanguageModel:
-    from citewell.models.local import LocalModel
-
-    folder, _, pin = name.partition("@")
-    return LocalModel(folder, settings, sha256=pin)
-
-
 NAMELESS = ("embedded", "judge")
 LANGUAGE_MODELS: dict[str, Callable[[str, Writer], LanguageModel]] = {
-    "openai": _openai_model,
-    "anthropic": _anthropic_model,
-    "local": _local_model,
+    "openai": OpenAIModel,
+    "anthropic": AnthropicModel,
+    "local": LocalModel,
 }
 ENTAILERS: dict[str, Callable[[str], Entailer]] = {
-    "embedded": _embedded_entailer,
-    "judge": _judge_entailer,
-    "huggingface": _huggingface_entailer,
-    "openai": _openai,
-    "anthropic": _anthropic,
+    "embedded": lambda _: OnnxEntailer(),
+    "judge": lambda _: _judge_entailer(),
+    "huggingface": HuggingFaceEntailer,
+    "openai": lambda name: JudgingEntailer(OpenAIModel(name, Writer())),
+    "anthropic": lambda name: JudgingEntailer(AnthropicModel(name, Writer())),
 }
 RANKERS: dict[str, Callable[[str], Ranker]] = {
-    "embedded": _embedded_ranker,
-    "huggingface": _huggingface_ranker,
+    "embedded": lambda _: OnnxRanker(),
+    "huggingface": HuggingFaceRanker,
 }

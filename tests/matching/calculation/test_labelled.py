@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from citewell.core.ports import GenerationRequest
 from citewell.core.records import Passage
 from citewell.generation import ExtractiveGenerator
-from citewell.models.onnx.reader import OnnxReader
+from citewell.models.onnx.reading import OnnxReader
 from citewell.questions.aspects import split_aspects
 from citewell.questions.calculation.expressions import shown
 from citewell.questions.calculation.formulae import labelled_workings

@@ -23,7 +23,7 @@ from citewell.core.records import Claim, Conflict, Kind, Maker, Proof, Status, V
 from citewell.generation.prompting import RULES, prompt_files
 from citewell.knowledge.auditing import Auditing
 from citewell.knowledge.home import KnowledgeBase
-from citewell.models.reviewing import GATE
+from citewell.models.judges import GATE
 from citewell.server.pages.rendering import FOLDER, templates
 from citewell.server.pages.words import STATES, state_of
 

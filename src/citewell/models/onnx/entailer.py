@@ -59,7 +59,7 @@ class OnnxEntailer:
         ]
         logits = iter([output[0][self._order] for output in self._session.run(asked)])
         return [
-            _unchecked(plan)
+            Entailment.without(plan)
             if isinstance(plan, str)
             else _combined(plan, [_best([next(logits) for _ in part.sequences]) for part in plan])
             for plan in plans
@@ -137,7 +137,3 @@ def _softmax(row: Logits) -> tuple[float, float, float]:
     e, n, c = (math.exp(float(value) - top) for value in row)
     total = e + n + c
     return e / total, n / total, c / total
-
-
-def _unchecked(reason: str) -> Entailment:
-    return Entailment(entailment=None, neutral=None, contradiction=None, unchecked=reason)

@@ -1,33 +1,47 @@
 """The encoder that the ranker and the reader share: a question and a passage, read in windows.
 
-In: a question and passages of any length. Out: for each passage its windows, each with a relevance logit
-and, for every possible span, how much likelier it is than "no answer here" (log odds). A passage that fits
-is one window. A longer one is cut between sentences (or table rows) into runs that fill a window, each
-starting with the last sentence of the run before; its heading lines stand at the head of every window.
-Nothing is left out. Within a pass the ranker, the gate and the writer read the same pairs, and a second
-try most of the first one's: `RememberingReading` reads each once. Knows nothing about probabilities: see
-`ranker` and `reader`.
+In: a question and passages (a chunk's context lines above its text) of any length. Out: for each passage the
+calibrated probability that it answers (the ranker), and the likeliest answers as offsets into it (the
+reader). A passage that fits is one window. A longer one is cut between sentences (or table rows) into runs
+that fill a window, each starting with the last sentence of the run before; its heading lines stand at the
+head of every window. Nothing is left out.
+
+The ranker's rule: a passage counts as its best window; the window's logit goes through a logistic curve whose
+coefficients stand in the card, fitted at equal priors on data held out from training.
+
+The reader's rule: spans of all windows compete as log odds against "no answer here"; no-answer comes from the
+best span's odds and the best window's relevance through another logistic curve in the card; a span's
+probability is its share among the spans, times that of an answer.
+
+Within a pass the ranker, the gate and the writer read the same pairs, and a second try most of the first
+one's: `RememberingReading` reads each once. Knows nothing about indexes and thresholds.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from citewell.core.errors import UsageError
+from citewell.core.ports import Extraction, Reading
 from citewell.core.sentences import sentence_spans
 from citewell.core.weights import WEIGHTS
 from citewell.models.onnx.session import Session, Tokens
 from citewell.models.remembering import Memory
 
 Floats = NDArray[np.float32]
+Token = tuple[int, tuple[int, int]]
+"""Its id, and its place in the passage."""
 HEAD_LINES, HEAD_CHARACTERS, HEAD_TOKENS = 3, 520, 96
+CANDIDATES = 5
+CONSIDERED = 60  # spans looked at, best first, to find candidates that do not overlap
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +64,11 @@ class Window:
         return np.where((reach >= 0) & (reach < self.longest), odds, np.float32(-np.inf)).astype(np.float32)
 
 
-class Reads(Protocol):
-    """A reading model, with or without a memory."""
-
-    session: Session
-    card: dict[str, Any]
-
-    def read(self, question: str, passages: Sequence[str]) -> list[list[Window]]: ...
-
-
 class ReadingModel:
     """One session for both: `shared()` gives every caller in the process the same one."""
 
-    def __init__(self, folder: Path = WEIGHTS / "reading", *, threads: int = 0) -> None:
-        self.session = Session(folder, threads=threads)
+    def __init__(self, folder: Path = WEIGHTS / "reading") -> None:
+        self.session = Session(folder)
         self.card = self.session.card
         self._first, self._last = self.session.tokenizer.encode("").ids
         self._window: int = self.card["window_tokens"]
@@ -71,9 +76,9 @@ class ReadingModel:
         self._span: int = self.card["max_span_tokens"]
 
     @staticmethod
-    @lru_cache(maxsize=4)
-    def shared(folder: Path = WEIGHTS / "reading") -> ReadingModel:
-        return ReadingModel(folder)
+    @lru_cache(maxsize=1)
+    def shared() -> ReadingModel:
+        return ReadingModel()
 
     def read(self, question: str, passages: Sequence[str]) -> list[list[Window]]:
         """The windows of each passage. Raises UsageError for a question or passage without words, and for a
@@ -101,10 +106,9 @@ class ReadingModel:
         outputs = iter(self.session.run(flat))
         return [[self._window_of(next(outputs), window, len(opening)) for window in plan] for plan in plans]
 
-    def _cut(self, passage: str, room: int, number: int) -> list[list[tuple[int, tuple[int, int]]]]:
-        """Each window as (token, place) pairs."""
+    def _cut(self, passage: str, room: int, number: int) -> list[list[Token]]:
         encoding = self.session.tokenizer.encode(passage, add_special_tokens=False)
-        tokens = list(zip(encoding.ids, encoding.offsets, strict=True))
+        tokens: list[Token] = list(zip(encoding.ids, encoding.offsets, strict=True))
         if not tokens:
             raise UsageError(f"passage {number} has no words: {passage[:40]!r}")
         if len(tokens) <= room:
@@ -115,9 +119,7 @@ class ReadingModel:
         pieces = _pieces(passage, tokens[len(head) :], room - len(head))
         return [[*head, *run] for run in _runs(pieces, room - len(head))]
 
-    def _window_of(
-        self, output: Sequence[Floats], tokens: list[tuple[int, tuple[int, int]]], first: int
-    ) -> Window:
+    def _window_of(self, output: Sequence[Floats], tokens: list[Token], first: int) -> Window:
         relevance, starts, ends = output
         place = slice(first, first + len(tokens))
         return Window(
@@ -133,7 +135,7 @@ class RememberingReading:
     """What `model` read, kept for the next that asks: `limit` passages (some 8 kB each, and a question reads
     fifty to two hundred), oldest out."""
 
-    def __init__(self, model: Reads, *, limit: int = 8_192) -> None:
+    def __init__(self, model: ReadingModel, *, limit: int = 8_192) -> None:
         self.session, self.card = model.session, model.card
         self._model = model
         self._memory: Memory[tuple[str, str], list[Window]] = Memory(limit)
@@ -144,6 +146,53 @@ class RememberingReading:
             [(question, passage) for passage in passages],
             lambda pairs: self._model.read(question, [passage for _, passage in pairs]),
         )
+
+
+Reads: TypeAlias = ReadingModel | RememberingReading
+
+
+class OnnxRanker:
+    """The default ranker; needs no hub, no key and no torch."""
+
+    def __init__(self, model: Reads | None = None) -> None:
+        self._model = model or ReadingModel.shared()
+        self.maker = self._model.session.maker
+        self.card = self._model.card
+        self._curve: dict[str, float] = self.card["relevance"]
+
+    def rank(self, question: str, passages: Sequence[str]) -> list[float]:
+        """Probabilities in the passages' order. Raises UsageError for a question or passage without words."""
+        return [self._probability(windows) for windows in self._model.read(question, passages)]
+
+    def _probability(self, windows: Sequence[Window]) -> float:
+        best = max(window.relevance for window in windows)
+        return _logistic(self._curve["slope"] * best + self._curve["bias"])
+
+
+class OnnxReader:
+    """The default extractor; needs no hub, no key and no torch."""
+
+    def __init__(self, model: Reads | None = None) -> None:
+        self._model = model or ReadingModel.shared()
+        self.maker = self._model.session.maker
+        self._curve: dict[str, float] = self._model.card["no_answer"]
+
+    def extract(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        """One reading a passage, in order. Raises UsageError for a question or passage without words."""
+        return [self._reading(windows) for windows in self._model.read(question, passages)]
+
+    def _reading(self, windows: Sequence[Window]) -> Reading:
+        spans, total = _spans(windows)
+        best, relevance = spans[0][0], max(window.relevance for window in windows)
+        answer = _logistic(
+            self._curve["odds"] * best + self._curve["relevance"] * relevance + self._curve["bias"]
+        )
+        found: list[Extraction] = []
+        for odds, start, end in spans:
+            if len(found) < CANDIDATES and not any(e.start < end and start < e.end for e in found):
+                share = math.exp(odds - total)
+                found.append(Extraction(start=start, end=end, probability=answer * share))
+        return Reading(candidates=tuple(found), no_answer=1.0 - answer)
 
 
 def head_of(passage: str) -> int:
@@ -157,25 +206,20 @@ def head_of(passage: str) -> int:
     return end
 
 
-def _pieces(
-    passage: str, tokens: list[tuple[int, tuple[int, int]]], room: int
-) -> list[list[tuple[int, tuple[int, int]]]]:
+def _pieces(passage: str, tokens: list[Token], room: int) -> list[list[Token]]:
     """The tokens sentence by sentence; one longer than a window is cut at its room."""
-    pieces: list[list[tuple[int, tuple[int, int]]]] = []
+    pieces: list[list[Token]] = []
     at = 0
-    for _, end in sentence_spans(passage):
+    for end in [*(end for _, end in sentence_spans(passage)), len(passage)]:
         piece = []
         while at < len(tokens) and tokens[at][1][0] < end:
             piece.append(tokens[at])
             at += 1
         pieces += [piece[i : i + room] for i in range(0, len(piece), room)]
-    rest = tokens[at:]
-    return pieces + [rest[i : i + room] for i in range(0, len(rest), room)]
+    return pieces
 
 
-def _runs(
-    pieces: list[list[tuple[int, tuple[int, int]]]], room: int
-) -> list[list[tuple[int, tuple[int, int]]]]:
+def _runs(pieces: list[list[Token]], room: int) -> list[list[Token]]:
     """Runs of pieces that fill a window; a run opens with the last piece of the one before where both fit."""
     runs, start = [], 0
     while start < len(pieces):
@@ -189,3 +233,29 @@ def _runs(
         overlap = end - 1 > start and len(pieces[end - 1]) + len(pieces[end]) <= room
         start = end - 1 if overlap else end
     return runs
+
+
+def _spans(windows: Sequence[Window]) -> tuple[list[tuple[float, int, int]], float]:
+    """The best spans of all windows as (log odds, start, end), and the logarithm of all spans' summed odds.
+    A span that two windows hold counts once, as likely as its better reading."""
+    spans: dict[tuple[int, int], float] = {}
+    for window in windows:
+        flat = window.odds.ravel()
+        top = np.argpartition(-flat, min(CONSIDERED, flat.size - 1))[:CONSIDERED]
+        places = window.offsets.tolist()
+        width = len(places)
+        for index in top.tolist():
+            odds = float(flat[index])
+            if odds > -math.inf:
+                place = (places[index // width][0], places[index % width][1])
+                spans[place] = max(odds, spans.get(place, -math.inf))
+    ordered = sorted(
+        ((odds, start, end) for (start, end), odds in spans.items()), key=lambda s: (-s[0], s[1:])
+    )
+    largest = ordered[0][0]
+    rest = sum(math.exp(odds - largest) for odds, _, _ in ordered)
+    return ordered, largest + math.log(rest)
+
+
+def _logistic(logit: float) -> float:
+    return 1.0 / (1.0 + math.exp(-logit))

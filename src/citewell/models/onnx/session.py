@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.core.reads import read
+from citewell.core.metering import read
 from citewell.core.records import Maker
 from citewell.core.weights import checked_bytes, model_bytes, model_hash, read_card
 

@@ -1,0 +1,271 @@
+"""A model behind a provider's official SDK: each call bounded as a whole, tried again where that can help,
+and every try told.
+
+In: a request. Out: a completion with the notes of its failed tries; else GeneratorError. The SDK's own
+retries are off, because what it does in silence cannot be recorded. Keys and addresses never get into a
+message.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import importlib
+import random
+import re
+import threading
+import time
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection
+from contextvars import copy_context
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+import msgspec
+
+from citewell.core.config import Writer
+from citewell.core.errors import FormRefusedError, GeneratorError, MissingExtraError
+from citewell.core.ports import Completion, Form, Prompted
+from citewell.core.records import Maker, TokenUsage
+
+RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+PASSING = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
+HOPELESS = frozenset({"insufficient_quota", "billing_hard_limit_reached", "context_length_exceeded"})
+FIRST_WAIT_S, LONGEST_WAIT_S, LONGEST_ASKED_S = 0.5, 8.0, 60.0
+_HINTS = {
+    401: "the key is not accepted",
+    403: "the key may not use this model",
+    404: "check the model's name and the address",
+    429: "wait, or raise writer.retries",
+}
+_SECRET = re.compile(
+    r"\b(?:sk|pk|key|rk)-[\w*.-]{4,}|(?<=://)[^/\s@]+@|(?i:bearer|api[-_ ]?key)[\s:=]+['\"]?[\w*.-]{6,}"
+)
+_FORM_WORDS = re.compile(
+    r"response_format|json_schema|output_config|structured|guided|grammar|citations", re.IGNORECASE
+)
+_UNKNOWN = re.compile(
+    r"un(?:supported|known|recogni[sz]ed|expected)|deprecated|extra (?:inputs|fields)"
+    r"|not (?:be )?(?:support|permit|allow|accept|tak)",
+    re.IGNORECASE,
+)
+
+Hear = Callable[[Completion], None]
+
+
+class _ListenerError(Exception):
+    """``error`` was raised by who listens, not by the call: it is no reason to call again."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+class Call(threading.Event):
+    """One try; set when it is over. How long its listener keeps it waiting is not the model's time."""
+
+    def __init__(self, hear: Hear | None) -> None:
+        super().__init__()
+        self.has_listener = hear is not None
+        self._hear = hear
+        # (seconds listened before, since when it listens now): one value, for the thread that waits reads it
+        # while the thread that calls sets it.
+        self._listening: tuple[float, float | None] = (0.0, None)
+
+    def hear(self, said: Completion) -> None:
+        """Tells the listener, until the call is over. Raises _ListenerError for what it raises."""
+        if self._hear is None or self.is_set():
+            return
+        self._listening = (self.listened_s, time.monotonic())
+        try:
+            self._hear(said)
+        except Exception as error:
+            raise _ListenerError(error) from error
+        finally:
+            self._listening = (self.listened_s, None)
+
+    @property
+    def listened_s(self) -> float:
+        before, since = self._listening
+        return before + (0.0 if since is None else time.monotonic() - since)
+
+
+class HostedModel(ABC):
+    """A model of ``provider``, which names the SDK's package and the extra that brings it.
+
+    Raises MissingExtraError, and ModelError without a key."""
+
+    provider: ClassVar[str]
+    forms: tuple[Form, ...]
+
+    def __init__(self, model: str, settings: Writer) -> None:
+        try:
+            sdk = importlib.import_module(self.provider)
+        except ImportError as error:
+            raise MissingExtraError(
+                f"the {self.provider} package is not installed",
+                hint=f"pip install 'citewell[{self.provider}]'",
+            ) from error
+        self._client = self._open(sdk, settings.timeout_s)
+        weakref.finalize(self, self._client.close)  # the SDKs leave their connections to the collector
+        self._errors: tuple[type[Exception], ...] = (TimeoutError, *_transport_errors(sdk))
+        self._model, self._settings = model, settings
+        self._refused: set[str] = set()
+        self.maker = Maker(name=f"{self.provider}:{model}")
+
+    @abstractmethod
+    def _open(self, sdk: Any, timeout_s: float) -> Any:
+        """The SDK's client."""
+
+    @abstractmethod
+    def _parameters(self, prompted: Prompted) -> dict[str, Any]:
+        """Those that a call may go without, less what the server has refused."""
+
+    @abstractmethod
+    def _once(self, prompted: Prompted, call: Call) -> Completion:
+        """One try: stops once ``call`` is set. Streamed whether or not anybody listens: a stalled answer is
+        seen sooner. Raises GeneratorError for an answer without text."""
+
+    def complete(self, prompted: Prompted, hear: Hear | None = None) -> Completion:
+        """A parameter that the server does not know is left out from then on, which is told at each call.
+
+        Raises GeneratorError, FormRefusedError for a schema or grammar that is not taken."""
+        notes = [
+            f"asked without {name}, which the server did not take before" for name in sorted(self._refused)
+        ]
+        calls = failed = 0
+        while True:
+            calls += 1
+            call = Call(hear)
+            try:
+                said = self._bounded(prompted, call)
+                return msgspec.structs.replace(said, calls=calls, notes=(*notes, *said.notes))
+            except _ListenerError as overheard:
+                raise overheard.error from overheard.error.__cause__
+            except self._errors as error:
+                call.set()
+                told = self._told(error)
+                if name := _not_taken(error, told, self._parameters(prompted)):
+                    self._refused.add(name)
+                    notes.append(f"asked again without {name}, which the server does not take")
+                    continue
+                failed += 1
+                if not _helps(error):
+                    raise self._failed(error, told) from error
+                if failed > self._settings.retries:
+                    raise self._failed(error, f"{told}, {failed} times") from error
+                wait = _wait(error, failed)
+                if wait > LONGEST_ASKED_S:
+                    raise self._failed(error, f"{told}; it asks to be left alone for {wait:.0f} s") from error
+                notes.append(f"try {failed} failed: {told}; tried again after {wait:.1f} s")
+                time.sleep(wait)
+
+    def _bounded(self, prompted: Prompted, call: Call) -> Completion:
+        """Waited for at most the time-out beside what was spent listening: a read time-out alone never ends
+        when a byte comes now and then. Raises TimeoutError, and what the try raises."""
+        outcome: list[Completion] = []
+        failure: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                outcome.append(self._once(prompted, call))
+            except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
+                failure.append(error)
+
+        # In the caller's context: a claim may be judged while it is streamed, and counts for the same pass.
+        thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True, name="citewell-call")
+        thread.start()
+        ends = time.monotonic() + self._settings.timeout_s
+        while thread.is_alive() and (left := ends + call.listened_s - time.monotonic()) > 0:
+            thread.join(left)
+        if failure:
+            raise failure[0]
+        if not outcome:
+            raise TimeoutError
+        return outcome[0]
+
+    def _failed(self, error: Exception, told: str) -> GeneratorError:
+        status = getattr(error, "status_code", None)
+        if status in {400, 404, 415, 422, 501} and _FORM_WORDS.search(told):
+            return FormRefusedError(f"{self.maker.name}: {told}")
+        hint = _HINTS.get(status, "") if isinstance(status, int) else ""
+        failed = GeneratorError(f"{self.maker.name} did not answer: {told}", hint=hint)
+        failed.retryable = _helps(error)
+        return failed
+
+    def _told(self, error: Exception) -> str:
+        """What happened, without keys; a server's own words cut short."""
+        if isinstance(error, TimeoutError):
+            return f"no whole answer within {self._settings.timeout_s:g} s"
+        status = getattr(error, "status_code", None)
+        words = f"{type(error).__name__}{f' {status}' if status else ''}: {error}"
+        for secret in (self._client.api_key, getattr(self._client, "auth_token", None)):
+            if secret:
+                words = words.replace(str(secret), "[key]")
+        return " ".join(_SECRET.sub("[key]", words).split())[:300]
+
+    def _priced(self, usage: TokenUsage) -> float | None:
+        """None without configured prices: a cost is never guessed."""
+        price, price_completion = self._settings.price_prompt, self._settings.price_completion
+        if not price and not price_completion:
+            return None
+        return (usage.prompt * price + usage.completion * price_completion) / 1e6
+
+
+def _transport_errors(sdk: Any) -> tuple[type[Exception], ...]:
+    """The SDK's own errors, and what its transport raises while an answer streams: the SDK does not wrap
+    that, nor lines that are no JSON."""
+    roots = {made.__module__.partition(".")[0] for made in sdk.DefaultHttpxClient.__mro__}
+    http = importlib.import_module(next(root for root in sorted(roots) if root.startswith("httpx")))
+    base = sdk.OpenAIError if hasattr(sdk, "OpenAIError") else sdk.AnthropicError
+    return (base, http.HTTPError, http.StreamError, ValueError)
+
+
+def _not_taken(error: Exception, told: str, sent: Collection[str]) -> str:
+    """The parameter of ``sent`` that the server does not know, "" for none: one that is only too large for
+    this prompt is not meant."""
+    if getattr(error, "status_code", None) not in {400, 422} or not _UNKNOWN.search(told):
+        return ""
+    param = str(getattr(error, "param", "") or "")
+    if param in sent:
+        return param
+    words = set(re.findall(r"\w+", told))
+    return next((name for name in sorted(sent) if name in words), "")
+
+
+def _helps(error: Exception) -> bool:
+    """Whether the same call may succeed later."""
+    if isinstance(error, TimeoutError):
+        return True
+    if str(getattr(error, "code", "") or "") in HOPELESS:
+        return False
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int) and status < 400:
+        # An error told in the middle of a stream that had begun well.
+        body = getattr(error, "body", None)
+        told = body.get("error") if isinstance(body, dict) else None
+        return isinstance(told, dict) and told.get("type") in PASSING
+    # No status: the connection failed or broke off.
+    return status in RETRYABLE if status is not None else True
+
+
+def _wait(error: Exception, attempt: int) -> float:
+    """The seconds that the server asks for; else twice as long each time, spread."""
+    headers: Any = getattr(getattr(error, "response", None), "headers", None) or {}
+    asked = _seconds(headers.get("retry-after-ms"), 1000.0)
+    asked = _seconds(headers.get("retry-after"), 1.0) if asked is None else asked
+    if asked is not None and asked >= 0:
+        return asked
+    return min(FIRST_WAIT_S * 2.0 ** (attempt - 1), LONGEST_WAIT_S) * (0.75 + random.random() / 4)
+
+
+def _seconds(value: str | None, unit: float) -> float | None:
+    """Of a number in so many parts of a second, or of an HTTP date; None where it is neither."""
+    try:
+        return float(value or "") / unit
+    except ValueError:
+        pass
+    try:
+        when = email.utils.parsedate_to_datetime(value or "")
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())
