@@ -230,7 +230,7 @@ def _inclusion(what: str, entry: Leaf, proof: Sequence[str], checkpoint: Checkpo
         return [f"the proof of {what} is not plain base64"]
     if entry.format != 1:
         return [f"{what} has leaf format {entry.format}, but this Citewell only knows 1"]
-    digest = leaf_hash(leaf(entry.seq, entry.kind, entry.timestamp, entry.subject, entry.body))
+    digest = leaf_hash(leaf(entry.seq, entry.kind, entry.timestamp, entry.subject, entry.body).data())
     if not verify_inclusion(digest, entry.seq - 1, checkpoint.size, path, checkpoint.root):
         return [f"{what} is not entry {entry.seq} of the log that the checkpoint belongs to"]
     return []

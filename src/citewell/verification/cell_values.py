@@ -15,8 +15,8 @@ from functools import lru_cache
 
 from citewell.questions.scales import context_scales, excepted, unread_scales
 from citewell.verification.numbers import Match, check_numbers
-from citewell.verification.quantities import Form, Quantity, extract_quantities
-from citewell.verification.quantity import CENTS, CURRENCIES
+from citewell.verification.quantities import extract_quantities
+from citewell.verification.quantity import CENTS, CURRENCIES, Form, Quantity
 
 _SCALES = {
     Decimal(1): "", Decimal(10**3): "thousand", Decimal(10**5): "lakh", Decimal(10**6): "million",

@@ -18,8 +18,8 @@ from citewell.verification.cell_values import declares, states, with_scale
 from citewell.verification.evidence import EvidenceText, TableLine, marks_on
 from citewell.verification.lexicon import ASIDES, PERIODS, QUALIFIERS, RELATIONS, STATEMENT_KINDS
 from citewell.verification.numbers import check_numbers
-from citewell.verification.quantities import Form, Quantity, extract_quantities
-from citewell.verification.quantity import CURRENCIES, MONTHS, UNITS
+from citewell.verification.quantities import extract_quantities
+from citewell.verification.quantity import CURRENCIES, MONTHS, UNITS, Form, Quantity
 from citewell.verification.words import content_words, overlap, stem, telling_words, words_of
 
 _NO_VALUES = frozenset({Form.DATE, Form.YEAR, Form.ORDINAL, Form.TIME})

@@ -27,8 +27,8 @@ from functools import lru_cache
 from citewell.core.records import Record
 from citewell.questions.scales import context_scales
 from citewell.verification.lexicon import STOP
-from citewell.verification.quantities import NUMBERED, Form, Quantity, extract_quantities, in_digits
-from citewell.verification.quantity import agree
+from citewell.verification.quantities import NUMBERED, extract_quantities, in_digits
+from citewell.verification.quantity import Form, Quantity, agree
 from citewell.verification.words import content_words, negations, stem
 
 __all__ = ["Match", "NumberCheck", "Quantity", "check_numbers", "extract_quantities", "missing_numbers"]

@@ -50,7 +50,8 @@ from citewell.verification.entities import missing_names
 from citewell.verification.evidence import ClaimEvidence, EvidenceText, parted, source_kind
 from citewell.verification.numbers import Match, NumberCheck, check_numbers
 from citewell.verification.overstating import overstated
-from citewell.verification.quantities import Form, Quantity, extract_quantities, in_digits
+from citewell.verification.quantities import extract_quantities, in_digits
+from citewell.verification.quantity import Form, Quantity
 from citewell.verification.subjects import exchanged_names, said_of_another, substituted_name
 from citewell.verification.words import content_words, nearest_sentence, overlap
 

@@ -354,7 +354,7 @@ def _introduced(text: str, first: int) -> bool:
     for above in itertools.islice(_lines_above(text, begin), _MOST_LINES):
         if above.endswith(":"):
             # A row of a table is turned by a denial above it only.
-            return _turns(above) or ("\t" not in line and len(above.split()) > _LABEL_WORDS)
+            return _heading_turns(above) or ("\t" not in line and len(above.split()) > _LABEL_WORDS)
         if _GOES_ON.search(above):
             return True
         if not _is_item(line) or not _is_item(above):
@@ -370,7 +370,7 @@ def _turned_by_heading(text: str, first: int, claim: str) -> bool:
     right_above = bool(_ITEM.match(line))
     for above in itertools.islice(_lines_above(text, begin), _MOST_LINES):
         if name := _heading(above, line):
-            turns = _turns(name) or (right_above and _leads(name))
+            turns = _heading_turns(name) or (right_above and _leads(name))
             return turns and not set(content_words(name)) <= set(content_words(claim))
         right_above = right_above and bool(_ITEM.match(above))
         line = above
@@ -393,7 +393,7 @@ def _leads(name: str) -> bool:
     return _has_verb(name) and not asks
 
 
-def _turns(name: str) -> bool:
+def _heading_turns(name: str) -> bool:
     return bool(_TURNS.search(name)) or not (HEDGES | NEGATIONS).isdisjoint(words_of(name))
 
 

@@ -41,7 +41,8 @@ from citewell.verification.objections import (
     speaks_of,
     words_against,
 )
-from citewell.verification.quantities import Form, Quantity, extract_quantities
+from citewell.verification.quantities import extract_quantities
+from citewell.verification.quantity import Form, Quantity
 from citewell.verification.support import card_of, support
 from citewell.verification.verbatim import stands_whole
 from citewell.verification.words import ENOUGH, nearest_sentence, overlap, words_of

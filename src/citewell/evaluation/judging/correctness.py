@@ -17,7 +17,8 @@ from citewell.evaluation.judging.relevance import Located, cites
 from citewell.evaluation.observed import Observed
 from citewell.verification.claims import parse_answer
 from citewell.verification.numbers import check_numbers
-from citewell.verification.quantities import Form, Quantity, extract_quantities
+from citewell.verification.quantities import extract_quantities
+from citewell.verification.quantity import Form, Quantity
 
 ENOUGH_F1 = 0.5
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")

@@ -171,7 +171,8 @@ def _said_already(
 
 def _body(feedback: Feedback) -> dict[str, Any]:
     """As it is sealed. Names in ``meta`` are anybody's words, so they stand as values and are sealed too."""
-    return plain(feedback) | {
+    body: dict[str, Any] = plain(feedback)
+    return body | {
         "flags": [FAILING + feedback.stage] if feedback.stage else [],
         "meta": [[name, value] for name, value in sorted(feedback.meta.items())],
         "documents": [{"document_id": document} for document in feedback.documents],
