@@ -267,6 +267,17 @@ def test_what_stands_near_a_claim_may_gainsay_it_though_the_question_did_not_fin
     assert "“The bridge opened in 1935.” (elsewhere.txt, no date)" in answer.text
 
 
+def test_a_passage_under_the_threshold_may_gainsay_what_is_shown(make: Made) -> None:
+    other = said_elsewhere("The bridge opened in 1935.")
+    below = msgspec.structs.replace(other, relevant=False, relevance=0.69)
+    retriever = StubRetriever([passage(), below])
+    retriever.near_by = (passage(), other)
+    answering, _, _ = make(Writer([TRUE]), retriever=retriever)
+    answer = answering.ask(Ask(question=QUESTION))
+    assert answer.decision is Decision.PARTIAL
+    assert "“The bridge opened in 1935.” (elsewhere.txt, no date)" in answer.text
+
+
 @pytest.mark.parametrize(
     "elsewhere",
     [

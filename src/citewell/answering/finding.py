@@ -114,7 +114,9 @@ class Finding:
         """The index, as the asker may see it, searched with what is to be shown: a source that says otherwise
         need not be near the question."""
         with journal.stage(CONTRARY) as notes:
-            known = {passage.chunk.chunk_id for passage in (*journal.passages, *journal.beside)}
+            # A passage that was read and lies under the threshold still gainsays.
+            relevant = (passage for passage in journal.passages if passage.relevant)
+            known = {passage.chunk.chunk_id for passage in (*relevant, *journal.beside)}
             searched = 0
             for statement in statements[:MOST_SEARCHES]:
                 found = self.retriever.near(statement, filters=ask.filters)
