@@ -254,6 +254,7 @@ def fake_parts(folder: Path, settings: Config) -> Assembly:
         "ranker": SharedWords(),
         "extractor": FirstSentence(),
         "entailer": FakeEntailer(),
+        "answer_check": None,
     }
     return parts
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from citewell.core.weights import WEIGHTS, judge_folder
-from citewell.models.onnx.entailer import OnnxEntailer
+from citewell.models.onnx.entailer import OnnxAnswerCheck, OnnxEntailer
 from citewell.verification.evidence import KINDS, source_kind
 from citewell.verification.support import FILE, log_odds
 from training.card import state_hash
@@ -35,8 +35,8 @@ from training.heldout import Example, examples
 from training.linked import answering
 
 Floats = NDArray[np.float64]
-CONTRADICTIONS = 1_500
-"""Claims at most that the border of contradiction is chosen on."""
+ANSWERS, CONTRADICTIONS = 1_200, 400
+"""Pairs and claims at most that the borders are chosen on."""
 SLOPES = ("slope", "slope of the other")
 ROUNDS = 4  # of choosing each claim's least supported sentence and fitting again
 
@@ -206,7 +206,8 @@ def answers_border(judge: OnnxEntailer) -> dict[str, object]:
         for said, told in answering(passage, rng)
         for question, answered in told
     ]
-    p = np.array(judge.answers([(text, question) for text, question, _ in asked]))
+    asked = rng.sample(asked, min(len(asked), ANSWERS))
+    p = np.array(OnnxAnswerCheck(judge).answers([(text, question) for text, question, _ in asked]))
     return _border(p, np.array([answered for *_, answered in asked]))
 
 
@@ -252,7 +253,7 @@ def main(names: list[str]) -> None:
     if names:
         rows += written_examples()
         # A read of the judge costs four times as much.
-        rows = random.Random(SEED).sample(rows, len(rows) // 3)
+        rows = random.Random(SEED).sample(rows, len(rows) // 6)
         entailers.append(OnnxEntailer(WEIGHTS / "entailer"))
     rows, values = judged_by(rows, entailers)
     alone = [[told[:1] for told in sentences] for sentences in values]

@@ -96,6 +96,7 @@ def with_stand_ins(kb: KnowledgeBase) -> KnowledgeBase:
         "ranker": WordRanker(),
         "extractor": SentenceReader(),
         "entailer": FakeEntailer(),
+        "answer_check": None,
     }
     kb._parts.__dict__.update(models)
     return kb

@@ -34,6 +34,7 @@ from citewell.core.clock import stamp
 from citewell.core.config import Config
 from citewell.core.errors import AbandonedError, CitewellError, LogError
 from citewell.core.ports import (
+    AnswerCheck,
     AnswerJudge,
     Clock,
     Entailer,
@@ -80,6 +81,7 @@ class Answering:
     questioner: Questioner | None = None
     gate_judge: GateJudge | None = None
     answer_judge: AnswerJudge | None = None
+    answer_check: AnswerCheck | None = None
     card: Callable[[], CardState] = lambda: NO_CARD
     aside: Aside = set_poison_aside
     gate: Gate = check_gate
@@ -197,6 +199,7 @@ class Answering:
             ranker=self.ranker.maker.name,
             composes=self.composes,
             judge=self.answer_judge,
+            check=self.answer_check,
             card=self.card,
         )
 

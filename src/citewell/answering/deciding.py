@@ -7,6 +7,7 @@ Knows nothing about retrieval or the record.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -18,12 +19,13 @@ from citewell.answering.journal import Journal
 from citewell.answering.writing import Writing
 from citewell.core.config import Config
 from citewell.core.errors import GeneratorError
-from citewell.core.ports import AnswerJudge, Entailer
-from citewell.core.records import ConfidenceReport, Conflict, Decision, Measure
+from citewell.core.ports import AnswerCheck, AnswerJudge, Entailer
+from citewell.core.records import ConfidenceReport, Conflict, Decision, Measure, Proof
 from citewell.verification.checking import Checked
 from citewell.verification.confidence import measure_consistency, report
 from citewell.verification.confidence.cards import NO_CARD, CardState
 
+_MARK = re.compile(r" ?\[\d+\]")
 ABSTENTION = "No passage was found that answers this question reliably."
 
 
@@ -38,6 +40,7 @@ class Deciding:
     ranker: str
     composes: bool = False
     judge: AnswerJudge | None = None
+    check: AnswerCheck | None = None
     card: Callable[[], CardState] = lambda: NO_CARD
 
     def decide(
@@ -45,6 +48,7 @@ class Deciding:
     ) -> None:
         """Confidence, decision, and what of it all may be shown."""
         card = self.card()
+        checked = self._answering(aspects, checked, journal)
         with journal.stage("consistency") as notes:
             near = self._near_border(self._report(ask, checked, journal, None, ""))
             consistency = self._consistency(ask, aspects, writing, journal, sampled=near)
@@ -69,6 +73,30 @@ class Deciding:
         journal.claims = tuple(
             msgspec.structs.replace(claim, shown=claim.shown and not withheld) for claim in checked.claims
         )
+
+    def _answering(self, aspects: Sequence[str], checked: Checked, journal: Journal) -> Checked:
+        """Without the parts of the question that nothing shown answers: a verified quote is not an answer. A
+        worked-out result answers what was asked by the way it was made."""
+        shown = [claim for claim in checked.claims if claim.shown]
+        open_ = [aspect for aspect in aspects if aspect not in checked.missing]
+        worked_out = any(claim.verdict.proof is Proof.COMPUTED for claim in shown)
+        if self.check is None or not shown or not open_ or worked_out or checked.coverage.value is None:
+            return checked
+        with journal.stage("answer check") as notes:
+            text = _framed(checked, journal)
+            found = self.check.answers([(text, aspect) for aspect in open_])
+            border = self.check.maker.threshold or 0.5
+            notes += [f"{aspect}: answered {p:.2f}" for aspect, p in zip(open_, found, strict=True)]
+            beside = [aspect for aspect, p in zip(open_, found, strict=True) if p < border]
+        if not beside:
+            return checked
+        coverage = msgspec.structs.replace(
+            checked.coverage,
+            value=checked.coverage.value * (len(open_) - len(beside)) / len(open_),
+            maker=self.check.maker.name,
+        )
+        missing = tuple(aspect for aspect in aspects if aspect in checked.missing or aspect in beside)
+        return msgspec.structs.replace(checked, coverage=coverage, missing=missing)
 
     def _report(
         self, ask: Ask, checked: Checked, journal: Journal, consistency: Measure | None, card: str
@@ -150,6 +178,14 @@ class Deciding:
         journal.draft = draft
         claims = [[claim.text for claim in other.claims] for other in drafts]
         return measure_consistency(claims, self.entailer, deterministic=draft.deterministic and ask.runs > 1)
+
+
+def _framed(checked: Checked, journal: Journal) -> str:
+    """What is shown, without its marks, under the titles of the documents that it cites."""
+    cited = {c.chunk_id for claim in checked.claims if claim.shown for c in claim.citations}
+    titles = [p.chunk.title for p in journal.passages if p.chunk.chunk_id in cited and p.chunk.title]
+    shown = _MARK.sub("", checked.shown_text)
+    return "\n".join([*dict.fromkeys(titles), shown])
 
 
 def _disputes(conflict: Conflict, checked: Checked) -> bool:

@@ -215,6 +215,16 @@ class Entailer(Protocol):
         ...
 
 
+class AnswerCheck(Protocol):
+    """Does a text answer a question, whatever its quotes are worth? ``maker.threshold`` is its border."""
+
+    maker: Maker
+
+    def answers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """For each (text, question) the probability in [0, 1] that the text answers the question."""
+        ...
+
+
 class Sufficiency(StrEnum):
     """Do the passages hold an answer? UNCHECKED does not pass."""
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from citewell.audit.keys import FolderKeys
     from citewell.audit.witnesses import Publisher
     from citewell.core.ports import (
+        AnswerCheck,
         AnswerJudge,
         Clock,
         Embedder,
@@ -326,6 +327,18 @@ class Assembly:
         return ModelGateJudge(self._beside_the_writer(line, "judges.gate")) if line else None
 
     @cached_property
+    def answer_check(self) -> AnswerCheck | None:
+        """The judge's, where it is installed: without it, a verified quote counts as the answer."""
+        from citewell.core.weights import judge_folder
+        from citewell.models.onnx.entailer import OnnxAnswerCheck, installed_judge
+        from citewell.verification.support import calibration_card
+
+        folder, judge = judge_folder(), installed_judge()
+        if folder is None or judge is None:
+            return None
+        return OnnxAnswerCheck(judge, calibration_card(folder)["answers"]["border"])
+
+    @cached_property
     def answer_judge(self) -> AnswerJudge | None:
         from citewell.models.judges import ModelAnswerJudge
 
@@ -348,6 +361,7 @@ class Assembly:
 
         models = (self.embedder, self.ranker, self.extractor, self.generator, self.entailer)
         judges = (self.gate_judge, self.answer_judge)
+        check = self.answer_check
         for judge in judges:
             if judge is not None:
                 refuse_same_maker(self.generator.maker, judge.maker)
@@ -363,7 +377,7 @@ class Assembly:
             traces=self.traces,
             config=self.config,
             embedder=self.embedder.maker.name,
-            makers=tuple(model.maker for model in (*models, *judges) if model is not None),
+            makers=tuple(model.maker for model in (*models, *judges, check) if model is not None),
             environment=environment(),
             pin=self.index.pin,
             escalate=partial(tell_command, escalate) if self.config.escalate else None,
@@ -372,6 +386,7 @@ class Assembly:
             questioner=self.questioner,
             gate_judge=self.gate_judge,
             answer_judge=self.answer_judge,
+            answer_check=check,
             card=self.card_state,
         )
 

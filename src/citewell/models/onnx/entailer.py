@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from citewell.core.records import Entailment
 from citewell.core.sentences import sentence_spans
-from citewell.core.weights import WEIGHTS
+from citewell.core.weights import WEIGHTS, judge_folder
 from citewell.models.onnx.session import Session, Tokens
 from citewell.models.onnx.windows import WindowRule
 
@@ -43,12 +45,12 @@ class OnnxEntailer:
     def __init__(
         self, folder: Path = WEIGHTS / "entailer", *, threads: int = 0, by_sentence: bool = True
     ) -> None:
-        self._session = Session(folder, threads=threads)
-        self.maker = self._session.maker
-        card = self._session.card
+        self.session = Session(folder, threads=threads)
+        self.maker = self.session.maker
+        card = self.session.card
         self._order = [card["labels"].index(label) for label in ("entailment", "neutral", "contradiction")]
         self._rule = WindowRule(**card["windows"])
-        self._max_tokens: int = card["max_tokens"]
+        self.max_tokens: int = card["max_tokens"]
         self._by_sentence = by_sentence
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
@@ -57,26 +59,13 @@ class OnnxEntailer:
         asked = [
             run for plan in plans if not isinstance(plan, str) for part in plan for run in part.sequences
         ]
-        logits = iter([output[0][self._order] for output in self._session.run(asked)])
+        logits = iter([output[0][self._order] for output in self.session.run(asked)])
         return [
             Entailment.without(plan)
             if isinstance(plan, str)
             else _combined(plan, [_best([next(logits) for _ in part.sequences]) for part in plan])
             for plan in plans
         ]
-
-    def answers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """For each (text, question) the probability in [0, 1] that the text answers the question. Only the
-        judge was taught this; the text is cut where both together are longer than the model reads."""
-        runs = []
-        for text, question in pairs:
-            asked = self._session.tokenizer.encode(question, add_special_tokens=False)
-            room = self._max_tokens - 4 - min(len(asked.ids), self._max_tokens // 2)
-            said = self._session.tokenizer.encode(text, add_special_tokens=False)
-            kept = text if len(said.ids) <= room else text[: said.offsets[room - 1][1]]
-            both = self._session.tokenizer.encode(kept, question)
-            runs.append(Tokens(both.ids[: self._max_tokens], both.type_ids[: self._max_tokens]))
-        return [1.0 / (1.0 + math.exp(-float(output[1]))) for output in self._session.run(runs)]
 
     def _plan(self, premise: str, claim: str) -> list[_Part] | str:
         """What to run for each sentence of the claim, or why there is nothing."""
@@ -89,9 +78,9 @@ class OnnxEntailer:
             sentences = [claim.strip()]
         plan = []
         for sentence in sentences:
-            tokens = len(self._session.tokenizer.encode(sentence, add_special_tokens=False).ids)
-            if tokens > self._max_tokens // 2:
-                most = self._max_tokens // 2
+            tokens = len(self.session.tokenizer.encode(sentence, add_special_tokens=False).ids)
+            if tokens > self.max_tokens // 2:
+                most = self.max_tokens // 2
                 return f"a sentence of the claim has {tokens} tokens; at most {most} are read at once"
             cut = self._rule.cut(premise, sentence)
             sequences = [e for window in cut.windows for e in self._encoded(window, sentence)]
@@ -100,13 +89,42 @@ class OnnxEntailer:
 
     def _encoded(self, window: str, sentence: str) -> list[Tokens]:
         """One sequence, or the halves of a window with more tokens than its characters promised."""
-        encoding = self._session.tokenizer.encode(window, sentence)
-        if len(encoding.ids) <= self._max_tokens:
+        encoding = self.session.tokenizer.encode(window, sentence)
+        if len(encoding.ids) <= self.max_tokens:
             return [Tokens(encoding.ids, encoding.type_ids)]
         middle = len(window) // 2
         cut = window.find(" ", middle)
         cut = cut if 0 < cut < len(window) - 1 else middle
         return self._encoded(window[:cut], sentence) + self._encoded(window[cut:], sentence)
+
+
+@cache
+def installed_judge() -> OnnxEntailer | None:
+    """The weights of `citewell-judge`, once a process; None where it is not installed."""
+    folder = judge_folder()
+    return OnnxEntailer(folder) if folder else None
+
+
+class OnnxAnswerCheck:
+    """The judge's second output: whether a text answers a question. ``border`` stands in its calibration."""
+
+    def __init__(self, judge: OnnxEntailer, border: float | None = None) -> None:
+        self._session = judge.session
+        self._max_tokens = judge.max_tokens
+        self.maker = msgspec.structs.replace(judge.maker, threshold=border)
+
+    def answers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """For each (text, question) the probability in [0, 1] that the text answers the question; a text is
+        cut where both together are longer than the model reads."""
+        runs = []
+        for text, question in pairs:
+            asked = self._session.tokenizer.encode(question, add_special_tokens=False)
+            room = self._max_tokens - 4 - min(len(asked.ids), self._max_tokens // 2)
+            said = self._session.tokenizer.encode(text, add_special_tokens=False)
+            kept = text if len(said.ids) <= room else text[: said.offsets[room - 1][1]]
+            both = self._session.tokenizer.encode(kept, question)
+            runs.append(Tokens(both.ids[: self._max_tokens], both.type_ids[: self._max_tokens]))
+        return [1.0 / (1.0 + math.exp(-float(output[1]))) for output in self._session.run(runs)]
 
 
 def _best(logits: Sequence[Logits]) -> tuple[float, float]:

@@ -191,6 +191,8 @@ def _decide(
         return Decision.ABSTAIN, [f"a claim contradicts its source: \u201c{worst.text}\u201d", *lacking]
     if not verified:
         return Decision.ABSTAIN, ["no claim could be verified", *lacking]
+    if components["coverage"].value == 0.0:
+        return Decision.ABSTAIN, ["what was found is true to its source, but does not answer", *lacking]
     if overall is None or overall < settings.partial:
         value = "not measured" if overall is None else f"{overall:.2f}"
         return Decision.ABSTAIN, [f"confidence is {value}, below {settings.partial:.2f}", *lacking]
