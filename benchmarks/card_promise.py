@@ -24,9 +24,8 @@ from benchmarks.remembered import RememberingEntailer
 from benchmarks.reporting import table, write
 from citewell.core.config import Verification
 from citewell.core.records import Proof
-from citewell.evaluation.calibration.promises import Unit, shown_promise
-from citewell.evaluation.calibration.scored import distinct, scored_claims, units_of
-from citewell.evaluation.labelled import LabelledClaim
+from citewell.evaluation.calibration.promises import Unit, distinct, scored_claims, shown_promise, units_of
+from citewell.evaluation.cases import LabelledClaim
 from citewell.models.onnx.entailer import OnnxEntailer
 from citewell.verification.confidence.cards import Outcome
 

@@ -24,8 +24,7 @@ from benchmarks.reporting import RESULTS, code, data_folder, table, write
 from citewell.core.config import Config
 from citewell.core.identity import hash_text
 from citewell.core.records import Case, CaseSpan
-from citewell.evaluation.keeping import Keeper
-from citewell.evaluation.results import Run
+from citewell.evaluation.results import Keeper, Run
 from citewell.evaluation.running import evaluate_home
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.home import KnowledgeBase

@@ -16,15 +16,15 @@ from collections.abc import Sequence
 from benchmarks.judged import GROUNDING, judged
 from benchmarks.reporting import code, data_folder, table, write
 from citewell.core.identity import plain
+from citewell.evaluation.cases import LabelledClaim
 from citewell.evaluation.intervals import clopper_pearson
-from citewell.evaluation.labelled import LabelledClaim
 from citewell.evaluation.probes.detectors import (
-    Cosine,
     DetectorReport,
-    JudgedBy,
-    Verified,
-    WordOverlap,
+    cosine,
+    judged_by,
     measure,
+    verified,
+    word_overlap,
 )
 from citewell.evaluation.results import Result
 from citewell.models.naming import entailer_named
@@ -41,7 +41,7 @@ def main() -> None:
     given = parser.parse_args()
     data_folder()
     entailer = RememberingEntailer(OnnxEntailer(), limit=100_000)
-    detectors = [WordOverlap(), Cosine(OnnxEmbedder()), Verified(entailer)]
+    detectors = [word_overlap(), cosine(OnnxEmbedder()), verified(entailer)]
     reports, beside = [], []
     for name in GROUNDING:
         rows = [
@@ -50,14 +50,14 @@ def main() -> None:
         ]
         reports.append(measure(rows, detectors, data=name))
         if given.judge:
-            judge = JudgedBy(entailer_named(given.judge))
+            judge = judged_by(entailer_named(given.judge))
             beside.append(measure(rows[: given.judged], [*detectors, judge], data=name))
         print(name, flush=True)
-    judged_by = _judged(beside, given.judge, given.judged) if beside else UNJUDGED
+    told = _judged(beside, given.judge, given.judged) if beside else UNJUDGED
     write(
         "detectors",
         "Detectors of unsupported claims",
-        _page(reports, given.rows, judged_by),
+        _page(reports, given.rows, told),
         {"sets": plain(reports), "judge": given.judge, "beside_judge": plain(beside)},
     )
 

@@ -36,8 +36,7 @@ from citewell.evaluation.probes.faithfulness import (
     Finding,
     Sample,
 )
-from citewell.evaluation.probes.samples import sample_of
-from citewell.evaluation.probes.subjects import Generated
+from citewell.evaluation.probes.subjects import Generated, sample_of
 from citewell.evaluation.results import Result
 from citewell.generation import ExtractiveGenerator, LanguageModelWriter
 from citewell.models.naming import language_model_named

@@ -24,8 +24,7 @@ from benchmarks.reporting import RESULTS, code, data_folder, table, write
 from citewell.core.config import Config
 from citewell.core.identity import plain
 from citewell.core.records import Case, CaseSpan, Record
-from citewell.evaluation.probes.poison import Poison
-from citewell.evaluation.probes.poisoned_pass import ABLATED, ALL, NO_DEFENCE
+from citewell.evaluation.probes.poison import ABLATED, ALL, NO_DEFENCE, Poison
 from citewell.evaluation.probes.poisoning import (
     Cell,
     Place,

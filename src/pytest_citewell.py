@@ -112,7 +112,7 @@ def _citewell_asking(citewell_home: KnowledgeBase) -> Any:
 @pytest.fixture
 def citewell_outcome(citewell_case: Case, _citewell_asking: Any) -> Outcome:
     """The case's :class:`citewell.evaluation.results.Outcome`; ``error`` is set where asking failed."""
-    from citewell.evaluation.outcomes import evaluate
+    from citewell.evaluation.running import evaluate
 
     pipeline, verifier = _citewell_asking
     outcome, _ = evaluate(pipeline, citewell_case, verifier)

@@ -22,7 +22,7 @@ from citewell.core.records import (
     Status,
     Verdict,
 )
-from citewell.evaluation.observed import Judged, Observed
+from citewell.evaluation.judging import Judged, Observed
 from citewell.verification.verifier import Verifier
 
 MAKER = Maker(name="by hand")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.evaluation.bootstrap import interval, mean, paired
-from citewell.evaluation.intervals import clopper_pearson
+from citewell.evaluation.intervals import clopper_pearson, interval, mean, paired
 
 cases = st.lists(st.lists(st.tuples(st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=4), min_size=2)
 

@@ -19,9 +19,8 @@ from citewell.core.config import Config, Verification
 from citewell.core.errors import ConfigError
 from citewell.core.records import AuditRecord, Proof
 from citewell.evaluation.calibration.calibrating import Evidence, calibrate
-from citewell.evaluation.calibration.scored import scored_claims, units_of
-from citewell.evaluation.cases import load_cases
-from citewell.evaluation.labelled import load_labelled
+from citewell.evaluation.calibration.promises import scored_claims, units_of
+from citewell.evaluation.cases import load_cases, load_labelled
 from citewell.evaluation.results import read_run
 from citewell.knowledge.home import KnowledgeBase
 from citewell.models.fake import FakeEntailer

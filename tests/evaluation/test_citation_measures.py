@@ -7,10 +7,10 @@ import itertools
 import pytest
 
 from citewell.core.records import Failure, Measure, Status
-from citewell.evaluation.judging.support import judge
+from citewell.evaluation.judging import ClaimSupport, Judged
 from citewell.evaluation.measures import BY_NAME
-from citewell.evaluation.observed import ClaimSupport, Judged
 from citewell.evaluation.running import summed
+from citewell.evaluation.support import judge
 from citewell.verification.verifier import Verifier
 
 from .conftest import Scripted, broken, citation, claim, judged, observed, passage, verdict

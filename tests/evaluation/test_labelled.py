@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from citewell.core.errors import UsageError
-from citewell.evaluation.labelled import load_labelled, looks_labelled
+from citewell.evaluation.cases import load_labelled, looks_labelled
 
 
 def test_rows_are_read_in_every_shape_and_gzipped(tmp_path: Path) -> None:

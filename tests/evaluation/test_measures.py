@@ -9,11 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.core.records import Case, CaseSpan, ConfidenceReport, Decision, Measure, Stage, TokenUsage
-from citewell.evaluation.judging import correctness
+from citewell.evaluation import judging
+from citewell.evaluation.judging import Judged
 from citewell.evaluation.measures import ALL, BY_NAME, Latency, latencies
-from citewell.evaluation.measures.abstention import aurc, balance, excess_aurc, risk_coverage
-from citewell.evaluation.measures.calibration import bins, brier, expected_calibration_error
-from citewell.evaluation.observed import Judged
+from citewell.evaluation.measures.decisions import (
+    aurc,
+    balance,
+    bins,
+    brier,
+    excess_aurc,
+    expected_calibration_error,
+    risk_coverage,
+)
 from citewell.evaluation.results import CaseTiming
 from citewell.evaluation.running import summed
 from citewell.verification.confidence import measure_consistency
@@ -117,9 +124,9 @@ def test_retrieval_measures_are_shares_and_a_perfect_order_is_one(hits: list[boo
     ],
 )
 def test_words_as_in_squad(expected: str, answer: str, exact: bool, f1: float, contained: bool) -> None:
-    assert correctness.exact_match(expected, answer) is exact
-    assert correctness.f1(expected, answer) == f1
-    assert correctness.contained(expected, answer) is contained
+    assert judging.exact_match(expected, answer) is exact
+    assert judging.f1(expected, answer) == f1
+    assert judging.contained(expected, answer) is contained
 
 
 @pytest.mark.parametrize(
@@ -137,7 +144,7 @@ def test_words_as_in_squad(expected: str, answer: str, exact: bool, f1: float, c
 def test_numbers_as_the_verifier_reads_them(
     expected: str, answer: str, context: str, held: bool | None
 ) -> None:
-    assert correctness.numbers_match(expected, answer, context) is held
+    assert judging.numbers_match(expected, answer, context) is held
 
 
 def test_answers_are_compared_without_their_marks() -> None:
@@ -347,7 +354,7 @@ def test_latency_by_stage_is_a_nearest_rank() -> None:
     ],
 )
 def test_right_is_told_by_numbers_then_words(expected: str, answer: str, right: bool) -> None:
-    assert correctness.says(expected, answer)[0] is right
+    assert judging.says(expected, answer)[0] is right
 
 
 def test_decisions_say_who_answered() -> None:

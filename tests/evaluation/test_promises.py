@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from citewell.evaluation.calibration.promises import (
     GRID,
     Unit,
+    distinct,
     kept,
     passed_promise,
     shown_promise,
@@ -19,8 +20,7 @@ from citewell.evaluation.calibration.promises import (
     units_needed,
     upper_bound,
 )
-from citewell.evaluation.calibration.scored import distinct
-from citewell.evaluation.labelled import LabelledClaim
+from citewell.evaluation.cases import LabelledClaim
 from citewell.verification.confidence.cards import Outcome, Promise
 
 

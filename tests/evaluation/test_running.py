@@ -15,9 +15,8 @@ from citewell.audit import EntryKind
 from citewell.core.config import Config
 from citewell.core.errors import UsageError
 from citewell.core.records import Case, CaseSpan
-from citewell.evaluation.keeping import Keeper
-from citewell.evaluation.recorded import load_answers
-from citewell.evaluation.results import Run, read_run, write_run
+from citewell.evaluation.cases import load_answers
+from citewell.evaluation.results import Keeper, Run, read_run, write_run
 from citewell.evaluation.running import evaluate_home, evaluate_recorded
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.home import KnowledgeBase

@@ -25,8 +25,7 @@ from citewell.evaluation.sampling import (
     samples,
 )
 from citewell.evaluation.sampling.agreement import _pooled, _thinned, cohens_kappa
-from citewell.evaluation.sampling.drawing import _allotted
-from citewell.evaluation.sampling.labels import Drawn, JudgedSample, place_of
+from citewell.evaluation.sampling.drawing import Drawn, JudgedSample, _allotted, place_of
 from citewell.knowledge.home import KnowledgeBase
 
 HARBOUR = """# Harbour

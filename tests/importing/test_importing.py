@@ -17,10 +17,8 @@ from typer.testing import CliRunner
 from citewell.core.config import Config
 from citewell.core.errors import UsageError
 from citewell.documents.reading import read_bytes
-from citewell.evaluation.cases import load_cases
-from citewell.evaluation.importing import FORMATS, read_format
-from citewell.evaluation.importing.formats import Places, located
-from citewell.evaluation.recorded import load_answers
+from citewell.evaluation.cases import load_answers, load_cases
+from citewell.evaluation.importing import FORMATS, Places, located, read_format
 from citewell.evaluation.running import evaluate_recorded
 from citewell.knowledge.assembly import Assembly
 

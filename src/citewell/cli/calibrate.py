@@ -5,6 +5,7 @@ In: words. Out: the card's file and a table. 0 when every promise that was measu
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,12 +14,12 @@ import typer
 from citewell.cli.eval_run import progress_bar, refuse_unwritable
 from citewell.cli.home import HomeOption, JsonOption, home_of
 from citewell.cli.printing import PARTIAL, aside, columns, say, say_json
-from citewell.core.errors import CitewellError
+from citewell.core.errors import CitewellError, UsageError
 
 if TYPE_CHECKING:
     from citewell.core.records import Case
     from citewell.evaluation.calibration.calibrating import Evidence
-    from citewell.evaluation.labelled import LabelledClaim
+    from citewell.evaluation.cases import LabelledClaim
     from citewell.knowledge.home import KnowledgeBase
     from citewell.verification.confidence.cards import Card
 
@@ -111,68 +112,57 @@ def _without_card(context: typer.Context, folder: Path) -> KnowledgeBase:
 
 
 def _evidence(knowledge_base: KnowledgeBase, files: list[Path], labels: bool) -> Evidence:
-    from citewell.core.errors import UsageError
+    import msgspec
+
     from citewell.core.identity import hash_file
     from citewell.evaluation.calibration.calibrating import Evidence
-    from citewell.evaluation.cases import load_cases
-    from citewell.evaluation.labelled import load_labelled, looks_labelled
+    from citewell.evaluation.cases import load_cases, load_labelled, looks_labelled
     from citewell.verification.confidence.cards import Labelled
 
     cases: list[Case] = []
     claims: list[LabelledClaim] = []
     sources: list[Labelled] = []
     for path in files:
-        if labelled := looks_labelled(path):
-            read = load_labelled(path)
+        read: list[LabelledClaim] | tuple[Case, ...]
+        if looks_labelled(path):
+            kind, read = "labelled claims", load_labelled(path)
             claims += read
-            n = len(read)
         else:
-            asked = load_cases(path)
-            cases += asked
-            n = len(asked)
-        kind, digest = "labelled claims" if labelled else "cases", hash_file(path)
+            kind, read = "cases", load_cases(path)
+            cases += read
+        digest = hash_file(path)
         same = next((source.name for source in sources if source.hash == digest), None)
         if same is not None:
             raise UsageError(f"{path} has the same content as {same}", hint="name each file only once")
-        sources.append(Labelled(name=path.name, hash=digest, kind=kind, n=n))
-    ids = [case.id for case in cases]
-    doubled = sorted({name for name in ids if ids.count(name) > 1})
+        sources.append(Labelled(name=path.name, hash=digest, kind=kind, n=len(read)))
+    doubled = sorted(name for name, n in Counter(case.id for case in cases).items() if n > 1)
     if doubled:
         raise UsageError(f"two cases have the id {doubled[0]!r}", hint="give each case its own id")
-    people = None
-    if labels:
-        from citewell.evaluation.sampling import labels_as_evidence
+    made = Evidence(cases=tuple(cases), claims=tuple(claims), sources=tuple(sources))
+    if not labels:
+        return made
+    from citewell.evaluation.sampling import labels_as_evidence
 
-        people = labels_as_evidence(knowledge_base)
-        sources.append(people.source)
-    return Evidence(
-        cases=tuple(cases),
-        claims=tuple(claims),
-        labels=people.scored if people else (),
-        unscored=people.unscored if people else 0,
-        sources=tuple(sources),
-        notes=people.notes if people else (),
+    people = labels_as_evidence(knowledge_base)
+    return msgspec.structs.replace(
+        made,
+        labels=people.scored,
+        unscored=people.unscored,
+        sources=(*sources, people.source),
+        notes=people.notes,
     )
 
 
 def _tell(card: Card, path: Path, folder: Path) -> None:
     from citewell.verification.confidence.cards import Outcome
 
-    rows = [("promise", "threshold", "units", "shown", "errors", "rate", "at most", "coverage", "outcome")]
-    rows += [
-        (
-            made.name,
-            f"{made.threshold:.3g}",
-            str(made.n),
-            str(made.shown),
-            str(made.errors),
-            _share(made.rate),
-            _share(made.bound),
-            _share(made.coverage),
-            made.outcome.value,
-        )
-        for made in card.promises
+    rows: list[tuple[str, ...]] = [
+        ("promise", "threshold", "units", "shown", "errors", "rate", "at most", "coverage", "outcome")
     ]
+    for made in card.promises:
+        counts = (str(made.n), str(made.shown), str(made.errors))
+        shares = map(_share, (made.rate, made.bound, made.coverage))
+        rows.append((made.name, f"{made.threshold:.3g}", *counts, *shares, made.outcome.value))
     columns(rows)
     silent: dict[str, list[str]] = {}
     for made in card.promises:

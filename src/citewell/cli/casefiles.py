@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from citewell.cli.home import HomeOption, home_of, open_home
-from citewell.cli.printing import ERROR, OK, aside, escaped
+from citewell.cli.printing import ERROR, aside, escaped
 from citewell.core.errors import UsageError
 
 _FORMATS = ("beir", "financebench", "ragtruth", "alce", "ragas", "deepeval")
@@ -45,7 +45,7 @@ def draft(
     from citewell.evaluation.drafting import draft_cases
     from citewell.knowledge.assembly import load_config
 
-    documents, code = [], OK
+    documents, failed = [], False
     with ParsingWorker(load_config(home_of(context, home)).documents) as worker:
         for source in walk(paths):
             try:
@@ -54,7 +54,7 @@ def draft(
                 documents.append(worker.read(source.path, document_id=source.document_id))
             except DocumentError as error:
                 aside(f"{source.path}: {error}")
-                code = ERROR
+                failed = True
     cases = draft_cases(documents, n=n, seed=seed)
     if not cases:
         raise UsageError(
@@ -69,8 +69,8 @@ def draft(
     kinds = Counter(case.tags[0] for case in cases)
     told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     aside(f"{len(cases)} drafts from {len(documents)} documents ({told}), not yet reviewed")
-    if code:
-        raise typer.Exit(code)
+    if failed:
+        raise typer.Exit(ERROR)
 
 
 def read(
@@ -96,7 +96,9 @@ def read(
     home: HomeOption = None,
 ) -> None:
     """Import cases, and answers if there are any, from a data set in another format."""
-    from citewell.evaluation.cases import write_cases
+    import msgspec
+
+    from citewell.evaluation.cases import write_cases, write_file
     from citewell.evaluation.importing import read_format
 
     template = document_id or (f"{documents.resolve().name}/{{}}.txt" if documents else "")
@@ -109,7 +111,7 @@ def read(
         _write_documents(documents, found.documents)
     write_cases(found.cases, out)
     if answers is not None:
-        _write_lines(answers, found.answers)
+        write_file(answers, b"".join(msgspec.json.encode(line) + b"\n" for line in found.answers))
     located = sum(bool(case.spans) for case in found.cases)
     aside(
         f"{len(found.cases)} cases ({located} with spans), {len(found.answers)} answers,"
@@ -153,11 +155,3 @@ def _write_documents(folder: Path, documents: dict[str, str]) -> None:
             f"{folder} cannot be written ({error.strerror})",
             hint="check that the folder exists and is writable",
         ) from error
-
-
-def _write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> None:
-    import msgspec
-
-    from citewell.evaluation.files import write_file
-
-    write_file(path, b"".join(msgspec.json.encode(line) + b"\n" for line in lines))

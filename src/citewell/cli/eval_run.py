@@ -1,12 +1,13 @@
-"""``citewell eval run``: cases through the pipeline, or recorded answers, and the measures, each with its n.
+"""``citewell eval run``, ``compare`` and ``gate``: measure answers, compare two runs, hold one to thresholds.
 
-In: a case file. Out: a table, the result file, the page. Progress goes to standard error.
+In: a case file or result files. Out: tables, the result file, the page; ``gate`` exits with 5 if a threshold
+is not met. Progress goes to standard error.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,25 +15,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
-from citewell.cli.printing import ERROR, aside, columns, say, say_json, visible
+from citewell.cli.printing import ERROR, FAILED, aside, columns, say, say_json, visible
 from citewell.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from citewell.core.records import Case
-    from citewell.evaluation.keeping import Keeper
+    from citewell.evaluation.comparing import Difference
     from citewell.evaluation.results import Result, Run
     from citewell.evaluation.running import Progress
 
-Runs = Annotated[
-    int,
-    typer.Option(
-        min=1, max=10, metavar="N", help="How many drafts of each answer to compare for consistency."
-    ),
-]
+Page = Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the page here.")]
 
 
 def register(group: typer.Typer) -> None:
     group.command("run")(run)
+    group.command("compare")(compare)
+    group.command("gate")(gate)
 
 
 def run(
@@ -42,8 +39,13 @@ def run(
         Path | None, typer.Option(metavar="FILE", help="Judge these recorded answers instead of asking.")
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result file here.")] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the page here.")] = None,
-    runs: Runs = 1,
+    html: Page = None,
+    runs: Annotated[
+        int,
+        typer.Option(
+            min=1, max=10, metavar="N", help="How many drafts of each answer to compare for consistency."
+        ),
+    ] = 1,
     top_k: Annotated[
         int | None, typer.Option("--top-k", min=1, max=10, help="Passages to pass on. [default: 5]")
     ] = None,
@@ -53,7 +55,7 @@ def run(
     """Measure answers against cases, each measure with its n, interval and maker. Exits with 1 if a case
     failed; the measures then cover the other cases only."""
     refuse_unwritable(html)
-    made = evaluate(context, home, cases, answers=answers, runs=runs, top_k=top_k, out=out)
+    made = _evaluate(context, home, cases, answers, out, runs, top_k)
     if html is not None:
         from citewell.evaluation.report.page import write_page
 
@@ -61,44 +63,81 @@ def run(
     if json:
         say_json(made)
     else:
-        tell(made)
-    warn(made)
+        _tell(made)
+    _warn(made)
     if any(outcome.error for outcome in made.cases):
         raise typer.Exit(ERROR)
 
 
-def evaluate(
-    context: typer.Context,
-    home: str | None,
-    path: Path,
-    *,
-    answers: Path | None = None,
-    runs: int = 1,
-    top_k: int | None = None,
-    out: Path | None = None,
-) -> Run:
-    """Runs the cases of ``path`` through the home or against recorded answers; seals the run if there is a
-    home. With ``out``, an interrupted run of the same cases is resumed."""
-    from citewell.evaluation.cases import load_cases
-    from citewell.evaluation.keeping import Keeper
-    from citewell.evaluation.results import write_run
-    from citewell.evaluation.running import evaluate_home
+def compare(
+    before: Annotated[Path, typer.Argument(metavar="A", help="A result file of `eval run`.")],
+    after: Annotated[Path, typer.Argument(metavar="B", help="A later result file.")],
+    html: Page = None,
+    json: JsonOption = False,
+) -> None:
+    """Show what improved or got worse from A to B, and which cases flipped."""
+    from citewell.evaluation.comparing import compare as compared
+    from citewell.evaluation.results import read_run
 
-    refuse_unwritable(out)
-    cases = load_cases(path)
-    keeper = Keeper(out) if out is not None else None
-    with progress_bar() as progress:
-        if answers is not None:
-            made = _judge_recorded(context, home, cases, answers, progress, keeper)
-        else:
-            kb = open_home(context, home)
-            made = evaluate_home(kb, cases, runs=runs, top_k=top_k, progress=progress, keeper=keeper)
-    if out is not None and keeper is not None:
-        if keeper.found:
-            aside(f"note: resumed an interrupted run; {keeper.found} cases were already done")
-        write_run(made, out)
-        keeper.finish()
-    return made
+    earlier, later = read_run(before), read_run(after)
+    found = compared(earlier, later)
+    if html is not None:
+        from citewell.evaluation.report.page import write_comparison
+
+        write_comparison(earlier, later, html)
+    if json:
+        return say_json(found)
+    measured = [one for one in found.measures if one.difference is not None]
+    if measured:
+        _differences("measure", measured)
+        chance = f"about {len(measured) / 20:.1f} of them would appear to differ by chance alone"
+        say(f"\n{len(measured)} measures, each with its own 95 % interval: {chance}")
+    whole = [one for one in found.times if one.name.endswith("@total")]
+    if whole:
+        say("\ntimings, which vary even between identical runs:")
+        _differences("time", whole)
+    for flip in found.flips:
+        say(f"flipped: {flip.id}: {flip.was} -> {flip.now}: {flip.question}")
+    say(f"{found.cases} cases in both, {len(found.flips)} flipped, {len(found.left_out)} left out")
+    for name, (was, now) in found.changed.items():
+        say(f"{name} differs: {was} -> {now}")
+    return None
+
+
+def gate(
+    context: typer.Context,
+    run: Annotated[Path, typer.Argument(metavar="RUN|CASES", help="A result file, or cases to run now.")],
+    thresholds: Annotated[Path, typer.Option(metavar="FILE", help="The thresholds to reach, as TOML.")],
+    answers: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With CASES: judge these recorded answers.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With CASES: also write the result file here.")
+    ] = None,
+    json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """Check a run against thresholds. Exits with 0 if all are met, else 5; a measure without a value does not
+    meet its threshold."""
+    from citewell.evaluation.gating import check, load_rules
+    from citewell.evaluation.results import is_run, read_run
+
+    rules = load_rules(thresholds)
+    made = read_run(run) if is_run(run) else _evaluate(context, home, run, answers, out)
+    report = check(made, rules)
+    if json:
+        say_json(report)
+    else:
+        for one in report.checks:
+            say(f"{'met' if one.holds else 'NOT met'}: {one.measure}: {one.reason}")
+        say(f"{sum(one.holds for one in report.checks)} of {len(report.checks)} thresholds met")
+    _warn(made)
+    for reason in report.skipped:
+        aside(f"note: {reason}")
+    if not report.checks:
+        aside("note: no rule applies to this run, so nothing was checked; this does not count as a pass")
+    if not report.ok:
+        raise typer.Exit(FAILED)
 
 
 def refuse_unwritable(path: Path | None) -> None:
@@ -110,69 +149,6 @@ def refuse_unwritable(path: Path | None) -> None:
     special = (path.exists() and not path.is_file()) or path.absolute().parts[1:2] in (("dev",), ("proc",))
     if special or not above.is_dir() or not os.access(above, os.W_OK):
         raise UsageError(f"{path} cannot be written", hint="name a file in a folder that you can write to")
-
-
-def _judge_recorded(
-    context: typer.Context,
-    home: str | None,
-    cases: Sequence[Case],
-    answers: Path,
-    progress: Progress,
-    keeper: Keeper | None,
-) -> Run:
-    """Uses the home, if there is one, for its configuration, documents and log."""
-    from citewell.evaluation.recorded import load_answers
-    from citewell.evaluation.running import evaluate_recorded
-    from citewell.knowledge.assembly import Assembly, load_config
-
-    recorded, digest = load_answers(answers, cases)
-    unknown = sorted(set(recorded) - {case.id for case in cases})
-    if unknown:
-        aside(f"note: {len(unknown)} recorded answers match no case in this file, for example {unknown[0]!r}")
-    folder = home_of(context, home)
-    kb = open_home(context, home) if folder.is_dir() else None
-    assembly = kb.parts if kb is not None else Assembly(folder, load_config(folder))
-    return evaluate_recorded(recorded, digest, cases, assembly, kb, progress=progress, keeper=keeper)
-
-
-def tell(run: Run) -> None:
-    """Prints the measures as a table and what they apply to; of the times, only the totals."""
-    total = [result for result in run.timings.measures if result.name.endswith("@total")]
-    measured = [result for result in (*run.measures, *total) if result.n]
-    columns([("measure", "value", "95 % interval", "n", "unscored", "by"), *map(_row, measured)])
-    silent = [result.name for result in run.measures if not result.n]
-    if silent:
-        say(f"\nnot measured: {', '.join(silent)}")
-    failed = sum(bool(outcome.error) for outcome in run.cases)
-    unreviewed = sum(not outcome.reviewed for outcome in run.cases)
-    say(f"\n{len(run.cases)} cases, {failed} failed, {unreviewed} not reviewed")
-    for name in ("model", "prompt", "config", "index", "cases", "answers", "runs", "top_k", "judge"):
-        value = getattr(run.key, name)
-        if value:
-            say(f"{name:<8}{value}")
-
-
-def warn(run: Run) -> None:
-    """Prints what affects all measures of the run, and which cases they leave out."""
-    for note in run.notes:
-        aside(f"WARNING {note}")
-    for outcome in run.cases:
-        if outcome.error:
-            aside(f"unscored: {outcome.id}: {outcome.error}")
-
-
-def _row(result: Result) -> tuple[str, ...]:
-    between = (
-        ""
-        if result.low is None or result.high is None
-        else f"[{_number(result.low)}, {_number(result.high)}]"
-    )
-    value = "not measured" if result.value is None else _number(result.value)
-    return (result.name, value, between, str(result.n), str(result.unscored or ""), result.maker)
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}" if abs(value) < 10 else f"{value:.0f}"
 
 
 @contextmanager
@@ -190,8 +166,96 @@ def progress_bar() -> Iterator[Progress]:
     )
     with bar:
         task = bar.add_task("cases", total=None)
+        yield lambda done, total, name: bar.update(
+            task, completed=done, total=total, description=visible(name)
+        )
 
-        def advance(done: int, total: int, name: str) -> None:
-            bar.update(task, completed=done, total=total, description=visible(name))
 
-        yield advance
+def _evaluate(
+    context: typer.Context,
+    home: str | None,
+    path: Path,
+    answers: Path | None,
+    out: Path | None,
+    runs: int = 1,
+    top_k: int | None = None,
+) -> Run:
+    """Runs the cases of ``path`` through the home or against recorded answers; seals the run if there is a
+    home. With ``out``, an interrupted run of the same cases is resumed."""
+    from citewell.evaluation.cases import load_answers, load_cases
+    from citewell.evaluation.results import Keeper, write_run
+    from citewell.evaluation.running import evaluate_home, evaluate_recorded
+    from citewell.knowledge.assembly import Assembly, load_config
+
+    refuse_unwritable(out)
+    cases = load_cases(path)
+    keeper = Keeper(out) if out is not None else None
+    with progress_bar() as progress:
+        if answers is None:
+            kb = open_home(context, home)
+            made = evaluate_home(kb, cases, runs=runs, top_k=top_k, progress=progress, keeper=keeper)
+        else:
+            recorded, digest = load_answers(answers, cases)
+            unknown = sorted(set(recorded) - {case.id for case in cases})
+            if unknown:
+                told = f"{len(unknown)} recorded answers match no case in this file"
+                aside(f"note: {told}, for example {unknown[0]!r}")
+            folder = home_of(context, home)
+            found = open_home(context, home) if folder.is_dir() else None
+            parts = found.parts if found is not None else Assembly(folder, load_config(folder))
+            made = evaluate_recorded(recorded, digest, cases, parts, found, progress=progress, keeper=keeper)
+    if out is not None and keeper is not None:
+        if keeper.found:
+            aside(f"note: resumed an interrupted run; {keeper.found} cases were already done")
+        write_run(made, out)
+        keeper.finish()
+    return made
+
+
+def _tell(run: Run) -> None:
+    """Prints the measures as a table and what they apply to; of the times, only the totals."""
+    total = [result for result in run.timings.measures if result.name.endswith("@total")]
+    measured = [result for result in (*run.measures, *total) if result.n]
+    columns([("measure", "value", "95 % interval", "n", "unscored", "by"), *map(_row, measured)])
+    silent = [result.name for result in run.measures if not result.n]
+    if silent:
+        say(f"\nnot measured: {', '.join(silent)}")
+    failed = sum(bool(outcome.error) for outcome in run.cases)
+    unreviewed = sum(not outcome.reviewed for outcome in run.cases)
+    say(f"\n{len(run.cases)} cases, {failed} failed, {unreviewed} not reviewed")
+    for name in ("model", "prompt", "config", "index", "cases", "answers", "runs", "top_k", "judge"):
+        if value := getattr(run.key, name):
+            say(f"{name:<8}{value}")
+
+
+def _warn(run: Run) -> None:
+    """Prints what affects all measures of the run, and which cases they leave out."""
+    for note in run.notes:
+        aside(f"WARNING {note}")
+    for outcome in run.cases:
+        if outcome.error:
+            aside(f"unscored: {outcome.id}: {outcome.error}")
+
+
+def _row(result: Result) -> tuple[str, ...]:
+    known = result.low is not None and result.high is not None
+    between = f"[{_number(result.low)}, {_number(result.high)}]" if known else ""
+    return (
+        *(result.name, _number(result.value), between),
+        *(str(result.n), str(result.unscored or ""), result.maker),
+    )
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "not measured"
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.0f}"
+
+
+def _differences(what: str, found: list[Difference]) -> None:
+    rows = [(what, "A", "B", "B - A", "95 % interval", "n", "")]
+    for one in found:
+        between = "" if one.low is None or one.high is None else f"[{one.low:+.3f}, {one.high:+.3f}]"
+        values = (f"{one.before:.3f}", f"{one.after:.3f}", f"{one.difference:+.3f}")
+        rows.append((one.name, *values, between, str(one.n), "" if one.says == "undecided" else one.says))
+    columns(rows)

@@ -19,7 +19,6 @@ from citewell.cli.printing import ERROR, aside, columns, say, say_json
 from citewell.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from citewell.evaluation.probes.detectors import Detector
     from citewell.evaluation.probes.faithfulness import FaithfulnessReport
     from citewell.evaluation.probes.subjects import Sample, Subject
     from citewell.evaluation.results import Result
@@ -102,16 +101,13 @@ def faithfulness(
     refuse_unwritable(out)
     budget = LIVE_BUDGET if live and budget is None else budget
     samples = _samples(knowledge_base, cases, since, reader, seed, budget)
-    subject = _subject(context, home, knowledge_base, writer, command, retrieval)
-    entailer = _parts(context, home, knowledge_base).entailer
-    probe = Faithfulness(subject=subject, alike=Alike(entailer), controls=controls, seed=seed)
+    parts = _parts(context, home, knowledge_base)
+    subject = _subject(parts, knowledge_base is not None, writer, command, retrieval)
+    probe = Faithfulness(subject=subject, alike=Alike(parts.entailer), controls=controls, seed=seed)
     report = probe.probe(
         samples, budget=budget, told=lambda done, calls: aside(f"{done} samples, {calls} calls")
     )
-    _write(out, report)
-    if json:
-        say_json(report)
-    else:
+    if not _written(report, out, json):
         _tell(report)
     if report.failed or not report.samples:
         aside(f"{report.samples} of {len(samples)} samples probed")
@@ -150,32 +146,15 @@ def poisoning(
         parts=knowledge_base.parts, kinds=kinds, counts=count or RATES, told=lambda line: aside(line)
     )
     report = probe.probe(targets, places, left_out)
-    _write(out, report)
-    if json:
-        return say_json(report)
-    columns(
-        [
-            (
-                *("place", "poison", "count", "defences", "accuracy", "misled", "abstained"),
-                *("citation precision", "clean citations"),
-            ),
-            *(
-                (
-                    cell.place.value,
-                    cell.poison.value if cell.poison else "-",
-                    str(cell.count),
-                    cell.defences,
-                    _share(cell.accuracy),
-                    _share(cell.misled),
-                    _share(cell.abstained),
-                    _share(cell.citation_precision),
-                    _share(cell.clean_citations),
-                )
-                for cell in report.cells
-            ),
-        ]
-    )
-    return say(
+    if _written(report, out, json):
+        return
+    shares = ("accuracy", "misled", "abstained", "citation_precision", "clean_citations")
+    rows = [("place", "poison", "count", "defences", *(name.replace("_", " ") for name in shares))]
+    for cell in report.cells:
+        told = (cell.place.value, cell.poison.value if cell.poison else "-", str(cell.count), cell.defences)
+        rows.append((*told, *(_share(getattr(cell, name)) for name in shares)))
+    columns(rows)
+    say(
         f"{report.cases} cases probed; {len(left_out)} left out because they have"
         " nothing to replace or their document is missing"
     )
@@ -204,45 +183,34 @@ def detectors(
     home: HomeOption = None,
 ) -> None:
     """Compare the ways to detect unsupported claims: how many each catches, and its false alarms."""
-    from citewell.evaluation.labelled import load_labelled
-    from citewell.evaluation.probes.detectors import Cosine, JudgedBy, Verified, WordOverlap
-    from citewell.evaluation.probes.detectors import measure as over
+    from citewell.evaluation.cases import load_labelled
+    from citewell.evaluation.probes import detectors as known
     from citewell.models.naming import entailer_named
 
     refuse_unwritable(out)
     paths = _sets(file, data)
     loaded = {name: load_labelled(path, most=most, seed=seed) for name, path in paths.items()}
     parts = _parts(context, home, None)
-    chosen: list[Detector] = [
-        WordOverlap(),
-        Cosine(parts.embedder),
-        Verified(parts.entailer, settings=parts.config.verification),
-        *([JudgedBy(entailer_named(judge))] if judge else []),
+    chosen = [
+        known.word_overlap(),
+        known.cosine(parts.embedder),
+        known.verified(parts.entailer, parts.config.verification),
+        *([known.judged_by(entailer_named(judge))] if judge else []),
     ]
     reports = []
     for name, rows in loaded.items():
         aside(f"{name}: {len(rows)} claims")
-        reports.append(over(rows, chosen, data=name))
-    _write(out, reports)
-    if json:
-        return say_json(reports)
+        reports.append(known.measure(rows, chosen, data=name))
+    if _written(reports, out, json):
+        return
     for report in reports:
         say(f"{report.data}: {report.n} claims, {report.supported} supported")
-        columns(
-            [
-                ("detector", "caught", "false alarms", "unscored"),
-                *(
-                    (
-                        f"{one.detector} < {one.border:g}",
-                        _share(one.caught),
-                        _share(one.alarms),
-                        str(one.caught.unscored + one.alarms.unscored),
-                    )
-                    for one in report.detectors
-                ),
-            ]
-        )
-    return None
+        table = [("detector", "caught", "false alarms", "unscored")]
+        for one in report.detectors:
+            unscored = one.caught.unscored + one.alarms.unscored
+            shares = (_share(one.caught), _share(one.alarms))
+            table.append((f"{one.detector} < {one.border:g}", *shares, str(unscored)))
+        columns(table)
 
 
 # --- inside ---------------------------------------------------------------------------------------
@@ -278,7 +246,7 @@ def _samples(
     seed: int,
     budget: int | None,
 ) -> list[Sample]:
-    from citewell.evaluation.probes.samples import case_samples, live_samples
+    from citewell.evaluation.probes.subjects import case_samples, live_samples
 
     if cases is not None:
         return case_samples(cases, knowledge_base)
@@ -290,36 +258,22 @@ def _samples(
     return found
 
 
-def _subject(
-    context: typer.Context,
-    home: str | None,
-    knowledge_base: KnowledgeBase | None,
-    writer: str,
-    program: str,
-    retrieval: bool,
-) -> Subject:
+def _subject(parts: Assembly, has_home: bool, writer: str, program: str, retrieval: bool) -> Subject:
     from citewell.evaluation.probes.subjects import Generated, Retrieving, command
     from citewell.generation import LanguageModelWriter
     from citewell.models.naming import language_model_named
 
     if program:
         return command(program)
-    parts = _parts(context, home, knowledge_base)
     generator = parts.generator
     if writer:
         settings = parts.config.writer
         generator = LanguageModelWriter(language_model_named(writer, settings, "--writer"), settings)
     if not retrieval:
         return Generated(generator)
-    if knowledge_base is None:
+    if not has_home:
         raise UsageError("--retrieval needs a home", hint="name one with --home")
-    return Retrieving(
-        generator=generator,
-        index=parts.index,
-        ranker=parts.ranker,
-        extractor=parts.extractor,
-        config=parts.config,
-    )
+    return Retrieving(generator, parts)
 
 
 def _sets(file: Path | None, data: list[str] | None) -> dict[str, Path]:
@@ -341,12 +295,16 @@ def _sets(file: Path | None, data: list[str] | None) -> dict[str, Path]:
     return paths
 
 
-def _write(out: Path | None, report: object) -> None:
+def _written(report: object, out: Path | None, json: bool) -> bool:
+    """Writes the report to ``out`` and, as JSON, to standard output: whether that was asked for."""
     from citewell.core.records import to_json
-    from citewell.evaluation.files import write_file
+    from citewell.evaluation.cases import write_file
 
     if out is not None:
         write_file(out, to_json(report) + b"\n")
+    if json:
+        say_json(report)
+    return json
 
 
 def _tell(report: FaithfulnessReport) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json as json_form
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,7 @@ from citewell.cli.printing import aside, counted, say, say_json, visible
 from citewell.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from citewell.evaluation.sampling import Agreement, Item, Sample
+    from citewell.evaluation.sampling import Agreement, Sample
     from citewell.knowledge.home import KnowledgeBase
 
 KEYS = {"s": "supported", "p": "partly", "n": "not", "c": "cannot tell"}
@@ -79,20 +79,16 @@ def _ask(knowledge_base: KnowledgeBase, drawn: Sample, by: str) -> None:
     )
     for number, item in enumerate(left, 1):
         say(f"\n{number} of {len(left)}")
-        _show(item)
+        say(f"question  {item.question}")
+        for span in item.spans:
+            say(f"in {span.document_id}:")
+            say(f"… {span.before}⟦{span.quote}⟧{span.after} …")
+        say(f"claim     {item.text}")
         answer = _key()
         if answer == "q":
             break
         record_label(knowledge_base, drawn.sample_id, item.item_id, KEYS[answer], by=by)
     return None
-
-
-def _show(item: Item) -> None:
-    say(f"question  {item.question}")
-    for span in item.spans:
-        say(f"in {span.document_id}:")
-        say(f"… {span.before}⟦{span.quote}⟧{span.after} …")
-    say(f"claim     {item.text}")
 
 
 def _key() -> str:
@@ -110,11 +106,13 @@ def _key() -> str:
 
 
 def _write(drawn: Sample, out: Path) -> None:
+    from citewell.evaluation.cases import write_file
+
     lines = []
     for item in drawn.items:
         spans = [
-            {"document": s.document_id, "before": s.before, "quote": s.quote, "after": s.after}
-            for s in item.spans
+            {"document": span.document_id, "before": span.before, "quote": span.quote, "after": span.after}
+            for span in item.spans
         ]
         line = {
             "sample": drawn.sample_id,
@@ -125,10 +123,7 @@ def _write(drawn: Sample, out: Path) -> None:
             "answer": "",  # the person who fills it in may not be the one who was asked before
         }
         lines.append(json_form.dumps(line, ensure_ascii=False))
-    try:
-        out.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{out} cannot be written ({error.strerror})", hint="choose another file") from error
+    write_file(out, ("\n".join(lines) + "\n").encode())
     say(
         f"Wrote {counted(len(lines), 'claim')} to {out}. Fill in each answer "
         f"({', '.join(KEYS.values())}), then run"
@@ -138,44 +133,28 @@ def _write(drawn: Sample, out: Path) -> None:
 
 def _read_back(knowledge_base: KnowledgeBase, path: Path, by: str) -> None:
     """Checks all lines before the first is sealed."""
+    from citewell.evaluation.cases import json_lines
     from citewell.evaluation.sampling import ANSWERS, record_label
 
-    try:
-        # Not splitlines: a claim may hold what Unicode, not JSON, calls the end of a line.
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}", hint="give the file that --out wrote") from error
     said: list[tuple[str, str, str]] = []
     empty = 0
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        row = _row(line, f"{path}, line {number}")
-        if not row["answer"]:
-            empty += 1
-        elif row["answer"] not in ANSWERS:
+    for where, given in json_lines(path, "give the file that --out wrote, filled in"):
+        row = [given.get(key) for key in ("sample", "item", "answer")]
+        if not all(isinstance(value, str) for value in row):
             raise UsageError(
-                f"{path}, line {number}: unknown answer {visible(row['answer'])!r}",
-                hint=f"use one of {', '.join(ANSWERS)}",
+                f"{where} lacks sample, item or answer", hint="give the file that --out wrote, filled in"
             )
+        sample_id, item, answer = (str(value).strip() for value in row)
+        if not answer:
+            empty += 1
+        elif answer not in ANSWERS:
+            hint = f"use one of {', '.join(ANSWERS)}"
+            raise UsageError(f"{where}: unknown answer {visible(answer)!r}", hint=hint)
         else:
-            said.append((row["sample"], row["item"], row["answer"]))
+            said.append((sample_id, item, answer))
     for sample_id, item, answer in said:
         record_label(knowledge_base, sample_id, item, answer, by=by)
     aside(f"Sealed {counted(len(said), 'label')}; left out {counted(empty, 'claim')} without an answer.")
-
-
-def _row(line: str, where: str) -> dict[str, str]:
-    try:
-        row: Any = json_form.loads(line)
-    except ValueError as error:
-        raise UsageError(f"{where} is not JSON ({error})", hint="write one JSON object per line") from error
-    keys = ("sample", "item", "answer")
-    if not isinstance(row, dict) or not all(isinstance(row.get(key), str) for key in keys):
-        raise UsageError(
-            f"{where} lacks sample, item or answer", hint="give the file that --out wrote, filled in"
-        )
-    return {key: row[key].strip() for key in keys}
 
 
 def _tell(found: Agreement, json: bool) -> None:

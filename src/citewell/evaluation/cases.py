@@ -1,23 +1,74 @@
-"""Case files: one question a line, with what a right outcome is.
+"""The files that an evaluation reads: cases, recorded answers, labelled claims; one JSON object a line.
 
-In: JSON lines of :class:`citewell.core.records.Case`. Out: the cases, or one error that names the line and
-what to
-do; and the reverse. A case that says neither what is expected, nor where it stands, nor why there is no
-answer is allowed: it is asked, and what needs a label stays unscored. Knows nothing about pipelines.
+In: a path. Out: values, or one error that names the line and what to do. A case that says neither what is
+expected, nor where it stands, nor why there is no answer is allowed: it is asked, and what needs a label
+stays unscored. Recorded answers have three forms:
+
+    {"id", "answer": "text", "sources": [...]}   as ``citewell verify --jsonl`` reads them; beside them
+                                                 "decision", "confidence" and a person's "supported"
+    {"id", "answer": {Answer}}                   an Answer of ours under the id of its case
+    {Answer}                                     as ``citewell ask --json`` prints it; the question says which
+
+Knows nothing about pipelines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import difflib
+import gzip
+import random
+import zlib
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from citewell.core.errors import UsageError
-from citewell.core.identity import hash_value
-from citewell.core.records import Case
-from citewell.evaluation.files import json_lines, nearest, write_file
+from citewell.core.identity import hash_bytes, hash_value
+from citewell.core.records import Answer, Case, Decision, Record
+from citewell.core.replacing import replace_file
+
+
+def json_lines(path: Path, shape: str = "one object a line") -> Iterator[tuple[str, dict[str, Any]]]:
+    """(where, object) of each line that is not blank; gzipped under ``.gz``. Raises UsageError."""
+    try:
+        raw = path.read_bytes()
+        text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8", hint="save it as UTF-8") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise UsageError(f"{path} cannot be read ({error})", hint="check the path") from error
+    # Not splitlines: a text may hold what Unicode, not JSON, calls the end of a line.
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        try:
+            given = msgspec.json.decode(line)
+        except msgspec.DecodeError as error:
+            raise UsageError(f"{where} is not JSON ({error})", hint=shape) from error
+        if not isinstance(given, dict):
+            raise UsageError(f"{where} is no object", hint=shape)
+        yield where, given
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Raises UsageError when it cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, data)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written ({error.strerror})", hint="check the folder") from error
+
+
+def nearest(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """A hint for a word that is not known."""
+    known = list(known)
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    return f"did you mean {close[0]}?" if close else otherwise or f"known are {', '.join(known)}"
+
 
 _KEYS = {"this case": tuple(Case.__struct_fields__), "a span": ("document", "quote")}
 
@@ -82,3 +133,170 @@ def _refuse_unknown(given: dict[str, Any], what: str, where: str) -> None:
         if key not in known:
             hint = nearest(key, known, f"{what} may have {', '.join(known)}")
             raise UsageError(f"{where}: unknown key {key!r}", hint=hint)
+
+
+LABELS: Mapping[str, bool] = {
+    **dict.fromkeys(("supported", "entailment", "faithful", "true", "yes"), True),
+    **dict.fromkeys(("unsupported", "not supported", "not_supported", "not_entailment", "neutral"), False),
+    **dict.fromkeys(("contradiction", "hallucinated", "unfaithful", "partly", "not", "false", "no"), False),
+}
+"""Words for a label; ``true`` and ``false`` of JSON too. ``partially_supported`` is for whoever prepares the
+file to decide."""
+_TEXTS = {"claim": False, "hypothesis": False, "answer": True, "response": True}
+"""The keys that what is labelled stands under, and whether it is a whole answer."""
+_SOURCES = ("sources", "premise", "context")
+_SHAPE = 'as in {"claim" or "answer", "sources": [text, ...], "label"}'
+
+
+class LabelledClaim(Record, frozen=True, kw_only=True):
+    """``whole``: ``claim`` is an answer of several claims. Rows of one ``group`` of one ``file`` are not
+    independent."""
+
+    claim: str
+    sources: tuple[str, ...]
+    supported: bool
+    whole: bool = False
+    question: str = ""
+    group: str = ""
+    file: str = ""
+
+
+def load_labelled(path: Path, *, most: int | None = None, seed: int = 0) -> list[LabelledClaim]:
+    """All rows, or ``most`` of them drawn with ``seed``. Raises UsageError with the number of a line that
+    cannot be read, and for a file without rows."""
+    rows = [_row(given, path, where) for where, given in json_lines(path, f"one object a line, {_SHAPE}")]
+    if not rows:
+        raise UsageError(f"{path} holds no labelled claim", hint=f"one a line, {_SHAPE}")
+    if most is not None and len(rows) > most:
+        random.Random(seed).shuffle(rows)
+        rows = rows[:most]
+    return rows
+
+
+def looks_labelled(path: Path) -> bool:
+    """Whether the first line is a labelled claim rather than a case."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            lines = (line.removeprefix(BOM_UTF8) for line in file)
+            first = next((line for line in lines if line.strip()), b"")
+        found = msgspec.json.decode(first)
+    except (OSError, EOFError, zlib.error, msgspec.DecodeError):
+        return False
+    return isinstance(found, dict) and "label" in found
+
+
+def _row(given: dict[str, Any], path: Path, where: str) -> LabelledClaim:
+    texts = [key for key in _TEXTS if isinstance(given.get(key), str)]
+    sources = next((given[key] for key in _SOURCES if given.get(key)), None)
+    listed = [_source(one) for one in (sources if isinstance(sources, list) else [sources])]
+    if len(texts) != 1 or None in listed:
+        raise UsageError(f"{where} has no claim or no sources, or two claims", hint=_SHAPE)
+    return LabelledClaim(
+        claim=given[texts[0]],
+        sources=tuple(source for source in listed if source is not None),
+        supported=_label(given.get("label"), where),
+        whole=_TEXTS[texts[0]],
+        question=question if isinstance(question := given.get("question"), str) else "",
+        group="" if (group := given.get("group")) is None else str(group),
+        file=str(path),
+    )
+
+
+def _source(source: Any) -> str | None:
+    text = source.get("text") if isinstance(source, dict) else source
+    return text if isinstance(text, str) else None
+
+
+def _label(label: Any, where: str) -> bool:
+    known = LABELS.get(str(label).lower())
+    if known is None:
+        raise UsageError(f"{where}: the label {label!r} is not known", hint=f"one of {', '.join(LABELS)}")
+    return known
+
+
+_NO_CASE = (
+    'give it the "id" of its case; `citewell eval import` makes cases and answers of other tools\' records'
+)
+
+
+class Recorded(Record, frozen=True, kw_only=True):
+    """``made`` is our own Answer, None for the others. ``problem`` is why the line cannot be used."""
+
+    id: str
+    answer: str = ""
+    sources: tuple[Any, ...] = ()
+    question: str = ""
+    decision: str = ""
+    confidence: float | None = None
+    supported: bool | None = None
+    made: Answer | None = None
+    problem: str = ""
+
+
+class _Line(msgspec.Struct, forbid_unknown_fields=True):
+    id: str
+    answer: str
+    sources: tuple[str | dict[str, str], ...]
+    question: str = ""
+    decision: Decision | None = None
+    confidence: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] | None = None
+    supported: bool | None = None
+
+
+def load_answers(path: str | Path, cases: Sequence[Case]) -> tuple[dict[str, Recorded], str]:
+    """(the answers by case id, the hash of the file). Raises UsageError, naming the line, for a line that is
+    no JSON object, one that names no case or may be of several, and an id that comes twice."""
+    name = Path(path)
+    asked: dict[str, list[str]] = {}
+    for case in cases:
+        asked.setdefault(case.question, []).append(case.id)
+    found: dict[str, Recorded] = {}
+    for where, given in json_lines(name):
+        recorded = _recorded(given, asked, where)
+        if recorded.id in found:
+            raise UsageError(f"{where}: a second answer to {recorded.id!r}", hint="keep one")
+        found[recorded.id] = recorded
+    return found, hash_bytes(name.read_bytes())
+
+
+def _recorded(given: dict[str, Any], asked: dict[str, list[str]], where: str) -> Recorded:
+    name = given.get("id")
+    if "id" not in given:
+        question = given.get("question")
+        names = asked.get(question, []) if isinstance(question, str) else []
+        if len(names) > 1:
+            raise UsageError(
+                f"{where} answers a question of several cases: {', '.join(map(repr, names))}", hint=_NO_CASE
+            )
+        name = names[0] if names else None
+    if not isinstance(name, str):
+        raise UsageError(f"{where} names no case", hint=_NO_CASE)
+    body = {key: value for key, value in given.items() if key != "id"}
+    if isinstance(body.get("answer"), dict):
+        body = body["answer"]
+    try:
+        if "claims" in body:
+            return Recorded(id=name, made=msgspec.convert(body, Answer))
+        if isinstance(said := body.get("decision"), str):
+            body["decision"] = said.upper()
+        line = msgspec.convert({"id": name, **body}, _Line)
+    except msgspec.ValidationError as error:
+        return Recorded(id=name, problem=f"{where}: {error}{_nearest(body)}")
+    return Recorded(
+        id=name,
+        answer=line.answer,
+        sources=line.sources,
+        question=line.question,
+        decision=line.decision.value if line.decision else "",
+        confidence=line.confidence,
+        supported=line.supported,
+    )
+
+
+def _nearest(body: dict[str, Any]) -> str:
+    known = _Line.__struct_fields__
+    for key in body:
+        if key not in known:
+            hint = nearest(str(key), known, "-")
+            return f" (unknown key {key!r}{f', {hint}' if hint != '-' else ''})"
+    return ""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from citewell.core.identity import plain
 from citewell.core.records import Record
-from citewell.evaluation.bootstrap import paired
+from citewell.evaluation.intervals import paired
 from citewell.evaluation.measures import ALL, Latency, Measure, latencies
 from citewell.evaluation.results import Outcome, Run, Score, Timings
 

@@ -25,7 +25,7 @@ import msgspec
 
 from citewell.core.errors import UsageError
 from citewell.core.records import Record
-from citewell.evaluation.files import nearest
+from citewell.evaluation.cases import nearest
 from citewell.evaluation.measures import BY_NAME
 from citewell.evaluation.results import Result, Run
 

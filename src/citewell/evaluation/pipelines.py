@@ -18,9 +18,8 @@ import msgspec
 from citewell.core.access import EVALUATION
 from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.records import Answer, Case, Claim, Decision, Maker, Measure, Passage
-from citewell.evaluation.judging.relevance import Located, locate
-from citewell.evaluation.observed import Observed
-from citewell.evaluation.recorded import Recorded
+from citewell.evaluation.cases import Recorded
+from citewell.evaluation.judging import Located, Observed, locate
 from citewell.evaluation.results import CaseTiming
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class Pipeline(Protocol):
         ...
 
     def texts(self, document_id: str, version: str) -> Sequence[tuple[int, str]]:
-        """As :data:`citewell.evaluation.judging.relevance.Texts`."""
+        """As :data:`citewell.evaluation.judging.Texts`."""
         ...
 
     def makers(self) -> tuple[Maker, ...]: ...

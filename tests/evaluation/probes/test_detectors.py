@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from citewell.evaluation.labelled import LabelledClaim
+from citewell.evaluation.cases import LabelledClaim
 from citewell.evaluation.probes.detectors import (
-    Cosine,
-    JudgedBy,
-    Verified,
-    WordOverlap,
+    cosine,
+    judged_by,
     measure,
+    verified,
+    word_overlap,
 )
 from citewell.models.fake import FakeEntailer, HashEmbedder
 
@@ -22,7 +22,7 @@ ROWS = (
 
 
 def test_caught_and_alarms_are_counted_apart_and_the_empty_claim_is_unscored() -> None:
-    detectors = [WordOverlap(), Cosine(HashEmbedder()), Verified(FakeEntailer()), JudgedBy(FakeEntailer())]
+    detectors = [word_overlap(), cosine(HashEmbedder()), verified(FakeEntailer()), judged_by(FakeEntailer())]
     report = measure(ROWS, detectors, data="ours")
     assert (report.n, report.supported) == (4, 1)
     found = {one.detector: one for one in report.detectors}
@@ -40,7 +40,7 @@ def test_the_nearest_piece_of_a_long_source_counts() -> None:
     short = LabelledClaim(
         claim="Whales sing at night.", sources=("Nothing of note happened here.",), supported=True
     )
-    near, far = Cosine(HashEmbedder()).support([row, short])
+    near, far = cosine(HashEmbedder()).support([row, short])
     assert near is not None
     assert far is not None
     assert near > far

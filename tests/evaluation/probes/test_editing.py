@@ -7,15 +7,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.evaluation.probes.counterfactuals import swap_for
 from citewell.evaluation.probes.editing import (
+    Edit,
     edited,
-    exchanging,
-    keeping,
-    removing,
     repeats,
-    rewording,
     sentences_of,
+    swap_for,
 )
 
 
@@ -24,7 +21,7 @@ def test_a_fact_is_exchanged_in_every_passage_and_in_titles(pages: Any) -> None:
         pages.text("Sales were 120 in May. They were 1,120 before.", title="The 120 report"),
         pages.text("Of 120 units."),
     ]
-    first, second = edited(passages, exchanging("120", "347"))
+    first, second = edited(passages, Edit(old="120", new="347"))
     assert first.chunk.content == "Sales were 347 in May. They were 1,120 before."
     assert first.chunk.title == "The 347 report"
     assert second.chunk.content == "Of 347 units."
@@ -34,13 +31,14 @@ def test_a_removed_sentence_goes_from_every_passage_that_repeats_it(pages: Any) 
     one = pages.text("The office opened in Lisbon in 2014. It is large.")
     two = pages.text("The office opened in Lisbon in 2014.")
     three = pages.text("As we said, the office opened in Lisbon in 2014, and it is large.")
-    left = edited([one, two, three], removing(["The office opened in Lisbon in 2014."]))
+    left = edited([one, two, three], Edit(removed=("The office opened in Lisbon in 2014.",)))
     assert [passage.chunk.content.strip() for passage in left] == ["It is large."]
 
 
 def test_only_what_is_kept_is_left(pages: Any) -> None:
     left = edited(
-        [pages.text("It rains. The office opened in 2014."), pages.text("It snows.")], keeping(["It rains."])
+        [pages.text("It rains. The office opened in 2014."), pages.text("It snows.")],
+        Edit(kept=("It rains.",)),
     )
     assert [passage.chunk.content.strip() for passage in left] == ["It rains."]
 
@@ -51,11 +49,11 @@ def test_table_rows_move_with_their_text(pages: Any) -> None:
         ("2022", "2021"),
         base=100,
     )
-    (without,) = edited([table], removing(["Capital expenditure\t758\t695"]))
+    (without,) = edited([table], Edit(removed=("Capital expenditure\t758\t695",)))
     (row,) = without.chunk.rows
     base, text = without.chunk.start_offset, without.chunk.content
     assert [text[cell.start - base : cell.end - base] for cell in row.cells] == ["46,710", "44,538"]
-    (changed,) = edited([table], exchanging("758", "1,758"))
+    (changed,) = edited([table], Edit(old="758", new="1,758"))
     base, text = changed.chunk.start_offset, changed.chunk.content
     cells = [text[c.start - base : c.end - base] for row in changed.chunk.rows for c in row.cells]
     assert cells == ["1,758", "695", "46,710", "44,538"]
@@ -69,7 +67,9 @@ def test_other_digits_are_no_repeat() -> None:
 
 
 def test_a_sentence_is_reworded_wherever_it_stands(pages: Any) -> None:
-    (left,) = edited([pages.text("It was sold. Fine.")], rewording("It was sold.", "It was not sold."))
+    (left,) = edited(
+        [pages.text("It was sold. Fine.")], Edit(sentence="It was sold.", instead="It was not sold.")
+    )
     assert left.chunk.content == "It was not sold. Fine."
 
 
@@ -82,7 +82,7 @@ def test_removing_and_keeping_share_the_sentences(text: str, which: int) -> None
         return
     chosen = sentences[min(which, len(sentences) - 1)]
     passage = Pages().text(text)
-    without, only = edited([passage], removing([chosen])), edited([passage], keeping([chosen]))
+    without, only = edited([passage], Edit(removed=(chosen,))), edited([passage], Edit(kept=(chosen,)))
     for left in (*without, *only):
         assert set(left.chunk.content) <= set(text)
     assert chosen not in [s for left in without for s in sentences_of(left.chunk.content)]

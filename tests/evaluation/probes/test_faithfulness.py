@@ -20,8 +20,7 @@ from citewell.evaluation.probes.faithfulness import (
     Outcome,
     Sample,
 )
-from citewell.evaluation.probes.samples import sample_of
-from citewell.evaluation.probes.subjects import BlackBox, Generated, command
+from citewell.evaluation.probes.subjects import BlackBox, Generated, command, sample_of
 
 SOURCES = {
     "lisbon.txt": "The Lisbon office opened in 2014. The Lisbon office employs 120 engineers."

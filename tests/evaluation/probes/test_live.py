@@ -16,8 +16,14 @@ from citewell.cli.program import app
 from citewell.core.ports import Extraction, Reading
 from citewell.core.records import AuditRecord, Maker
 from citewell.evaluation.probes.faithfulness import Faithfulness, Finding, Outcome
-from citewell.evaluation.probes.samples import case_samples, live_sample, live_samples
-from citewell.evaluation.probes.subjects import Generated, Retrieving, Sample
+from citewell.evaluation.probes.subjects import (
+    Generated,
+    Retrieving,
+    Sample,
+    case_samples,
+    live_sample,
+    live_samples,
+)
 from citewell.generation import ExtractiveGenerator
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.opening import open
@@ -100,7 +106,7 @@ def test_no_more_answers_are_read_than_are_wanted(kb: KnowledgeBase, monkeypatch
         made.append(record.request_id)
         return live_sample(knowledge_base, record)
 
-    monkeypatch.setattr("citewell.evaluation.probes.samples.live_sample", counted)
+    monkeypatch.setattr("citewell.evaluation.probes.subjects.live_sample", counted)
     assert live_samples(kb, seed=3, most=2) == every[:2]
     assert made == [sample.id for sample in every[:2]]
 
@@ -133,14 +139,7 @@ def test_live_traffic_is_not_paid_for_without_end(kb: KnowledgeBase, monkeypatch
 
 
 def retrieving(kb: KnowledgeBase) -> Retrieving:
-    parts = kb.parts
-    return Retrieving(
-        generator=parts.generator,
-        index=parts.index,
-        ranker=parts.ranker,
-        extractor=parts.extractor,
-        config=parts.config,
-    )
+    return Retrieving(kb.parts.generator, kb.parts)
 
 
 def test_retrieval_runs_anew_on_the_edited_text(kb: KnowledgeBase, tmp_path: Path) -> None:

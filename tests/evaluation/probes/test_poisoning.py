@@ -14,8 +14,18 @@ from citewell.cli.program import app
 from citewell.core.config import Confidence, Config, Verification
 from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.records import Case, CaseSpan, Status
-from citewell.evaluation.probes.poison import COPIES, OUTDATED, Poison, Target, poisoned, target_of
-from citewell.evaluation.probes.poisoned_pass import ALL, NO_DEFENCE, copied, verifier_for
+from citewell.evaluation.probes.poison import (
+    ALL,
+    COPIES,
+    NO_DEFENCE,
+    OUTDATED,
+    Poison,
+    Target,
+    copied,
+    poisoned,
+    target_of,
+    verifier_for,
+)
 from citewell.evaluation.probes.poisoning import Place, Poisoning, targets_of
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.home import KnowledgeBase

@@ -19,13 +19,20 @@ from citewell.core.environment import environment
 from citewell.core.errors import UsageError
 from citewell.core.identity import hash_text
 from citewell.core.records import AuditRecord, Case, Decision, Passage, Proof, Record
-from citewell.evaluation.calibration.promises import GRID, Unit, passed_promise, shown_promise, unit
-from citewell.evaluation.calibration.scored import Scored, distinct, scored_claims, units_of
+from citewell.evaluation.calibration.promises import (
+    GRID,
+    Scored,
+    Unit,
+    distinct,
+    passed_promise,
+    scored_claims,
+    shown_promise,
+    unit,
+    units_of,
+)
 from citewell.evaluation.calibration.weighing import COMPONENTS, Weighed, weigh
-from citewell.evaluation.judging.correctness import judged_right
-from citewell.evaluation.judging.relevance import Located, hits
-from citewell.evaluation.labelled import LabelledClaim
-from citewell.evaluation.observed import Observed
+from citewell.evaluation.cases import LabelledClaim
+from citewell.evaluation.judging import Located, Observed, hits, judged_right
 from citewell.evaluation.pipelines import located_in
 from citewell.evaluation.running import Progress
 from citewell.knowledge.home import KnowledgeBase

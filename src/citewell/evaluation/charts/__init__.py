@@ -8,9 +8,8 @@ its numbers as a table, and says "not measured" where there is none.
 
 from importlib.resources import files
 
-from citewell.evaluation.charts.curves import Bin, Point, line, reliability, risk_coverage
 from citewell.evaluation.charts.drawing import mark
-from citewell.evaluation.charts.rows import Share, bars, shares
+from citewell.evaluation.charts.plots import Bin, Point, Share, bars, line, reliability, risk_coverage, shares
 
 __all__ = ["STYLE", "Bin", "Point", "Share", "bars", "line", "mark", "reliability", "risk_coverage", "shares"]
 

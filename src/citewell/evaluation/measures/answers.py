@@ -1,20 +1,131 @@
-"""Do answers say what was expected: by words, by numbers, and as a whole.
+"""How often citations hold, whether answers say what was expected, and whether its place was retrieved.
 
-In: judged answers of cases that hold an expected text. Out: measures, over the questions that have an answer:
-one that was refused has 0 in each (SQuAD 2.0, Rajpurkar et al. 2018), or refusing would pay.
-Normalisation and F1 as SQuAD (Rajpurkar et al. 2016). ``contains_expected`` looks for the one expected text:
-ALCE's exact-match recall is the mean of that over several short answers, which a case does not hold.
+``alce_*`` as Gao et al. 2023 define and compute them; ``citation_*`` count over all claims and citations. The
+judge is the verifier, which is not the model that ALCE used: figures compare within one judge. Normalisation
+and F1 as SQuAD (Rajpurkar et al. 2016); an answer that was refused has 0 in each, or refusing would pay
+(2018). Retrieval has binary relevance by overlap with the case's spans; a span that no passage overlaps
+counts as one more relevant passage. precision@k divides by k, however few were retrieved (TREC); nDCG by
+Järvelin and Kekäläinen (2002) with binary gains and log2(rank + 1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 
-from citewell.evaluation.judging import correctness
-from citewell.evaluation.judging.correctness import units_of, words_of
-from citewell.evaluation.measures.measure import NOT_ASKED, Measure, one
-from citewell.evaluation.observed import Judged
+from citewell.core.records import Citation, Failure, Status
+from citewell.evaluation import judging
+from citewell.evaluation.judging import Judged
+from citewell.evaluation.measures.measure import NOT_ASKED, Judge, Measure, many, one
 from citewell.evaluation.results import Score
+
+UNJUDGED = "the verifier could not judge"
+_BY_SUPPORT = (Failure.MISATTRIBUTED, Failure.SYNTHESISED)
+"""The others are told by the words of the quote alone."""
+
+
+def alce_recall(judged: Judged) -> Score:
+    return _mean([claim.whole for claim in judged.support]) if judged.support else NOT_ASKED
+
+
+def alce_precision(judged: Judged) -> Score:
+    if not judged.support:
+        return NOT_ASKED
+    asked = [needed for claim in judged.support for needed in claim.needed]
+    return _mean(asked) if asked else one(0.0)
+
+
+def _mean(judgements: Sequence[bool | None]) -> Score:
+    """Unscored when one is missing: the mean of those that could be judged is another answer's."""
+    known = [judgement for judgement in judgements if judgement is not None]
+    return one(sum(known) / len(known) if len(known) == len(judgements) else None, UNJUDGED)
+
+
+def citation_precision(judged: Judged) -> Score:
+    return many((span for claim in judged.support for span in claim.spans), UNJUDGED)
+
+
+def citation_recall(judged: Judged) -> Score:
+    return many((_carried(claim.spans) for claim in judged.support), UNJUDGED)
+
+
+def hallucination_gap(judged: Judged) -> Score:
+    """The points are claims: 1 for one that all passages together do not entail."""
+    gap = judged.observed.gap
+    ungrounded = round((gap.value or 0.0) * gap.n)
+    unchecked = len(judged.observed.claims) - gap.n
+    return many(
+        [True] * ungrounded + [False] * (gap.n - ungrounded) + [None] * unchecked, gap.note or UNJUDGED
+    )
+
+
+def broken(judged: Judged) -> Score:
+    return many(_broken(cited) for cited in _citations(judged))
+
+
+def _failing(failure: Failure) -> Measure:
+    def share(judged: Judged) -> Score:
+        return many((_fails(cited, failure) for cited in _citations(judged)), UNJUDGED)
+
+    return Measure(
+        name=failure.value, of=share, counts="citations", judge=Judge.PASS, better=-1, bounded=True
+    )
+
+
+def _citations(judged: Judged) -> list[Citation]:
+    """All that the writer made in the draft that was kept, shown or not: what was held back was broken too.
+    What the pass cited in their place is not the writer's, and a draft that a retry replaced is not here: of
+    our own pass this is what was still broken in the end."""
+    everything = [cited for claim in judged.observed.claims for cited in claim.citations]
+    return [cited for cited in everything if cited.mode != "post-hoc"]
+
+
+def _broken(cited: Citation) -> bool:
+    """Its own quote stands nowhere; a sound citation beside a broken one carries the claim's verdict too."""
+    return cited.start < 0
+
+
+def _fails(cited: Citation, failure: Failure) -> bool | None:
+    """None where it takes what the claim rests on to tell, and that was not checked."""
+    verdict = cited.verdict
+    if verdict is None or verdict.status is Status.UNCHECKED:
+        return None if _broken(cited) or failure in _BY_SUPPORT else False
+    if verdict.status is Status.BROKEN and not _broken(cited):
+        return False
+    return verdict.failure is failure
+
+
+def _carried(spans: tuple[bool | None, ...]) -> bool | None:
+    """At least one span carries the claim; unknown where none does and one could not be judged."""
+    if any(spans):
+        return True
+    return None if None in spans else False
+
+
+CITATIONS: tuple[Measure, ...] = (
+    Measure(name="alce_recall", of=alce_recall, judge=Judge.VERIFIER, bounded=True),
+    Measure(name="alce_precision", of=alce_precision, judge=Judge.VERIFIER, bounded=True),
+    Measure(name="citation_recall", of=citation_recall, counts="claims", judge=Judge.VERIFIER, bounded=True),
+    Measure(
+        name="citation_precision",
+        of=citation_precision,
+        counts="citations",
+        judge=Judge.VERIFIER,
+        bounded=True,
+    ),
+    Measure(
+        name="hallucination_gap",
+        of=hallucination_gap,
+        counts="claims",
+        judge=Judge.PASS,
+        better=-1,
+        bounded=True,
+    ),
+    Measure(
+        name="broken_citation_rate", of=broken, counts="citations", judge=Judge.PASS, better=-1, bounded=True
+    ),
+    *(_failing(failure) for failure in Failure),
+)
 
 
 def _compared(rule: Callable[[str, str], float | bool]) -> Callable[[Judged], Score]:
@@ -25,21 +136,68 @@ def _compared(rule: Callable[[str, str], float | bool]) -> Callable[[Judged], Sc
             return one(None, "the case expects no text")
         if not judged.observed.answered:
             return one(0.0)
-        return one(rule(judged.case.expected, words_of(judged.observed)))
+        return one(rule(judged.case.expected, judging.words_of(judged.observed)))
 
     return score
 
 
 def numeric_match(judged: Judged) -> Score:
-    expected, units = judged.case.expected, units_of(judged.observed)
-    if expected and not correctness.values(expected):
+    expected, units = judged.case.expected, judging.units_of(judged.observed)
+    if expected and not judging.values(expected):
         return NOT_ASKED
-    return _compared(lambda wanted, said: bool(correctness.numbers_match(wanted, said, units)))(judged)
+    return _compared(lambda wanted, said: bool(judging.numbers_match(wanted, said, units)))(judged)
 
 
-MEASURES: tuple[Measure, ...] = (
-    Measure(name="exact_match", of=_compared(correctness.exact_match), bounded=True),
-    Measure(name="f1", of=_compared(correctness.f1), bounded=True),
-    Measure(name="contains_expected", of=_compared(correctness.contained), bounded=True),
+ANSWERS: tuple[Measure, ...] = (
+    Measure(name="exact_match", of=_compared(judging.exact_match), bounded=True),
+    Measure(name="f1", of=_compared(judging.f1), bounded=True),
+    Measure(name="contains_expected", of=_compared(judging.contained), bounded=True),
     Measure(name="numeric_match", of=numeric_match, bounded=True),
+)
+
+
+Ranking = Callable[[Sequence[bool], int], float]
+"""(whether each of the first k passages is relevant, how many relevant ones there are) -> value."""
+
+
+def precision(k: int) -> Ranking:
+    return lambda hits, relevant: sum(hits) / k
+
+
+def recall(hits: Sequence[bool], relevant: int) -> float:
+    return sum(hits) / relevant
+
+
+def success(hits: Sequence[bool], relevant: int) -> float:
+    return float(any(hits))
+
+
+def ndcg(k: int) -> Ranking:
+    def value(hits: Sequence[bool], relevant: int) -> float:
+        gained = sum(1 / math.log2(rank + 1) for rank, hit in enumerate(hits, 1) if hit)
+        return gained / sum(1 / math.log2(rank + 1) for rank in range(1, min(k, relevant) + 1))
+
+    return value
+
+
+def _at(k: int, ranking: Ranking) -> Callable[[Judged], Score]:
+    def score(judged: Judged) -> Score:
+        if judged.answerable is False:
+            return NOT_ASKED
+        if judged.hits is None:
+            return one(None, judged.unlocated or "the case names no span")
+        if 0 < judged.observed.top_k < k:
+            return one(None, f"only {judged.observed.top_k} passages were asked for: --top-k {k} measures it")
+        return one(ranking(judged.hits[:k], sum(judged.hits) + judged.unfound))
+
+    return score
+
+
+RETRIEVAL: tuple[Measure, ...] = (
+    Measure(name="precision@5", of=_at(5, precision(5)), bounded=True),
+    Measure(name="recall@5", of=_at(5, recall), bounded=True),
+    Measure(name="nDCG@5", of=_at(5, ndcg(5)), bounded=True),
+    Measure(name="recall@10", of=_at(10, recall), bounded=True),
+    Measure(name="nDCG@10", of=_at(10, ndcg(10)), bounded=True),
+    Measure(name="relevant_in_top_5", of=_at(5, success), bounded=True),
 )

@@ -1,18 +1,19 @@
-"""What a measure is: a name, what one case brings to it, and how the points of all cases become one value.
+"""What a measure is, and what an answer takes: agreement of drafts, tokens, money, time.
 
-In: a :class:`Judged` case; later the points of all. Out: a :class:`Score`; a value, or None without points.
-A measure prints as its name (``precision@5``). Knows nothing about intervals or files.
+In: a :class:`Judged` case; later the points of all. Out: a :class:`Score`; a value, or None without points. A
+measure prints as its name (``precision@5``). Knows nothing about intervals or files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from citewell.evaluation.bootstrap import Point, Statistic, mean
-from citewell.evaluation.observed import Judged
-from citewell.evaluation.results import Score
+from citewell.evaluation.intervals import Point, Statistic, mean
+from citewell.evaluation.judging import Judged
+from citewell.evaluation.results import CaseTiming, Score
 
 NOT_ASKED = Score()
 """The case has nothing to do with the measure: neither scored nor missing."""
@@ -58,3 +59,83 @@ def many(values: Iterable[bool | float | None], reason: str = "") -> Score:
     points: tuple[Point, ...] = tuple((float(value),) for value in listed if value is not None)
     unscored = len(listed) - len(points)
     return Score(points=points, unscored=unscored, reason=reason if unscored else "")
+
+
+TOTAL = "total"
+
+
+def consistency(judged: Judged) -> Score:
+    """Unscored when a comparison is missing: the mean of those that were made is of other drafts."""
+    report = judged.observed.confidence
+    if report is None or not report.consistency_score.maker:  # nobody compared
+        return NOT_ASKED
+    made = report.consistency_score
+    return one(None if made.note else made.value, made.note)
+
+
+def _tokens(kind: str) -> Callable[[Judged], Score]:
+    def score(judged: Judged) -> Score:
+        usage = judged.observed.usage
+        return NOT_ASKED if usage is None else one(float(getattr(usage, kind)))
+
+    return score
+
+
+def cost(judged: Judged) -> Score:
+    return NOT_ASKED if judged.observed.cost is None else one(judged.observed.cost)
+
+
+def percentile(share: float) -> Statistic:
+    """The least value that at least ``share`` of all do not exceed (nearest rank)."""
+
+    def value(points: Sequence[Point]) -> float | None:
+        ordered = sorted(point[0] for point in points)
+        return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else None
+
+    return value
+
+
+@dataclass(frozen=True, repr=False)
+class Latency:
+    """Milliseconds that ``rank`` in 100 answers took at most, in one stage; ``total`` is wall time.
+
+    Of the cases in which the stage ran. Two runs may differ in it, so it is no :class:`Measure`.
+    """
+
+    rank: int
+    stage: str = TOTAL
+    counts = "cases"
+    bounded = False
+    better = -1
+
+    @property
+    def name(self) -> str:
+        return f"latency_ms_p{self.rank}@{self.stage.replace(' ', '_')}"
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def of(self, timing: CaseTiming) -> Score:
+        if self.stage == TOTAL:
+            return NOT_ASKED if timing.total_ms is None else one(timing.total_ms)
+        took = [stage.latency_ms for stage in timing.stages if stage.name == self.stage]
+        return one(sum(took)) if took else NOT_ASKED
+
+    @property
+    def over(self) -> Statistic:
+        return percentile(self.rank / 100)
+
+
+def latencies(stages: Iterable[str]) -> list[Latency]:
+    """The whole first, then each stage."""
+    return [Latency(rank, stage) for stage in (TOTAL, *stages) for rank in (50, 95)]
+
+
+EFFORT: tuple[Measure, ...] = (
+    Measure(name="consistency", of=consistency, judge=Judge.PASS, bounded=True),
+    *(
+        Measure(name=f"tokens_{kind}", of=_tokens(kind), better=-1)
+        for kind in ("prompt", "completion", "total")
+    ),
+    Measure(name="cost", of=cost, better=-1),
+)

@@ -7,16 +7,15 @@ is unscored, never a pass. Thresholds are fixed before: nothing is fitted here. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from citewell.core.config import Verification
 from citewell.core.ports import Embedder, Entailer
 from citewell.core.records import Record
 from citewell.core.sentences import sentence_spans
+from citewell.evaluation.cases import LabelledClaim
 from citewell.evaluation.intervals import rate
-from citewell.evaluation.labelled import LabelledClaim
 from citewell.evaluation.results import Result
 from citewell.verification.evidence import ClaimEvidence, as_evidence
 from citewell.verification.verifier import Verifier
@@ -26,6 +25,16 @@ OVERLAP, COSINE, SUPPORT = 0.3, 0.8, 0.5
 """Borders under which a claim is taken for unsupported; the first two as the field uses them."""
 _WINDOW_CHARS, _WINDOW_STEP = 1_200, 1_000
 """A source longer than an embedder reads is embedded in pieces; the nearest one counts."""
+
+
+class Detector(NamedTuple):
+    """``support``: how far the sources hold each claim, by its own measure; None where it cannot say. Under
+    ``border`` a claim is taken for unsupported."""
+
+    name: str
+    maker: str
+    border: float
+    support: Callable[[Sequence[LabelledClaim]], Sequence[float | None]]
 
 
 class DetectorResult(Record, frozen=True, kw_only=True):
@@ -44,147 +53,82 @@ class DetectorReport(Record, frozen=True, kw_only=True):
     n: int
     supported: int
     detectors: tuple[DetectorResult, ...]
-    notes: tuple[str, ...] = ()
-
-
-class Detector(Protocol):
-    """``border``: under it a claim is taken for unsupported."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def maker(self) -> str: ...
-
-    @property
-    def border(self) -> float: ...
-
-    def support(self, rows: Sequence[LabelledClaim]) -> list[float | None]:
-        """How far the sources hold each claim, by this detector's own measure; None where it cannot say."""
-        ...
 
 
 def measure(
-    rows: Sequence[LabelledClaim], detectors: Iterable[Detector], *, data: str = "", notes: Sequence[str] = ()
+    rows: Sequence[LabelledClaim], detectors: Iterable[Detector], *, data: str = ""
 ) -> DetectorReport:
     """Every detector over the same rows."""
     results = []
     for detector in detectors:
-        values = detector.support(rows)
-        alarmed = [None if value is None else value < detector.border for value in values]
-        unsupported = [a for a, row in zip(alarmed, rows, strict=True) if not row.supported]
-        supported = [a for a, row in zip(alarmed, rows, strict=True) if row.supported]
+        alarmed: dict[bool, list[bool | None]] = {True: [], False: []}
+        for row, value in zip(rows, detector.support(rows), strict=True):
+            alarmed[row.supported].append(None if value is None else value < detector.border)
         results.append(
             DetectorResult(
                 detector=detector.name,
                 border=detector.border,
-                caught=rate("caught", unsupported, detector.maker),
-                alarms=rate("false_alarms", supported, detector.maker),
+                caught=rate("caught", alarmed[False], detector.maker),
+                alarms=rate("false_alarms", alarmed[True], detector.maker),
             )
         )
-    return DetectorReport(
-        data=data,
-        n=len(rows),
-        supported=sum(row.supported for row in rows),
-        detectors=tuple(results),
-        notes=tuple(notes),
+    supported = sum(row.supported for row in rows)
+    return DetectorReport(data=data, n=len(rows), supported=supported, detectors=tuple(results))
+
+
+def word_overlap() -> Detector:
+    """Share of the claim's content words that the sources hold."""
+
+    def support(row: LabelledClaim) -> float | None:
+        told = row.claim.strip() and any(row.sources)
+        return overlap(row.claim, "\n".join(row.sources)) if told else None
+
+    return Detector("word overlap", "exact words", OVERLAP, lambda rows: [support(row) for row in rows])
+
+
+def cosine(embedder: Embedder) -> Detector:
+    """Cosine of the claim with the nearest piece of a source."""
+
+    def support(row: LabelledClaim) -> float | None:
+        pieces = [
+            source[at : at + _WINDOW_CHARS]
+            for source in row.sources
+            if source.strip()
+            for at in range(0, max(1, len(source) - 200), _WINDOW_STEP)
+        ]
+        if not row.claim.strip() or not pieces:
+            return None
+        vectors = embedder.embed([row.claim, *pieces])
+        return float((vectors[1:] @ vectors[0]).max())
+
+    return Detector(
+        "embedding cosine", embedder.maker.name, COSINE, lambda rows: [support(row) for row in rows]
     )
 
 
-# --- detectors ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class WordOverlap:
-    """Share of the claim's content words that the sources hold."""
-
-    border: float = OVERLAP
-    name: str = "word overlap"
-    maker: str = "exact words"
-
-    def support(self, rows: Sequence[LabelledClaim]) -> list[float | None]:
-        return [
-            overlap(row.claim, "\n".join(row.sources)) if row.claim.strip() and any(row.sources) else None
-            for row in rows
-        ]
-
-
-@dataclass(frozen=True)
-class Cosine:
-    """Cosine of the claim with the nearest piece of a source."""
-
-    embedder: Embedder
-    border: float = COSINE
-    name: str = "embedding cosine"
-
-    @property
-    def maker(self) -> str:
-        return self.embedder.maker.name
-
-    def support(self, rows: Sequence[LabelledClaim]) -> list[float | None]:
-        return [self._one(row) for row in rows]
-
-    def _one(self, row: LabelledClaim) -> float | None:
-        pieces = [piece for source in row.sources for piece in _pieces(source)]
-        if not row.claim.strip() or not pieces:
-            return None
-        vectors = self.embedder.embed([row.claim, *pieces])
-        return float((vectors[1:] @ vectors[0]).max())
-
-
-@dataclass(frozen=True)
-class Verified:
+def verified(entailer: Entailer, settings: Verification = Verification()) -> Detector:
     """The whole verifier, as ``citewell verify`` runs it: the probability that the claim, sentence by
-    sentence, is supported."""
+    sentence, is supported. It is supported as much as its least supported sentence."""
+    verifier = Verifier(entailer, settings)
 
-    entailer: Entailer
-    border: float = SUPPORT
-    name: str = "verifier"
-    settings: Verification | None = None
+    def support(row: LabelledClaim) -> float | None:
+        evidence = tuple(as_evidence(source) for source in row.sources)
+        sentences = [
+            ClaimEvidence(claim=row.claim[start:end], evidence=evidence, context=row.question)
+            for start, end in sentence_spans(row.claim)
+        ]
+        values = [verdict.support for verdict in verifier.verify_many(sentences)]
+        known = [value for value in values if value is not None]
+        return min(known) if known and len(known) == len(values) else None
 
-    @property
-    def maker(self) -> str:
-        return self.entailer.maker.name
-
-    def support(self, rows: Sequence[LabelledClaim]) -> list[float | None]:
-        verifier = Verifier(self.entailer, self.settings or Verification())
-        judged = (verifier.verify_many(_sentences(row)) for row in rows)
-        return [_least([verdict.support for verdict in verdicts]) for verdicts in judged]
+    return Detector("verifier", entailer.maker.name, SUPPORT, lambda rows: [support(row) for row in rows])
 
 
-@dataclass(frozen=True)
-class JudgedBy:
+def judged_by(judge: Entailer) -> Detector:
     """A model behind the entailer's port, asked the whole claim at once: a hosted judge."""
 
-    judge: Entailer
-    border: float = SUPPORT
-    name: str = "judge"
-
-    @property
-    def maker(self) -> str:
-        return self.judge.maker.name
-
-    def support(self, rows: Sequence[LabelledClaim]) -> list[float | None]:
-        found = self.judge.entail([("\n\n".join(row.sources), row.claim) for row in rows])
+    def support(rows: Sequence[LabelledClaim]) -> list[float | None]:
+        found = judge.entail([("\n\n".join(row.sources), row.claim) for row in rows])
         return [one.entailment for one in found]
 
-
-def _sentences(row: LabelledClaim) -> list[ClaimEvidence]:
-    """Each sentence of the claim under all of its sources."""
-    evidence = tuple(as_evidence(source) for source in row.sources)
-    return [
-        ClaimEvidence(claim=row.claim[start:end], evidence=evidence, context=row.question)
-        for start, end in sentence_spans(row.claim)
-    ]
-
-
-def _least(values: Sequence[float | None]) -> float | None:
-    """A claim of several sentences is supported as much as its least supported one."""
-    known = [value for value in values if value is not None]
-    return min(known) if known and len(known) == len(values) else None
-
-
-def _pieces(text: str) -> list[str]:
-    if not text.strip():
-        return []
-    return [text[at : at + _WINDOW_CHARS] for at in range(0, max(1, len(text) - 200), _WINDOW_STEP)]
+    return Detector("judge", judge.maker.name, SUPPORT, support)

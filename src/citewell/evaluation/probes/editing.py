@@ -1,19 +1,23 @@
-"""Passages as they would be if a source said something else, or nothing.
+"""Passages as they would be if a source said something else, or nothing; and what else it could say.
 
-In: passages and an :class:`Edit`. Out: the edited passages, their table rows moved along; those of which
-nothing is left are gone. Sentences are the unit: a row of a table is one. Only the probe sees what comes
-out: no edited text is ever stored as evidence. Knows nothing about writers.
+In: passages and an :class:`Edit`; a claim and the sentence that it cites. Out: the edited passages, their
+table rows moved along; a :class:`Swap`, one fact of a claim exchanged for another of its kind, the same one
+every time. Sentences are the unit: a row of a table is one. Only the probe sees what comes out: no edited
+text is ever stored as evidence. Knows nothing about writers or models.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from hashlib import blake2b
 
 import msgspec
 
 from citewell.core.records import Cell, Chunk, Passage, Record, Row
 from citewell.core.sentences import sentence_spans
+from citewell.verification.entities import names
 from citewell.verification.lexicon import STOP
 
 _WORD = re.compile(r"[^\W_]+")
@@ -31,9 +35,10 @@ class Replacement(Record, frozen=True, kw_only=True):
 
 
 class Edit(Record, frozen=True, kw_only=True):
-    """What is done to every text of a context. ``heads`` also to its titles and column heads: a changed fact
-    is changed there too. ``added`` are passages set beside the others. Two edits that do the same are
-    equal."""
+    """What is done to every text of a context. ``removed`` sentences, and every one that repeats them, are
+    gone; of ``kept`` ones only these are left; the fact ``old`` becomes ``new`` wherever it stands, in titles
+    and column heads too; ``sentence``, and every one that repeats it, becomes ``instead``. ``added`` are
+    passages set beside the others. Two edits that do the same are equal."""
 
     removed: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
@@ -45,26 +50,6 @@ class Edit(Record, frozen=True, kw_only=True):
 
 
 NONE = Edit()
-
-
-def removing(sentences: Sequence[str]) -> Edit:
-    """These sentences, and every one that repeats them, are gone."""
-    return Edit(removed=tuple(sentences))
-
-
-def keeping(sentences: Sequence[str]) -> Edit:
-    """Only these sentences, and those that repeat them, are left."""
-    return Edit(kept=tuple(sentences))
-
-
-def exchanging(old: str, new: str) -> Edit:
-    """A fact becomes another wherever it stands."""
-    return Edit(old=old, new=new)
-
-
-def rewording(sentence: str, instead: str) -> Edit:
-    """A sentence, and every one that repeats it, becomes another."""
-    return Edit(sentence=sentence, instead=instead)
 
 
 def edited(passages: Sequence[Passage], edit: Edit) -> tuple[Passage, ...]:
@@ -80,21 +65,23 @@ def edited(passages: Sequence[Passage], edit: Edit) -> tuple[Passage, ...]:
 def edited_chunk(chunk: Chunk, edit: Edit) -> Chunk | None:
     """None when no word of its content is left."""
     changes = _changes(chunk.content, edit)
-    heads = _facts(edit) if edit.old else None
-    if not changes and heads is None:
+    if not changes and not edit.old:
         return chunk
     content = applied(chunk.content, changes)
     if not _WORD.search(content):
         return None
-    changed = msgspec.structs.replace(
+
+    def head(text: str) -> str:
+        return fact_pattern(edit.old).sub(lambda _: edit.new, text) if edit.old else text
+
+    return msgspec.structs.replace(
         chunk,
         content=content,
         end_offset=chunk.start_offset + len(content),
-        rows=_moved(chunk, changes, heads),
+        rows=_moved(chunk, changes, head),
+        context=head(chunk.context),
+        title=head(chunk.title),
     )
-    if heads is None:
-        return changed
-    return msgspec.structs.replace(changed, context=heads(chunk.context), title=heads(chunk.title))
 
 
 def applied(text: str, changes: Sequence[Replacement]) -> str:
@@ -157,44 +144,148 @@ def _changes(text: str, edit: Edit) -> list[Replacement]:
     return []
 
 
-def _facts(edit: Edit) -> Callable[[str], str]:
-    pattern = fact_pattern(edit.old)
-    return lambda text: pattern.sub(lambda _: edit.new, text)
-
-
-def _moved(
-    chunk: Chunk, changes: Sequence[Replacement], heads: Callable[[str], str] | None
-) -> tuple[Row, ...]:
+def _moved(chunk: Chunk, changes: Sequence[Replacement], head: Callable[[str], str]) -> tuple[Row, ...]:
     """Rows and cells at their new offsets, without those whose text is gone."""
     base = chunk.start_offset
 
     def moved(place: int) -> int:
-        at = place - base
-        shift = sum(len(c.new) - (c.end - c.start) for c in changes if c.end <= at)
-        return base + at + shift
+        return place + sum(len(c.new) - (c.end - c.start) for c in changes if c.end <= place - base)
 
-    def gone(start: int, end: int) -> bool:
-        return any(c.start <= start - base and end - base <= c.end and not c.new for c in changes)
-
-    def label(row: Row) -> str:
-        return heads(row.label) if heads else row.label
+    def gone(place: Row | Cell) -> bool:
+        start, end = place.start - base, place.end - base
+        return any(c.start <= start and end <= c.end and not c.new for c in changes)
 
     made = []
     for row in chunk.rows:
-        if gone(row.start, row.end):
+        if gone(row):
             continue
         cells = tuple(
-            Cell(start=moved(cell.start), end=moved(cell.end), head=heads(cell.head) if heads else cell.head)
+            Cell(start=moved(cell.start), end=moved(cell.end), head=head(cell.head))
             for cell in row.cells
-            if not gone(cell.start, cell.end)
+            if not gone(cell)
         )
-        made.append(
-            msgspec.structs.replace(
-                row, start=moved(row.start), end=moved(row.end), label=label(row), cells=cells
-            )
-        )
+        start, end = moved(row.start), moved(row.end)
+        made.append(msgspec.structs.replace(row, start=start, end=end, label=head(row.label), cells=cells))
     return tuple(made)
 
 
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
+
+
+_YEAR = re.compile(r"(?<![\w.,])(?:1[5-9]\d\d|20\d\d)(?![\w]|[.,]\d)")
+_NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w]|[.,]\d)")
+_MONTHS = (
+    "January", "February", "March", "April", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+_SMALL = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+INVENTED = (
+    "Orvendale", "Talmirsk", "Brennholt", "Quessarin", "Veltrano", "Ashkemoor", "Dunvarra", "Pellowick",
+)  # fmt: skip
+_AUXILIARIES = "is|are|was|were|will|would|can|could|has|have|had|does|did|do|should|must"
+_AUXILIARY = re.compile(rf"\b({_AUXILIARIES})\b(?! not\b|n['’]t)")
+_NEGATED = re.compile(rf"\b({_AUXILIARIES})(?: not|n['’]t)\b")
+
+
+class Swap(Record, frozen=True, kw_only=True):
+    """``kind``: number, date, entity or negation. ``old`` and ``new``: the fact, for a negation the whole
+    sentence. ``claim``: what a writer that reads would now say."""
+
+    kind: str
+    old: str
+    new: str
+    claim: str
+
+    @property
+    def edit(self) -> Edit:
+        """The context in which it is so."""
+        if self.kind == "negation":
+            return Edit(sentence=self.old, instead=self.new)
+        return Edit(old=self.old, new=self.new)
+
+
+def swap_for(
+    claim: str, sentence: str, *, question: str, context: Sequence[str], seed: int = 0
+) -> Swap | None:
+    """One fact of ``claim`` that ``sentence`` gives, exchanged; ``context`` is every text in reach."""
+    everything = "\n".join([question, claim, sentence, *context])
+    for kind, find, other in _KINDS:
+        for old in find(claim):
+            whole = fact_pattern(old)
+            if not whole.search(sentence) or whole.search(question):
+                continue
+            for new in other(old, seed):
+                if new != old and not fact_pattern(new).search(everything):
+                    said = whole.sub(new.replace("\\", r"\\"), claim)
+                    return Swap(kind=kind, old=old, new=new, claim=said)
+    turned, said = negated(sentence), negated(claim)
+    if turned and said:
+        return Swap(kind="negation", old=sentence, new=turned, claim=said)
+    return None
+
+
+def negated(sentence: str) -> str:
+    """The sentence with a "not" more or less; "" where it has no auxiliary to take it."""
+    found = _NEGATED.search(sentence)
+    if found:
+        return sentence[: found.start()] + found[1] + sentence[found.end() :]
+    found = _AUXILIARY.search(sentence)
+    return f"{sentence[: found.end()]} not{sentence[found.end() :]}" if found else ""
+
+
+def parity(text: str) -> bool:
+    """Whether an odd number of its auxiliaries is negated."""
+    return len(re.findall(r"\b(?:not|never|cannot)\b|n['’]t\b", text)) % 2 == 1
+
+
+# --- facts and their likes ------------------------------------------------------------------------
+
+
+def _numbers(text: str) -> list[str]:
+    found = [match.group() for match in _NUMBER.finditer(text) if not _YEAR.fullmatch(match.group())]
+    return sorted(dict.fromkeys(found), key=len, reverse=True)
+
+
+def _dates(text: str) -> list[str]:
+    years = [match.group() for match in _YEAR.finditer(text)]
+    return list(dict.fromkeys([*years, *(month for month in _MONTHS if fact_pattern(month).search(text))]))
+
+
+def _small(text: str) -> list[str]:
+    return [word for word in _SMALL if fact_pattern(word).search(text)]
+
+
+def _entities(text: str) -> list[str]:
+    return [name.text for name in names(text) if name.certain and not any(ch.isdigit() for ch in name.text)]
+
+
+def _other_number(old: str, seed: int) -> Iterator[str]:
+    """The same look, other digits."""
+    for attempt in range(20):
+        drawn = blake2b(f"{seed}/{attempt}/{old}".encode(), digest_size=len(old)).digest()
+        made = "".join(
+            str((int(ch) + 1 + byte % 9) % 10) if ch.isdigit() else ch
+            for ch, byte in zip(old, drawn, strict=True)
+        )
+        yield f"{1 + drawn[0] % 9}{made[1:]}" if made[0] == "0" and len(made) > 1 else made
+
+
+def _other_date(old: str, seed: int) -> Iterator[str]:
+    if old.isdigit():
+        yield from (str(int(old) + shift) for shift in (-7, -11, 4, -13, -17, 6, -19, -23))
+    else:
+        yield from _turned(_MONTHS, old, seed)
+
+
+def _turned(words: Sequence[str], old: str, seed: int) -> Iterator[str]:
+    start = blake2b(f"{seed}/{old}".encode(), digest_size=1).digest()[0]
+    yield from (words[(start + step) % len(words)] for step in range(len(words)))
+
+
+_KINDS: tuple[tuple[str, Callable[[str], list[str]], Callable[[str, int], Iterator[str]]], ...] = (
+    ("number", _numbers, _other_number),
+    ("date", _dates, _other_date),
+    ("number", _small, partial(_turned, _SMALL)),
+    ("entity", _entities, partial(_turned, INVENTED)),
+)

@@ -21,23 +21,24 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+import msgspec
+
 from citewell.core.errors import GeneratorError
 from citewell.core.identity import hash_value
 from citewell.core.ports import Entailer
 from citewell.core.records import Maker, Record
 from citewell.evaluation.intervals import clustered
-from citewell.evaluation.probes.counterfactuals import Swap, parity, swap_for
 from citewell.evaluation.probes.editing import (
     NONE,
     Edit,
+    Swap,
     edited,
     fact_pattern,
-    keeping,
-    removing,
+    parity,
     sentences_of,
+    swap_for,
 )
-from citewell.evaluation.probes.samples import sample_of
-from citewell.evaluation.probes.subjects import Cite, Said, Sample, Subject
+from citewell.evaluation.probes.subjects import Said, Sample, Subject, sample_of
 from citewell.evaluation.results import Result
 from citewell.verification.entities import missing_names
 from citewell.verification.numbers import missing_numbers
@@ -235,33 +236,30 @@ class _Answer:
     def _claim(self, said: Said) -> Iterator[ProbedCitation]:
         kept = [self._stands(said.text, self.runs(edit)) for edit in self._controls]
         self.controlled.append(kept)
-        if not all(kept):
-            for cite in said.cites:
-                yield self._found(
-                    said, cite, Finding.UNSTABLE, "the claim did not stay when something else was edited"
-                )
-            return
-        stays = self._stands_without_all(said)
+        stays = all(kept) and self._stands_without_all(said)
         for cite in said.cites:
-            yield self._citation(said, cite, stays)
+            found = ProbedCitation(
+                sample=self.sample.id,
+                claim=said.text,
+                source=cite.source,
+                sentence=cite.sentence,
+                finding=Finding.UNSTABLE,
+                reason="the claim did not stay when something else was edited",
+            )
+            yield self._tested(said, found, stays) if all(kept) else found
 
-    def _citation(self, said: Said, cite: Cite, stays_without_all: bool) -> ProbedCitation:
-        necessary = not self._stands(said.text, self.runs(removing([cite.sentence])))
-        sufficient = self._stands(said.text, self.runs(keeping([cite.sentence])))
-        swap = swap_for(
-            said.text,
-            cite.sentence,
-            question=self.sample.question,
-            context=self._texts,
-            seed=self.probe.seed,
-        )
+    def _tested(self, said: Said, citation: ProbedCitation, stays_without_all: bool) -> ProbedCitation:
+        sentence = citation.sentence
+        necessary = not self._stands(said.text, self.runs(Edit(removed=(sentence,))))
+        sufficient = self._stands(said.text, self.runs(Edit(kept=(sentence,))))
+        question, texts, seed = self.sample.question, self._texts, self.probe.seed
+        swap = swap_for(said.text, sentence, question=question, context=texts, seed=seed)
         outcome = self._outcome(said, swap) if swap else None
         finding, reason = _verdict(necessary, stays_without_all, swap, outcome)
-        return self._found(
-            said,
-            cite,
-            finding,
-            reason,
+        return msgspec.structs.replace(
+            citation,
+            finding=finding,
+            reason=reason,
             necessary=necessary,
             redundant=not necessary and not stays_without_all,
             sufficient=sufficient,
@@ -272,17 +270,17 @@ class _Answer:
     def _stands_without_all(self, said: Said) -> bool:
         """Whether the claim stays when all it cites is gone; where it does, once more without whatever else
         in the context supports it, for then it may have been read there."""
-        cited = [cite.sentence for cite in said.cites]
-        if not self._stands(said.text, self.runs(removing(cited))):
+        cited = tuple(cite.sentence for cite in said.cites)
+        if not self._stands(said.text, self.runs(Edit(removed=cited))):
             return False
         left = [
             sentence
-            for passage in edited(self.sample.passages, removing(cited))
+            for passage in edited(self.sample.passages, Edit(removed=cited))
             for sentence in sentences_of(passage.chunk.content)
         ]
         near = sorted(dict.fromkeys(left), key=lambda text: -overlap(said.text, text))[:_SUPPORTING]
         more = [text for text in near if self.probe.alike(said.text, text)]
-        return not more or self._stands(said.text, self.runs(removing([*cited, *more])))
+        return not more or self._stands(said.text, self.runs(Edit(removed=(*cited, *more))))
 
     def _outcome(self, said: Said, swap: Swap) -> Outcome:
         now = self.runs(swap.edit)
@@ -291,10 +289,10 @@ class _Answer:
                 return Outcome.CHANGED
             return Outcome.KEPT if self._stands(said.text, now) else Outcome.GONE
         # Of one kind of fact the two claims differ in nothing else: whichever fact is said decides.
-        pattern_new, pattern_old = _holding(swap.new), _holding(swap.old)
-        if any(pattern_new(one.text) for one in now):
+        new, old = fact_pattern(swap.new), fact_pattern(swap.old)
+        if any(new.search(one.text) for one in now):
             return Outcome.CHANGED
-        kept = any(pattern_old(one.text) and self.probe.alike(said.text, one.text) for one in now)
+        kept = any(old.search(one.text) and self.probe.alike(said.text, one.text) for one in now)
         return Outcome.KEPT if kept else Outcome.GONE
 
     def _stands(self, claim: str, said: Sequence[Said]) -> bool:
@@ -317,37 +315,10 @@ class _Answer:
             if sentence not in cited and "\t" not in sentence and len(sentence.split()) > 3
         ]
         free.sort(key=lambda sentence: (overlap(sentence, claims), sentence))
-        elsewhere = [removing([sentence]) for sentence in free if overlap(sentence, claims) <= 0.5]
+        elsewhere = [Edit(removed=(sentence,)) for sentence in free if overlap(sentence, claims) <= 0.5]
         added = [Edit(added=sample_of("", "", {"probe/unrelated.txt": text}).passages) for text in _UNRELATED]
         ordered = [*elsewhere[:1], added[0], *elsewhere[1:2], added[1]]
         return ordered[: max(1, self.probe.controls)]
-
-    def _found(
-        self,
-        said: Said,
-        cite: Cite,
-        finding: Finding,
-        reason: str,
-        *,
-        necessary: bool | None = None,
-        redundant: bool | None = None,
-        sufficient: bool | None = None,
-        swap: Swap | None = None,
-        outcome: Outcome | None = None,
-    ) -> ProbedCitation:
-        return ProbedCitation(
-            sample=self.sample.id,
-            claim=said.text,
-            source=cite.source,
-            sentence=cite.sentence,
-            finding=finding,
-            reason=reason,
-            necessary=necessary,
-            redundant=redundant,
-            sufficient=sufficient,
-            swap=swap,
-            outcome=outcome,
-        )
 
 
 def _verdict(
@@ -368,11 +339,6 @@ def _verdict(
 
 def _shown(text: str) -> str:
     return f"“{text if len(text) <= 40 else text[:39] + '…'}”"
-
-
-def _holding(fact: str) -> Callable[[str], bool]:
-    pattern = fact_pattern(fact)
-    return lambda text: bool(pattern.search(text))
 
 
 def _measures(

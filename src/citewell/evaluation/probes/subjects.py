@@ -1,9 +1,11 @@
-"""Writers as the probe sees them: a question and an edited context in, claims with their citations out.
+"""Writers as the faithfulness probe sees them, and the samples that they are probed on.
 
-A :class:`Generated` is any of our generators, a language model behind a server among them; a
-:class:`BlackBox` any function of a question and sources that returns text with markers; a
-:class:`Retrieving` a home's pass up to its draft, with ranking, threshold, poison filter and gate run anew on
-the edited text (what the views and BM25 found stays as it was). Knows nothing about verdicts.
+A writer takes a question and an edited context and gives claims with their citations: a :class:`Generated` is
+any of our generators, a language model behind a server among them; a :class:`BlackBox` any function of a
+question and sources that returns text with markers; a :class:`Retrieving` a home's pass up to its draft, with
+ranking, threshold, poison filter and gate run anew on the edited text (what the views and BM25 found stays as
+it was). Samples come from a case file, or from live traffic: what people asked, with the passages that their
+answers were written from; the read is on the log. Knows nothing about verdicts.
 """
 
 from __future__ import annotations
@@ -13,25 +15,38 @@ import shlex
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cache
+from hashlib import blake2b
+from heapq import nsmallest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from citewell.core.config import Config
-from citewell.core.errors import GeneratorError, UsageError
-from citewell.core.identity import hash_text
+from citewell.audit.question import AuditQuery, moment
+from citewell.core.access import EVALUATION
+from citewell.core.errors import CitewellError, GeneratorError, UsageError
+from citewell.core.identity import chunk_id, hash_text
 from citewell.core.ports import (
-    Extractor,
     GenerationRequest,
     Generator,
     Hit,
     IndexSnapshot,
     Listed,
-    Ranker,
     Vectors,
 )
-from citewell.core.records import Chunk, DraftClaim, Kind, Maker, Passage, Record
+from citewell.core.records import (
+    AuditRecord,
+    Chunk,
+    DraftClaim,
+    Kind,
+    Maker,
+    Passage,
+    Record,
+    RetrievalResult,
+)
 from citewell.core.sentences import sentence_spans
+from citewell.evaluation.cases import json_lines
 from citewell.evaluation.probes.editing import Edit, edited, edited_chunk
 from citewell.questions.aspects import split_aspects
 from citewell.retrieval import Filters, Retriever
@@ -39,6 +54,11 @@ from citewell.retrieval.gate import check_gate
 from citewell.retrieval.quarantine import set_poison_aside
 from citewell.verification.claims import parse_answer, resolve_label
 from citewell.verification.words import overlap
+
+if TYPE_CHECKING:
+    from citewell.core.ports import IndexSnapshot
+    from citewell.knowledge.assembly import Assembly
+    from citewell.knowledge.home import KnowledgeBase
 
 COMMAND_TIMEOUT_S = 120.0
 _BOUND = 0.3
@@ -50,11 +70,10 @@ Call = Callable[[str, Sequence[tuple[str, str]]], str]
 
 
 class Cite(Record, frozen=True, kw_only=True):
-    """A sentence that a claim leans on; ``quote`` as the writer gave it, "" when it named only the source."""
+    """A sentence that a claim leans on."""
 
     source: str
     sentence: str
-    quote: str = ""
 
 
 class Sample(Record, frozen=True, kw_only=True):
@@ -134,26 +153,23 @@ class BlackBox:
         return answer
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Retrieving:
-    """A home's writer behind its own retrieval; the passages that are handed over are not used."""
+    """A writer behind a home's own retrieval; the passages that are handed over are not used."""
 
     generator: Generator
-    index: Any
-    ranker: Ranker
-    extractor: Extractor
-    config: Config
+    parts: Assembly
 
     @property
     def maker(self) -> Maker:
         return self.generator.maker
 
     def write(self, sample: Sample, edit: Edit) -> tuple[Said, ...]:
-        question = sample.question
-        retriever = Retriever(EditedIndex(self.index.snapshot(), edit), self.ranker, self.config.retrieval)
+        question, parts = sample.question, self.parts
+        index = EditedIndex(parts.index.snapshot(), edit)
+        retriever = Retriever(index, parts.ranker, parts.config.retrieval)
         found = set_poison_aside(question, retriever.retrieve(question, filters=sample.filters).passages)
-        aspects = split_aspects(question)
-        gate = check_gate(question, aspects, found, self.extractor, self.config.gate)
+        gate = check_gate(question, split_aspects(question), found, parts.extractor, parts.config.gate)
         return drafted(self.generator, question, found) if gate.passed else ()
 
 
@@ -270,9 +286,7 @@ def _quoted(claim: DraftClaim, chunks: Mapping[str, Chunk]) -> tuple[Cite, ...]:
         if chunk is None:
             continue
         for sentence in _around(chunk, quote.text, quote.start) or _nearest(claim.text, chunk.content):
-            made.setdefault(
-                (quote.source, sentence), Cite(source=chunk.document_id, sentence=sentence, quote=quote.text)
-            )
+            made.setdefault((quote.source, sentence), Cite(source=chunk.document_id, sentence=sentence))
     return tuple(made.values())
 
 
@@ -285,3 +299,125 @@ def _around(chunk: Chunk, quote: str, start: int | None) -> list[str]:
     if at < 0:
         return []
     return [text[a:b] for a, b in sentence_spans(text) if a < at + len(quote) and at < b]
+
+
+_END = 1 << 40
+
+
+def sample_of(name: str, question: str, sources: Mapping[str, str]) -> Sample:
+    """From texts that a caller hands in."""
+    passages = []
+    for source, text in sources.items():
+        version = hash_text(text)
+        chunk = Chunk(
+            chunk_id=chunk_id(version, 0, len(text), text),
+            document_id=source,
+            document_version=version,
+            start_offset=0,
+            end_offset=len(text),
+            content=text,
+        )
+        passages.append(Passage(chunk=chunk, relevance=1.0, relevant=True))
+    return Sample(id=name, question=question, passages=tuple(passages))
+
+
+def case_samples(path: Path, knowledge_base: KnowledgeBase | None) -> list[Sample]:
+    """One a line. A line with ``"sources"`` (texts, or ``{"id", "text"}``) stands alone; any other is a case
+    whose passages the home finds. Raises UsageError with the number of a line that cannot be read."""
+    samples = [
+        _case(given, number, where, knowledge_base)
+        for number, (where, given) in enumerate(json_lines(path), 1)
+    ]
+    if not samples:
+        raise UsageError(f"{path} holds no case", hint="one JSON object a line")
+    return samples
+
+
+def live_samples(
+    knowledge_base: KnowledgeBase,
+    *,
+    since: str = "7d",
+    reader: str = "",
+    seed: int = 0,
+    most: int | None = None,
+) -> list[Sample]:
+    """Answers given since then, in an order drawn with ``seed``, at most ``most`` of them held in memory;
+    what was erased or expired is not among them."""
+    asked = AuditQuery(since=moment(since, knowledge_base.now()))
+    index = cache(lambda version: _at(knowledge_base, version))
+    # Drawn among those whose passages can still be read, or few of ``most`` would be left of an older log.
+    records = (
+        record
+        for record in knowledge_base.audit.every(asked, reader=reader)
+        if _answered(record) and index(record.index_version) is not None
+    )
+
+    def drawn(record: AuditRecord) -> bytes:
+        return blake2b(f"{seed}/{record.request_id}".encode(), digest_size=8).digest()
+
+    first = sorted(records, key=drawn) if most is None else nsmallest(most, records, key=drawn)
+    made = (live_sample(knowledge_base, record) for record in first)
+    return [sample for sample in made if sample is not None]
+
+
+def live_sample(knowledge_base: KnowledgeBase, record: AuditRecord) -> Sample | None:
+    """The question of a record, as it was asked, with the passages that were used; None where one is not
+    there any more."""
+    used = [one for one in record.retrieval_results if one.was_used_in_generation]
+    passages = [_passage(knowledge_base, record.index_version, one) for one in used]
+    if not passages or any(passage is None for passage in passages):
+        return None
+    whole = tuple(passage for passage in passages if passage is not None)
+    filters = msgspec.convert(record.parameters.get("filters") or {}, Filters)
+    return Sample(id=record.request_id, question=record.user_query, passages=whole, filters=filters)
+
+
+def _answered(record: AuditRecord) -> bool:
+    from citewell.audit.bodies import UNREADABLE
+
+    asked = record.user_query not in ("", *UNREADABLE) and record.user != EVALUATION
+    return asked and bool(record.claims) and not record.error
+
+
+def _passage(knowledge_base: KnowledgeBase, index_version: str, result: RetrievalResult) -> Passage | None:
+    snapshot = _at(knowledge_base, index_version)
+    for chunk in snapshot.between(result.document_id, 0, _END) if snapshot else ():
+        if chunk.chunk_id == result.chunk_id:
+            return Passage(chunk=chunk, relevance=result.reranker_score, relevant=True, used=True)
+    return None
+
+
+def _at(knowledge_base: KnowledgeBase, index_version: str) -> IndexSnapshot | None:
+    try:
+        return knowledge_base.parts.index.at(index_version)
+    except CitewellError:
+        return None
+
+
+def _case(given: dict[str, Any], number: int, where: str, knowledge_base: KnowledgeBase | None) -> Sample:
+    if not isinstance(given.get("question"), str):
+        raise UsageError(f"{where} has no question", hint='as in {"id": "1", "question": "..."}')
+    name, question = str(given.get("id", number)), given["question"]
+    if "sources" in given:
+        return sample_of(name, question, _sources(given["sources"], where))
+    if knowledge_base is None:
+        raise UsageError(f"{where} has no sources", hint="give a home with --home, or sources in the line")
+    groups = tuple(str(group) for group in given.get("groups") or ())
+    found = set_poison_aside(question, knowledge_base.search(question, groups=groups))
+    usable = tuple(passage for passage in found if passage.relevant and not passage.set_aside)
+    return Sample(id=name, question=question, passages=usable, filters=Filters(groups=groups))
+
+
+def _sources(given: Any, where: str) -> dict[str, str]:
+    made: dict[str, str] = {}
+    for number, source in enumerate(given if isinstance(given, list) else [], 1):
+        match source:
+            case str():
+                made[str(number)] = source
+            case {"id": str(name), "text": str(text)}:
+                made[name] = text
+            case _:
+                raise UsageError(f"{where}: source {number} is no text", hint='a string or {"id", "text"}')
+    if not made:
+        raise UsageError(f"{where}: sources is no list of texts", hint='a string or {"id", "text"} each')
+    return made

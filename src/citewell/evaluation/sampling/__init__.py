@@ -1,8 +1,17 @@
 """Spot checks: claims drawn for people to judge, what they said, how far it agrees with the verifier."""
 
 from citewell.evaluation.sampling.agreement import Agreement, PeopleLabels, agreement, labels_as_evidence
-from citewell.evaluation.sampling.drawing import Item, Sample, Shown, draw, open_sample
-from citewell.evaluation.sampling.labels import ANSWERS, SampleInfo, record_label, samples
+from citewell.evaluation.sampling.drawing import (
+    ANSWERS,
+    Item,
+    Sample,
+    SampleInfo,
+    Shown,
+    draw,
+    open_sample,
+    record_label,
+    samples,
+)
 
 __all__ = [
     "ANSWERS",

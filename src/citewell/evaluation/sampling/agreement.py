@@ -15,9 +15,8 @@ import numpy as np
 from citewell.core.errors import UsageError
 from citewell.core.identity import hash_text, hash_value
 from citewell.core.records import AuditRecord, Proof, Record, Status
-from citewell.evaluation.calibration.promises import GRID
-from citewell.evaluation.calibration.scored import Scored, scored_verdict
-from citewell.evaluation.sampling.labels import (
+from citewell.evaluation.calibration.promises import GRID, Scored, scored_verdict
+from citewell.evaluation.sampling.drawing import (
     ANSWERS,
     Drawn,
     JudgedSample,

@@ -1,9 +1,8 @@
-"""Who supports what: each claim against its cited passages, together, alone and left out, and its own words.
+"""Who supports a claim: its cited passages together, each of them, and the cited words alone.
 
-In: an answer, and a verifier. Out: a :class:`ClaimSupport` a claim. The questions are ALCE's (Gao et al.
-2023, "Enabling Large Language Models to Generate Text with Citations"): do all cited passages together entail
-the claim; if so, is each of them needed, that is, does it entail the claim alone or is the claim lost without
-it? The judge is the configured verifier. Knows nothing about averages.
+The first two as Gao et al. 2023 (ALCE, "Enabling Large Language Models to Generate Text with Citations"): do
+all cited passages together entail the claim; if so, is each of them needed, that is, does it entail the claim
+alone or is the claim lost without it? The judge is the configured verifier. Knows nothing about averages.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from citewell.core.records import Citation, Claim, Passage, Record, Status
-from citewell.evaluation.observed import ClaimSupport, Observed
+from citewell.evaluation.judging import ClaimSupport, Observed
 from citewell.questions.rows import joined
 from citewell.verification.claims import parse_answer
 from citewell.verification.evidence import ClaimEvidence, EvidenceText, TableLine, lines_of, passage_evidence

@@ -1,22 +1,22 @@
-"""Answering what has an answer and refusing what has none: both sides, and the trade between them.
+"""Answering what has an answer and refusing what has none, and whether probabilities come true.
 
-In: judged answers of cases that say whether there is an answer. Out: measures in which neither refusing nor
-answering everything wins. AURC as Geifman, Uziel and El-Yaniv (2019), "Bias-Reduced Uncertainty Estimation
-for Deep Neural Classifiers": the mean, over every coverage, of the share of wrong outcomes among the surest
-cases; E-AURC takes away what a perfect order would leave. Answers come in the order of their confidence;
-refusals come last and cost nothing where there is no answer, so that refusing everything has the AURC of the
-share of questions that could have been answered. An answer without a confidence has no place in that order:
-where there is one, nothing is measured.
+Neither refusing nor answering everything wins. AURC as Geifman, Uziel and El-Yaniv (2019), "Bias-Reduced
+Uncertainty Estimation for Deep Neural Classifiers": the mean, over every coverage, of the share of wrong
+outcomes among the surest cases; E-AURC takes away what a perfect order would leave. Answers come in the order
+of their confidence; refusals come last and cost nothing where there is no answer, so that refusing everything
+has the AURC of the share of questions that could have been answered. An answer without a confidence has no
+place in that order: where there is one, nothing is measured. ECE with ten bins of equal width (Naeini, Cooper
+and Hauskrecht 2015); Brier (1950).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from citewell.evaluation.bootstrap import Point
+from citewell.evaluation.intervals import Point
+from citewell.evaluation.judging import Judged
 from citewell.evaluation.measures.measure import NOT_ASKED, Measure, one
-from citewell.evaluation.observed import Judged
-from citewell.evaluation.results import RiskPoint, Score
+from citewell.evaluation.results import Bin, RiskPoint, Score
 
 REFUSED = -1.0
 """The confidence under which every answer stands before every refusal."""
@@ -151,7 +151,7 @@ def gate_wrongly_open(judged: Judged) -> Score:
 
 
 RISK = Measure(name="aurc", of=risk, better=-1, over=aurc)
-MEASURES: tuple[Measure, ...] = (
+ABSTENTION: tuple[Measure, ...] = (
     Measure(name="coverage", of=coverage, better=0, bounded=True),
     Measure(name="wrongly_answered", of=wrongly_answered, better=-1, bounded=True),
     Measure(name="wrongly_abstained", of=wrongly_abstained, better=-1, bounded=True),
@@ -162,4 +162,68 @@ MEASURES: tuple[Measure, ...] = (
     Measure(name="e_aurc", of=risk, better=-1, over=excess_aurc),
     Measure(name="gate_wrongly_closed", of=gate_wrongly_closed, better=-1, bounded=True),
     Measure(name="gate_wrongly_open", of=gate_wrongly_open, better=-1, bounded=True),
+)
+
+
+BINS = 10
+
+
+def confidence(judged: Judged) -> Score:
+    """A point is (confidence, whether the answer was right)."""
+    if not judged.observed.answered:
+        return NOT_ASKED
+    if judged.observed.overall is None:
+        return one(None, "the answer came without a confidence")
+    if judged.right is None:
+        return one(None, judged.why)
+    return Score(points=((judged.observed.overall, float(judged.right)),))
+
+
+def support(judged: Judged) -> Score:
+    """A point is (probability that all is supported, whether a person said so)."""
+    if judged.observed.supported is None:
+        return NOT_ASKED
+    if judged.observed.support is None:
+        return one(None, "the verifier could not judge")
+    return Score(points=((judged.observed.support, float(judged.observed.supported)),))
+
+
+def bins(points: Sequence[Point]) -> tuple[Bin, ...]:
+    """Of equal width over [0, 1]; 1 itself is in the last. Empty ones are there, with None."""
+    inside: list[list[Point]] = [[] for _ in range(BINS)]
+    for point in points:
+        inside[min(int(point[0] * BINS), BINS - 1)].append(point)
+    return tuple(
+        Bin(
+            low=number / BINS,
+            high=(number + 1) / BINS,
+            n=len(found),
+            predicted=sum(p for p, _ in found) / len(found) if found else None,
+            observed=sum(label for _, label in found) / len(found) if found else None,
+        )
+        for number, found in enumerate(inside)
+    )
+
+
+def expected_calibration_error(points: Sequence[Point]) -> float | None:
+    if not points:
+        return None
+    return sum(
+        found.n / len(points) * abs(found.predicted - found.observed)
+        for found in bins(points)
+        if found.predicted is not None and found.observed is not None
+    )
+
+
+def brier(points: Sequence[Point]) -> float | None:
+    return sum((p - label) ** 2 for p, label in points) / len(points) if points else None
+
+
+CONFIDENCE = Measure(name="ece_confidence", of=confidence, better=-1, over=expected_calibration_error)
+SUPPORT = Measure(name="ece_support", of=support, better=-1, over=expected_calibration_error)
+CALIBRATION: tuple[Measure, ...] = (
+    CONFIDENCE,
+    Measure(name="brier_confidence", of=confidence, better=-1, over=brier),
+    SUPPORT,
+    Measure(name="brier_support", of=support, better=-1, over=brier),
 )
