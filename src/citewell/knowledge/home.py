@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -24,9 +25,10 @@ from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.sealing import failures
 
 if TYPE_CHECKING:
+    from citewell.answering.answering import Answering
+    from citewell.answering.asking import Ask
     from citewell.answering.streaming import Event, Tell
     from citewell.core.ports import Entailer
-    from citewell.core.records import AuditRecord
     from citewell.documents.evidence.catalogue import CatalogueEntry
     from citewell.documents.ingesting import FileOutcome, IngestReport, Progress
     from citewell.knowledge.auditing import Auditing
@@ -70,6 +72,11 @@ class KnowledgeBase:
     @property
     def config(self) -> Config:
         return self._parts.config
+
+    @property
+    def _there(self) -> Assembly:
+        self._parts.must_be_there()
+        return self._parts
 
     @property
     def parts(self) -> Assembly:
@@ -150,15 +157,12 @@ class KnowledgeBase:
         sealing that it did.
         """
         from citewell.answering.asking import Ask, refuse
-        from citewell.knowledge.requests import pass_for
 
-        self._parts.must_be_there()
-        filters = self._filters(groups, document, since, tag)
         ask = Ask(
             question=question,
             user=self.caller.name(user),
             session_id=session_id,
-            filters=filters,
+            filters=self._filters(groups, document, since, tag),
             top_k=top_k,
             pool=pool,
             runs=runs,
@@ -166,8 +170,7 @@ class KnowledgeBase:
         )
         refuse(ask)
         self._parts.seal_configuration()
-        seeing = None if self.caller.unrestricted else lambda: self.seeing
-        answer = pass_for(self._parts, ask, seeing).ask(ask, tell, gone)
+        answer = self._pass_for(ask).ask(ask, tell, gone)
         # Whoever got the answer may have its receipt, also without a name.
         answer.__dict__[ISSUE] = partial(self._opened.audit.receipt, reader=self.caller.user)
         if ask.session_id:
@@ -191,27 +194,24 @@ class KnowledgeBase:
         """
         from citewell.answering.asking import Ask, refuse
 
-        self._parts.must_be_there()
         filters = self._filters(groups, document, since, tag)
         refuse(Ask(question=query, filters=filters, top_k=top_k, pool=pool))
         return self._parts.retriever.retrieve(query, filters=filters, top_k=top_k, pool=pool).passages
 
     def documents(self) -> list[CatalogueEntry]:
         """The newest version of each document, by id."""
-        self._parts.must_be_there()
-        return [entry for entry in self._parts.evidence.catalogue() if self.caller.sees(entry.acl)]
+        return [entry for entry in self._there.evidence.catalogue() if self.caller.sees(entry.acl)]
 
     def document(self, document_id: str, version: str = "") -> Document:
         """One version, the newest when none is named. Raises EvidenceError when it is not there."""
         from citewell.documents.evidence.catalogue import absent
 
-        self._parts.must_be_there()
-        seen = self.seeing.document(document_id)
+        evidence, seen = self._there.evidence, self.seeing.document(document_id)
         if version and not seen:
             raise absent(version, document_id)
         if version:
-            return self._parts.evidence.get(version, document_id)
-        document = self._parts.evidence.latest(document_id) if seen else None
+            return evidence.get(version, document_id)
+        document = evidence.latest(document_id) if seen else None
         if document is None:
             hint = "`citewell documents list` shows the ids; or check --home"
             raise EvidenceError(f"no document {document_id!r}", hint=hint)
@@ -219,15 +219,13 @@ class KnowledgeBase:
 
     def versions(self, document_id: str) -> list[str]:
         """Every version of a document, oldest first."""
-        self._parts.must_be_there()
-        return self._parts.evidence.versions(document_id) if self.seeing.document(document_id) else []
+        return self._there.evidence.versions(document_id) if self.seeing.document(document_id) else []
 
     def failures(self) -> tuple[FileOutcome, ...]:
         """Files that could not be read when they were last offered, with the remedy; for admins alone, as a
         file that became no document has no access list."""
         self.caller.must(Role.ADMIN, to="see which files failed")
-        self._parts.must_be_there()
-        return failures(self._parts.log)
+        return failures(self._there.log)
 
     def withdraw(self, document_id: str, *, reason: str = "", user: str = "") -> None:
         """Keeps a document as evidence and retrieves it no more. Raises EvidenceError for an unknown one."""
@@ -267,12 +265,12 @@ class KnowledgeBase:
         more, as
         ``{"because": "..."}``. Said twice it is kept once. Raises UsageError for what is not there.
         """
-        self._parts.must_be_there()
+        parts = self._there
         if not self.caller.unrestricted:
             self.seeing.request(request_id)
-        self._parts.seal_configuration()
+        parts.seal_configuration()
         user = self.caller.name(user)
-        return self._parts.intake.feedback(request_id, signal, user=user, claim=claim, meta=meta)
+        return parts.intake.feedback(request_id, signal, user=user, claim=claim, meta=meta)
 
     def engaged(self, request_id: str, event: str) -> None:
         """A page's beacon: it has "shown" an answer, or somebody first "engaged" with it (focus, scroll).
@@ -280,15 +278,13 @@ class KnowledgeBase:
         No signal and no entry; without it nobody can be found to have ignored an answer. Only its asker's
         count: an auditor who reads it says nothing of them. Raises UsageError.
         """
-        self._parts.must_be_there()
         record = self.seeing.request(request_id)
         if self.caller.everything or self.seeing.owns(record):
             self._parts.intake.beacon(request_id, event)
 
     def trace(self, session_id: str) -> list[Trace]:
         """What happened in a session, oldest first, read on record; empty for one that is not known."""
-        self._parts.must_be_there()
-        found = self.seeing.traces(self._parts.traces.session(session_id))
+        found = self.seeing.traces(self._there.traces.session(session_id))
         if found:
             seen = [{"request_id": trace.request_id} for trace in found]
             # The read must not outlive the erasure of whose session it is.
@@ -306,12 +302,12 @@ class KnowledgeBase:
     @property
     def audit(self) -> Auditing:
         """The log put to use: questions, receipts, recheck, recall, replay, holds, expiry, erasure."""
-        self._parts.must_be_there()
+        parts = self._there
         if self._auditing is None:
             from citewell.knowledge.auditing import Auditing
 
             owned = self._opened is self
-            self._auditing = Auditing(self._parts) if owned else self._opened.audit.as_(self.caller)
+            self._auditing = Auditing(parts) if owned else self._opened.audit.as_(self.caller)
         return self._auditing
 
     def answer(self, request_id: str) -> Answer:
@@ -321,9 +317,9 @@ class KnowledgeBase:
     def answer_of(self, record: AuditRecord) -> Answer:
         """The answer of a record that was read; see
         :func:`citewell.knowledge.revisiting.recounting.answer_of`."""
-        from citewell.knowledge.requests import answer_again
+        from citewell.knowledge.revisiting.recounting import answer_of
 
-        answer = answer_again(self._parts, record)
+        answer = answer_of(self._parts, record)
         answer.__dict__[ISSUE] = self.audit.receipt
         return answer
 
@@ -343,12 +339,12 @@ class KnowledgeBase:
     def warm(self) -> None:
         """Makes every part of the pass now rather than for the first who asks; the index is opened while the
         models are loaded. Raises what a part raises."""
-        self._parts.must_be_there()
+        parts = self._there
         with ThreadPoolExecutor(1) as beside:
-            index = beside.submit(lambda: self._parts.index)
-            self._parts.reading, self._parts.entailer  # noqa: B018 - made when first looked at, then kept
+            index = beside.submit(lambda: parts.index)
+            parts.reading, parts.entailer  # noqa: B018 - made when first looked at, then kept
             index.result()
-        self._parts.answering  # noqa: B018
+        parts.answering  # noqa: B018
 
     @property
     def entailer(self) -> Entailer:
@@ -357,14 +353,12 @@ class KnowledgeBase:
 
     def card_state(self) -> CardState:
         """The calibration card in use, and whether what it was made for is what is in use today."""
-        self._parts.must_be_there()
-        return self._parts.card_state()
+        return self._there.card_state()
 
     def today(self) -> Today:
         """Models, prompts, documents and settings in use: what a calibration card depends on."""
         self.caller.must(Role.ADMIN, to="see which models are in use")
-        self._parts.must_be_there()
-        return self._parts.today()
+        return self._there.today()
 
     def under(self, config: Config) -> KnowledgeBase:
         """The same home, stores and models under other settings and no card, to try them: close neither it
@@ -376,8 +370,7 @@ class KnowledgeBase:
         """The record that an ask would seal; nothing is sealed, traced or told."""
         from citewell.answering.asking import Ask, refuse
 
-        self._parts.must_be_there()
-        ask = Ask(question=question, filters=self._filters(groups, None, None, None))
+        ask = Ask(question=question, filters=self._filters(groups))
         refuse(ask)
         return self._parts.answering.rehearse(ask)
 
@@ -406,16 +399,40 @@ class KnowledgeBase:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _pass_for(self, ask: Ask) -> Answering:
+        """The pass, limited to what the caller may see. When a part of it cannot be made (weights, index),
+        that is on record like any error, then raised."""
+        from citewell.answering.answering import journal_of
+        from citewell.core.environment import environment
+        from citewell.knowledge.visibility import SeenTraces
+
+        parts = self._parts
+        journal = journal_of(ask, clock=parts.clock, config=parts.config, environment=environment())
+        try:
+            with journal.stage("assembly"):
+                if self.caller.unrestricted:
+                    return parts.answering
+                return replace(parts.answering, traces=SeenTraces(parts.traces, self.seeing))
+        except Exception as error:
+            journal.failed(error)
+            parts.log.append(journal.record())
+            raise
+
     def _filters(
-        self, groups: Sequence[str] | None, document: str | None, since: str | None, tag: str | None
+        self,
+        groups: Sequence[str] | None,
+        document: str | None = None,
+        since: str | None = None,
+        tag: str | None = None,
     ) -> Filters:
         from citewell.retrieval.filters import Filters, refuse_filters
 
+        parts = self._there
         held = self.caller.narrowed(groups)
         filters = Filters(groups=held, document_id=document, since=since, tag=tag)
         refuse_filters(filters)
         if document is not None:
-            acl = self._parts.evidence.access([document]).get(document)
+            acl = parts.evidence.access([document]).get(document)
             if acl is None or not (held is None or not acl or set(acl) & set(held)):
                 # One answer for what is not there and what those groups may not see.
                 raise UsageError(

@@ -1,31 +1,32 @@
 """An answer once more, from its record: for whoever asks for it later.
 
-In: a record, the chunks of its index version, its trace. Out: an :class:`Answer` with the same ids, the same
-claims and the same citations. What a record does not keep is not made up: passages whose index version is
-gone are left out, and why one was set aside is in the trace's notes. Knows nothing about stores.
+In: the parts of a home, a record. Out: an :class:`Answer` with the same ids, the same claims and the same
+citations. What a record does not keep is not made up: passages whose index version is gone are left out, and
+why one was set aside is in the trace's notes. Knows nothing about who may ask.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from citewell.core.errors import UsageError
-from citewell.core.records import Answer, AuditRecord, Chunk, Decision, Passage, Trace
+from citewell.core.records import Answer, AuditRecord, Decision, Passage
 from citewell.retrieval.nearest import nearest
 
+if TYPE_CHECKING:
+    from citewell.knowledge.assembly import Assembly
 
-def answer_of(
-    record: AuditRecord,
-    chunks: Iterable[Chunk],
-    *,
-    trace: Trace | None,
-    record_hash: str,
-    threshold: float,
-) -> Answer:
-    """``threshold`` is the relevance from which a passage counts as relevant. Raises UsageError for a request
-    that ended in an error: it has no answer."""
+
+def answer_of(parts: Assembly, record: AuditRecord) -> Answer:
+    """Raises UsageError for a request that ended in an error: it has no answer."""
     if record.confidence_report is None or not record.response_decision:
         raise UsageError(f"{record.request_id} ended in an error ({record.failure_reason})", hint="ask again")
+    threshold = parts.config.retrieval.relevance_threshold
+    names = {result.chunk_id for result in record.retrieval_results}
+    try:
+        chunks = parts.index.at(record.index_version).named(names) if names else []
+    except UsageError:  # that version of the index is kept no more
+        chunks = []
     known = {(chunk.document_id, chunk.chunk_id): chunk for chunk in chunks}
     passages = tuple(
         Passage(
@@ -50,7 +51,7 @@ def answer_of(
         decision=decision,
         missing=record.missing,
         conflicts=record.conflicts,
-        trace=trace,
-        record_hash=record_hash,
+        trace=parts.traces.get(record.request_id),
+        record_hash=parts.log.get(record.request_id).hash,
         nearest=nearest(record.user_query, passages) if decision is Decision.ABSTAIN else (),
     )
