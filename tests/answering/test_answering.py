@@ -242,6 +242,49 @@ def test_every_stage_is_timed(make: Made) -> None:
     assert sum(record.latency_ms[name] for name in names[:-1]) <= record.latency_ms["total"] * 1.01
 
 
+class KnownAnswers:
+    """Sure of what it is told answers: words of a question, and words that a text answering it has."""
+
+    maker = Maker(name="known-answers", hash="sha256:a", threshold=0.5)
+
+    def __init__(self, **known: str) -> None:
+        self.known = known
+
+    def answers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        return [
+            0.9 if any(word in asked and said in text for word, said in self.known.items()) else 0.1
+            for text, asked in pairs
+        ]
+
+
+def test_a_verified_quote_beside_the_point_is_no_answer(make: Made) -> None:
+    answering, log, _ = make(Writer([TRUE]), answer_check=KnownAnswers(architect="designed"))
+    answer = answering.ask(Ask(question="Who was the architect of the bridge?"))
+    assert answer.decision is Decision.ABSTAIN
+    assert answer.text == ABSTENTION
+    assert answer.missing == ("Who was the architect of the bridge?",)
+    assert answer.confidence.coverage_score.value == 0.0
+    assert answer.confidence.coverage_score.maker == "known-answers"
+    assert [claim.verdict.status for claim in answer.claims] == [Status.VERIFIED]
+    assert [place.quote for place in answer.nearest]
+    assert any("answered 0.10" in note for note in records(log)[0].notes)
+
+
+def test_each_part_that_is_asked_is_answered_or_named(make: Made) -> None:
+    said = [TRUE, ("The toll was abolished in 1958.", "The toll was abolished in 1958.")]
+    answering, _, _ = make(Writer(said), answer_check=KnownAnswers(bridge="opened"))
+    answer = answering.ask(Ask(question="When did the bridge open, and who abolished the toll?"))
+    assert answer.decision is Decision.PARTIAL
+    assert len(answer.missing) == 1
+    assert "toll" in answer.missing[0]
+
+
+def test_what_answers_is_not_touched_by_the_check(make: Made) -> None:
+    answering, _, _ = make(Writer([TRUE]), answer_check=KnownAnswers(open="1932"))
+    answer = answering.ask(Ask(question=QUESTION))
+    assert (answer.decision, answer.missing) == (Decision.ANSWER, ())
+
+
 def said_elsewhere(text: str) -> Passage:
     return passage(document=caller_document("elsewhere.txt", text))
 
