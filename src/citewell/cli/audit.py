@@ -1,58 +1,106 @@
-"""``citewell audit show | check`` and ``citewell trace``; the group for all commands of the log."""
+"""``citewell audit show | check | checkpoint | prove | export | key`` and ``citewell trace``.
+
+The group for all commands of the log stands here too.
+"""
 
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from citewell.cli import keys, proving, questions, receipts, retention, revisits
+from citewell.audit.log import Growth, Proof
+from citewell.cli import questions, receipts, retention, revisits
 from citewell.cli.answers import print_claims
-from citewell.cli.home import HomeOption, JsonOption, open_home
-from citewell.cli.printing import FAILED, aside, columns, say, say_json
+from citewell.cli.commands import Found, Id, Reader, command, group, text_of
+from citewell.cli.printing import ERROR, FAILED, OK, aside, facts, say
 from citewell.core.errors import UsageError
+from citewell.core.records import AuditRecord, Trace
+from citewell.knowledge.home import KnowledgeBase
 
-if TYPE_CHECKING:
-    from citewell.core.records import AuditRecord
+Backup = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the backup.")]
+Reason = Annotated[str, typer.Option(help="Why, for the record.")]
 
-Reader = Annotated[str, typer.Option("--reader", metavar="U", help="Your name, for the record.")]
-
-group = typer.Typer(
-    help="Query, check and prove the sealed log of answers.", no_args_is_help=True, rich_markup_mode=None
-)
+audit = group("Query, check and prove the sealed log of answers.")
+keys = group("Manage the log's keys.")
 
 
 def register(app: typer.Typer) -> None:
-    proving.register(group)
-    group.add_typer(keys.group, name="key")
+    audit.add_typer(keys, name="key")
     for uses in (questions, receipts, revisits, retention):
-        uses.register(group)
-    app.add_typer(group, name="audit")
-    app.add_typer(receipts.group, name="receipt")
-    app.command("trace")(trace)
+        uses.register(audit)
+    app.add_typer(audit, name="audit")
+    app.add_typer(receipts.receipts, name="receipt")
+    command(app)(trace)
 
 
-@group.command()
-def show(
-    context: typer.Context,
-    id: Annotated[str, typer.Argument(metavar="ID", help="The record id that `ask` printed.")],
+@command(audit)
+def checkpoint(
+    kb: KnowledgeBase,
+    publish: Annotated[
+        bool, typer.Option("--publish", help="Also send it to the configured witnesses.")
+    ] = False,
+) -> int:
+    """Print the newest signed checkpoint. Keep it where the log's owner cannot change it."""
+    say(kb.log.checkpoint().removesuffix("\n"))
+    sent = kb.log.publish() if publish else ()
+    for one in sent:
+        aside(f"{one.witness}: {one.error or f'received the checkpoint of {one.size} entries'}")
+    return ERROR if any(one.error for one in sent) else OK
+
+
+@command(audit)
+def prove(
+    kb: KnowledgeBase,
+    id: Annotated[str, typer.Argument(metavar="[ID]", help="The record id that `ask` printed.")] = "",
+    since: Annotated[
+        Path | None,
+        typer.Option("--since", metavar="FILE", help="Prove that the log only grew since this checkpoint."),
+    ] = None,
+) -> Found:
+    """Prove that a record is in the log or, with --since, that the log only grew. Prints the hashes up to the
+    root and the checkpoint."""
+    if bool(id) == (since is not None):
+        raise UsageError(
+            "there must be exactly one thing to prove", hint="give a record id, or a checkpoint with --since"
+        )
+    proof: Proof | Growth
+    if since is None:
+        proof = kb.log.prove(id)
+        head = f"leaf {proof.index} of {proof.size}: {proof.leaf}"
+    else:
+        proof = kb.log.prove_growth(text_of(since, hint="name the file in which you kept the checkpoint"))
+        head = f"the first {proof.old_size} of {proof.size} entries are those of the checkpoint:"
+    lines = (head, *proof.hashes, "", proof.checkpoint.removesuffix("\n"))
+    return Found(proof, lambda: say("\n".join(lines)))
+
+
+@command(audit)
+def export(
+    kb: KnowledgeBase,
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A new folder, or that of an earlier export.")
+    ],
     reader: Reader = "",
-    json: JsonOption = False,
-    home: HomeOption = None,
 ) -> None:
+    """Write the log in a standard file format (C2SP tlog-tiles). `python -m citewell.audit FOLDER` checks the
+    files."""
+    say(f"{kb.audit.export(folder, reader=reader)} entries in {folder}")
+
+
+@command(audit)
+def show(kb: KnowledgeBase, id: Id, reader: Reader = "") -> Found:
     """Show one record: the whole chain from the question to the decision."""
-    record = open_home(context, home).audit.record(id, reader=reader)
-    if json:
-        return say_json(record)
-    _print_record(record)
-    return None
+    record = kb.audit.record(id, reader=reader)
+    return Found(record, lambda: _print_record(record))
 
 
-@group.command()
+@command(audit)
 def check(
-    context: typer.Context,
+    kb: KnowledgeBase,
     checkpoint: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", help="A checkpoint that you kept elsewhere; repeatable."),
@@ -60,51 +108,107 @@ def check(
     key: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The published keys. [default: the home's own]")
     ] = None,
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
+) -> Found:
     """Recompute the whole log and list every finding. Exits with 5 if anything does not match."""
     from citewell.server.keys import ApiKeys
 
-    outside = [_text(path) for path in checkpoint or ()]
-    published = _text(key) if key else ""
-    knowledge_base = open_home(context, home)
-    keys = ApiKeys(knowledge_base.home)
-    context.call_on_close(keys.close)
-    # A copy on a read-only disk is checked without them: SQLite wants to write beside them.
-    stored = keys.all() if os.access(knowledge_base.home, os.W_OK) else None
-    report = knowledge_base.log.check(outside=outside, key=published, api_keys=stored)
-    if json:
-        say_json({"ok": report.ok, "size": report.size, "findings": report.findings})
-    else:
+    outside, published = [text_of(path) for path in checkpoint or ()], text_of(key) if key else ""
+    with closing(ApiKeys(kb.home)) as api_keys:
+        # A copy on a read-only disk is checked without them: SQLite wants to write beside them.
+        stored = api_keys.all() if os.access(kb.home, os.W_OK) else None
+    report = kb.log.check(outside=outside, key=published, api_keys=stored)
+    notes = [*report.skipped, *report.notes]
+    if not key:
+        own = "the signatures were checked with the home's own key, which shows integrity but not origin"
+        notes.insert(len(report.skipped), own)
+    for note in notes:
+        aside(f"note: {note}")
+
+    def tell() -> None:
         for finding in report.findings:
             say(f"{finding.kind}: entry {finding.seq}: {finding.reason}")
-        say(
-            f"{'whole' if report.ok else 'NOT whole'}: {report.size} entries, {len(report.findings)} findings"
-        )
-    own = (
-        ()
-        if key
-        else ("the signatures were checked with the home's own key, which shows integrity but not origin",)
-    )
-    for note in (*report.skipped, *own, *report.notes):
-        aside(f"note: {note}")
-    if not report.ok:
-        raise typer.Exit(FAILED)
+        verdict = "whole" if report.ok else "NOT whole"
+        say(f"{verdict}: {report.size} entries, {len(report.findings)} findings")
+
+    value = {"ok": report.ok, "size": report.size, "findings": report.findings}
+    return Found(value, tell, OK if report.ok else FAILED)
 
 
 def trace(
-    context: typer.Context,
+    kb: KnowledgeBase,
     session: Annotated[str, typer.Argument(metavar="SESSION", help="The session id that `ask` printed.")],
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
+) -> Found:
     """Show what happened in each request of a session, stage by stage."""
-    traces = open_home(context, home).trace(session)
-    if json:
-        return say_json({"traces": traces})
+    traces = kb.trace(session)
     if not traces:
-        return say(f"No requests in session {session}")
+        return Found({"traces": []}, lambda: say(f"No requests in session {session}"))
+    return Found({"traces": traces}, lambda: _print_traces(traces))
+
+
+@command(keys)
+def new(
+    kb: KnowledgeBase,
+    lost: Annotated[
+        bool, typer.Option("--lost", help="The old signing key is lost for good; replace it.")
+    ] = False,
+    reason: Reason = "",
+) -> None:
+    """Create the signing key before the first entry does; with --lost, replace a lost one."""
+    held = kb.log.keys
+    if lost:
+        say(kb.log.replace_lost_key(reason))
+        aside(
+            "publish this key: it signs all checkpoints from now on, and the old key has not vouched for it"
+        )
+    elif held.can_sign():
+        raise UsageError(
+            f"there is already a signing key in {held.folder}",
+            hint="replace it with `citewell audit key rotate`",
+        )
+    else:
+        kb.log.checkpoint()
+        say(held.published())
+
+
+@command(keys)
+def publish(kb: KnowledgeBase) -> None:
+    """Print the public keys, oldest first. Others need them to check the log."""
+    kb.log.checkpoint()
+    say(kb.log.published_keys())
+
+
+@command(keys)
+def rotate(kb: KnowledgeBase, reason: Reason = "") -> None:
+    """Replace the signing key. The old key signs the change, and the log records it."""
+    say(kb.log.rotate_key(reason))
+    aside("publish this key, and back up the keys again")
+
+
+@command(keys)
+def backup(kb: KnowledgeBase, folder: Backup) -> None:
+    """Copy every key into a new folder. Keep it apart from the log."""
+    kb.log.checkpoint()
+    kb.log.keys.back_up(folder)
+    say(
+        f"Copied the keys to {folder}."
+        " Anyone who has them can sign in the log's name and read what people asked."
+    )
+
+
+@command(keys)
+def restore(kb: KnowledgeBase, folder: Backup) -> None:
+    """Restore missing keys from a backup. People who were erased since then stay erased."""
+    whole = kb.log.restore_keys(folder)
+    say("Restored the keys.")
+    if not whole:
+        aside(
+            "Only the people's keys were restored: this backup is older than the last change of the"
+            " signing key."
+            " Restore a newer backup as well, or record that the key is lost: `citewell audit key new --lost`"
+        )
+
+
+def _print_traces(traces: list[Trace]) -> None:
     for item in traces:
         say(f"{item.request_id} {item.timestamp} {item.query}")
         for stage in item.stages:
@@ -114,40 +218,31 @@ def trace(
         if item.failure_reason:
             say(f"    failed: {item.failure_reason}")
         say()
-    return None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}", hint="name a text file") from error
 
 
 def _print_record(record: AuditRecord) -> None:
-    facts = {
-        "record": record.request_id,
-        "time": record.timestamp,
-        "user": record.user,
-        "session": record.session_id,
-        "question": record.user_query,
-        "decision": record.response_decision,
-        "failure": record.failure_reason,
-        "error": record.error,
-        "index": record.index_version,
-        "config": record.config_hash,
-        "missing": "; ".join(record.missing),
-        "took": f"{record.latency_ms.get('total', 0.0):.0f} ms",
-    }
-    columns([(f"{name}:", value) for name, value in facts.items() if value])
+    facts(
+        {
+            "record": record.request_id,
+            "time": record.timestamp,
+            "user": record.user,
+            "session": record.session_id,
+            "question": record.user_query,
+            "decision": record.response_decision,
+            "failure": record.failure_reason,
+            "error": record.error,
+            "index": record.index_version,
+            "config": record.config_hash,
+            "missing": "; ".join(record.missing),
+            "took": f"{record.latency_ms.get('total', 0.0):.0f} ms",
+        }
+    )
     say("\nretrieved:")
     for result in record.retrieval_results:
         score = "not judged" if result.reranker_score is None else f"{result.reranker_score:.2f}"
         used = "used" if result.was_used_in_generation else "not used"
         say(f"    {score} {used}: {result.document_id} {result.chunk_id}")
-    say("\nshown:")
-    say(record.shown_response)
-    say()
+    say(f"\nshown:\n{record.shown_response}\n")
     print_claims(record.claims)
     say("made by:")
     for maker in record.makers:

@@ -6,18 +6,19 @@ from typing import Annotated
 
 import typer
 
-from citewell.cli.home import HomeOption, JsonOption, open_home
-from citewell.cli.printing import say, say_json
+from citewell.cli.commands import Found, Id, command
+from citewell.cli.printing import say
 from citewell.core.errors import UsageError
+from citewell.knowledge.home import KnowledgeBase
 
 
 def register(app: typer.Typer) -> None:
-    app.command("feedback")(feedback)
+    command(app)(feedback)
 
 
 def feedback(
-    context: typer.Context,
-    id: Annotated[str, typer.Argument(metavar="ID", help="The record id that `ask` printed.")],
+    kb: KnowledgeBase,
+    id: Id,
     signal: Annotated[
         str, typer.Argument(metavar="SIGNAL", help="thumbs_down, thumbs_up, citation_opened, copied, ...")
     ],
@@ -29,20 +30,16 @@ def feedback(
     meta: Annotated[
         list[str] | None, typer.Option(metavar="K=V", help="A detail, such as because=...; repeatable.")
     ] = None,
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
+) -> Found:
     """Give feedback on an answer. It is sealed in the log; negative feedback puts the answer in the review
     queue."""
-    said = open_home(context, home).feedback(id, signal, user=user, claim=claim, meta=_pairs(meta or []))
-    if json:
-        return say_json(said)
+    said = kb.feedback(id, signal, user=user, claim=claim, meta=_pairs(meta or []))
     stage = f", failing stage: {said.stage}" if said.stage else ""
-    return say(f"{said.feedback_id}: {said.signal.value} on {said.request_id}{stage}")
+    return Found(said, lambda: say(f"{said.feedback_id}: {said.signal.value} on {said.request_id}{stage}"))
 
 
 def _pairs(words: list[str]) -> dict[str, str]:
-    pairs = {}
+    pairs: dict[str, str] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:

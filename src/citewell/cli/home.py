@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from citewell.core.errors import CitewellError
-
-if TYPE_CHECKING:
-    from citewell.knowledge.home import KnowledgeBase
+from citewell.knowledge import opening
+from citewell.knowledge.home import KnowledgeBase
 
 DEFAULT = ".citewell"
 
@@ -33,15 +32,19 @@ def home_of(context: typer.Context, home: str | None) -> Path:
     return Path(given or DEFAULT)
 
 
+def must_be_there(home: Path) -> None:
+    """Raises CitewellError with the remedy."""
+    if not home.exists():
+        raise CitewellError(f"no knowledge base at {home}", hint="create one with `citewell ingest PATH`")
+    if not home.is_dir():
+        raise CitewellError(f"the home {home} is a file, not a folder", hint="name a folder with --home")
+
+
 def open_home(context: typer.Context, home: str | None, *, make: bool = False) -> KnowledgeBase:
     """Opens the home, which must exist unless ``make`` is set. Raises CitewellError with the remedy."""
-    from citewell.knowledge.opening import open as open_knowledge_base
-
     path = home_of(context, home)
-    if not make and not path.exists():
-        raise CitewellError(f"no knowledge base at {path}", hint="create one with `citewell ingest PATH`")
-    if path.exists() and not path.is_dir():
-        raise CitewellError(f"the home {path} is a file, not a folder", hint="name a folder with --home")
-    knowledge_base = open_knowledge_base(path)
+    if path.exists() or not make:
+        must_be_there(path)
+    knowledge_base = opening.open(path)
     context.call_on_close(knowledge_base.close)
     return knowledge_base

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from citewell.core.errors import CitewellError, UsageError
@@ -61,13 +61,18 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def columns(rows: Iterable[tuple[str, ...]], *, gap: int = 2) -> None:
+def columns(rows: Iterable[tuple[str, ...]]) -> None:
     """Rows as aligned columns, the last one ragged."""
     cells = [tuple(visible(cell).replace("\n", " ").replace("\t", " ") for cell in row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
-        line = (" " * gap).join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         print(line.rstrip())
+
+
+def facts(named: Mapping[str, str]) -> None:
+    """A line for each that has a value."""
+    columns([(f"{name}:", value) for name, value in named.items() if value])
 
 
 def code_of(error: CitewellError) -> int:

@@ -9,25 +9,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
-from citewell.cli.home import HomeOption, JsonOption, open_home
-from citewell.cli.printing import FAILED, say, say_json
+from citewell.cli.commands import Found, Id, Reader, command, group, text_of
+from citewell.cli.printing import FAILED, OK, say
 from citewell.core.errors import UsageError
+from citewell.knowledge.home import KnowledgeBase
 
-group = typer.Typer(
-    help="Check receipts offline, without a home.", no_args_is_help=True, rich_markup_mode=None
-)
+receipts = group("Check receipts offline, without a home.")
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A receipt file.")]
 
 
 def register(audit: typer.Typer) -> None:
-    audit.command("receipt")(receipt)
+    command(audit)(receipt)
 
 
 def receipt(
-    context: typer.Context,
-    id: Annotated[str, typer.Argument(metavar="ID", help="The record id that `ask` printed.")],
+    kb: KnowledgeBase,
+    id: Id,
     with_user: Annotated[bool, typer.Option("--with-user", help="Also show who asked.")] = False,
     hashes_only: Annotated[
         bool, typer.Option("--hashes-only", help="Replace question and answer with salted hashes.")
@@ -38,25 +38,24 @@ def receipt(
     html: Annotated[
         bool, typer.Option("--html", help="Write a page to print instead; it proves nothing by itself.")
     ] = False,
-    reader: Annotated[str, typer.Option(metavar="U", help="Your name, for the record.")] = "",
-    home: HomeOption = None,
+    reader: Reader = "",
 ) -> None:
     """Print the receipt of one answer: its proof, as JSON."""
     from citewell.audit.printed import as_html
     from citewell.audit.receipts import written
 
-    found = open_home(context, home).audit.receipt(
+    found = kb.audit.receipt(
         id,
         with_user=with_user,
         hashes_only=hashes_only,
-        checkpoint=_text(checkpoint) if checkpoint else "",
+        checkpoint=text_of(checkpoint) if checkpoint else "",
         reader=reader,
     )
     # Not through `say`: a byte that is shown otherwise would no longer be proven.
     typer.echo(as_html(found).encode() if html else written(found), nl=False)
 
 
-@group.command("check")
+@command(receipts)
 def check(
     file: File,
     key: Annotated[
@@ -68,36 +67,27 @@ def check(
             metavar="FILE", help="A checkpoint of the issuer's that you kept elsewhere; repeatable."
         ),
     ] = None,
-    json: JsonOption = False,
-) -> None:
+) -> Found:
     """Check a receipt and say what it proves and what it does not. Exits with 5 if it is not valid."""
     from citewell.audit.receipt_check import check_receipt
 
-    report = check_receipt(
-        _bytes(file), key=_text(key) if key else "", outside=[_text(path) for path in checkpoint or ()]
-    )
-    if json:
-        say_json(report)
-    else:
-        for finding in report.findings:
-            say(f"WRONG: {finding}")
-        for line in report.proves:
-            say(f"proves {line}")
-        for line in report.does_not_prove:
-            say(f"does not prove {line}")
-        say("The receipt is valid." if report.ok else "The receipt is NOT valid.")
-    if not report.ok:
-        raise typer.Exit(FAILED)
+    outside = [text_of(path) for path in checkpoint or ()]
+    report = check_receipt(_bytes(file), key=text_of(key) if key else "", outside=outside)
+    lines = [
+        *(f"WRONG: {finding}" for finding in report.findings),
+        *(f"proves {line}" for line in report.proves),
+        *(f"does not prove {line}" for line in report.does_not_prove),
+        "The receipt is valid." if report.ok else "The receipt is NOT valid.",
+    ]
+    return Found(report, lambda: say("\n".join(lines)), OK if report.ok else FAILED)
 
 
-@group.command("print")
+@command(receipts, "print")
 def print_(
     file: File,
     html: Annotated[bool, typer.Option("--html", help="Print one self-contained HTML page.")] = False,
-) -> None:
+) -> int:
     """Print a valid receipt for reading on paper or in a browser."""
-    import msgspec
-
     from citewell.audit.printed import as_html, as_text
     from citewell.audit.receipt_check import check_receipt
     from citewell.audit.receipts import Receipt
@@ -107,9 +97,10 @@ def print_(
     if not report.ok:
         for finding in report.findings:
             say(f"WRONG: {finding}")
-        raise typer.Exit(FAILED)
+        return FAILED
     found = msgspec.json.decode(data, type=Receipt)
     say((as_html(found) if html else as_text(found)).rstrip("\n"))
+    return OK
 
 
 def _bytes(path: Path) -> bytes:
@@ -117,10 +108,3 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error}", hint="name a receipt file") from error
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}", hint="name a text file") from error

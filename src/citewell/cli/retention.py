@@ -9,42 +9,41 @@ from typing import Annotated
 
 import typer
 
-from citewell.cli.home import HomeOption, JsonOption, open_home
-from citewell.cli.printing import columns, say, say_json
+from citewell.cli.commands import Found, command, group
+from citewell.cli.printing import columns, say
 from citewell.core.errors import UsageError
+from citewell.knowledge.home import KnowledgeBase
 
-holds = typer.Typer(help="Manage legal holds.", no_args_is_help=True, rich_markup_mode=None)
+holds = group("Manage legal holds.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The hold's name, such as a case number.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; stays readable, so do not name people.")]
 
 
-def register(group: typer.Typer) -> None:
-    group.command()(expire)
-    group.command()(erase)
-    group.add_typer(holds, name="hold")
+def register(audit: typer.Typer) -> None:
+    command(audit)(expire)
+    command(audit)(erase)
+    audit.add_typer(holds, name="hold")
 
 
 def expire(
-    context: typer.Context,
+    kb: KnowledgeBase,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would expire.")] = False,
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
+) -> Found:
     """Remove contents whose configured retention has passed. Hashes and counts stay."""
-    outcome = open_home(context, home).audit.expire(dry_run=dry_run)
-    if json:
-        return say_json(outcome)
-    for name, count in outcome.expired.items():
-        say(f"{name}: {count} {'would expire' if dry_run else 'expired'}")
+    outcome = kb.audit.expire(dry_run=dry_run)
+    did = "would expire" if dry_run else "expired"
+    lines = [f"{name}: {count} {did}" for name, count in outcome.expired.items()]
     if outcome.held:
-        say(f"{outcome.held} kept by legal holds")
+        lines.append(f"{outcome.held} kept by legal holds")
     if not outcome.expired:
-        say("Nothing is due. The [retention] section of the configuration sets how long contents are kept.")
-    return None
+        lines.append(
+            "Nothing is due. The [retention] section of the configuration sets how long contents are kept."
+        )
+    return Found(outcome, lambda: say("\n".join(lines)))
 
 
 def erase(
-    context: typer.Context,
+    kb: KnowledgeBase,
     user: Annotated[str, typer.Option(metavar="U", help="The person to erase.")] = "",
     session: Annotated[
         str, typer.Option(metavar="S", help="The session to erase, for a person without a name.")
@@ -53,28 +52,24 @@ def erase(
     yes: Annotated[
         bool, typer.Option("--yes", help="Do not ask for confirmation. This cannot be undone.")
     ] = False,
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
+) -> Found:
     """Erase a person by destroying their key: their texts become unreadable everywhere; the log still
     verifies."""
     if bool(user) == bool(session):
         raise UsageError("there must be exactly one of --user and --session", hint="name the person to erase")
-    audit = open_home(context, home).audit
     if not yes:
         typer.confirm("This cannot be undone. Continue?", abort=True, err=True)
-    outcome = audit.erase(user, session=session, reason=reason)
-    if json:
-        return say_json(outcome)
-    say(f"Erased {outcome.subject}: {outcome.entries} entries can never be read again.")
-    for store, count in outcome.forgotten.items():
-        say(f"{store}: {count} overwritten")
-    return None
+    outcome = kb.audit.erase(user, session=session, reason=reason)
+    lines = [
+        f"Erased {outcome.subject}: {outcome.entries} entries can never be read again.",
+        *(f"{store}: {count} overwritten" for store, count in outcome.forgotten.items()),
+    ]
+    return Found(outcome, lambda: say("\n".join(lines)))
 
 
-@holds.command("add")
+@command(holds)
 def add(
-    context: typer.Context,
+    kb: KnowledgeBase,
     name: Name,
     user: Annotated[str, typer.Option(metavar="U", help="Hold the records of this person.")] = "",
     document: Annotated[
@@ -82,32 +77,32 @@ def add(
     ] = "",
     id: Annotated[str, typer.Option(metavar="ID", help="Hold one record.")] = "",
     reason: Reason = "",
-    home: HomeOption = None,
 ) -> None:
     """Protect records from expiry and erasure. Without options, this covers all records."""
-    held = open_home(context, home).audit.hold(
-        name, reason=reason, user=user, document=document, request_id=id
-    )
+    held = kb.audit.hold(name, reason=reason, user=user, document=document, request_id=id)
     say(f"Hold {held.hold} is in force.")
 
 
-@holds.command("lift")
-def lift(context: typer.Context, name: Name, reason: Reason = "", home: HomeOption = None) -> None:
+@command(holds)
+def lift(kb: KnowledgeBase, name: Name, reason: Reason = "") -> None:
     """End a hold."""
-    open_home(context, home).audit.lift(name, reason=reason)
+    kb.audit.lift(name, reason=reason)
     say(f"Hold {name} is lifted.")
 
 
-@holds.command("list")
-def list_(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
+@command(holds, "list")
+def list_(kb: KnowledgeBase) -> Found:
     """List the holds in force."""
-    found = open_home(context, home).audit.holds()
-    if json:
-        return say_json({"holds": found})
+    found = kb.audit.holds()
     if not found:
-        return say("No holds are in force.")
-    about = [hold.subject or hold.document_id or hold.request_id or "everything" for hold in found]
-    columns(
-        [(hold.hold, on, hold.timestamp[:10], hold.reason) for hold, on in zip(found, about, strict=True)]
-    )
-    return None
+        return Found({"holds": []}, lambda: say("No holds are in force."))
+    rows = [
+        (
+            one.hold,
+            one.subject or one.document_id or one.request_id or "everything",
+            one.timestamp[:10],
+            one.reason,
+        )
+        for one in found
+    ]
+    return Found({"holds": found}, lambda: columns(rows))

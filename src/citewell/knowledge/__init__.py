@@ -10,5 +10,5 @@ visibility   what one caller may see of all that
 forgetting   the stores beside the log that forget a person
 feedback/    what users do with answers
 revisiting/  past answers looked at again
-traces/      what happened in each request
+traces       what happened in each request
 """
