@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.verification.numbers import Match, check_numbers, extract_quantities, missing_numbers
-from citewell.verification.quantities import Form
+from citewell.verification.quantity import Form
 
 HELD = [
     ("$1.577 billion", "1,577 million", ""),

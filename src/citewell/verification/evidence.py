@@ -1,22 +1,10 @@
-"""Is a text English, as far as the models must know? A cheap, exact rule; unsure means yes.
+"""What a claim is checked against: a text, what stands around it, its table rows, its kind and language.
 
-In: text. Out: a reason why it is not, or "". Function words decide for Latin script, the script for the rest.
-Short texts and tables are taken as English: there is nothing to tell them by.
-
-
-----
-
-What a claim is checked against: a text, what stands around it, and its table rows.
-
-In: passages or plain text. Out: :class:`EvidenceText`. Rows come from the reader of the document when
-it knows them, else from lines with tabs. Knows nothing about where the text is stored.
-
-
-----
-
-What sort of text a source is: one sentence, several, or rows of a table.
-
-In: text. Out: one of KINDS. Exact checks and the calibration of support differ by it.
+In: passages or plain text. Out: :class:`EvidenceText`; one of KINDS, by which exact checks and the
+calibration of support differ; why a text is not English. Rows come from the reader of the document when it
+knows them, else from lines with tabs. Function words tell a language in Latin script; short texts and
+tables are taken as English, as there is nothing to tell them by. Knows nothing about where the text is
+stored.
 """
 
 from __future__ import annotations

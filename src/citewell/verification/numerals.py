@@ -1,16 +1,9 @@
-"""Numbers written in digits: "$1,577 million", "(12.3)", "4:30 pm", "5 km", "3rd quarter".
+"""Numbers written in digits or in words: "$1,577 million", "(12.3)", "4:30 pm", "two thirds", "Q3".
 
 In: text. Out: quantities as they are written, in order; numbers that are part of a name ("COVID-19", "10-K",
-"B12") are none. Raised digits are the power of a ten ("5 × 10⁶") and the mark of a footnote behind any other
-number ("5¹ million" is five million). A run of more than forty digits is no number. Knows nothing about words for numbers, dates or ranges.
-
-
-----
-
-Numbers written in words: "twelve percent", "two thirds", "half of", "the third quarter", "Q3".
-
-In: text. Out: quantities as they are written, in order. "One" is a number only where something is counted.
-Knows nothing about digits, dates or ranges.
+"B12") are none, and "one" is one only where something is counted. Raised digits are the power of a ten ("5 ×
+10⁶") and the mark of a footnote behind any other number ("5¹ million" is five million). A run of more than
+forty digits is no number. Knows nothing about dates or ranges.
 """
 
 from __future__ import annotations

@@ -1,38 +1,11 @@
-"""Does each number of the claim stand in the sentence that speaks of what the claim states?
+"""What exact code knows against a claim, whatever a model says: one table of checks.
 
-In: claim and premise, prose. Out: in words, what the source has instead, or "". A number that the source
-holds proves little when it stands in the sentence about something else: "60 days" of notice for the days in
-which a deposit is returned. Rows of tables are :mod:`citewell.verification.cells`. Knows no verdicts.
-
-
-----
-
-Can a premise contradict a claim at all: does it speak of what the claim states?
-
-In: claim, premise and the text around it. Out: yes or no. A small entailer calls a claim contradicted when
-one of its numbers or names is merely absent; but what a text does not speak of it cannot deny, and a
-contradiction withholds a whole answer. So a claim with a number that the premise has nothing to set
-against, or with a name that the premise neither holds nor has another in the place of, is unsupported. Exact
-code; knows no model and no threshold.
-
-
-----
-
-Why a verdict is what it is, in plain words.
-
-In: a claim and the texts it was judged against. Out: one line that names what carries it, or what is missing,
-denied or turned. Exact code alone: it explains a verdict and makes none.
-
-
-----
-
-What exact code knows against a claim, whatever a model says: one table of checks.
-
-In: a claim and one evidence text. Out: the first objection, in words, or "". An objection keeps the
-support of
-that text under its border. Each check stands in :data:`OBJECTIONS` under the name of its row in
+In: a claim and one evidence text. Out: the first objection, in words, or ""; an objection keeps the support
+of that text under its border. Each check stands in :data:`OBJECTIONS` under the name of its row in
 docs/measurements/rules.md, where `python -m benchmarks.rules` says what it stops and what it costs; a check
-without a row that defends it fails a test. Knows no probabilities and no models.
+without a row that defends it fails a test. Also: whether a text speaks of what a claim states, without
+which it contradicts nothing, for a contradiction withholds a whole answer; and what a verdict's reason
+names. Knows no probabilities and no models.
 """
 
 from __future__ import annotations

@@ -1,26 +1,10 @@
-"""What the words beside a number say about it: a hedge, a rise or fall, a loss.
+"""Quantities as people write them, found in text: numbers, money, percentages, dates, ordinals.
 
-In: text and the range of a number. Out: :class:`Said`. Looks no further than the sentence and a few
-words to either side. Knows nothing about values.
-
-
-----
-
-What a text says in other signs than digits, said in digits: "Phase III", "tenfold", "noon", "one in five".
-
-In: text, and what the claim counts one of. Out: the text with each such notation as a number that
-:mod:`citewell.verification.quantities` reads. The offsets are not those of the text, and some readings are
-loose ("the three months ended December 31" is one company's fourth quarter and another's first), so what is
-read here may hold a number of a claim and never denies one. Knows no verdicts.
-
-
-----
-
-Quantities as people write them, found in text: numbers, money, percentages, dates, ordinals.
-
-In: text. Out: :class:`Quantity` values in order, never overlapping, each with its value at full
-scale, the size of its last written digit, unit, sign and hedge. Knows nothing about evidence or verdicts:
-those are :mod:`citewell.verification.numbers`.
+In: text. Out: :class:`Quantity` values in order, never overlapping, each with its value at full scale, the
+size of its last written digit, unit, sign and the hedge or direction beside it; :func:`in_digits`: the text
+with other notations ("Phase III", "tenfold", "one in five") in digits, whose offsets are not those of the
+text and which are loose, so that they may hold a number of a claim and never deny one. Knows nothing about
+evidence or verdicts: those are :mod:`citewell.verification.numbers`.
 """
 
 from __future__ import annotations

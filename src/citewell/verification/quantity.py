@@ -1,25 +1,10 @@
-"""Words of measure: scales, currencies, units of weight, length, time and the like, number words.
+"""One quantity, and the words of measure: scales, currencies, units, number words, dates.
 
-Tables only. In: a lower-case word. Out: its factor to the base of its dimension. Scales are the
-short scale (a billion is 10**9). Knows nothing about sentences.
-
-
-----
-
-Dates as people write them, found in text as calendar parts.
-
-In: text. Out: :class:`Moment` values with offsets, in order, never overlapping: a day, a month of a
-year, a day of a month, a year said to be one ("in 2018", "FY18"), a decade. A bare "2018" without
-a word that makes it a year is left to :mod:`citewell.verification.quantities`.
-"5/6/2018" is kept as both of its readings. Knows nothing about verdicts.
-
-
-----
-
-One quantity, and what may stand behind a number: a scale word, a percent sign, a unit.
-
-In: text and the end of a number in it. Out: :class:`Quantity` values, and how far what follows belongs to
-them. Knows nothing about how the number itself is written.
+In: text and the end of a number in it, or text with dates. Out: :class:`Quantity` values and how far what
+follows belongs to them; :class:`Moment` values in order, never overlapping: a day, a month of a year, a day of
+a month, a year said to be one ("in 2018", "FY18"), a decade. A bare "2018" is left to
+:mod:`citewell.verification.quantities`; "5/6/2018" is kept as both of its readings. Scales are the short scale
+(a billion is 10**9). Knows nothing about verdicts.
 """
 
 from __future__ import annotations

@@ -1,21 +1,10 @@
-"""Two names of the claim that stand in each other's place, or one in the place of a name the source has.
+"""Is the claim about the thing that the source speaks of? Names out of place, and what a pronoun stands for.
 
-In: a claim and its premise. Out: the two names, or a name in a place where the source has another, as
-written in the claim. Exact code for what small entailers do not see: in "Dee sued Lee" and "Lee sued
-Dee" every word is the same. The claim is compared with the sentence nearest in words, by pairs of
-neighbouring words: when exchanging two names makes the claim agree with the sentence in more of them,
-the names were exchanged. Knows nothing about verdicts.
-
-
-----
-
-Does a text say of another named thing what a claim says of the thing named before it?
-
-In: a claim that leans ("Its founders were ..."), the sentences it leans on, a premise. Out: the thing that
-the premise speaks of and the one that was meant, or None. The antecedent is no evidence: it can hold a claim
-under its border and support none. Of the premise the sentences nearest to the claim in words are read, each
-for the name in its subject; where one names none, or the thing that was meant, nothing is held. Exact code,
-prose only.
+In: a claim and its premise; for a claim that leans ("Its founders were ..."), the sentences it leans on. Out:
+two names in each other's place, a name in a place where the source has another, or the thing that the premise
+speaks of and the one that was meant. Exact code for what small entailers do not see: in "Dee sued Lee" and
+"Lee sued Dee" every word is the same. Prose only. An antecedent is no evidence: it can hold a claim under its
+border and support none. Knows nothing about verdicts.
 """
 
 from __future__ import annotations

@@ -1,14 +1,7 @@
-"""Words of a claim and of evidence: their stems, what they share, the sentence that speaks of the same thing.
+"""Words of a claim and of evidence: their stems, what they share, which may be the verb of a clause.
 
-In: text. Out: stems, shares in [0, 1], a sentence. Knows no verdicts.
-
-
-----
-
-Which words may be the finite verb of an English clause: a closed table, no tagger.
-
-In: a word. Out: whether it can carry a clause. Splitting asks twice before it cuts, so what this table
-does not know is simply not split. Knows nothing about sentences.
+In: text. Out: stems, shares in [0, 1], the sentence that speaks of the same thing. Verbs are a closed table,
+no tagger: what it does not know is not split. Knows no verdicts.
 """
 
 from __future__ import annotations

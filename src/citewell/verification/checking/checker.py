@@ -1,36 +1,19 @@
-"""What a check leaves behind, and how it is shown.
+"""The check of a draft: every claim bound to exact spans, judged, rolled up, and repaired or refused.
 
-In: checked claims and the draft they lie in. Out: :class:`Checked` with the text that may be shown under
-the policy for claims without support (``flag``, ``drop``, ``withhold``). A broken or contradicted claim is
-never shown as supported, whatever the policy. Knows nothing about models or evidence.
-
-
-----
-
-A claim without support, offered another passage or a better span; what is left is named.
-
-In: judged claims. Out: the same, some with other citations (``post-hoc``), some named as misattributed or
-synthesised. What is cited anew was judged anew; every change is noted. Knows nothing about how it is judged.
-
-
-----
-
-The check of a draft: every claim bound to exact spans, judged, rolled up, and repaired or refused.
-
-In: a question, a draft and the passages it was written from. Out: :class:`Checked`. In order:
+In: a question, a draft and the passages it was written from. Out: :class:`Checked`, with the text that may be
+shown under the policy for claims without support (``flag``, ``drop``, ``withhold``). In order:
 
     1. quotes and labels are located; words in quotation marks are quotes too             (BROKEN by name)
     2. each claim is judged against all it cites together; what cites nothing, against
        everything (:mod:`citewell.verification.checking.judging`) (``post-hoc``)
     3. a claim without support is offered the other passages once, and one that its passage supports but
-       its quote does not gets a better span, both noted (:mod:`citewell.verification.checking.checker`)
-       (``post-hoc``)
+       its quote does not gets a better span, both judged anew and noted (``post-hoc``)
     4. what is still unsupported is taken apart: parts that stand, joined by nothing      (``synthesised``)
     5. the hallucination gap is measured against all passages together, cited or not
 
 A claim's verdict: BROKEN, then CONTRADICTED, then UNCHECKED, then VERIFIED (its citations jointly), then
-UNSUPPORTED.
-Knows nothing about retrieval, generation or confidence.
+UNSUPPORTED. A broken or contradicted claim is never shown as supported, whatever the policy. Knows nothing
+about retrieval, generation or confidence.
 """
 
 from __future__ import annotations

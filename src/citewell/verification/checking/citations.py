@@ -1,26 +1,11 @@
-"""A quote of a table row that leaves cells out: the label and the cells it names, each whole and in order.
-
-In: a quote and the passage it names. Out: one span for the label and each cell, or none. A row is read
-across, so people and models quote "Jane Doe, President" of "Jane Doe | 54 | President"; every part is still
-the source's own, to the letter, and has its place. Between two parts stands one separator that can be no part
-of a number; a cell that turns what stands beside it ("not", a bracket, a sign) is not left out.
-
-
-----
-
-Quotes and labels of a draft -> citations that resolve in the evidence store, or say how they fail.
+"""Quotes and labels of a draft -> citations that resolve in the evidence store, or say how they fail.
 
 In: what a writer cites, the passages it was given, the store. Out: :class:`Citation` values with exact
-offsets, page, section and boxes; a quote that is not where it is said to be is BROKEN by name (fabricated,
-spliced, misattributed), never bent into one that is. Knows nothing about whether a quote supports a claim.
-
-
-----
-
-What a quote can carry by itself: the sentence or row it stands in, with the sentence that it leans on.
-
-In: located quotes and the library. Out: evidence texts that are far shorter than their passages, so that a
-claim which its passage supports elsewhere is told from one that its quote supports. Knows no model.
+offsets, page, section and boxes, and the sentence or row that a quote stands in, as evidence by itself. A
+quote that is not where it is said to be is BROKEN by name (fabricated, spliced, misattributed), never bent
+into one that is. Only a table row may be quoted with cells left out ("Jane Doe, President" of "Jane Doe |
+54 | President"): label and cells each whole and in order, and no cell left out that turns what stands
+beside it. Knows nothing about whether a quote supports a claim.
 """
 
 from __future__ import annotations

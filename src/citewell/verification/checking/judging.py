@@ -1,12 +1,4 @@
-"""One claim on its way through a check: what it says, what it cites, what was found.
-
-In: a draft and the passages. Out: :class:`Work` values, the quotations inside a claim, the two sides of a
-stated connection. Knows nothing about models.
-
-
-----
-
-Claims under way, judged: by exact code where that settles it, else by the verifier.
+"""Claims under way, judged: by exact code where that settles it, else by the verifier.
 
 In: the claims of one draft, each with what it cites. Out: the same with verdicts; what cites nothing is
 judged against everything and cited afterwards, by entailment, never by likeness of words. Knows nothing about

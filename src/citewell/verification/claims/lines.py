@@ -1,24 +1,10 @@
-"""Whether words that look like no sentence state something all the same: a heading, a lead-in, a question.
+"""The lines of an answer, and which of them and of their sentences state something.
 
-In: a line or sentence without markers. Out: yes or no. There is no tagger: a verb is known by its table, or by
-its ending between a subject and an object. Knows nothing about lines or lists.
-
-
-----
-
-Sentences that state nothing about the world: abstentions, questions, talk about the answer itself.
-
-In: one sentence. Out: its kind, or None when it may be a claim. Patterns only; a sentence with content of
-its own behind a polite opening stays a claim. Knows nothing about markers.
-
-
-----
-
-The lines of an answer: paragraphs, list items, table rows, headings, code.
-
-In: clean text, where its fences are and where markers stood. Out: :class:`Line` values in order. Lines that
-were only wrapped are joined; list marks are not part of a line. What looks like a heading, the head of a
-table or an entry of a list of sources but states something is text. Knows nothing about sentences.
+In: clean text, where its fences are and where markers stood; or one sentence. Out: :class:`Line` values in
+order (paragraphs, list items, table rows, headings, code); the kind of a sentence that states nothing about the
+world: an abstention, a question, talk about the answer. What looks like a heading, a table's head or an entry
+of a list of sources but states something is text, and a sentence with content of its own behind a polite
+opening stays a claim. Patterns and word tables only. Over 400 lines: the word lists are half of it.
 """
 
 from __future__ import annotations

@@ -1,27 +1,11 @@
-"""Does a question ask for a number that stands in no source but must be computed from several?
+"""Four components with what they were measured on, their weighted mean, and the decision it leads to.
 
-In: a question. Out: yes or no, by words. Where no claim has a computed proof, such a question is answered
-with its operands and decided PARTIAL. Knows nothing about answers.
-
-
-----
-
-Do several drafts of one answer say the same? Claim by claim, by entailment both ways, never by string.
-
-In: the claims of each run and an entailer. Out: the mean share of claims that the other runs entail. One
-run, or a writer that is deterministic, measures nothing. Knows nothing about sources.
-
-
-----
-
-Four components with what they were measured on, their weighted mean, and the decision it leads to.
-
-In: the passages used, the checked claims, coverage, consistency. Out: a :class:`ConfidenceReport`. What
-was not measured takes no part: the weights are renormalised over the rest, and nothing is ever assumed.
-ANSWER needs retrieval, coverage and entailment measured, every aspect covered, every shown claim verified
-and no arithmetic left open; a claim that its source contradicts makes the support 0.0 and the decision
-ABSTAIN.
-Knows no model.
+In: the passages used, the checked claims, coverage; the claims of several runs, whose consistency is
+measured by entailment both ways, never by string. Out: a :class:`ConfidenceReport`. What was not measured
+takes no part: the weights are renormalised over the rest, and nothing is ever assumed. ANSWER needs
+retrieval, coverage and entailment measured, every aspect covered, every shown claim verified and no
+arithmetic left open; a claim that its source contradicts makes the support 0.0 and the decision ABSTAIN.
+Knows no sources.
 """
 
 from __future__ import annotations
