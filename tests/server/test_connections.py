@@ -16,7 +16,7 @@ import pytest
 from citewell.core.config import Config
 from citewell.knowledge.home import KnowledgeBase
 from citewell.server import serving
-from citewell.server.connections import Bounded, Connection
+from citewell.server.serving import Connection
 
 from .conftest import listening
 
@@ -29,7 +29,7 @@ HALF_BODY = HALF_HEAD.replace(b"GET /v1/models", b"POST /v1/ask") + (
 Open = Callable[[bytes], socket.socket]
 
 
-class Short(Bounded):
+class Short(Connection):
     HEAD_S = 0.5
     BODY_S = 0.5
     BYTES_PER_S = 1_000.0

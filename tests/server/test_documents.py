@@ -14,7 +14,7 @@ from httpx import Response
 from citewell.core.access import Role
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.revisiting.rechecking import readers_of
-from citewell.server.uploads import tame
+from citewell.server.files import tame
 
 QUESTION = "When will the merger with Acme be announced?"
 READING = (

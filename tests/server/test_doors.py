@@ -491,7 +491,7 @@ def test_a_part_that_cannot_be_made_is_in_the_servers_log(
     with serving(home) as client:
         client.app.state.site.load()  # type: ignore[attr-defined]
         assert client.get("/readyz").json()["title"] == "a component could not be loaded"
-    (said,) = [one for one in caplog.records if one.name == logs.NAME and one.levelname == "ERROR"]
-    line = json.loads(logs.Lines().format(said))
+    (said,) = [one for one in caplog.records if one.name == logs.log.name and one.levelname == "ERROR"]
+    line = json.loads(logs.JsonLines().format(said))
     assert (line["event"], line["error"]) == ("a component could not be loaded", "ModelError")
     assert any("test_doors.py" in place for place in line["at"])

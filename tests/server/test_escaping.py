@@ -19,8 +19,7 @@ from citewell.core.records import (
     Status,
     Verdict,
 )
-from citewell.server.chat import said
-from citewell.server.escaping import harmless
+from citewell.server.routes.chat import harmless, said
 
 MAKER = Maker(name="test", hash=hash_text("test"))
 

@@ -12,7 +12,7 @@ def test_metrics_tell_how_quality_moves(client: TestClient) -> None:
     assert client.post("/v1/ask", json={"question": QUESTION}).status_code == 200
     assert "citewell_drift{" not in client.get("/metrics").text  # still what was read a moment ago
     site = client.app.state.site  # type: ignore[attr-defined]
-    site.metrics._now._gauges.__self__._look_again = 0.0
+    site.metrics.quality.read_again_at = 0.0
     before = site.kb.log.size()
     text = client.get("/metrics").text
     assert 'citewell_drift_records{measure="abstention",window="7d"} 1.0' in text

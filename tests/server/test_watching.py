@@ -26,8 +26,7 @@ from citewell.core.config import Config, Feedback, Server
 from citewell.core.errors import MissingExtraError
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.opening import open
-from citewell.server import create_app, logs, telemetry
-from citewell.server import scheduler as looking
+from citewell.server import create_app, logs, site, telemetry
 from citewell.server.mcp import make_server
 
 from .conftest import LOOPBACK, with_stand_ins
@@ -61,11 +60,15 @@ def test_a_log_line_names_the_route_and_never_the_address(
     client: TestClient, keys: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     headers = keys("alice", groups=["board"])
-    with caplog.at_level(logging.INFO, logger=logs.NAME):
+    with caplog.at_level(logging.INFO, logger=logs.log.name):
         client.post("/v1/ask", json={"question": "When will the merger be announced?"}, headers=headers)
         client.get("/v1/documents/text", params={"id": "merger.md"}, headers=headers)
         client.get("/nothing/merger", headers=headers)
-    lines = [json.loads(logs.Lines().format(record)) for record in caplog.records if record.name == logs.NAME]
+    lines = [
+        json.loads(logs.JsonLines().format(record))
+        for record in caplog.records
+        if record.name == logs.log.name
+    ]
     assert [(line["route"], line["status"]) for line in lines] == [
         ("/v1/ask", 200),
         ("/v1/documents/text", 200),
@@ -82,9 +85,15 @@ def test_a_failure_is_logged_by_its_place_without_its_words(caplog: pytest.LogCa
         raise ValueError("the merger is in March")
     except ValueError as error:
         record = logging.LogRecord(
-            logs.NAME, logging.ERROR, "x", 1, "a request failed", (), (ValueError, error, error.__traceback__)
+            logs.log.name,
+            logging.ERROR,
+            "x",
+            1,
+            "a request failed",
+            (),
+            (ValueError, error, error.__traceback__),
         )
-    line = json.loads(logs.Lines().format(record))
+    line = json.loads(logs.JsonLines().format(record))
     assert line["error"] == "ValueError"
     assert "test_watching.py" in line["at"][0]
     assert "merger" not in json.dumps(line)
@@ -93,7 +102,7 @@ def test_a_failure_is_logged_by_its_place_without_its_words(caplog: pytest.LogCa
 def test_an_answer_that_nobody_touched_is_flagged_while_the_server_runs(
     home: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(looking, "EVERY_S", 0.02)
+    monkeypatch.setattr(site, "DETECT_EVERY_S", 0.02)
     config = Config(feedback=Feedback(engagement_window_s=0.01))
     with (
         with_stand_ins(open(home, config=config)) as kb,
@@ -121,10 +130,7 @@ def test_a_look_that_fails_is_logged_and_looked_again(caplog: pytest.LogCaptureF
         looks.append(1)
         raise ValueError("the merger is in March")
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(looking, "EVERY_S", 0.01)
-        made = looking.Looking(look)
-    made.start()
+    made = site.Scheduler(look, 0.01)
     until = time.monotonic() + 10
     while len(looks) < 2 and time.monotonic() < until:
         time.sleep(0.01)
@@ -245,12 +251,13 @@ def test_documents_are_named_only_when_wanted_and_an_error_has_no_words(
 
 
 def test_no_address_no_spans_and_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert isinstance(telemetry.telemetry(documents=False, writer="extractive", environ={}), telemetry.Silent)
+    silent = telemetry.telemetry(documents=False, writer="extractive", environ={})
+    assert silent._sdk == [None, None]
     wanted = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
     off = telemetry.telemetry(
         documents=False, writer="extractive", environ={**wanted, "OTEL_SDK_DISABLED": "true"}
     )
-    assert isinstance(off, telemetry.Silent)
+    assert off._sdk == [None, None]
     monkeypatch.setattr(telemetry, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"citewell\[otel\]"):
         telemetry.telemetry(documents=False, writer="extractive", environ=wanted)

@@ -31,7 +31,6 @@ from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.opening import open
 from citewell.knowledge.traces import Relay
 from citewell.server import create_app, streams
-from citewell.server import remote_stream as elsewhere
 
 from .conftest import LOOPBACK, Keys, with_stand_ins
 
@@ -166,7 +165,7 @@ def test_a_worker_that_died_is_not_waited_for(
     one, other = workers
     relay = Relay(one.kb.parts.traces.database)  # type: ignore[union-attr]
     relay.begin("req_" + "a" * 24, "owner", groups=None, keep_s=300)
-    monkeypatch.setattr(elsewhere, "GONE_S", 0.5)
+    monkeypatch.setattr(streams, "GONE_S", 0.5)
     where = f"/v1/ask/req_{'a' * 24}/events"
     gone = told(other.client.get(where))
     assert [kind for kind, _, _ in gone] == ["error"]
@@ -179,7 +178,7 @@ def test_a_worker_says_that_it_lives_while_it_thinks(
 ) -> None:
     one, other = workers
     monkeypatch.setattr(streams, "ALIVE_S", 0.1)
-    monkeypatch.setattr(elsewhere, "GONE_S", 3.0)
+    monkeypatch.setattr(streams, "GONE_S", 3.0)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(one.client.post, "/v1/ask", json=BODY)
         request = begun(other.kb)

@@ -30,6 +30,7 @@ from citewell.core.records import (
     RetrievalResult,
     Stage,
     Status,
+    Streamed,
     TokenUsage,
     Trace,
 )
@@ -79,6 +80,7 @@ class Journal:
         self.shown = ""
         self.failure_reason = ""
         self.error = ""
+        self.streamed: tuple[Streamed, ...] = ()
         self._began = time.perf_counter()
         self._inner_ms, self._inner_reads = 0.0, 0.0
         self._failing = ""
@@ -204,6 +206,7 @@ class Journal:
             ),
             cost=self.cost,
             notes=tuple(f"{stage.name}: {note}" for stage in self.stages for note in stage.notes),
+            streamed=self.streamed,
         )
 
     def looked_into(self, documents: Sequence[str]) -> None:

@@ -21,9 +21,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+import msgspec
+
 from citewell.answering.journal import Journal
 from citewell.core.identity import hash_value
-from citewell.core.records import Answer, Claim, Decision, Draft, DraftClaim, Passage, Record, Status
+from citewell.core.records import (
+    Answer,
+    Claim,
+    Decision,
+    Draft,
+    DraftClaim,
+    Passage,
+    Record,
+    Status,
+    Streamed,
+)
 
 DOING = {
     "retrieval": "Finding and reading passages",
@@ -62,13 +74,6 @@ class Event(Record, frozen=True, kw_only=True):
     answer: Answer | None = None
 
 
-class _Shown(Record, frozen=True, kw_only=True):
-    number: int
-    text: str
-    status: Status
-    withdrawn: str = ""
-
-
 Tell = Callable[[Event], None]
 Seal = Callable[[Mapping[str, Any]], object]
 
@@ -78,7 +83,7 @@ class Streaming:
 
     def __init__(self, tell: Tell, seal: Seal, journal: Journal) -> None:
         self._tell, self._seal, self._journal = tell, seal, journal
-        self._shown: list[_Shown] = []
+        self._shown: list[Streamed] = []
         self._live: list[int] = []  # places in _shown of the draft that is being written, in its order
         # A try that timed out may still be speaking when the next one begins.
         self._lock = threading.RLock()
@@ -146,36 +151,34 @@ class Streaming:
 
     def note(self, claims: Sequence[Claim]) -> None:
         """What was shown before it was final, and what of it will be withdrawn, into the record."""
-        for shown in self._shown:
-            reason = shown.withdrawn or _outcome(shown, claims)[1]
-            end = f", withdrawn: {reason}" if reason else ""
-            self._journal.note(
-                f"shown provisionally as {shown.number} ({shown.status.value}): \u201c{shown.text}\u201d{end}"
-            )
+        self._journal.streamed = tuple(
+            msgspec.structs.replace(shown, withdrawn=shown.withdrawn or _outcome(shown, claims)[1])
+            for shown in self._shown
+        )
 
     def _show(self, drafted: DraftClaim) -> int:
         number = len(self._shown) + 1
         # Made durable first: whoever finds a stream without a record knows how far it got.
         body = {"request_id": self._journal.request_id, "streamed": number}
         self._seal(body | {"claim": hash_value([self._journal.request_id, number, drafted.text])})
-        self._shown.append(_Shown(number=number, text=drafted.text, status=Status.UNCHECKED))
+        self._shown.append(Streamed(number=number, text=drafted.text, status=Status.UNCHECKED))
         self._tell(Event(kind=EventKind.CLAIM, number=number, text=drafted.text))
         return number - 1
 
     def _judge(self, place: int, claim: Claim) -> None:
         shown = self._shown[place]
-        self._shown[place] = _Shown(number=shown.number, text=shown.text, status=claim.verdict.status)
+        self._shown[place] = Streamed(number=shown.number, text=shown.text, status=claim.verdict.status)
         self._tell(Event(kind=EventKind.VERDICT, number=shown.number, claim=claim))
 
     def _withdraw(self, place: int, reason: str) -> None:
         shown = self._shown[place]
-        self._shown[place] = _Shown(
+        self._shown[place] = Streamed(
             number=shown.number, text=shown.text, status=shown.status, withdrawn=reason or "withdrawn"
         )
         self._tell(Event(kind=EventKind.CORRECTION, number=shown.number, text=shown.text, reason=reason))
 
 
-def _outcome(shown: _Shown, claims: Sequence[Claim]) -> tuple[Claim | None, str]:
+def _outcome(shown: Streamed, claims: Sequence[Claim]) -> tuple[Claim | None, str]:
     """(the claim of the answer that it became, why it is withdrawn): only what is verified stands."""
     claim = next((claim for claim in claims if claim.text == shown.text), None)
     if claim is None:

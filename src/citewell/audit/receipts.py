@@ -28,7 +28,7 @@ ABOUT = (
     "What a question was answered with, and the proof that it was sealed so."
     " Check it with: citewell receipt check FILE --key ISSUER_KEY"
 )
-PRIVATE = ("/user", "/session_id", "/parameters", "/notes")
+PRIVATE = ("/user", "/session_id", "/parameters", "/notes", "/streamed")
 """Who asked, from where and with which rights: opened only when wanted."""
 
 

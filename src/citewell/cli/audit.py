@@ -250,3 +250,6 @@ def _print_record(record: AuditRecord) -> None:
     say("notes:")
     for note in record.notes:
         say(f"    {note}")
+    for one in record.streamed:
+        end = f" (withdrawn: {one.withdrawn})" if one.withdrawn else ""
+        say(f"    shown while streaming as {one.number}: {one.text}{end}")

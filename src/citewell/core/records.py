@@ -487,6 +487,16 @@ class RetrievalResult(Record, frozen=True, kw_only=True):
     was_used_in_generation: bool
 
 
+class Streamed(Record, frozen=True, kw_only=True):
+    """A claim as it was shown before its verdict was final, under its number in the stream; ``withdrawn`` is
+    why it was taken back, "" where it stands."""
+
+    number: int
+    text: str
+    status: Status
+    withdrawn: str = ""
+
+
 class AuditRecord(Record, frozen=True, kw_only=True):
     """The chain of one ask, abstentions and errors too; ``makers`` names each model and its hash.
 
@@ -523,6 +533,7 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     token_usage: TokenUsage = TokenUsage()
     cost: float | None = None
     notes: tuple[str, ...] = ()
+    streamed: tuple[Streamed, ...] = ()
 
 
 # --- cases ----------------------------------------------------------------------------------------

@@ -11,12 +11,15 @@ from collections.abc import Collection
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from citewell.server.problems import Problem, response_of
+from citewell.server.problems import TOO_LARGE, Problem, forbidden, response_of
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+UPLOADS = frozenset({"/v1/documents", "/documents"})
+"""The paths that take whole files."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -45,33 +48,32 @@ def is_loopback(host: str) -> bool:
 class Guards:
     """``hosts`` empty lets every name in: where nobody is let in without a key, a borrowed name gains
     nothing. ``named`` are the names that pages of ours may come under when a proxy changed the ``Host``.
-    ``uploads`` are the paths that take whole files."""
+    The bounds are in bytes."""
 
     def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        hosts: Collection[str],
-        named: Collection[str] = (),
-        max_body: int,
-        max_upload: int,
-        uploads: Collection[str],
+        self, app: ASGIApp, *, hosts: Collection[str], named: Collection[str], max_body: int, max_upload: int
     ) -> None:
-        self.app, self.hosts, self.named = app, frozenset(hosts), frozenset(named)
-        self.max_body, self.max_upload, self.uploads = max_body, max_upload, frozenset(uploads)
+        self.hosts, self.named = frozenset(hosts), frozenset(named)
+        # These count a body that does not declare its length.
+        self.body = RequestBodyLimitMiddleware(app, max_body)
+        self.upload = RequestBodyLimitMiddleware(app, max_upload)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        inner = self.upload if scope.get("path") in UPLOADS else self.body
         if scope["type"] != "http":
-            await self.app(scope, receive, send)
+            await inner(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        limit = self.max_upload if scope["path"] in self.uploads else self.max_body
-        problem = self._refused(scope["method"], headers) or _too_large(headers, limit)
-        told = _telling(send)
-        if problem is not None:
-            await response_of(problem)(scope, receive, told)
-            return
-        await self.app(scope, _counted(receive, limit), told)
+        problem = self._refused(scope["method"], headers) or _too_large(headers, inner.max_body_size)
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                sent = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    sent.setdefault(name, value)
+            await send(message)
+
+        await (inner if problem is None else response_of(problem))(scope, receive, guarded)
 
     def _refused(self, method: str, headers: Headers) -> Problem | None:
         host = headers.get("host", "")
@@ -88,52 +90,16 @@ class Guards:
         # Of this machine's own names the port must fit too: other programs serve pages here.
         ours = origin is None or _place(origin) == host.lower() or _name(_place(origin)) in self.named
         if not ours or (origin is None and site not in {"same-origin", "none"}):
-            return Problem(
-                403,
-                "this form was sent from another site's page, so nothing was done",
-                hint="open this server's own page and send the form from there",
-            )
+            title = "this form was sent from another site's page, so nothing was done"
+            return forbidden("open this server's own page and send the form from there", title)
         return None
 
 
 def _too_large(headers: Headers, limit: int) -> Problem | None:
     declared = headers.get("content-length", "0")
-    return over(limit) if not declared.isdigit() or int(declared) > limit else None
-
-
-def over(limit: int) -> Problem:
-    """The problem of a body over ``limit`` bytes."""
-    return Problem(
-        413,
-        f"the request is larger than {limit} bytes",
-        hint="send less, or raise server.max_body_kb or server.max_upload_mb",
-    )
-
-
-def _counted(receive: Receive, limit: int) -> Receive:
-    """A body that does not declare its length is counted while it comes."""
-    seen = 0
-
-    async def counted() -> Message:
-        nonlocal seen
-        message = await receive()
-        seen += len(message.get("body", b""))
-        if seen > limit:
-            raise over(limit)
-        return message
-
-    return counted
-
-
-def _telling(send: Send) -> Send:
-    async def telling(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers.setdefault(name, value)
-        await send(message)
-
-    return telling
+    if declared.isdigit() and int(declared) <= limit:
+        return None
+    return Problem(413, f"the request is larger than {limit} bytes", hint=TOO_LARGE)
 
 
 def _name(host: str) -> str:

@@ -1,38 +1,45 @@
-"""Who is at the door: a key, a token, a signed-in browser, or the owner at this machine.
+"""Who asks: the holder of a key or a token, a signed-in browser, or the owner at this machine.
 
-In: a request. Out: a :class:`citewell.core.access.Caller`, or a Problem (401 nobody known, 403 not
-allowed, 429
-too often). Knows nothing about what routes do.
+In: a request. Out: a :class:`citewell.core.access.Caller`, or a Problem (401 nobody known, 403 not allowed,
+429 too often). Knows nothing about what routes do.
 
 Without any key and without an issuer, a request over loopback is the owner's. That holds only for one that
 came straight from this machine: what a proxy passed on is never the owner's.
+
+A signed-in browser has a cookie that names the key it was opened with, and a token that its forms carry.
+Nothing is stored of an open session: it ends with its time, with its key, or when its browser signs out
+(which :meth:`citewell.server.keys.ApiKeys.end_session` keeps).
 """
 
 from __future__ import annotations
 
+import hashlib
 import hmac
-import math
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
 
+import jwt
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
 from citewell.core.access import Caller, Role
 from citewell.core.identity import hash_value
-from citewell.server import sessions
-from citewell.server.keys import PREFIX, ApiKey, Scope
+from citewell.server.guards import SAFE
+from citewell.server.keys import PREFIX, Scope
 from citewell.server.limits import Buckets
 from citewell.server.oidc import IssuerError
-from citewell.server.problems import Problem
+from citewell.server.problems import Problem, forbidden
 from citewell.server.site import Site, site
 
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 OWNER = Caller(user="owner", roles=(Role.ADMIN,))
 """Whoever comes from this machine before there is a key."""
 PAGES_FETCH = (Scope.ASK, Scope.READ, Scope.FEEDBACK)
 """What the pages' own script, pictures and links take from ``/v1`` for whoever signed in."""
 PASSED_ON = ("forwarded", "via", "x-forwarded-for", "x-real-ip")
+COOKIE = "citewell_session"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,35 +51,23 @@ class Known:
     scopes: tuple[Scope, ...] = ()
 
 
-def caller(request: Request) -> Caller:
-    """Whoever asks. Raises Problem for nobody, and for one who comes too often."""
-    return known(request).caller
-
-
 def require(*roles: Role, scope: Scope | None = None) -> Callable[[Request], Caller]:
     """A dependency: the caller, if one of ``roles`` is held and the key reaches to ``scope``."""
 
     def allowed(request: Request) -> Caller:
         found = known(request)
         if roles and not found.caller.has(*roles):
-            raise Problem(
-                403,
-                "you do not have permission to do this",
-                hint=f"you need the role {' or '.join(role.value for role in roles)}",
-            )
+            raise forbidden(f"you need the role {' or '.join(role.value for role in roles)}")
         if scope is not None and found.scopes and scope not in found.scopes:
-            raise Problem(
-                403,
-                "this key does not have permission to do this",
-                hint=f"the key needs the scope {scope.value}",
-            )
+            title = "this key does not have permission to do this"
+            raise forbidden(f"the key needs the scope {scope.value}", title)
         return found.caller
 
     return allowed
 
 
 def known(request: Request) -> Known:
-    """As :func:`caller`, with the credential; found once a request."""
+    """Whoever asks, found once a request. Raises Problem for nobody, and for one who comes too often."""
     held: Known | None = getattr(request.state, "known", None)
     if held is None:
         held = request.state.known = _known(request, site(request))
@@ -89,18 +84,21 @@ def sign_in(request: Request, response: Response, key: str) -> Caller | None:
         return None
     if found.scopes and Scope.PAGES not in found.scopes:
         return None
-    cookie = sessions.opened(
-        here.keys.secret(), found.key_id, here.keys.clock.now(), here.settings.session_hours
-    )
+    lasts = timedelta(hours=here.settings.session_hours)
+    session = {
+        "sub": found.key_id,
+        "exp": int((here.keys.clock.now() + lasts).timestamp()),
+        "jti": secrets.token_hex(16),
+    }
     response.set_cookie(
-        sessions.COOKIE,
-        cookie,
+        COOKIE,
+        jwt.encode(session, here.keys.secret(), algorithm="HS256"),
         httponly=True,
         # Lax: a link in a mail or a chat opens signed in. Nothing that acts is a GET, and what acts takes
         # the form's token.
         samesite="lax",
         secure=request.url.scheme == "https",
-        max_age=int(here.settings.session_hours * 3600),
+        max_age=int(lasts.total_seconds()),
     )
     return found.caller
 
@@ -110,26 +108,28 @@ def sign_out(request: Request, response: Response) -> None:
     here = site(request)
     session = _session(request, here)
     if session is not None:
-        here.keys.end_session(session.nonce, session.ends)
-    response.delete_cookie(sessions.COOKIE, httponly=True, samesite="lax")
+        here.keys.end_session(session["jti"], session["exp"])
+    response.delete_cookie(COOKIE, httponly=True, samesite="lax")
 
 
 def csrf_token(request: HTTPConnection) -> str:
-    """What the forms and the script of a page send back."""
+    """What the forms and the script of a page send back: the session's own; without one, the owner's."""
     here = site(request)
-    return sessions.token(here.keys.secret(), _session(request, here))
+    session = _session(request, here)
+    text = f"form\0{session['jti'] if session else ''}"
+    return hmac.digest(here.keys.secret(), text.encode(), hashlib.sha256).hex()
 
 
 def check_csrf(request: HTTPConnection, token: str) -> None:
     """Raises Problem for a form that none of our pages made."""
     if not hmac.compare_digest(csrf_token(request).encode(), token.encode()):
-        raise Problem(403, "this form has expired", hint="reload the page and send the form again")
+        raise forbidden("reload the page and send the form again", "this form has expired")
 
 
 def _known(request: Request, here: Site) -> Known:
     kind, _, credential = request.headers.get("authorization", "").partition(" ")
     credential = credential.strip()
-    if here.open and not credential.startswith(PREFIX) and not _passed_on(request):
+    if here.open and not credential.startswith(PREFIX) and not any(map(request.headers.get, PASSED_ON)):
         # Chat clients insist on a key and send any: with none ever made, it says nothing.
         return Known(caller=OWNER, credential="owner")
     if credential:
@@ -137,22 +137,21 @@ def _known(request: Request, here: Site) -> Known:
             raise _nobody("send the key as `Authorization: Bearer KEY`")
         return _bearer(request, here, credential)
     session = _session(request, here)
-    if session is not None:
-        key = here.keys.holder(session.key_id)
-        if key is not None:
-            if request.method not in SAFE and request.url.path.startswith("/v1/"):
-                check_csrf(request, request.headers.get("x-csrf-token", ""))
-            # The pages go with it; any other door takes the scope that the key itself was given.
-            scopes = (*key.scopes, *PAGES_FETCH) if key.scopes else ()
-            return Known(caller=key.caller, credential=key.key_id, scopes=scopes)
-    if request.method not in SAFE:  # looking in costs nothing, and leads a browser to the door
+    key = here.keys.holder(session["sub"]) if session is not None else None
+    if key is not None:
+        if request.method not in SAFE and request.url.path.startswith("/v1/"):
+            check_csrf(request, request.headers.get("x-csrf-token", ""))
+        # The pages go with it; any other door takes the scope that the key itself was given.
+        scopes = (*key.scopes, *PAGES_FETCH) if key.scopes else ()
+        return Known(caller=key.caller, credential=key.key_id, scopes=scopes)
+    if request.method not in SAFE:  # looking in costs nothing, and leads a browser to the login page
         _slowly(here.strangers, _address(request))
     raise _nobody("send an API key or access token as `Authorization: Bearer ...`")
 
 
 def _bearer(request: Request, here: Site, credential: str) -> Known:
     if credential.startswith(PREFIX):
-        key: ApiKey | None = here.keys.check(credential)
+        key = here.keys.check(credential)
         if key is not None:
             return Known(caller=key.caller, credential=key.key_id, scopes=key.scopes)
     elif (holder := _holder(request, here, credential)) is not None:
@@ -166,19 +165,28 @@ def _holder(request: Request, here: Site, token: str) -> Caller | None:
         return None
     try:
         return here.issuer.caller(token)
-    except IssuerError:
+    except IssuerError as error:
         _slowly(here.strangers, _address(request))
-        raise
+        title = "the signing keys of the token issuer could not be fetched"
+        raise Problem(503, title, hint=error.hint, retryable=True) from error
 
 
-def _session(request: HTTPConnection, here: Site) -> sessions.Session | None:
-    cookie = request.cookies.get(sessions.COOKIE)
-    found = sessions.read(here.keys.secret(), cookie, here.keys.clock.now()) if cookie else None
-    return None if found is None or here.keys.has_ended(found.nonce) else found
-
-
-def _passed_on(request: HTTPConnection) -> bool:
-    return any(name in request.headers for name in PASSED_ON)
+def _session(request: HTTPConnection, here: Site) -> dict[str, Any] | None:
+    """``sub``, the key's id; ``exp``, its end; ``jti``. None for no cookie, and for one that is not ours, was
+    changed or has ended."""
+    cookie = request.cookies.get(COOKIE)
+    if not cookie:
+        return None
+    try:
+        session: dict[str, Any] = jwt.decode(
+            cookie,
+            here.keys.secret(),
+            algorithms=["HS256"],
+            options={"require": ["sub", "exp", "jti"]},
+        )
+    except jwt.PyJWTError:
+        return None
+    return None if here.keys.has_ended(session["jti"]) else session
 
 
 def _address(request: HTTPConnection) -> str:
@@ -188,14 +196,7 @@ def _address(request: HTTPConnection) -> str:
 def _slowly(buckets: Buckets, who: str) -> None:
     wait = buckets.take(who)
     if wait:
-        headers = {"Retry-After": str(math.ceil(wait))}
-        raise Problem(
-            429,
-            "too many requests",
-            hint=f"try again in {math.ceil(wait)} s",
-            retryable=True,
-            headers=headers,
-        )
+        raise Problem(429, "too many requests", retry_after_s=wait)
 
 
 def _nobody(hint: str) -> Problem:

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import re
 import secrets
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -67,6 +66,9 @@ class ApiKey(Record, frozen=True, kw_only=True):
     def caller(self) -> Caller:
         return Caller(user=self.user, groups=self.groups, roles=self.roles)
 
+    def in_force(self, now: str) -> bool:
+        return not self.revoked_at and not (self.expires_at and self.expires_at <= now)
+
 
 class ApiKeys:
     """The keys of one home, in a file that only its owner can read. Safe to share between threads."""
@@ -104,11 +106,8 @@ class ApiKeys:
         salt = secrets.token_bytes(16)
         if seal is not None:
             seal(key)
-        with self._using() as connection:
-            connection.execute(
-                "INSERT INTO keys(key_id, salt, hash, body) VALUES(?, ?, ?, ?)",
-                (key.key_id, salt, _hash(salt, text), msgspec.json.encode(key)),
-            )
+        statement = "INSERT INTO keys(key_id, salt, hash, body) VALUES(?, ?, ?, ?)"
+        self._execute(statement, key.key_id, salt, _hash(salt, text), msgspec.json.encode(key))
         return key, text
 
     def check(self, text: str) -> ApiKey | None:
@@ -116,17 +115,15 @@ class ApiKeys:
         shape = _SHAPE.fullmatch(text)
         if shape is None or not self.path.is_file():
             return None
-        with self._using() as connection:
-            row = connection.execute(
-                "SELECT salt, hash, body, revoked_at, last_used_at FROM keys WHERE key_id = ?", (shape[1],)
-            ).fetchone()
-        if row is None or not hmac.compare_digest(_hash(row[0], text), row[1]):
-            return None
-        return self._in_force(_key(*row[2:]))
+        statement = "SELECT salt, hash, body, revoked_at, last_used_at FROM keys WHERE key_id = ?"
+        for salt, kept, *key in self._execute(statement, shape[1]):
+            if hmac.compare_digest(_hash(salt, text), kept):
+                return self._in_force(_key(*key))
+        return None
 
     def holder(self, key_id: str) -> ApiKey | None:
         """The key that a session was opened with, while it is in force."""
-        found = next((key for key in self.all() if key.key_id == key_id), None)
+        found = self._named(key_id)
         return self._in_force(found) if found is not None else None
 
     def roles_of(self, user: str, scope: Scope) -> set[Role]:
@@ -135,8 +132,7 @@ class ApiKeys:
         return {
             role
             for key in self.all()
-            if key.user == user and not key.revoked_at and not (key.expires_at and key.expires_at <= now)
-            if not key.scopes or scope in key.scopes
+            if key.user == user and key.in_force(now) and (not key.scopes or scope in key.scopes)
             for role in key.roles
         }
 
@@ -144,55 +140,38 @@ class ApiKeys:
         """Every key ever made, oldest first."""
         if not self.path.is_file():
             return []
-        with self._using() as connection:
-            rows = connection.execute(
-                "SELECT body, revoked_at, last_used_at FROM keys ORDER BY number"
-            ).fetchall()
+        rows = self._execute("SELECT body, revoked_at, last_used_at FROM keys ORDER BY number")
         return [_key(*row) for row in rows]
 
     def any(self) -> bool:
         """Whether a key was ever made: one that was revoked does not open the home to everybody."""
-        if not self.path.is_file():
-            return False
-        with self._using() as connection:
-            return connection.execute("SELECT 1 FROM keys LIMIT 1").fetchone() is not None
+        return self.path.is_file() and bool(self._execute("SELECT 1 FROM keys LIMIT 1"))
 
     def revoke(self, key_id: str) -> ApiKey:
         """For good: nothing else writes that column. Raises UsageError for a key that is not there."""
-        found = next((key for key in self.all() if key.key_id == key_id), None)
+        found = self._named(key_id)
         if found is None:
             raise UsageError(f"there is no key {key_id!r}", hint="`citewell keys list` shows the keys")
         if found.revoked_at:
             return found
         now = written(self.clock.now())
-        with self._using() as connection:
-            connection.execute(
-                "UPDATE keys SET revoked_at = ? WHERE key_id = ? AND revoked_at = ''", (now, key_id)
-            )
+        self._execute("UPDATE keys SET revoked_at = ? WHERE key_id = ? AND revoked_at = ''", now, key_id)
         return msgspec.structs.replace(found, revoked_at=now)
 
     def secret(self) -> bytes:
         """What this home signs its sessions with; made when it is first asked for."""
-        with self._using() as connection:
-            connection.execute(
-                "INSERT OR IGNORE INTO secrets(name, value) VALUES('sessions', ?)", (secrets.token_bytes(32),)
-            )
-            return bytes(
-                connection.execute("SELECT value FROM secrets WHERE name = 'sessions'").fetchone()[0]
-            )
+        fresh = secrets.token_bytes(32)
+        self._execute("INSERT OR IGNORE INTO secrets(name, value) VALUES('sessions', ?)", fresh)
+        return bytes(self._execute("SELECT value FROM secrets WHERE name = 'sessions'")[0][0])
 
     def end_session(self, nonce: str, ends: int) -> None:
         """A browser signed out: its cookie opens nothing any more. ``ends``: when it would have ended."""
-        now = int(self.clock.now().timestamp())
-        with self._using() as connection:
-            connection.execute("DELETE FROM signed_out WHERE ends <= ?", (now,))
-            connection.execute("INSERT OR IGNORE INTO signed_out(nonce, ends) VALUES(?, ?)", (nonce, ends))
+        self._execute("DELETE FROM signed_out WHERE ends <= ?", int(self.clock.now().timestamp()))
+        self._execute("INSERT OR IGNORE INTO signed_out(nonce, ends) VALUES(?, ?)", nonce, ends)
 
     def has_ended(self, nonce: str) -> bool:
         """Whether the browser with this session signed out."""
-        with self._using() as connection:
-            found = connection.execute("SELECT 1 FROM signed_out WHERE nonce = ?", (nonce,)).fetchone()
-        return found is not None
+        return bool(self._execute("SELECT 1 FROM signed_out WHERE nonce = ?", nonce))
 
     def close(self) -> None:
         with self._lock:
@@ -202,33 +181,30 @@ class ApiKeys:
 
     def _in_force(self, key: ApiKey) -> ApiKey | None:
         now = self.clock.now()
-        if key.revoked_at or (key.expires_at and key.expires_at <= written(now)):
+        if not key.in_force(written(now)):
             return None
-        if not key.last_used_at or datetime.fromisoformat(key.last_used_at) + _USED_EVERY <= now:
-            with self._using() as connection:
-                connection.execute(
-                    "UPDATE keys SET last_used_at = ? WHERE key_id = ?", (written(now), key.key_id)
-                )
-            return msgspec.structs.replace(key, last_used_at=written(now))
-        return key
+        if key.last_used_at and datetime.fromisoformat(key.last_used_at) + _USED_EVERY > now:
+            return key
+        self._execute("UPDATE keys SET last_used_at = ? WHERE key_id = ?", written(now), key.key_id)
+        return msgspec.structs.replace(key, last_used_at=written(now))
 
-    @contextmanager
-    def _using(self) -> Iterator[sqlite3.Connection]:
+    def _named(self, key_id: str) -> ApiKey | None:
+        return next((key for key in self.all() if key.key_id == key_id), None)
+
+    def _execute(self, statement: str, *values: object) -> list[Any]:
         with self._lock:
             try:
                 if self._connection is None:
                     self._connection = self._open()
-                yield self._connection
+                return self._connection.execute(statement, values).fetchall()
             except (sqlite3.Error, OSError) as error:
                 raise CitewellError(
                     f"keys {self.path}: {error}", hint="check that the home is writable and has free space"
                 ) from error
 
     def _open(self) -> sqlite3.Connection:
-        # Made with its rights, so that there is no moment in which others could open it.
-        os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
-        self.path.chmod(0o600)
         connection = open_wal(self.path)
+        self.path.chmod(0o600)  # also of a file that was copied here
         connection.execute(
             "CREATE TABLE IF NOT EXISTS keys(number INTEGER PRIMARY KEY, key_id TEXT NOT NULL UNIQUE,"
             " salt BLOB NOT NULL, hash BLOB NOT NULL, body BLOB NOT NULL,"

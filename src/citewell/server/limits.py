@@ -1,8 +1,5 @@
-"""How much one caller and all of them together may ask of the server.
-
-In: names of callers; work. Out: seconds to wait, or the work's result. Everything is per process.
-Knows nothing about HTTP.
-"""
+"""How much one caller and all of them together may ask of the server. Everything is per process. Knows
+nothing about HTTP."""
 
 from __future__ import annotations
 
@@ -19,8 +16,6 @@ Result = TypeVar("Result")
 
 _REMEMBERED = 10_000
 """Callers whose buckets are kept; the one not seen for longest is forgotten (its bucket had time to fill)."""
-
-
 _LOOKED_S = 0.5
 
 

@@ -1,69 +1,56 @@
-"""Counts and times for Prometheus: requests, passes, verdicts, what went wrong, how much waits.
+"""Counts and times for Prometheus: requests, passes, verdicts, failures, the queue, quality.
 
-In: what happened. Out: the text of ``/metrics``. Labels are words of the product, never of a question, a
-document or a person. Several workers keep their counts in one folder (``PROMETHEUS_MULTIPROC_DIR``, as the
-library has it), and each tells the sum.
+Labels are words of the product, never of a question, a document or a person. Several workers keep their
+counts in one folder (``PROMETHEUS_MULTIPROC_DIR``, as the library has it), and each reports the sum.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+import threading
+import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import msgspec
-from prometheus_client import (
-    CONTENT_TYPE_LATEST,
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    generate_latest,
-)
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import Collector
 
-from citewell.core.records import Answer, Status
+from citewell.core.records import Answer, Claim, Status
 from citewell.knowledge.feedback import Feedback
+from citewell.knowledge.home import KnowledgeBase
 
-CONTENT_TYPE = CONTENT_TYPE_LATEST
+if TYPE_CHECKING:
+    from citewell.evaluation import drift
+
 SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-GATE = "relevance_gate_failed"
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
 """The folder in which several workers keep their counts; must be named before the library is imported."""
-
-Gauges = Callable[[], Iterable[tuple[str, str, dict[str, str], float | None]]]
-"""Name, meaning, labels and value of what is read when somebody looks; None is not measured, and not said."""
+QUALITY_KEPT_S = 300.0
 
 
 class Metrics:
     """One server's."""
 
-    def __init__(self, gauges: Gauges) -> None:
+    def __init__(self, kb: KnowledgeBase) -> None:
         # Every application counts for itself: several may live in one process.
-        self.registry = CollectorRegistry()
-        self._now = _Now(gauges)
-        self.registry.register(self._now)
+        registry = self.registry = CollectorRegistry()
+        self.quality = Quality(kb)
+        registry.register(self.quality)
 
         def counter(name: str, about: str, *labels: str) -> Counter:
-            return Counter(f"citewell_{name}", about, labels, registry=self.registry)
+            return Counter(f"citewell_{name}", about, labels, registry=registry)
 
         def times(name: str, about: str, *labels: str) -> Histogram:
-            return Histogram(f"citewell_{name}", about, labels, registry=self.registry, buckets=SECONDS)
+            return Histogram(f"citewell_{name}", about, labels, registry=registry, buckets=SECONDS)
 
-        self.queue = Gauge(
-            "citewell_queue",
-            "Questions accepted and not yet finished",
-            registry=self.registry,
-            multiprocess_mode="livesum",
-        )
-        self.ready = Gauge(
-            "citewell_ready",
-            "Whether the models are loaded, in every worker",
-            registry=self.registry,
-            multiprocess_mode="livemin",
-        )
+        def gauge(name: str, about: str, over_workers: str) -> Gauge:
+            return Gauge(f"citewell_{name}", about, registry=registry, multiprocess_mode=over_workers)  # type: ignore[arg-type]
+
+        self.queue = gauge("queue", "Questions accepted and not yet finished", "livesum")
+        self.ready = gauge("ready", "Whether the models are loaded, in every worker", "livemin")
         self._requests = counter("requests", "Requests, by route and status", "method", "route", "status")
         self._request_s = times("request_seconds", "Time to the first byte, by route", "route")
         self._stage_s = times("stage_seconds", "Time of one stage of answering", "stage")
@@ -83,8 +70,7 @@ class Metrics:
     def failed(self, kind: str) -> None:
         self._failed.labels(kind).inc()
 
-    def heard(self, answer: Answer) -> None:
-        """An answer left."""
+    def answered(self, answer: Answer) -> None:
         self._decisions.labels(answer.decision.value).inc()
         for claim in answer.claims:
             self._verdicts.labels(claim.verdict.status.value).inc()
@@ -94,17 +80,16 @@ class Metrics:
         trace = answer.trace
         if trace is None:
             return
-        if trace.failure_reason == GATE:
+        if trace.failure_reason == "relevance_gate_failed":
             self._gates.inc()
         for stage in trace.stages:
             self._stage_s.labels(stage.name).observe(stage.latency_ms / 1000)
         self._pass_s.observe(sum(stage.latency_ms for stage in trace.stages) / 1000)
 
-    def verified(self, lines: bytes) -> None:
-        """Somebody else's answers were checked; ``lines`` as they were sent back."""
-        for line in lines.splitlines():
-            for claim in msgspec.json.decode(line, type=_Claims).claims:
-                self._verified.labels(claim.verdict.status).inc()
+    def verified(self, claims: Sequence[Claim]) -> None:
+        """Somebody else's answers were checked."""
+        for claim in claims:
+            self._verified.labels(claim.verdict.status.value).inc()
 
     def signalled(self, said: Feedback) -> None:
         self._signals.labels(said.signal.value).inc()
@@ -116,8 +101,36 @@ class Metrics:
         _bury(Path(folder))
         together = CollectorRegistry()
         MultiProcessCollector(together, path=folder)  # type: ignore[no-untyped-call]
-        together.register(self._now)
+        together.register(self.quality)
         return generate_latest(together)
+
+
+class Quality(Collector):
+    """Read from the log when it is asked for: its size, and quality over the last week with the alerts that
+    fire, kept for five minutes. The same in every worker. What was not measured is left out."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self._kb, self._lock = kb, threading.Lock()
+        self.read_again_at = 0.0
+        self._moved: tuple[drift.Metric, ...] = ()
+
+    def collect(self) -> Iterable[Metric]:
+        from citewell.evaluation.drift import drift_metrics
+
+        yield GaugeMetricFamily("citewell_log_entries", "Entries in the audit log", self._kb.log.size())
+        with self._lock:
+            if time.monotonic() >= self.read_again_at:
+                self._moved = drift_metrics(self._kb)
+                self.read_again_at = time.monotonic() + QUALITY_KEPT_S
+        families: dict[str, GaugeMetricFamily] = {}
+        for one in self._moved:
+            if one.value is not None:
+                fresh = GaugeMetricFamily(f"citewell_{one.name}", one.help, labels=list(one.labels))
+                families.setdefault(one.name, fresh).add_metric(list(one.labels.values()), one.value)
+        yield from families.values()
+
+    def describe(self) -> Iterable[Metric]:
+        return ()  # naming them must not read the log
 
 
 def _bury(folder: Path) -> None:
@@ -129,35 +142,3 @@ def _bury(folder: Path) -> None:
             mark_process_dead(int(pid), str(folder))  # type: ignore[no-untyped-call]
         except (OSError, ValueError):
             continue
-
-
-class _Status(msgspec.Struct):
-    status: str
-
-
-class _Claim(msgspec.Struct):
-    verdict: _Status
-
-
-class _Claims(msgspec.Struct):
-    claims: list[_Claim]
-
-
-class _Now(Collector):
-    """What is true at the moment of the question."""
-
-    def __init__(self, gauges: Gauges) -> None:
-        self._gauges = gauges
-
-    def collect(self) -> Iterable[Metric]:
-        families: dict[str, GaugeMetricFamily] = {}
-        for name, about, labels, value in self._gauges():
-            if value is None:
-                continue
-            if name not in families:
-                families[name] = GaugeMetricFamily(f"citewell_{name}", about, labels=list(labels))
-            families[name].add_metric(list(labels.values()), value)
-        yield from families.values()
-
-    def describe(self) -> Iterable[Metric]:
-        return ()  # naming them must not read the log

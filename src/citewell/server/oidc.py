@@ -1,9 +1,8 @@
-"""Bearer tokens of one OpenID Connect issuer: whose they are, by its keys and nobody else's.
+"""Bearer tokens (RFC 9068, RFC 7519) of one OpenID Connect issuer: whose they are, by its keys alone.
 
-In: a token (RFC 9068, RFC 7519), the settings. Out: a Caller, or None for a token that proves nothing. The
-issuer's keys are fetched from the issuer's own host or the address that the configuration names, and never
-from an address that a token names. Only RS256 and ES256: a token cannot choose ``none``, nor have a public
-key taken for a shared secret. Knows nothing about requests.
+The issuer's keys are fetched from the issuer's own host or the address that the configuration names, and
+never from an address that a token names. Only RS256 and ES256: a token cannot choose ``none``, nor have a
+public key taken for a shared secret. Knows nothing about requests.
 """
 
 from __future__ import annotations
@@ -63,7 +62,10 @@ class Issuer:
         self._failed: IssuerError | None = None
 
     def caller(self, token: str) -> Caller | None:
-        """None for a token that is forged, expired, or for somebody else. Raises IssuerError."""
+        """None for a token that is forged, expired, or for somebody else. Raises IssuerError.
+
+        PyJWT's own client for keys has no bound on their size, asks an issuer that is away for each token,
+        and believes nothing meanwhile."""
         settings = self._settings
         try:
             head = jwt.get_unverified_header(token)
@@ -82,14 +84,9 @@ class Issuer:
             )
         except jwt.PyJWTError:
             return None
-        return self._of(claims)
-
-    def _of(self, claims: Mapping[str, Any]) -> Caller | None:
-        settings = self._settings
         user = claim(claims, settings.oidc_user)
-        known = {role.value for role in Role}
-        roles = [name for name in _words(claim(claims, settings.oidc_roles)) if name in known]
-        roles = roles or [name for name in (settings.oidc_role,) if name]
+        named = _words(claim(claims, settings.oidc_roles))
+        roles = [name for name in named if name in set(Role)] or _words(settings.oidc_role)
         if not isinstance(user, str) or not user or not roles:
             return None
         groups = tuple(dict.fromkeys(_words(claim(claims, settings.oidc_groups))))
@@ -118,24 +115,19 @@ class Issuer:
 
     def _fetch_all(self) -> None:
         try:
-            self._keys, self._failed = self._load(), None
-            self._fetched_at = self._clock()
-        except CitewellError as error:
+            keys = jwt.PyJWKSet.from_dict(self._json(self._settings.oidc_jwks or self._discovered()))
+            self._keys = {
+                key.key_id or "": key
+                for key in keys
+                if key.algorithm_name in ALGORITHMS and key.public_key_use in (None, "sig")
+            }
+            self._fetched_at, self._failed = self._clock(), None
+        except (IssuerError, ConfigError) as error:
             self._failed = IssuerError(error.args[0], hint=error.hint)  # without frames and their sockets
+        except jwt.PyJWTError as error:
+            self._failed = IssuerError(f"the token issuer publishes no usable keys ({error})")
         finally:
             self._tried_at = self._clock()
-
-    def _load(self) -> dict[str, jwt.PyJWK]:
-        address = self._settings.oidc_jwks or self._discovered()
-        found: dict[str, jwt.PyJWK] = {}
-        for item in _members(self._json(address).get("keys")):
-            try:
-                key = jwt.PyJWK(item)
-            except jwt.PyJWTError:
-                continue  # of a kind that we do not use
-            if key.algorithm_name in ALGORITHMS and item.get("use", "sig") == "sig":
-                found[str(item.get("kid", ""))] = key
-        return found
 
     def _discovered(self) -> str:
         """OpenID Connect Discovery 1.0, section 4."""
@@ -174,10 +166,6 @@ def _words(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value] if value else []
     return [item for item in value if isinstance(item, str)] if isinstance(value, Sequence) else []
-
-
-def _members(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _refuse_plain(address: str) -> None:

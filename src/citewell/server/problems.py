@@ -1,21 +1,26 @@
 """What went wrong, as problem details (RFC 9457): a title, what to do, whether trying again can help.
 
-In: the errors of :mod:`citewell.core.errors`. Out: a status and a body; never a traceback, never a text of a
-document. Knows nothing about routes.
+In: any error. Out: a status and a body; never a traceback, never a text of a document. Knows nothing about
+routes.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import msgspec
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from citewell.core import errors
 from citewell.core.records import Record
+from citewell.server.limits import Busy
 
 PROBLEM_TYPE = "application/problem+json"
+TOO_LARGE = "send less, or raise server.max_body_kb or server.max_upload_mb"
 
 
 class Details(Record, frozen=True, kw_only=True):
@@ -29,7 +34,7 @@ class Details(Record, frozen=True, kw_only=True):
 
 
 class Problem(Exception):
-    """Ends a request with ``status``."""
+    """Ends a request with ``status``. ``retry_after_s``: so long to wait before the same may succeed."""
 
     def __init__(
         self,
@@ -38,19 +43,25 @@ class Problem(Exception):
         *,
         hint: str = "",
         retryable: bool = False,
+        retry_after_s: float | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(title)
-        self.details = Details(title=title, status=status, hint=hint, retryable=retryable)
         self.headers = dict(headers or {})
-
-
-ABSENT = "there is nothing here, or you may not see it"
+        if retry_after_s is not None:
+            retryable, after = True, str(math.ceil(retry_after_s))
+            hint, self.headers["Retry-After"] = hint or f"try again in {after} s", after
+        self.details = Details(title=title, status=status, hint=hint, retryable=retryable)
 
 
 def absent() -> Problem:
     """One answer for what is not there and for what the caller may not see."""
-    return Problem(404, ABSENT, hint="check the address and the id")
+    title = "there is nothing here, or you may not see it"
+    return Problem(404, title, hint="check the address and the id")
+
+
+def forbidden(hint: str, title: str = "you do not have permission to do this") -> Problem:
+    return Problem(403, title, hint=hint)
 
 
 # The first that fits; what stands in none is the server's own fault, and its words stay in the server.
@@ -70,25 +81,33 @@ STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
 
 
 def problem_of(error: Exception) -> Problem:
-    """The problem that an error of the core is to the one who asked."""
-    if isinstance(error, Problem):
-        return error
+    """The problem that ``error`` is to the one who asked."""
+    match error:
+        case Problem():
+            return error
+        case Busy():
+            return Problem(503, "the server is too busy to take this request", retry_after_s=error.after)
+        case HTTPException():
+            hint = TOO_LARGE if error.status_code == 413 else ""
+            return Problem(error.status_code, str(error.detail), hint=hint, headers=error.headers)
+        case RequestValidationError():
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"][1:])
+            return Problem(
+                422, f"{where}: {first['msg']}", hint="see /openapi.json for this route's parameters"
+            )
+    failed = f"the server failed ({type(error).__name__})"
     for kind, status in STATUS:
         if isinstance(error, kind):
             # Words about the request are the asker's; those about our parts may hold a provider's secrets.
-            title = error.args[0] if status < 500 else f"the server failed ({type(error).__name__})"
+            title = error.args[0] if status < 500 else failed
             return Problem(status, title, hint=error.hint, retryable=error.retryable)
-    hint = "the server's log names the error; `citewell doctor` tries every part"
-    return Problem(500, f"the server failed ({type(error).__name__})", hint=hint)
+    return Problem(500, failed, hint="the server's log names the error; `citewell doctor` tries every part")
 
 
 def response_of(problem: Problem) -> Response:
-    return Response(
-        msgspec.json.encode(problem.details),
-        status_code=problem.details.status,
-        headers=problem.headers,
-        media_type=PROBLEM_TYPE,
-    )
+    body = msgspec.json.encode(problem.details)
+    return Response(body, problem.details.status, headers=problem.headers, media_type=PROBLEM_TYPE)
 
 
 @contextmanager

@@ -8,10 +8,11 @@ and describes. Knows nothing about what the shapes mean.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import msgspec
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,18 +20,17 @@ from citewell.server.problems import PROBLEM_TYPE, Details, Problem
 
 JSON = "application/json"
 REFERENCE = "#/components/schemas/{name}"
+HINT = "see /openapi.json for the expected fields"
 Shape = TypeVar("Shape")
 
-HINT = "see /openapi.json for the expected fields"
 
-
-def body_of(shape: type[Shape]) -> Callable[[Request], Any]:
-    """A dependency: the request's JSON body as ``shape``."""
+def body_of(shape: type[Shape]) -> Any:
+    """The default of a parameter: the request's JSON body as ``shape``."""
 
     async def read(request: Request) -> Shape:
         return decoded(await request.body(), shape)
 
-    return read
+    return Depends(read)
 
 
 def decoded(body: bytes, shape: type[Shape]) -> Shape:
@@ -43,9 +43,9 @@ def decoded(body: bytes, shape: type[Shape]) -> Shape:
         raise Problem(422, "the request body is nested too deeply", hint=HINT) from error
 
 
-def query_of(shape: type[Shape]) -> Callable[[Request], Shape]:
-    """A dependency: the query parameters as ``shape``; one that it does not know is refused, so that no
-    filter is dropped in silence."""
+def query_of(shape: type[Shape]) -> Any:
+    """The default of a parameter: the query parameters as ``shape``; one that it does not know is refused, so
+    that no filter is dropped in silence."""
 
     def read(request: Request) -> Shape:
         try:
@@ -53,49 +53,54 @@ def query_of(shape: type[Shape]) -> Callable[[Request], Shape]:
         except msgspec.ValidationError as error:
             raise Problem(422, f"the query parameters cannot be read: {error}", hint=HINT) from error
 
-    return read
+    return Depends(read)
 
 
-def reply(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(msgspec.json.encode(value), status, dict(headers or {}), JSON)
+def reply(value: Any, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(msgspec.json.encode(value), headers=headers, media_type=JSON)
 
 
 # --- the document -----------------------------------------------------------------------------------
 
 
-def takes(shape: type[Any]) -> dict[str, Any]:
-    """For ``openapi_extra``: the body of a route."""
-    return {"requestBody": {"required": True, "content": {JSON: {"schema": _reference(shape)}}}}
-
-
-def asks(shape: type[Any]) -> dict[str, Any]:
-    """For ``openapi_extra``: the query parameters of a route, one for each member of ``shape``."""
-    (_, components) = msgspec.json.schema_components([shape], ref_template=REFERENCE)
-    described = components[shape.__name__]
-    required = described.get("required", [])
-    return {
-        "parameters": [
-            {"name": name, "in": "query", "required": name in required, "schema": schema}
-            for name, schema in described["properties"].items()
+def described(
+    gives: type[Any] | None,
+    about: str,
+    *,
+    body: type[Any] | None = None,
+    query: type[Any] | None = None,
+    form: dict[str, Any] | None = None,
+    media: str = JSON,
+) -> dict[str, Any]:
+    """For a route's decorator: the good response (None: bytes), every other of which is :class:`Details`; the
+    JSON body or the schema of a form; a query parameter for each member of ``query``."""
+    schema = _reference(gives) if gives is not None else {"type": "string", "format": "binary"}
+    extra: dict[str, Any] = {}
+    if body is not None:
+        extra["requestBody"] = {"required": True, "content": {JSON: {"schema": _reference(body)}}}
+    if form is not None:
+        extra["requestBody"] = {"required": True, "content": {"multipart/form-data": {"schema": form}}}
+    if query is not None:
+        _, components = msgspec.json.schema_components([query], ref_template=REFERENCE)
+        members = components[query.__name__]
+        required = members.get("required", [])
+        extra["parameters"] = [
+            {"name": name, "in": "query", "required": name in required, "schema": member}
+            for name, member in members["properties"].items()
         ]
-    }
-
-
-def gives(shape: type[Any] | None, about: str, *, media: str = JSON) -> dict[int | str, dict[str, Any]]:
-    """For ``responses``: the good one; every other status is :class:`Details`."""
-    schema = _reference(shape) if shape is not None else {"type": "string", "format": "binary"}
+    wrong = {PROBLEM_TYPE: {"schema": _reference(Details)}}
     return {
-        200: {"description": about, "content": {media: {"schema": schema}}},
-        "default": {
-            "description": "What went wrong",
-            "content": {PROBLEM_TYPE: {"schema": _reference(Details)}},
+        "responses": {
+            200: {"description": about, "content": {media: {"schema": schema}}},
+            "default": {"description": "What went wrong", "content": wrong},
         },
+        "openapi_extra": extra,
     }
 
 
-def described(document: dict[str, Any]) -> dict[str, Any]:
-    """``document`` with the schemas of what its routes name and of all that they hold, and the ways to be
-    known."""
+def add_schemas(document: dict[str, Any]) -> dict[str, Any]:
+    """``document`` with the schemas of what its routes name and of all that they hold, and the credentials
+    that are taken."""
     _, found = msgspec.json.schema_components(_NAMED.values(), ref_template=REFERENCE)
     components = document.setdefault("components", {})
     components["schemas"] = {**components.get("schemas", {}), **found}

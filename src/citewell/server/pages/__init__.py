@@ -1,6 +1,7 @@
 """The pages that people touch: server-rendered, with a small script and stylesheet of our own."""
 
-from citewell.server.pages.mounting import add_pages
-from citewell.server.pages.rendering import error_page
+from citewell.server.pages import access, asking, auditing, documents, rendering, reviewing
 
-__all__ = ["add_pages", "error_page"]
+ROUTERS = tuple(area.router for area in (rendering, asking, documents, auditing, reviewing, access))
+
+__all__ = ["ROUTERS"]

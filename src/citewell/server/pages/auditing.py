@@ -1,10 +1,17 @@
-"""``/audit``: questions to the log as filters whose address can be shared, counts and export of all that;
-one record as its whole chain, its replay, and the integrity of the log itself."""
+"""For auditors. ``/audit``: questions to the log as filters whose address can be shared, counts and export of
+all that; one record as its whole chain, its replay, and the integrity of the log itself. ``/health``: how
+quality moved, by the log alone: trends with intervals, changes, alerts; and whether the calibration card
+still fits what is in use."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 import msgspec
 from fastapi import APIRouter
+from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
@@ -13,18 +20,18 @@ from citewell.audit.question import ANY, CONFIDENCES, DECISIONS, PROOFS, STATUSE
 from citewell.audit.tabular import FORMATS
 from citewell.core.access import Role
 from citewell.core.errors import CitewellError, UsageError
-from citewell.core.records import AuditRecord, Record, Stage
-from citewell.evaluation import charts
+from citewell.core.records import AuditRecord, Stage
+from citewell.evaluation import charts, drift
+from citewell.evaluation.drift.series import GROUPS, MEASURES
 from citewell.knowledge.feedback import Signal
 from citewell.knowledge.feedback.signals import FAILING, FAILURES, STAGES
 from citewell.knowledge.feedback.store import ACCEPTED, DISMISSED
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.revisiting.replaying import Replay
 from citewell.knowledge.sealing import prompts_behind
-from citewell.server.pages.answers import maker_words, words_of
-from citewell.server.pages.here import Here, Inside, Posting, Reading
-from citewell.server.pages.rendering import address, page
-from citewell.server.pages.words import bars, state_of
+from citewell.server.pages.access import Inside, Posting, Reading, Trouble, Visit, trouble_of
+from citewell.server.pages.rendering import address
+from citewell.server.pages.words import bars, maker_words, state_of
 from citewell.server.problems import looking_up
 from citewell.server.site import site
 
@@ -41,56 +48,53 @@ CHOICES = {
     "failure": (ANY, *FAILURES),
 }
 """What a form offers; an address may hold what is not in it, and keeps it."""
-
-
-class Found(Record, frozen=True, kw_only=True):
-    """A record in the list, with how many of its claims have each state."""
-
-    record: AuditRecord
-    states: tuple[tuple[str, int], ...]
+TRENDS = {
+    "Confidence": ("confidence", "retrieval", "entailment"),
+    "Not answered": ("abstention", "gate_failures", "errors"),
+    "Claims that failed": (
+        *("entailment_failures", "contradictions", "broken_citations", "unchecked", "hallucination_gap"),
+    ),
+    "User feedback": ("negative_signals", "thumbs_up"),
+    "Canary questions": ("canary_hit", "canary_precision"),
+    "Time to answer": ("latency_ms",),
+}
+"""What is drawn together; a measure that nobody took is said to be none."""
+SECONDS = "latency_ms"
+"""The measure that is drawn in seconds and logged in milliseconds."""
 
 
 @router.get("/audit")
 def audit(reading: Reading, cursor: str = "", of: str = "decision", by: str = "day") -> Response:
     reading.need(Role.AUDITOR)
     given = dict(reading.request.query_params)
-    if any(not value for value in given.values()):
+    if not all(given.values()):
         return RedirectResponse(address("/audit", **given), status_code=303)
     asked = {name: given[name] for name in FILTERS if name in given}
-    records: tuple[Found, ...] = ()
-    problem, following, expired, counts, chart = None, "", 0, None, None
+    found: dict[str, Any] = {"records": (), "following": "", "expired": 0, "counts": None, "chart": None}
+    problem = None
     try:
         query = _query(reading.kb, asked)
-        found = reading.kb.audit.query(msgspec.structs.replace(query, cursor=cursor))
-        records = tuple(Found(record=one, states=_states(one)) for one in found.records)
-        following, expired = found.next, len(found.expired)
-        counts = reading.kb.audit.counts(query, by=by, of=of)
-        chart = _chart(counts)
+        page = reading.kb.audit.query(msgspec.structs.replace(query, cursor=cursor))
+        found["records"], found["expired"] = page.records, len(page.expired)
+        if page.next:
+            found["following"] = address("/audit", **given | {"cursor": page.next})
+        found["counts"] = counts = reading.kb.audit.counts(query, by=by, of=of)
+        found["chart"] = _chart(counts)
     except UsageError as error:
-        problem = words_of(error)
-    return page(
-        reading.request,
+        problem = trouble_of(error)
+    forms = [suffix.strip(".") for suffix in FORMATS]
+    return reading.page(
         "audit.html",
-        status=400 if problem else 200,
-        caller=reading.caller,
+        problem=problem,
         asked={name: asked.get(name, "") for name in FILTERS},
         choices=CHOICES,
-        records=records,
-        following=address("/audit", **asked, of=given.get("of"), by=given.get("by"), cursor=following)
-        if following
-        else "",
-        expired=expired,
-        counts=counts,
-        chart=chart,
+        **found,
         of=of,
         by=by,
         counted=COUNTED,
         stretches=tuple(BY),
-        problem=problem,
-        exports={
-            suffix.strip("."): address("/v1/audit/export", format=suffix.strip("."), **asked)
-            for suffix in FORMATS
-        },
+        tally=_tally,
+        exports={form: address("/v1/audit/export", format=form, **asked) for form in forms},
     )
 
 
@@ -101,13 +105,13 @@ def record(reading: Reading, request_id: str) -> Response:
 
 @router.post("/audit/records/{request_id}/replay")
 async def replay(posting: Posting, request_id: str) -> Response:
-    """The record made anew, compared bit by bit."""
+    """The record recomputed and compared bit by bit."""
     posting.need(Role.AUDITOR)
     again, problem = None, None
     try:
         again = await run_in_threadpool(posting.kb.audit.replay, request_id)
     except CitewellError as error:
-        problem = words_of(error)
+        problem = trouble_of(error)
     return await run_in_threadpool(_record, posting, request_id, again, problem)
 
 
@@ -118,22 +122,45 @@ def integrity(reading: Reading) -> Response:
 
 @router.post("/audit/integrity")
 async def check(posting: Posting) -> Response:
-    """The whole log derived again, with evidence and prompts."""
+    """The whole log recomputed, with evidence and prompts."""
     return await run_in_threadpool(_integrity, posting, True)
 
 
-def _integrity(reading: Here, checked: bool = False) -> Response:
-    reading.need(Role.AUDITOR)
-    return page(
-        reading.request,
-        "integrity.html",
-        caller=reading.caller,
-        checkpoint=reading.kb.log.checkpoint(),
-        report=reading.kb.log.check(api_keys=site(reading.request).keys.all()) if checked else None,
+def _integrity(visit: Visit, checked: bool = False) -> Response:
+    visit.need(Role.AUDITOR)
+    log = visit.kb.log
+    report = log.check(api_keys=site(visit.request).keys.all()) if checked else None
+    return visit.page("integrity.html", checkpoint=log.checkpoint(), report=report)
+
+
+def _record(
+    visit: Visit, request_id: str, again: Replay | None = None, problem: Trouble | None = None
+) -> Response:
+    with looking_up():
+        one = visit.kb.audit.record(request_id)
+    trace = visit.kb.audit.trace_of(one)
+    steps = _steps(one, trace.stages if trace else ())
+    own = one.generation_prompt_hash
+    return visit.page(
+        "record.html",
+        problem=problem,
+        record=one,
+        trace=trace,
+        steps=steps,
+        whole=max([one.latency_ms.get("total", 0.0), *(step.start + step.took for step in steps)]),
+        claims=[(number, claim, state_of(claim)) for number, claim in enumerate(one.claims, 1)],
+        bars=bars(one.confidence_report),
+        prompts=prompts_behind(own),
+        makers=[
+            (maker_words(maker), prompts_behind(maker.prompt_hash) if maker.prompt_hash != own else ())
+            for maker in one.makers
+        ],
+        again=again,
+        may_audit=visit.caller.has(Role.AUDITOR),
     )
 
 
-class Step(Record, frozen=True, kw_only=True):
+class Step(NamedTuple):
     """A stage in the waterfall: milliseconds from the start of the request."""
 
     name: str
@@ -142,56 +169,17 @@ class Step(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-def _record(
-    reading: Here,
-    request_id: str,
-    again: Replay | None = None,
-    problem: tuple[str, str] | None = None,
-) -> Response:
-    with looking_up():
-        one = reading.kb.audit.record(request_id)
-    trace = reading.kb.audit.trace_of(one)
-    steps = _steps(one, trace.stages if trace else ())
-    report = one.confidence_report
-    return page(
-        reading.request,
-        "record.html",
-        caller=reading.caller,
-        record=one,
-        trace=trace,
-        steps=steps,
-        whole=max(
-            [one.latency_ms.get("total", 0.0), *(step.start + step.took for step in steps)], default=0.0
-        ),
-        claims=[(number, claim, state_of(claim)) for number, claim in enumerate(one.claims, 1)],
-        bars=bars(report) if report else (),
-        prompts=prompts_behind(one.generation_prompt_hash),
-        makers=[
-            (
-                maker_words(maker),
-                prompts_behind(maker.prompt_hash) if maker.prompt_hash != one.generation_prompt_hash else (),
-            )
-            for maker in one.makers
-        ],
-        again=again,
-        problem=problem,
-        may_audit=reading.caller.has(Role.AUDITOR),
-    )
-
-
 def _steps(one: AuditRecord, stages: tuple[Stage, ...]) -> list[Step]:
     """In the order they ran; a record alone has their times, the trace also what they had to say."""
     said: dict[str, list[str]] = {}
     for stage in stages:
         said.setdefault(stage.name, []).extend(stage.notes)
-    names = [stage.name for stage in stages if stage.name in one.latency_ms] or list(one.latency_ms)
+    names = [stage.name for stage in stages if stage.name in one.latency_ms]
     steps, at = [], 0.0
     for name in dict.fromkeys([*names, *one.latency_ms]):
-        if name == "total":
-            continue
-        took = one.latency_ms[name]
-        steps.append(Step(name=name, start=at, took=took, notes=tuple(said.get(name, ()))))
-        at += took
+        if name != "total":
+            steps.append(Step(name, at, one.latency_ms[name], tuple(said.get(name, ()))))
+            at += one.latency_ms[name]
     return steps
 
 
@@ -201,9 +189,9 @@ def _query(kb: KnowledgeBase, asked: dict[str, str]) -> AuditQuery:
     return msgspec.convert({**asked, **times}, AuditQuery)
 
 
-def _states(one: AuditRecord) -> tuple[tuple[str, int], ...]:
-    names = [state_of(claim).name for claim in one.claims]
-    return tuple((name, names.count(name)) for name in dict.fromkeys(names))
+def _tally(one: AuditRecord) -> dict[str, int]:
+    """How many of the record's claims have each state."""
+    return Counter(state_of(claim).name for claim in one.claims)
 
 
 def _chart(counts: Counts) -> object:
@@ -211,13 +199,76 @@ def _chart(counts: Counts) -> object:
     if len(counts.stretches) < 2:
         return None
     kinds = [share.value for share in counts.shares]
-    shares = [
-        charts.Share(
-            label=stretch.since[:16].replace("T", " ") if counts.by == "hour" else stretch.since[:10],
-            counts=tuple(
-                next((share.n for share in stretch.shares if share.value == kind), 0) for kind in kinds
-            ),
-        )
-        for stretch in counts.stretches
-    ]
+    shares = []
+    for stretch in counts.stretches:
+        label = stretch.since[:16].replace("T", " ") if counts.by == "hour" else stretch.since[:10]
+        numbers = {share.value: share.n for share in stretch.shares}
+        shares.append(charts.Share(label=label, counts=tuple(numbers.get(kind, 0) for kind in kinds)))
     return charts.shares(f"Records by {counts.by}", kinds, shares)
+
+
+# --- health ----------------------------------------------------------------------------------------
+
+
+@router.get("/health")
+def health(
+    reading: Reading, since: str = "90d", by: str = "week", of: str = "all", measure: str = "confidence"
+) -> Response:
+    reading.need(Role.AUDITOR)
+    measured, problem = None, None
+    try:
+        measured = drift.drift(reading.kb, since=since, by=by, of=of)
+    except UsageError as error:
+        problem = trouble_of(error)
+    return reading.page(
+        "health.html",
+        problem=problem,
+        found=measured,
+        drawn=_drawn(measured, of, measure) if measured else (),
+        card=reading.kb.card_state(),
+        asked={"since": since, "by": by, "of": of, "measure": measure},
+        choices={"by": tuple(drift.BY), "of": tuple(GROUPS), "measure": tuple(MEASURES)},
+    )
+
+
+def _drawn(found: drift.Drift, of: str, measure: str) -> list[Markup]:
+    """Over all answers, every trend; by group, one measure with a line a group."""
+    taken = {(point.measure, point.group) for point in found.points}
+    if of != "all":
+        groups = sorted(group for name, group in taken if name == measure)
+        series = {group: _series(found.points, measure, group) for group in groups}
+        return [charts.line(_called(measure), series, unit=_unit(measure))] if series else []
+    made = []
+    for title, names in TRENDS.items():
+        series = {
+            _called(name): _series(found.points, name, "all") for name in names if (name, "all") in taken
+        }
+        made.append(charts.line(title, series or {title: []}, unit=_unit(names[0])))
+    return made
+
+
+def _called(measure: str) -> str:
+    return measure.removesuffix("_ms").replace("_", " ")
+
+
+def _unit(measure: str) -> str:
+    return "s" if measure == SECONDS else ""
+
+
+def _series(points: Sequence[drift.Point], measure: str, group: str) -> list[charts.Point]:
+    """A point for each period of all ``points``, without a value where this was not measured."""
+    taken = {one.period: one for one in points if one.measure == measure and one.group == group}
+    scale = 0.001 if measure == SECONDS else 1.0
+
+    def scaled(value: float | None) -> float | None:
+        return None if value is None else value * scale
+
+    series = []
+    for period in sorted({point.period for point in points}):
+        one = taken.get(period)
+        if one is None:
+            series.append(charts.Point(label=period, value=None))
+        else:
+            value, low, high = scaled(one.value), scaled(one.low), scaled(one.high)
+            series.append(charts.Point(label=period, value=value, low=low, high=high, n=one.n))
+    return series

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from fastapi import APIRouter, Form, UploadFile
+from fastapi import APIRouter, UploadFile
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
+from citewell.audit.bodies import UNREADABLE
 from citewell.core.access import Role
 from citewell.core.errors import EvidenceError
-from citewell.core.records import Citation, Document, Page, Record
+from citewell.core.records import AuditRecord, Citation, Document, Page, Status
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
 from citewell.documents.ingesting import FileOutcome
-from citewell.server.pages.answers import place_of, title_of, worst
-from citewell.server.pages.citing import cited_from
-from citewell.server.pages.here import Here, Inside, Posting, Reading
+from citewell.server.files import PDF, upload
+from citewell.server.pages.access import Field, Inside, Posting, Reading, Visit
+from citewell.server.pages.answers import title_of, worst
 from citewell.server.pages.marking import Span, blocks, section_at, window
-from citewell.server.pages.rendering import address, page
+from citewell.server.pages.rendering import address, place_of, view_of
 from citewell.server.problems import absent, looking_up
 from citewell.server.site import site
-from citewell.server.uploads import upload
 
 router = APIRouter(include_in_schema=False, route_class=Inside)
 
 SHOWN = 50
 """Documents on one page of the list."""
+QUOTES = 10
+"""Most cited quotes that are shown of a document."""
+FAILED = (Status.UNSUPPORTED, Status.CONTRADICTED, Status.BROKEN)
 
 
 @router.get("/documents")
@@ -35,7 +40,7 @@ def documents(reading: Reading, q: str = "", state: str = "", start: int = 0) ->
 
 
 @router.get("/documents/about")
-def about(reading: Reading, id: str, sure: str = "") -> Response:
+def about(reading: Reading, id: str) -> Response:
     entry = _entry(reading, id)
     if entry is None:
         raise absent()
@@ -43,40 +48,77 @@ def about(reading: Reading, id: str, sure: str = "") -> Response:
     with looking_up():
         document = reading.kb.document(id)
     citing = reading.kb.audit.citing(id)
-    return page(
-        reading.request,
+    return reading.page(
         "about.html",
-        caller=reading.caller,
         entry=entry,
         document=document,
         versions=versions,
-        cited=cited_from(id, citing.records),
+        cited=_cited(id, citing.records),
         more=bool(citing.next),
         may_change=reading.caller.has(Role.CURATOR),
         may_audit=reading.caller.has(Role.AUDITOR),
-        sure=bool(sure),
     )
 
 
-def _entry(reading: Here, document_id: str) -> CatalogueEntry | None:
+def _entry(visit: Visit, document_id: str) -> CatalogueEntry | None:
     """None for what was never taken in, as a text that a caller handed in."""
-    return next((one for one in reading.kb.documents() if one.document_id == document_id), None)
+    return next((one for one in visit.kb.documents() if one.document_id == document_id), None)
 
 
-class Version(Record, frozen=True, kw_only=True):
-    version: str
-    ingested_at: str
-    href: str
-    lost: str = ""
-
-
-def _version(reading: Here, document_id: str, version: str) -> Version:
-    href = address("/documents/view", id=document_id, version=version)
+def _version(visit: Visit, document_id: str, version: str) -> dict[str, str]:
     try:
-        document = reading.kb.document(document_id, version)
+        document = visit.kb.document(document_id, version)
     except EvidenceError as error:
-        return Version(version=version, ingested_at="", href="", lost=str(error))
-    return Version(version=version, ingested_at=document.ingested_at, href=href)
+        return {"version": version, "href": "", "lost": str(error)}
+    href = address("/documents/view", id=document_id, version=version)
+    return {"version": version, "href": href, "ingested_at": document.ingested_at}
+
+
+class Quoted(NamedTuple):
+    """The same words, cited ``n`` times; ``href`` is where they were cited last."""
+
+    text: str
+    href: str
+    n: int
+    failed: int
+
+
+class Cited(NamedTuple):
+    """``n`` citations in ``answers``; ``shares`` of them by status, ``failed`` of those that were found false
+    or wrong (UNCHECKED is neither), ``quotes`` the most cited first."""
+
+    answers: int
+    n: int
+    failed: int
+    shares: list[tuple[str, int]]
+    quotes: list[Quoted]
+
+
+def _cited(document_id: str, records: Sequence[AuditRecord]) -> Cited:
+    """What was cited from one document, and how often that failed: counted in citations of it, not in
+    answers. What a citation that stands in no source quotes was never the document's: it counts, and is not
+    quoted. ``records`` newest first."""
+    shares: Counter[Status] = Counter()
+    quoted: defaultdict[str, list[tuple[Citation, Status]]] = defaultdict(list)
+    cited = ((claim, one) for record in records for claim in record.claims for one in claim.citations)
+    for claim, one in cited:
+        if one.document_id == document_id:
+            # Of a claim that rests on several places each has a verdict of its own.
+            status = (one.verdict or claim.verdict).status
+            shares[status] += 1
+            if one.start >= 0 and one.quote not in UNREADABLE:
+                quoted[one.quote].append((one, status))
+    quotes = [
+        Quoted(text, view_of(found[0][0]), len(found), sum(status in FAILED for _, status in found))
+        for text, found in quoted.items()
+    ]
+    return Cited(
+        answers=len(records),
+        n=shares.total(),
+        failed=sum(shares[status] for status in FAILED),
+        shares=[(status.value, shares[status]) for status in Status if shares[status]],
+        quotes=sorted(quotes, key=lambda one: -one.n)[:QUOTES],
+    )
 
 
 @router.get("/documents/view")
@@ -98,16 +140,12 @@ def view(
     paper = next((one for one in document.pages if one.number == number), None)
     newest = reading.kb.versions(id)[-1:]
     entry = _entry(reading, id)
-    return page(
-        reading.request,
+    return reading.page(
         "view.html",
-        caller=reading.caller,
         document=document,
         title=title_of(document),
         section=section_at(document, spans[0].start if spans else begins),
         blocks=blocks(document, begins, ends, spans),
-        spans=spans,
-        quote=" … ".join(document.text[span.start : span.end] for span in spans),
         paper=paper,
         rectangles=_rectangles(document, paper, spans) if paper else (),
         pages=len(document.pages),
@@ -134,8 +172,8 @@ def turn(reading: Reading, id: str, version: str, number: int) -> Response:
 async def take_in(
     posting: Posting,
     files: list[UploadFile],
-    tag: Annotated[str, Form()] = "",
-    acl: Annotated[str, Form()] = "",
+    tag: Field = "",
+    acl: Field = "",
 ) -> Response:
     """Each file by the limited reader; what failed is shown with its remedy."""
     posting.need(Role.CURATOR)
@@ -158,27 +196,21 @@ def _named(written: str) -> list[str]:
 
 
 @router.post("/documents/withdraw")
-def withdraw(
-    posting: Posting,
-    id: Annotated[str, Form()],
-    reason: Annotated[str, Form()] = "",
-) -> Response:
+def withdraw(posting: Posting, id: Field, reason: Field = "") -> Response:
     posting.need(Role.CURATOR)
     with looking_up(), site(posting.request).changing():
         posting.kb.withdraw(id, reason=reason.strip(), user=posting.caller.user)
     return RedirectResponse(address("/documents/about", id=id), status_code=303)
 
 
-def _list(reading: Here, q: str, state: str, start: int, outcomes: tuple[FileOutcome, ...] = ()) -> Response:
-    entries = reading.kb.documents() if reading.kb.home.is_dir() else []
+def _list(visit: Visit, q: str, state: str, start: int, outcomes: tuple[FileOutcome, ...] = ()) -> Response:
+    there = visit.kb.home.is_dir()
+    entries = visit.kb.documents() if there else []
     found = [entry for entry in entries if _fits(entry, q, state)]
     told = {outcome.document_id for outcome in outcomes}
-    ours = reading.caller.unrestricted and reading.kb.home.is_dir()
-    failures = [one for one in reading.kb.failures() if one.document_id not in told] if ours else []
-    return page(
-        reading.request,
+    failures = visit.kb.failures() if there and visit.caller.unrestricted else ()
+    return visit.page(
         "documents.html",
-        caller=reading.caller,
         entries=found[start : start + SHOWN],
         total=len(entries),
         found=len(found),
@@ -187,8 +219,8 @@ def _list(reading: Here, q: str, state: str, start: int, outcomes: tuple[FileOut
         q=q,
         state=state,
         outcomes=outcomes,
-        failures=failures,
-        may_change=reading.caller.has(Role.CURATOR),
+        failures=[one for one in failures if one.document_id not in told],
+        may_change=visit.caller.has(Role.CURATOR),
     )
 
 
@@ -208,7 +240,7 @@ def _spans(document: Document, start: int, end: int, also: str) -> list[Span]:
     return [Span(start=a, end=b) for a, b in asked if 0 <= a < b <= length]
 
 
-class Rectangle(Record, frozen=True, kw_only=True):
+class Rectangle(NamedTuple):
     """In points from the top left of the page, as an image is drawn."""
 
     x: float
@@ -233,21 +265,16 @@ def _rectangles(document: Document, paper: Page, spans: list[Span]) -> tuple[Rec
             step = (box.x1 - box.x0) / (box.end - box.start)
             left = box.x0 if row else box.x0 + (start - box.start) * step
             right = box.x1 if row else box.x0 + (end - box.start) * step
-            one = Rectangle(x=left, y=paper.height - box.y1, width=right - left, height=box.y1 - box.y0)
-            found[one] = None
+            found[Rectangle(left, paper.height - box.y1, right - left, box.y1 - box.y0)] = None
     return tuple(found)
 
 
 def _image(document: Document, paper: Page | None) -> str:
     """Where the drawn page is; "" for what has no pages to draw."""
-    if paper is None or document.media_type != "application/pdf":
+    if paper is None or document.media_type != PDF:
         return ""
-    return address(
-        "/v1/documents/page.png",
-        id=document.document_id,
-        version=document.version,
-        number=paper.number,
-    )
+    which = {"id": document.document_id, "version": document.version, "number": paper.number}
+    return address("/v1/documents/page.png", **which)
 
 
 def _step(document: Document, edge: int, direction: int) -> str:
@@ -260,17 +287,17 @@ def _step(document: Document, edge: int, direction: int) -> str:
     return address("/documents/view", id=document.document_id, version=document.version, at=at)
 
 
-class Since(Record, frozen=True, kw_only=True):
+class Since(NamedTuple):
     """What became of the marked words in the newest version: of several spans, the worst; ``quote`` are its
     words where others are marked too."""
 
     name: str
-    text: str = ""
-    href: str = ""
-    quote: str = ""
+    text: str
+    href: str
+    quote: str
 
 
-def _today(reading: Here, document: Document, spans: list[Span]) -> Since | None:
+def _today(visit: Visit, document: Document, spans: list[Span]) -> Since | None:
     asked = [
         Citation(
             chunk_id="",
@@ -284,15 +311,11 @@ def _today(reading: Here, document: Document, spans: list[Span]) -> Since | None
         )
         for span in spans
     ]
-    resolved = reading.kb.audit.resolve(asked)
-    name = worst(one.resolution.value for one in resolved)
+    resolved = visit.kb.audit.resolve(asked)
+    name = worst(resolved)
     found = next((one for one in resolved if one.resolution.value == name), None)
     if found is None:
         return None
-    href = (
-        place_of(found.document_id, found.version, found.start, found.end)
-        if found.start >= 0 and found.version != document.version
-        else ""
-    )
-    quote = found.quote if len(spans) > 1 else ""
-    return Since(name=name, text=found.text or found.reason, href=href, quote=quote)
+    moved = found.start >= 0 and found.version != document.version
+    href = place_of(found.document_id, found.version, found.start, found.end) if moved else ""
+    return Since(name, found.text or found.reason, href, found.quote if len(spans) > 1 else "")

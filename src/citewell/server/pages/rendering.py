@@ -7,101 +7,112 @@ itself. Knows nothing about answers or documents.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import Request
+from fastapi import APIRouter, Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from citewell.core.access import Caller, Role
+from citewell.core.records import Citation
 from citewell.evaluation import charts
 from citewell.server.identity import csrf_token, known
-from citewell.server.pages.words import DECISIONS, RESOLUTIONS, STATES, cause
-from citewell.server.problems import Problem
+from citewell.server.pages.words import (
+    DECISIONS,
+    PROOFS,
+    RESOLUTIONS,
+    STATES,
+    cause,
+    maker_words,
+    state_of_verdict,
+)
+from citewell.server.problems import Details, Problem, absent
+
+router = APIRouter(include_in_schema=False)
 
 FOLDER = Path(__file__).parent
 MEDIA = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 THEMES = ("light", "dark")
-
 REVIEWING = (Role.CURATOR, Role.AUDITOR)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tab:
-    """``roles`` who may see it; empty is everybody."""
-
-    name: str
-    href: str
-    roles: tuple[Role, ...] = ()
-    here: bool = False
-
-
-TABS = (
-    Tab(name="Ask", href="/"),
-    Tab(name="Documents", href="/documents"),
-    Tab(name="Audit", href="/audit", roles=(Role.AUDITOR,)),
-    Tab(name="Review", href="/review", roles=REVIEWING),
-    Tab(name="Health", href="/health", roles=(Role.AUDITOR,)),
+TABS: tuple[tuple[str, str, tuple[Role, ...]], ...] = (
+    ("Ask", "/", ()),
+    ("Documents", "/documents", ()),
+    ("Audit", "/audit", (Role.AUDITOR,)),
+    ("Review", "/review", REVIEWING),
+    ("Health", "/health", (Role.AUDITOR,)),
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Who:
-    name: str
-    roles: str
-    can_leave: bool
+"""Name, address, and the roles that may see it; none is everybody."""
 
 
 def page(
     request: Request, template: str, *, status: int = 200, caller: Caller | None = None, **values: Any
 ) -> Response:
     """``caller`` is None where nobody is known yet: then there are no tabs."""
-    theme = request.cookies.get("theme", "")
-    path = request.url.path
+    theme, path = request.cookies.get("theme", ""), request.url.path
+    keyed = caller is not None and known(request).credential != "owner"
     text = (
         templates()
         .get_template(template)
         .render(
             csrf=csrf_token(request),
             theme=theme if theme in THEMES else "",
-            tabs=_tabs(caller, path) if caller else (),
-            who=_who(request, caller) if caller else None,
+            tabs=[
+                {"name": name, "href": href, "here": _within(path, href)}
+                for name, href, roles in TABS
+                if caller is not None and (not roles or caller.has(*roles))
+            ],
+            who=(caller.user or ("signed in" if keyed else "owner")) if caller else "",
+            roles=", ".join(role.value for role in caller.roles) if caller else "",
+            can_leave=keyed,
             **values,
         )
     )
     return HTMLResponse(text, status_code=status)
 
 
-def error_page(request: Request, status: int, title: str, hint: str) -> Response:
+def error_page(request: Request, problem: Details) -> Response:
     """What went wrong, for a browser."""
     try:
         caller: Caller | None = known(request).caller
     except Problem:
         caller = None
-    return page(request, "error.html", status=status, caller=caller, title=title, hint=hint, number=status)
+    return page(request, "error.html", status=problem.status, caller=caller, error=problem)
 
 
-def file(name: str) -> Response | None:
-    """A static file; its address changes with its content, so it is kept for ever. None for no such file."""
-    if name not in _hashes():
-        return None
+@router.get("/static/{name}")
+def static_file(name: str) -> Response:
+    """Its address changes with its content, so it is kept for ever."""
+    content = _files().get(name)
+    if content is None:
+        raise absent()
     headers = {"Cache-Control": "public, max-age=31536000, immutable"}
-    return Response(_files()[name], media_type=MEDIA[Path(name).suffix], headers=headers)
+    return Response(content, media_type=MEDIA[Path(name).suffix], headers=headers)
 
 
-def address(path: str, **query: object) -> str:
+def address(path: str, /, **query: object) -> str:
     """``path?query`` of the values that say something."""
     kept = {name: str(value) for name, value in query.items() if value not in (None, "", ())}
     return f"{path}?{urlencode(kept)}" if kept else path
 
 
-@lru_cache(maxsize=1)
+def place_of(document_id: str, version: str, start: int, end: int, also: str = "") -> str:
+    """The address of a document at a span; ``also`` are further spans, as ``12-15 40-42``."""
+    query = address("/documents/view", id=document_id, version=version, start=start, end=end, also=also)
+    return f"{query}#here"
+
+
+def view_of(citation: Citation) -> str:
+    """The address of the document at the place of a citation; "" for one that is in no source."""
+    if citation.start < 0:
+        return ""
+    return place_of(citation.document_id, citation.document_version, citation.start, citation.end)
+
+
+@cache
 def templates() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
@@ -115,48 +126,35 @@ def templates() -> Environment:
         "states": STATES,
         "decisions": DECISIONS,
         "resolutions": RESOLUTIONS,
+        "proofs": PROOFS,
+        "state_of_verdict": state_of_verdict,
         "address": address,
+        "view_of": view_of,
     }
-    environment.filters |= FILTERS
+    filters = (_short, _shorten, _share, _when, _size, _ms, cause, maker_words)
+    environment.filters |= {one.__name__.lstrip("_"): one for one in filters}
     return environment
 
 
+@cache
 def _static(name: str) -> str:
-    return f"/static/{name}?{_hashes()[name]}"
+    return f"/static/{name}?{hashlib.sha256(_files()[name]).hexdigest()[:12]}"
 
 
-@lru_cache(maxsize=1)
-def _hashes() -> dict[str, str]:
-    return {name: hashlib.sha256(content).hexdigest()[:12] for name, content in _files().items()}
-
-
-@lru_cache(maxsize=1)
+@cache
 def _files() -> dict[str, bytes]:
     """Those of the folder, and the stylesheet of the charts."""
     found = {path.name: path.read_bytes() for path in (FOLDER / "static").iterdir() if path.suffix in MEDIA}
     return {**found, "charts.css": charts.STYLE.encode()}
 
 
-def _tabs(caller: Caller, path: str) -> list[Tab]:
-    seen = [tab for tab in TABS if not tab.roles or caller.has(*tab.roles)]
-    return [Tab(name=tab.name, href=tab.href, here=_within(path, tab.href)) for tab in seen]
-
-
 def _within(path: str, href: str) -> bool:
-    if href == "/":
-        return path == "/" or path.startswith("/answers/")
-    if href == "/review" and path.startswith("/spot-check"):
-        return True
+    match href:
+        case "/":
+            return path == "/" or path.startswith("/answers/")
+        case "/review":
+            return path.startswith(("/review", "/spot-check"))
     return path == href or path.startswith(f"{href}/")
-
-
-def _who(request: Request, caller: Caller) -> Who:
-    keyed = known(request).credential != "owner"
-    return Who(
-        name=caller.user or ("owner" if not keyed else "signed in"),
-        roles=", ".join(role.value for role in caller.roles),
-        can_leave=keyed,
-    )
 
 
 def _short(text: str) -> str:
@@ -181,23 +179,12 @@ def _when(text: str) -> str:
 
 
 def _size(count: int) -> str:
-    return (
-        f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB" if count >= 1e3 else f"{count} B"
-    )
+    if count >= 1e6:
+        return f"{count / 1e6:.1f} MB"
+    return f"{count / 1e3:.0f} kB" if count >= 1e3 else f"{count} B"
 
 
 def _ms(value: float) -> str:
-    return (
-        f"{value / 1000:.2f} s" if value >= 1000 else f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
-    )
-
-
-FILTERS: Mapping[str, Callable[..., str]] = {
-    "short": _short,
-    "shorten": _shorten,
-    "share": _share,
-    "when": _when,
-    "size": _size,
-    "ms": _ms,
-    "cause": cause,
-}
+    if value >= 1000:
+        return f"{value / 1000:.2f} s"
+    return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"

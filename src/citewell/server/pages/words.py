@@ -7,21 +7,22 @@ shape (its symbol in ``static/shapes.svg``). Knows nothing about HTML.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from citewell.core.records import (
     Claim,
     ConfidenceReport,
     Decision,
     Kind,
+    Maker,
     Measure,
     Proof,
-    Record,
     Status,
     Verdict,
 )
 
 
-class State(Record, frozen=True, kw_only=True):
+class State(NamedTuple):
     """``name`` is class and symbol; ``meaning`` is for whoever asks what the words mean."""
 
     name: str
@@ -29,81 +30,31 @@ class State(Record, frozen=True, kw_only=True):
     meaning: str
 
 
-STATES: Mapping[str, State] = {
-    state.name: state
-    for state in (
-        State(
-            name="verbatim",
-            words="Verified verbatim",
-            meaning="The source contains these words, character by character.",
-        ),
-        State(
-            name="entailed",
-            words="Verified by entailment",
-            meaning="A separate model judged that the cited passage says this.",
-        ),
-        State(
-            name="numeric",
-            words="Verified by numbers",
-            meaning="The cited row or sentence contains each of its numbers, units and dates.",
-        ),
-        State(
-            name="computed",
-            words="Calculated from cited values",
-            meaning="An arithmetic result: every input is cited, and the checker repeated the calculation.",
-        ),
-        State(
-            name="human",
-            words="Verified by a person",
-            meaning="A person looked at the source and confirmed it.",
-        ),
-        State(
-            name="inference",
-            words="Inference",
-            meaning="A conclusion drawn from the sources; no passage states it directly.",
-        ),
-        State(
-            name="unsupported",
-            words="No supporting passage found",
-            meaning="None of the passages found says this. It may be true, but nothing here supports it.",
-        ),
-        State(
-            name="contradicted",
-            words="Contradicted",
-            meaning="A source says the opposite, so it is not part of the answer.",
-        ),
-        State(
-            name="broken",
-            words="Broken citation",
-            meaning="The cited source does not contain the quoted words.",
-        ),
-        State(
-            name="withdrawn",
-            words="Withdrawn",
-            meaning="Shown while the answer was being written, then removed.",
-        ),
-        State(
-            name="unchecked",
-            words="Unchecked",
-            meaning="It could not be checked, for the reason given. Treat it as unverified.",
-        ),
-        State(name="provisional", words="Being checked", meaning="Written but not yet verified."),
-    )
+_STATES = {
+    "verbatim": ("Verified verbatim", "The source contains these words, character by character."),
+    "entailed": ("Verified by entailment", "A separate model judged that the cited passage says this."),
+    "numeric": (
+        "Verified by numbers",
+        "The cited row or sentence contains each of its numbers, units and dates.",
+    ),
+    "computed": (
+        "Calculated from cited values",
+        "An arithmetic result: every input is cited, and the checker repeated the calculation.",
+    ),
+    "human": ("Verified by a person", "A person looked at the source and confirmed it."),
+    "inference": ("Inference", "A conclusion drawn from the sources; no passage states it directly."),
+    "unsupported": (
+        "No supporting passage found",
+        "None of the passages found says this. It may be true, but nothing here supports it.",
+    ),
+    "contradicted": ("Contradicted", "A source says the opposite, so it is not part of the answer."),
+    "broken": ("Broken citation", "The cited source does not contain the quoted words."),
+    "withdrawn": ("Withdrawn", "Shown while the answer was being written, then removed."),
+    "unchecked": ("Unchecked", "It could not be checked, for the reason given. Treat it as unverified."),
+    "provisional": ("Being checked", "Written but not yet verified."),
 }
+STATES: Mapping[str, State] = {name: State(name, *words) for name, words in _STATES.items()}
 
-_FAILED = {
-    Status.UNSUPPORTED: "unsupported",
-    Status.CONTRADICTED: "contradicted",
-    Status.BROKEN: "broken",
-    Status.UNCHECKED: "unchecked",
-}
-_PROVEN = {
-    Proof.VERBATIM: "verbatim",
-    Proof.ENTAILED: "entailed",
-    Proof.NUMERIC: "numeric",
-    Proof.COMPUTED: "computed",
-    Proof.HUMAN: "human",
-}
 PROOFS = {
     Proof.VERBATIM: "verbatim",
     Proof.ENTAILED: "by entailment",
@@ -122,9 +73,10 @@ def state_of(claim: Claim) -> State:
 
 
 def state_of_verdict(verdict: Verdict) -> State:
-    if verdict.status is not Status.VERIFIED:
-        return STATES[_FAILED[verdict.status]]
-    return STATES[_PROVEN[verdict.proof] if verdict.proof is not None else "entailed"]
+    """The states of verified claims are named like proofs, all others like statuses."""
+    if verdict.status is Status.VERIFIED:
+        return STATES[(verdict.proof or Proof.ENTAILED).value]
+    return STATES[verdict.status.value.lower()]
 
 
 DECISIONS: Mapping[str, tuple[str, str]] = {
@@ -143,7 +95,19 @@ RESOLUTIONS: Mapping[str, tuple[str, str]] = {
 }
 
 
-class Bar(Record, frozen=True, kw_only=True):
+def maker_words(maker: Maker) -> str:
+    """Who made a number, with the hash and the threshold that it is known by."""
+    parts = [maker.name]
+    if maker.hash:
+        parts.append(maker.hash[:19])
+    if maker.threshold is not None:
+        parts.append(f"threshold {maker.threshold:.2f}")
+    if maker.card:
+        parts.append(f"card {maker.card[:19]}")
+    return ", ".join(parts)
+
+
+class Bar(NamedTuple):
     """One component of confidence, with its weight in the overall number (None: took no part)."""
 
     name: str
@@ -152,24 +116,20 @@ class Bar(Record, frozen=True, kw_only=True):
     weight: float | None
 
 
-_COMPONENTS = (
-    ("Retrieval", "retrieval", "How relevant the passages used are."),
-    ("Coverage", "coverage", "How much of the question the answer covers."),
-    ("Entailment", "entailment", "How well the cited passages support the claims."),
-    ("Consistency", "consistency", "How well further drafts agree with the answer."),
-)
+_COMPONENTS = {
+    "retrieval": "How relevant the passages used are.",
+    "coverage": "How much of the question the answer covers.",
+    "entailment": "How well the cited passages support the claims.",
+    "consistency": "How well further drafts agree with the answer.",
+}
 
 
-def bars(report: ConfidenceReport) -> tuple[Bar, ...]:
-    """The four components in their order."""
+def bars(report: ConfidenceReport | None) -> tuple[Bar, ...]:
+    """The four components in their order; none without a report."""
     return tuple(
-        Bar(
-            name=name,
-            meaning=meaning,
-            measure=getattr(report, f"{key}_score"),
-            weight=report.weights.get(key),
-        )
-        for name, key, meaning in _COMPONENTS
+        Bar(key.capitalize(), meaning, getattr(report, f"{key}_score"), report.weights.get(key))
+        for key, meaning in _COMPONENTS.items()
+        if report is not None
     )
 
 

@@ -15,19 +15,16 @@ from citewell.knowledge.feedback import Feedback
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import absent, looking_up
-from citewell.server.shapes import JSON, asks, body_of, gives, query_of, reply, takes
-from citewell.server.site import Site, site
+from citewell.server.shapes import JSON, body_of, described, query_of, reply
+from citewell.server.site import Here
 
 router = APIRouter(prefix="/v1", tags=["answers"])
 
 Reader = Annotated[Caller, Depends(require(scope=Scope.READ))]
-Here = Annotated[Site, Depends(site)]
 BEACONS = ("shown", "engaged")
 
 
-@router.get(
-    "/answers/{request_id}", responses=gives(Answer, "The answer as it was given, read from its record")
-)
+@router.get("/answers/{request_id}", **described(Answer, "The answer as it was given, read from its record"))
 def answer(request_id: str, caller: Reader, here: Here) -> Response:
     """Passages as far as the index version that it was answered on is kept."""
     with looking_up():
@@ -43,14 +40,10 @@ class ReceiptOptions(Record, frozen=True, kw_only=True):
 
 @router.get(
     "/answers/{request_id}/receipt",
-    responses=gives(Receipt, "The proof as one file: `citewell receipt check FILE`"),
-    openapi_extra=asks(ReceiptOptions),
+    **described(Receipt, "The proof as one file: `citewell receipt check FILE`", query=ReceiptOptions),
 )
 def receipt(
-    request_id: str,
-    caller: Reader,
-    here: Here,
-    options: Annotated[ReceiptOptions, Depends(query_of(ReceiptOptions))],
+    request_id: str, caller: Reader, here: Here, options: ReceiptOptions = query_of(ReceiptOptions)
 ) -> Response:
     """The same bytes as ``citewell audit receipt``."""
     with looking_up():
@@ -65,7 +58,7 @@ class Traces(Record, frozen=True, kw_only=True):
     traces: tuple[Trace, ...]
 
 
-@router.get("/traces/{session_id}", responses=gives(Traces, "What happened in each request of a session"))
+@router.get("/traces/{session_id}", **described(Traces, "What happened in each request of a session"))
 def traces(session_id: str, caller: Reader, here: Here) -> Response:
     """Oldest first. A session of somebody else is one that is not there."""
     found = here.kb_for(caller).trace(session_id)
@@ -84,15 +77,11 @@ class FeedbackRequest(Record, frozen=True, kw_only=True):
     meta: dict[str, str] = {}
 
 
-@router.post(
-    "/feedback",
-    responses=gives(Feedback, "What was kept; nothing for a beacon"),
-    openapi_extra=takes(FeedbackRequest),
-)
+@router.post("/feedback", **described(Feedback, "What was kept; nothing for a beacon", body=FeedbackRequest))
 def feedback(
     caller: Annotated[Caller, Depends(require(scope=Scope.FEEDBACK))],
-    said: Annotated[FeedbackRequest, Depends(body_of(FeedbackRequest))],
     here: Here,
+    said: FeedbackRequest = body_of(FeedbackRequest),
 ) -> Response:
     """What somebody did with an answer that they may see."""
     kb = here.kb_for(caller)

@@ -1,31 +1,38 @@
-"""``/v1/ask``: a question, its answer or the events of its making; ``/v1/verify``: anybody's answer."""
+"""``/v1/ask``: a question, its answer or the events of its making; ``/v1/verify``: anybody's answer.
+
+A question is worked on in a bounded thread. One that was begun is sealed: answered, or as abandoned where its
+client has gone.
+"""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import AsyncIterator
-from typing import Annotated
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
-from citewell.answering.streaming import Event
+from citewell.answering.streaming import Event, EventKind
 from citewell.core import identity
 from citewell.core.access import Caller
 from citewell.core.errors import UsageError
-from citewell.core.records import Answer, Claim, Record
-from citewell.server.asking import AskRequest, answered, streamed
+from citewell.core.records import Answer, Claim, Record, Streamed
+from citewell.knowledge.traces import Relayed
+from citewell.questions.asking import MAX_QUESTION
 from citewell.server.identity import require
 from citewell.server.keys import Scope
-from citewell.server.problems import Problem, looking_up
-from citewell.server.remote_stream import Elsewhere
-from citewell.server.shapes import JSON, asks, body_of, decoded, gives, query_of, reply, takes
-from citewell.server.site import Site, site
-from citewell.server.stream_replay import told_again
-from citewell.server.streams import Stream, Told
+from citewell.server.limits import Busy
+from citewell.server.logs import log
+from citewell.server.problems import Problem, looking_up, problem_of
+from citewell.server.shapes import JSON, body_of, decoded, described, query_of, reply
+from citewell.server.site import Here, Site
+from citewell.server.streams import RemoteStream, Stream
+from citewell.server.telemetry import Carrier
 from citewell.verification.checking.grounding import GroundingReport
 
 router = APIRouter(prefix="/v1", tags=["answers"])
@@ -37,23 +44,117 @@ _EVENT_ID = re.compile(r"(req_[0-9a-f]{24}):(\d{1,9})r?")
 _MAX_SOURCES, _MAX_ANSWER = 200, 50_000
 
 Asker = Annotated[Caller, Depends(require(scope=Scope.ASK))]
-Here = Annotated[Site, Depends(site)]
+Word = Annotated[str, msgspec.Meta(max_length=1000)]
+
+
+class Options(Record, frozen=True, kw_only=True):
+    """``session_id`` continues a conversation."""
+
+    session_id: Annotated[str, msgspec.Meta(max_length=100)] = ""
+    top_k: Annotated[int, msgspec.Meta(ge=1, le=10)] | None = None
+    pool: Annotated[int, msgspec.Meta(ge=1, le=1000)] | None = None
+    runs: Annotated[int, msgspec.Meta(ge=1, le=20)] = 1
+    document: Word | None = None
+    since: Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
+    tag: Word | None = None
+
+
+class AskRequest(Options, frozen=True, kw_only=True):
+    """A question. ``groups`` narrows the caller's own, all of them when it is left out; with ``stream`` the
+    response is events, as with that ``Accept``."""
+
+    question: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_QUESTION)]
+    groups: Annotated[tuple[Word, ...], msgspec.Meta(max_length=100)] | None = None
+    stream: bool = False
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """For :meth:`citewell.knowledge.home.KnowledgeBase.ask`."""
+        given = {name: getattr(self, name) for name in self.__struct_fields__}
+        del given["question"], given["stream"]
+        return given
+
+
+async def answered(
+    here: Site, caller: Caller, asked: AskRequest, request_id: str, request: Request
+) -> Answer:
+    """The answer. Where the client of ``request`` hangs up, the pass ends at its next stage. Raises Busy, or
+    what the pass raised."""
+    left, present = _presence(request)
+
+    def work() -> Answer:
+        with here.telemetry.asking(request.headers) as describe:
+            answer = here.kb_for(caller).ask(
+                asked.question, **asked.options, request_id=request_id, gone=left.is_set
+            )
+            describe(answer)
+        here.metrics.answered(answer)
+        return answer
+
+    return await here.work.run(work, caller=caller.user, wanted=present)
+
+
+async def streamed(here: Site, caller: Caller, asked: AskRequest, carrier: Carrier) -> Stream:
+    """A stream whose events come while the question is worked on, whoever listens: a client may come back to
+    it. Raises Busy."""
+    asked_at = time.monotonic()
+    request_id = identity.request_id()
+    stream = await run_in_threadpool(here.streams.open, request_id, caller)
+
+    def work() -> None:
+        try:
+            if time.monotonic() - asked_at > here.settings.max_wait_s:
+                raise Problem(503, "the server is too busy to take this request", retryable=True)
+            with here.telemetry.asking(carrier) as describe:
+                answer = here.kb_for(caller).ask(
+                    asked.question, **asked.options, tell=stream.emit, request_id=request_id
+                )
+                describe(answer)
+            here.metrics.answered(answer)
+        except Exception as error:  # noqa: BLE001 - the listener is told; the record has it already
+            extra = {"request_id": request_id, "error": type(error).__name__}
+            log.warning("a streamed question failed", extra=extra)
+            stream.fail(problem_of(error).details)
+        finally:
+            stream.end()
+
+    try:
+        here.work.submit(work, caller.user)
+    except Busy:
+        here.streams.drop(request_id)
+        raise
+    return stream
+
+
+def _presence(request: Request) -> tuple[threading.Event, Callable[[], Awaitable[bool]]]:
+    """An event that is set once the client of ``request`` has gone, and how to look whether it has."""
+    left = threading.Event()
+
+    async def present() -> bool:
+        if await request.is_disconnected():
+            left.set()
+        return not left.is_set()
+
+    return left, present
 
 
 @router.post(
     "/ask",
-    responses=gives(Answer, "The answer, with a verdict for every claim; with `stream`, its events"),
-    openapi_extra=takes(AskRequest),
+    **described(
+        Answer,
+        "The answer, with a verdict for every claim; with `stream`, its events",
+        body=AskRequest,
+    ),
 )
 async def ask(
-    request: Request, caller: Asker, asked: Annotated[AskRequest, Depends(body_of(AskRequest))], here: Here
+    request: Request, caller: Asker, here: Here, asked: AskRequest = body_of(AskRequest)
 ) -> Response:
     """The accountable pass. The record is durable before the answer leaves."""
     resumed = _EVENT_ID.fullmatch(request.headers.get("last-event-id", ""))
     if resumed:  # a client that repeats its POST when the line broke means the same question
         return await _resumed(here, caller, resumed[1], int(resumed[2]))
     if asked.stream or EVENTS in request.headers.get("accept", ""):
-        return _listening(await streamed(here, caller, asked, request.headers))
+        return _following(await streamed(here, caller, asked, request.headers))
     request_id = identity.request_id()
     return reply(await answered(here, caller, asked, request_id, request), headers={ID: request_id})
 
@@ -66,21 +167,94 @@ class After(Record, frozen=True, kw_only=True):
 
 @router.get(
     "/ask/{request_id}/events",
-    responses=gives(Event, "The events from there on, as text/event-stream", media=EVENTS),
-    openapi_extra=asks(After),
+    **described(Event, "The events from there on, as text/event-stream", query=After, media=EVENTS),
 )
 async def events(
-    request_id: str,
-    request: Request,
-    caller: Asker,
-    asked: Annotated[After, Depends(query_of(After))],
-    here: Here,
+    request_id: str, request: Request, caller: Asker, here: Here, asked: After = query_of(After)
 ) -> Response:
     """The events of a streamed question again, whichever worker answers it; or made from the record. Then
     they begin at the beginning, and their ids end in `r`."""
     last = _EVENT_ID.fullmatch(request.headers.get("last-event-id", ""))
     after = int(last[2]) if last and last[1] == request_id else asked.after
     return await _resumed(here, caller, request_id, after)
+
+
+async def _resumed(here: Site, caller: Caller, request_id: str, after: int) -> Response:
+    if not await run_in_threadpool(_closed, here, caller, request_id):
+        found: Stream | RemoteStream | None = here.streams.get(request_id, caller)
+        found = found or await run_in_threadpool(here.streams.remote, request_id, caller)
+        if found is not None:
+            return _following(found, after)
+    replayed = await run_in_threadpool(_replayed, here, caller, request_id)
+
+    async def again() -> AsyncIterator[bytes]:
+        for number, event in enumerate(replayed, 1):
+            relayed = Relayed(number=number, kind=event.kind.value, data=msgspec.json.encode(event))
+            yield _line(relayed, request_id, "r")
+
+    return _event_stream(again(), request_id)
+
+
+def _closed(here: Site, caller: Caller, request_id: str) -> bool:
+    """Whether there is a record that the caller may not read: a stream tells no more than its answer."""
+    if caller.unrestricted:
+        return False
+    try:
+        here.kb.parts.log.get(request_id)
+    except UsageError:
+        return False  # nothing is sealed yet
+    return not here.kb_for(caller).seeing.all_of([request_id])
+
+
+def _replayed(here: Site, caller: Caller, request_id: str) -> list[Event]:
+    kb = here.kb_for(caller)
+    with looking_up():
+        record = kb.audit.record(request_id, reader=caller.user)
+    if not record.response_decision:
+        raise Problem(409, "this question ended in an error", hint="ask the question again")
+    return list(replay(kb.answer_of(record), record.streamed))
+
+
+def replay(answer: Answer, streamed: tuple[Streamed, ...]) -> Iterator[Event]:
+    """A stream made again from its record, as a listener from the beginning has received it in the end: the
+    same claims under the same numbers, the same citations, the same end."""
+    yield Event(kind=EventKind.SEARCH_RESULTS, passages=answer.passages)
+    claims = {claim.text: claim for claim in answer.claims if claim.shown}
+    for one in streamed:
+        yield Event(kind=EventKind.CLAIM, number=one.number, text=one.text)
+        if one.text in claims and not one.withdrawn:
+            yield Event(kind=EventKind.VERDICT, number=one.number, claim=claims[one.text], final=True)
+        else:
+            reason = one.withdrawn or "withdrawn"
+            yield Event(kind=EventKind.CORRECTION, number=one.number, text=one.text, reason=reason)
+    known = {one.text for one in streamed}
+    fresh = [claim for claim in answer.claims if claim.shown and claim.text not in known]
+    for number, claim in enumerate(fresh, len(streamed) + 1):
+        yield Event(kind=EventKind.CLAIM, number=number, text=claim.text)
+        yield Event(kind=EventKind.VERDICT, number=number, claim=claim, final=True)
+    reasons = answer.confidence.reasons
+    yield Event(kind=EventKind.DECISION, decision=answer.decision, reason=reasons[0] if reasons else "")
+    yield Event(kind=EventKind.DONE, answer=answer)
+
+
+def _following(stream: Stream | RemoteStream, after: int = 0) -> StreamingResponse:
+    async def lines() -> AsyncIterator[bytes]:
+        yield b"retry: 2000\n\n"
+        async for event in stream.events(after):
+            yield _line(event, stream.request_id) if event is not None else b": still here\n\n"
+
+    return _event_stream(lines(), stream.request_id)
+
+
+def _event_stream(lines: AsyncIterator[bytes], request_id: str) -> StreamingResponse:
+    headers = {ID: request_id, "X-Accel-Buffering": "no"}
+    return StreamingResponse(lines, headers=headers, media_type=EVENTS)
+
+
+def _line(event: Relayed, request_id: str, mark: str = "") -> bytes:
+    # JSON has no raw line breaks, so one data line holds it.
+    head = f"event: {event.kind}\nid: {request_id}:{event.number}{mark}\ndata: "
+    return head.encode() + event.data + b"\n\n"
 
 
 class VerifyRequest(Record, frozen=True, kw_only=True):
@@ -104,10 +278,17 @@ class Verified(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
+class _Claims(msgspec.Struct):
+    claims: tuple[Claim, ...]
+
+
 @router.post(
     "/verify",
-    responses=gives(Verified, "The claims with their verdicts; lines in (application/x-ndjson) give lines"),
-    openapi_extra=takes(VerifyRequest),
+    **described(
+        Verified,
+        "The claims with their verdicts; lines in (application/x-ndjson) give lines",
+        body=VerifyRequest,
+    ),
 )
 async def verify(
     request: Request, caller: Annotated[Caller, Depends(require(scope=Scope.VERIFY))], here: Here
@@ -118,24 +299,18 @@ async def verify(
     items = [line for line in body.split(b"\n") if line.strip()] if lines else [body]
     for item in items:
         _bounded(decoded(item, VerifyRequest))
-
-    left = threading.Event()
+    left, present = _presence(request)
 
     def work() -> bytes:
-        with here.telemetry.verifying(request.headers) as heard:
+        with here.telemetry.verifying(request.headers) as describe:
             # Who has hung up gets no further line.
-            checked = b"\n".join(here.kb.verify_line(item) for item in items if not left.is_set())
-            heard(checked)
-        return checked
+            checked = [here.kb.verify_line(item) for item in items if not left.is_set()]
+            claims = [one for line in checked for one in msgspec.json.decode(line, type=_Claims).claims]
+            describe(claims)
+        here.metrics.verified(claims)
+        return b"\n".join(checked)
 
-    async def listening() -> bool:
-        heard = not await request.is_disconnected()
-        if not heard:
-            left.set()
-        return heard
-
-    checked = await here.work.run(work, caller=caller.user, wanted=listening)
-    here.metrics.verified(checked)
+    checked = await here.work.run(work, caller=caller.user, wanted=present)
     return Response(checked + b"\n" * lines, media_type=LINES if lines else JSON)
 
 
@@ -143,66 +318,5 @@ def _bounded(asked: VerifyRequest) -> None:
     """Each claim is compared with each source: what may be sent is bounded beyond its bytes."""
     text = asked.answer if asked.answer is not None else asked.claim
     if len(asked.sources) > _MAX_SOURCES or len(text or "") > _MAX_ANSWER:
-        raise Problem(
-            413,
-            "this is too much to verify at once",
-            hint=f"send at most {_MAX_SOURCES} sources and {_MAX_ANSWER} characters",
-        )
-
-
-async def _resumed(here: Site, caller: Caller, request_id: str, after: int) -> Response:
-    if not await run_in_threadpool(_closed, here, caller, request_id):
-        stream = here.streams.get(request_id, caller)
-        if stream is not None:
-            return _listening(stream, after)
-        if (relay := here.streams.relay) is not None:
-            other = Elsewhere(relay, request_id, caller)
-            if await run_in_threadpool(other.there):
-                return _listening(other, after)
-    told = await run_in_threadpool(_rebuilt, here, caller, request_id)
-
-    async def again() -> AsyncIterator[bytes]:
-        for number, event in enumerate(told, 1):
-            data = msgspec.json.encode(event)
-            yield _line(Told(number=number, kind=event.kind.value, data=data), request_id, "r")
-
-    return _event_stream(again(), request_id)
-
-
-def _closed(here: Site, caller: Caller, request_id: str) -> bool:
-    """Whether there is a record that the caller may not read: a stream tells no more than its answer."""
-    if caller.unrestricted:
-        return False
-    try:
-        here.kb.parts.log.get(request_id)
-    except UsageError:
-        return False  # nothing is sealed yet
-    return not here.kb_for(caller).seeing.all_of([request_id])
-
-
-def _rebuilt(here: Site, caller: Caller, request_id: str) -> list[Event]:
-    kb = here.kb_for(caller)
-    with looking_up():
-        record = kb.audit.record(request_id, reader=caller.user)
-    if not record.response_decision:
-        raise Problem(409, "this question ended in an error", hint="ask the question again")
-    return list(told_again(kb.answer_of(record), record.notes))
-
-
-def _listening(stream: Stream | Elsewhere, after: int = 0) -> StreamingResponse:
-    async def lines() -> AsyncIterator[bytes]:
-        yield b"retry: 2000\n\n"
-        async for told in stream.events(after):
-            yield _line(told, stream.request_id) if told is not None else b": still here\n\n"
-
-    return _event_stream(lines(), stream.request_id)
-
-
-def _event_stream(lines: AsyncIterator[bytes], request_id: str) -> StreamingResponse:
-    headers = {ID: request_id, "X-Accel-Buffering": "no"}
-    return StreamingResponse(lines, headers=headers, media_type=EVENTS)
-
-
-def _line(told: Told, request_id: str, mark: str = "") -> bytes:
-    # JSON has no raw line breaks, so one data line holds it.
-    return f"event: {told.kind}\nid: {request_id}:{told.number}{mark}\ndata: ".encode() + told.data + b"\n\n"
+        hint = f"send at most {_MAX_SOURCES} sources and {_MAX_ANSWER} characters"
+        raise Problem(413, "this is too much to verify at once", hint=hint)

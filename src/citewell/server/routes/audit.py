@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, BinaryIO
 
 import msgspec
 from fastapi import APIRouter, Depends
@@ -21,14 +21,13 @@ from citewell.knowledge.home import KnowledgeBase
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import looking_up
-from citewell.server.shapes import asks, gives, query_of, reply
-from citewell.server.site import Site, site
+from citewell.server.shapes import described, query_of, reply
+from citewell.server.site import Here
 
 router = APIRouter(prefix="/v1/audit", tags=["audit"])
 
 Auditor = Annotated[Caller, Depends(require(scope=Scope.AUDIT))]
 """Everybody may ask: the core shows an asker their own records, an auditor others' too."""
-Here = Annotated[Site, Depends(site)]
 MEDIA = {".csv": "text/csv", ".jsonl": "application/x-ndjson", ".parquet": "application/vnd.apache.parquet"}
 
 
@@ -36,14 +35,8 @@ class AuditPage(Page, frozen=True, kw_only=True):
     """A page of records; a document's page has that name already."""
 
 
-@router.get(
-    "",
-    responses=gives(AuditPage, "Records, newest first; `next` is the cursor"),
-    openapi_extra=asks(AuditQuery),
-)
-def query(
-    caller: Auditor, asked: Annotated[AuditQuery, Depends(query_of(AuditQuery))], here: Here
-) -> Response:
+@router.get("", **described(AuditPage, "Records, newest first; `next` is the cursor", query=AuditQuery))
+def query(caller: Auditor, here: Here, asked: AuditQuery = query_of(AuditQuery)) -> Response:
     """Every member narrows; `since` and `until` are `30d`, `12h` or a date. The read is itself on record."""
     kb = here.kb_for(caller)
     return reply(kb.audit.query(_dated(kb, asked), reader=caller.user))
@@ -56,16 +49,11 @@ class CountsQuery(AuditQuery, frozen=True, kw_only=True):
     of: str = "decision"
 
 
-@router.get(
-    "/counts", responses=gives(Counts, "Numbers of records over time"), openapi_extra=asks(CountsQuery)
-)
-def counts(
-    caller: Auditor, asked: Annotated[CountsQuery, Depends(query_of(CountsQuery))], here: Here
-) -> Response:
+@router.get("/counts", **described(Counts, "Numbers of records over time", query=CountsQuery))
+def counts(caller: Auditor, here: Here, asked: CountsQuery = query_of(CountsQuery)) -> Response:
     """How many records fit, and how many of them had what."""
     kb = here.kb_for(caller)
-    plain = msgspec.convert(_members(asked), AuditQuery)
-    return reply(kb.audit.counts(_dated(kb, plain), by=asked.by, of=asked.of, reader=caller.user))
+    return reply(kb.audit.counts(_dated(kb, asked), by=asked.by, of=asked.of, reader=caller.user))
 
 
 class ExportQuery(AuditQuery, frozen=True, kw_only=True):
@@ -76,16 +64,13 @@ class ExportQuery(AuditQuery, frozen=True, kw_only=True):
 
 @router.get(
     "/export",
-    responses=gives(None, "All matching records, as a file", media="application/octet-stream"),
-    openapi_extra=asks(ExportQuery),
+    **described(None, "All matching records, as a file", query=ExportQuery, media="application/octet-stream"),
 )
-def export(
-    caller: Auditor, asked: Annotated[ExportQuery, Depends(query_of(ExportQuery))], here: Here
-) -> Response:
+def export(caller: Auditor, here: Here, asked: ExportQuery = query_of(ExportQuery)) -> Response:
     """The same files as ``citewell audit query --out``."""
     kb = here.kb_for(caller)
     ending = f".{asked.format}"
-    wanted = _dated(kb, msgspec.convert(_members(asked), AuditQuery))
+    wanted = _dated(kb, asked)
     handle, name = tempfile.mkstemp(prefix="citewell-export-", suffix=ending)  # readable by us alone
     os.close(handle)
     path = Path(name)
@@ -98,7 +83,7 @@ def export(
     return StreamingResponse(_pieces(file), media_type=MEDIA[ending], headers=headers)
 
 
-@router.get("/records/{request_id}", responses=gives(AuditRecord, "The full record of one request"))
+@router.get("/records/{request_id}", **described(AuditRecord, "The full record of one request"))
 def record(request_id: str, caller: Auditor, here: Here) -> Response:
     """From the question to the decision."""
     with looking_up():
@@ -111,11 +96,8 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
             yield piece
 
 
-def _members(asked: AuditQuery) -> dict[str, Any]:
-    return {name: getattr(asked, name) for name in AuditQuery.__struct_fields__}
-
-
 def _dated(kb: KnowledgeBase, asked: AuditQuery) -> AuditQuery:
-    now = kb.now()
-    times = {name: moment(getattr(asked, name), now) for name in ("since", "until") if getattr(asked, name)}
-    return msgspec.structs.replace(asked, **times)
+    """The plain query in ``asked``, its times as moments."""
+    members = {name: getattr(asked, name) for name in AuditQuery.__struct_fields__}
+    times = {name: moment(members[name], kb.now()) for name in ("since", "until") if members[name]}
+    return AuditQuery(**members | times)

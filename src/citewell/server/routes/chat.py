@@ -1,9 +1,20 @@
-"""``/v1/chat/completions`` and ``/v1/models``: the accountable pass for any chat client."""
+"""``/v1/chat/completions`` and ``/v1/models``: the accountable pass for every client that speaks OpenAI's
+protocol.
+
+A delta cannot be taken back, so nothing is content before the answer is sealed: what is provisional travels
+beside it, in the member ``citewell``, which clients that do not know it ignore. A client renders Markdown:
+words of documents are escaped so that they may look like anything, and do nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import re
+import secrets
+import time
+from bisect import bisect_right
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 import msgspec
 from fastapi import APIRouter, Depends, Request
@@ -12,34 +23,66 @@ from starlette.responses import Response, StreamingResponse
 
 from citewell.core import identity
 from citewell.core.access import Caller
-from citewell.core.records import Trace
-from citewell.server.asking import AskRequest, answered, streamed
-from citewell.server.chat import (
-    MODELS,
-    ChatCompletion,
-    ChatRequest,
-    Known,
-    ModelList,
-    Options,
-    chunk,
-    completion,
-    pieces,
-    question_of,
-    session_of,
-)
+from citewell.core.identity import hash_value
+from citewell.core.records import Answer, Citation, Decision, Status, Trace
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem
-from citewell.server.shapes import body_of, gives, reply, takes
-from citewell.server.site import Site, site
+from citewell.server.routes.asking import EVENTS, AskRequest, Options, answered, streamed
+from citewell.server.shapes import body_of, described, reply
+from citewell.server.site import Here, Site
 from citewell.server.streams import ERROR, Stream
 
 router = APIRouter(prefix="/v1", tags=["chat"])
 
-Here = Annotated[Site, Depends(site)]
+PLAIN, CITED = "citewell", "citewell-cited"
+MODELS = (PLAIN, CITED)
+"""The answer as it is; the answer with numbered marks and a list of sources, for clients that show no
+annotations."""
+
+Known = Callable[[str, str], Sequence[Trace]]
+"""The turns that the caller may read of sessions whose ids lie between two, newest first."""
+_MARK = re.compile(r" \[\d+\]")
+_ACTIVE = re.compile(r"(?<=\])[(:]|<(?=[A-Za-z/!?])")
+"""Before these a backslash goes: "[words](address)", "![](address)" and "[label]: address" end in one of the
+first, which a client would fetch, and so tell whoever wrote the document that somebody asked; a tag, a
+comment and "<address>" begin with the other. Emphasis, lists and tables stay."""
 
 
-@router.get("/models", responses=gives(ModelList, "The two models: two ways to write an answer"))
+class Message(msgspec.Struct):
+    """``content`` is a text or parts, of which only texts can be asked."""
+
+    role: str
+    content: str | list[dict[str, Any]] | None = None
+
+
+class ChatRequest(msgspec.Struct):
+    """Members that mean nothing here (temperature, seed, tools...) are ignored, as other servers do."""
+
+    model: str
+    messages: Annotated[list[Message], msgspec.Meta(min_length=1, max_length=1000)]
+    stream: bool | None = False
+    n: int | None = 1
+    citewell: Options | None = None
+
+
+class ChatCompletion(msgspec.Struct):
+    """As OpenAI has it; ``citewell`` is the Answer. Tokens are in the record: most answers cost none."""
+
+    id: str
+    object: str
+    created: int
+    model: str
+    choices: list[dict[str, Any]]
+    citewell: dict[str, Any]
+
+
+class ModelList(msgspec.Struct):
+    object: str
+    data: list[dict[str, Any]]
+
+
+@router.get("/models", **described(ModelList, "The two models: two ways to write an answer"))
 def models(_: Annotated[Caller, Depends(require())]) -> Response:
     """Names for the member ``model`` of a chat."""
     listed = [{"id": name, "object": "model", "created": 0, "owned_by": "citewell"} for name in MODELS]
@@ -48,30 +91,223 @@ def models(_: Annotated[Caller, Depends(require())]) -> Response:
 
 @router.post(
     "/chat/completions",
-    responses=gives(
-        ChatCompletion, "The assistant's message, with its citations in `annotations` and `citewell`"
+    **described(
+        ChatCompletion,
+        "The assistant's message, with its citations in `annotations` and `citewell`",
+        body=ChatRequest,
     ),
-    openapi_extra=takes(ChatRequest),
 )
 async def completions(
     request: Request,
     caller: Annotated[Caller, Depends(require(scope=Scope.ASK))],
-    asked: Annotated[ChatRequest, Depends(body_of(ChatRequest))],
     here: Here,
+    asked: ChatRequest = body_of(ChatRequest),
 ) -> Response:
     """Answers the last message. Streamed content begins when the answer is sealed."""
-    options = asked.citewell or Options()
-    given = {name: getattr(options, name) for name in options.__struct_fields__ if name != "session_id"}
     text = question_of(asked)
     session = await run_in_threadpool(session_of, asked, caller.user, _known(here, caller))
-    question = _question(text, session, given)
+    options = msgspec.structs.asdict(asked.citewell or Options())
+    try:
+        question = msgspec.convert(options | {"question": text, "session_id": session}, AskRequest)
+    except msgspec.ValidationError as error:
+        raise Problem(400, f"the question cannot be asked: {error}", hint="see /openapi.json") from error
     base_url = str(request.base_url)
     if asked.stream:
         stream = await streamed(here, caller, question, request.headers)
         lines = _lines(stream, asked.model, base_url)
-        return StreamingResponse(lines, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+        return StreamingResponse(lines, media_type=EVENTS, headers={"X-Accel-Buffering": "no"})
     answer = await answered(here, caller, question, identity.request_id(), request)
     return reply(completion(answer, asked.model, base_url))
+
+
+def question_of(asked: ChatRequest) -> str:
+    """The last message. Raises Problem when it is no question of a user's."""
+    if asked.model not in MODELS:
+        raise Problem(404, f"unknown model {asked.model[:100]!r}", hint=f"use one of {', '.join(MODELS)}")
+    if (asked.n or 1) != 1:
+        hint = "leave out n; to compare several drafts, set `citewell.runs`"
+        raise Problem(400, "each request returns one answer, so n must be 1", hint=hint)
+    last = asked.messages[-1]
+    if last.role != "user":
+        title = f"the last message has the role {last.role[:20]!r}, not 'user'"
+        raise Problem(400, title, hint="put the user's question last")
+    return _text(last)
+
+
+def session_of(asked: ChatRequest, user: str, known: Known) -> str:
+    """The same for every turn of a conversation, which the protocol does not name.
+
+    A request with one turn of the user's opens a session. A later one carries the turns before it and belongs
+    to the session that had them: of those that ``user`` opened with the same words the one with the same
+    questions, rather with the same first answer too, rather the newest. A conversation that was never heard
+    of (its beginning was elsewhere, or is forgotten) is known by its first question and answer.
+    """
+    if asked.citewell is not None and asked.citewell.session_id:
+        return asked.citewell.session_id
+    turns = [_words(message) for message in asked.messages if message.role == "user"]
+    begin = "ses_" + hash_value({"chat": [user, turns[0]]}).partition(":")[2][:16]
+    before = turns[:-1]
+    if not before:
+        return begin + secrets.token_hex(4)
+    answers = (_words(message) for message in asked.messages if message.role == "assistant")
+    answer = _MARK.sub("", next(answers, ""))
+    sessions: dict[str, list[Trace]] = {}
+    for turn in known(begin + "0" * 8, begin + "f" * 8):
+        sessions.setdefault(turn.session_id, []).insert(0, turn)
+    fitting = []
+    for session, had in sessions.items():
+        questions = [_plain(turn.query) for turn in had]
+        left = iter(questions)
+        # A turn that was asked again stands twice in the session and once in the conversation.
+        if all(question in left for question in before):
+            told = answer.startswith(_plain(harmless(had[0].final_returned)))
+            fitting.append((questions == before, told, session))
+    if fitting:
+        # The first of the best: sessions come newest first.
+        return max(fitting, key=lambda one: one[:2])[2]
+    return begin + hash_value({"answer": answer}).partition(":")[2][:8]
+
+
+def completion(answer: Answer, model: str, base_url: str) -> ChatCompletion:
+    """The whole at once."""
+    text, annotations = said(answer, model, base_url)
+    message = {"role": "assistant", "content": text, "refusal": None, "annotations": annotations}
+    return ChatCompletion(
+        id=answer.request_id,
+        object="chat.completion",
+        created=int(time.time()),
+        model=model,
+        choices=[{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
+        citewell=about(answer),
+    )
+
+
+def chunk(request_id: str, model: str, delta: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """One piece of a streamed completion; ``more`` may say why it ends and what it cites."""
+    finish = more.pop("finish_reason", None)
+    return {
+        "id": request_id,
+        "object": "chat.completion.chunk",
+        "created": int(time.time()),
+        "model": model,
+        "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}],
+        **more,
+    }
+
+
+def pieces(answer: Answer, model: str, base_url: str) -> Iterator[dict[str, Any]]:
+    """The sealed answer as chunks: each claim's text with its own annotations, then what ends it."""
+    text, annotations = said(answer, model, base_url)
+    place = 0
+    for end in sorted({*(note["url_citation"]["end_index"] for note in annotations), len(text)}):
+        delta: dict[str, Any] = {"content": text[place:end]}
+        own = [note for note in annotations if place < note["url_citation"]["end_index"] <= end]
+        if own:
+            delta["annotations"] = own
+        if delta["content"] or own:
+            yield chunk(answer.request_id, model, delta)
+        place = end
+    yield chunk(answer.request_id, model, {}, finish_reason="stop", citewell=about(answer))
+
+
+def said(answer: Answer, model: str, base_url: str) -> tuple[str, list[dict[str, Any]]]:
+    """The text as a chat shows it, and an annotation for each citation of what is shown."""
+    cited = sorted(
+        (
+            citation
+            for claim in answer.claims
+            if claim.shown and claim.verdict.status is Status.VERIFIED
+            for citation in claim.citations
+            if citation.start >= 0
+        ),
+        key=lambda citation: citation.answer_end,
+    )
+    marks = [f" [{number}]" if model == CITED else "" for number in range(1, len(cited) + 1)]
+    added = [(one.answer_end, mark) for one, mark in zip(cited, marks, strict=True) if mark]
+    # What stands behind a mark of ours must not make a link of it.
+    behind = {place for place, _ in added if answer.text[place : place + 1] in ("(", ":")}
+    added += [(place, "\\") for place in behind.union(one.start() for one in _ACTIVE.finditer(answer.text))]
+    added.sort(key=lambda one: (one[0], one[1] == "\\"))  # a backslash stays right before its letter
+    text, place, widths = "", 0, [0]
+    for at, inserted in added:
+        text += answer.text[place:at] + inserted
+        place = max(place, at)
+        widths.append(widths[-1] + len(inserted))
+    text += answer.text[place:]
+
+    def moved(offset: int) -> int:
+        return offset + widths[bisect_right(added, offset, key=lambda one: one[0])]
+
+    if answer.decision is not Decision.ANSWER and answer.missing:
+        missing = map(harmless_line, answer.missing)
+        text += "\n\nNot answered from the documents: " + "; ".join(missing)
+    if answer.nearest:
+        places = (f"{harmless_line(_place(one))}: “{harmless_line(one.quote)}”" for one in answer.nearest)
+        text += "\n\nNearest passages, not verified to answer:\n" + "\n".join(places)
+    if model == CITED and cited:
+        sources = (
+            f"{mark.strip()} {harmless_line(_place(one))}: “{harmless_line(one.quote)}”"
+            for one, mark in zip(cited, marks, strict=True)
+        )
+        text += "\n\nSources:\n" + "\n".join(sources)
+    return text, [
+        {
+            "type": "url_citation",
+            "url_citation": {
+                "start_index": moved(citation.answer_start),
+                "end_index": moved(citation.answer_end - 1) + 1,
+                "title": _place(citation),
+                "url": _address(base_url, citation),
+            },
+            "citewell": citation,
+        }
+        for citation in cited
+    ]
+
+
+def harmless(text: str) -> str:
+    return _ACTIVE.sub(r"\\\g<0>", text)
+
+
+def harmless_line(text: str) -> str:
+    """On one line: a line break would let it go on as a list entry of ours."""
+    return harmless(" ".join(text.split()))
+
+
+def about(answer: Answer) -> dict[str, Any]:
+    """The answer without what its asker did not come for: passages and timings have their own routes."""
+    left_out = {"passages", "trace"}
+    return {name: getattr(answer, name) for name in answer.__struct_fields__ if name not in left_out}
+
+
+def _place(citation: Citation) -> str:
+    page = f", page {citation.page}" if citation.page else ""
+    return f"{citation.document_id}{page}"
+
+
+def _address(base_url: str, citation: Citation) -> str:
+    where = {"id": citation.document_id, "version": citation.document_version}
+    where |= {"start": str(citation.start), "end": str(citation.end)}
+    return f"{base_url.rstrip('/')}/documents/view?{urlencode(where)}"
+
+
+def _words(message: Message) -> str:
+    """What an earlier turn says, whatever else it holds."""
+    parts = message.content if isinstance(message.content, list) else [{"text": message.content or ""}]
+    return _plain(" ".join(str(part.get("text", "")) for part in parts))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _text(message: Message) -> str:
+    match message.content:
+        case str(text):
+            return text
+        case list(parts) if all(part.get("type") == "text" for part in parts):
+            return "\n".join(str(part.get("text", "")) for part in parts)
+    raise Problem(400, "only text questions are supported", hint="send the question as text")
 
 
 def _known(here: Site, caller: Caller) -> Known:
@@ -83,29 +319,21 @@ def _known(here: Site, caller: Caller) -> Known:
     return known
 
 
-def _question(text: str, session_id: str, given: dict[str, Any]) -> AskRequest:
-    try:
-        return msgspec.convert({"question": text, "session_id": session_id, **given}, AskRequest)
-    except msgspec.ValidationError as error:
-        raise Problem(400, f"the question cannot be asked: {error}", hint="see /openapi.json") from error
-
-
 async def _lines(stream: Stream, model: str, base_url: str) -> AsyncIterator[bytes]:
     yield _line(chunk(stream.request_id, model, {"role": "assistant", "content": ""}))
-    async for told in stream.events():
-        if told is None:
+    async for event in stream.events():
+        if event is None:
             yield b": still here\n\n"
-        elif told.kind == ERROR:
-            problem = msgspec.json.decode(told.data)
-            yield _line(
-                {"error": {"message": problem["title"], "type": "citewell", "code": problem["status"]}}
-            )
+        elif event.kind == ERROR:
+            problem = msgspec.json.decode(event.data)
+            told = {"message": problem["title"], "type": "citewell", "code": problem["status"]}
+            yield _line({"error": told})
             return
-        elif told.kind != "done":
+        elif event.kind != "done":
             # Beside the message, never in it: what is provisional may be withdrawn.
-            event = {"event": told.kind, **msgspec.json.decode(told.data)}
-            event.pop("passages", None)
-            yield _line(chunk(stream.request_id, model, {}, citewell=event))
+            beside = {"event": event.kind, **msgspec.json.decode(event.data)}
+            beside.pop("passages", None)
+            yield _line(chunk(stream.request_id, model, {}, citewell=beside))
     if stream.answer is not None:
         for piece in pieces(stream.answer, model, base_url):
             yield _line(piece)

@@ -19,18 +19,17 @@ from citewell.core.records import Box, Document, Found, Page, Record, Section
 from citewell.documents.evidence.catalogue import CatalogueEntry
 from citewell.documents.ingesting import IngestReport
 from citewell.knowledge.home import KnowledgeBase
+from citewell.server.files import upload
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.problems import Problem, absent, looking_up
-from citewell.server.shapes import asks, body_of, gives, query_of, reply, takes
-from citewell.server.site import Site, site
-from citewell.server.uploads import upload
+from citewell.server.shapes import body_of, described, query_of, reply
+from citewell.server.site import Here, Site
 
 router = APIRouter(prefix="/v1/documents", tags=["documents"])
 
 Reader = Annotated[Caller, Depends(require(scope=Scope.READ))]
 Curator = Annotated[Caller, Depends(require(Role.CURATOR, scope=Scope.INGEST))]
-Here = Annotated[Site, Depends(site)]
 
 
 class ListQuery(Record, frozen=True, kw_only=True):
@@ -45,12 +44,8 @@ class Catalogue(Record, frozen=True, kw_only=True):
     next: str = ""
 
 
-@router.get(
-    "", responses=gives(Catalogue, "The newest version of each document"), openapi_extra=asks(ListQuery)
-)
-def documents(
-    caller: Reader, asked: Annotated[ListQuery, Depends(query_of(ListQuery))], here: Here
-) -> Response:
+@router.get("", **described(Catalogue, "The newest version of each document", query=ListQuery))
+def documents(caller: Reader, here: Here, asked: ListQuery = query_of(ListQuery)) -> Response:
     """By id."""
     behind = [entry for entry in here.kb_for(caller).documents() if entry.document_id > asked.after]
     page = tuple(msgspec.structs.replace(entry, uri=told_place(entry.uri)) for entry in behind[: asked.limit])
@@ -88,8 +83,8 @@ class About(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-@router.get("/show", responses=gives(About, "The metadata of a version"), openapi_extra=asks(OneQuery))
-def show(caller: Reader, asked: Annotated[OneQuery, Depends(query_of(OneQuery))], here: Here) -> Response:
+@router.get("/show", **described(About, "The metadata of a version", query=OneQuery))
+def show(caller: Reader, here: Here, asked: OneQuery = query_of(OneQuery)) -> Response:
     """All but its text."""
     found = _version(here.kb_for(caller), asked.id, asked.version)
     own = {name: getattr(found, name) for name in About.__struct_fields__ if name != "length"}
@@ -105,12 +100,8 @@ class NamedQuery(Record, frozen=True, kw_only=True):
     id: str
 
 
-@router.get(
-    "/versions", responses=gives(Versions, "Every version, oldest first"), openapi_extra=asks(NamedQuery)
-)
-def versions(
-    caller: Reader, asked: Annotated[NamedQuery, Depends(query_of(NamedQuery))], here: Here
-) -> Response:
+@router.get("/versions", **described(Versions, "Every version, oldest first", query=NamedQuery))
+def versions(caller: Reader, here: Here, asked: NamedQuery = query_of(NamedQuery)) -> Response:
     """A version that was ever cited stays readable."""
     found = _versions(here.kb_for(caller), asked.id)
     return reply(Versions(document_id=asked.id, versions=tuple(found)))
@@ -137,23 +128,15 @@ class Text(Record, frozen=True, kw_only=True):
 _AT_ONCE = 1_000_000
 
 
-@router.get("/text", responses=gives(Text, "A range of the canonical text"), openapi_extra=asks(TextQuery))
-def text(caller: Reader, asked: Annotated[TextQuery, Depends(query_of(TextQuery))], here: Here) -> Response:
+@router.get("/text", **described(Text, "A range of the canonical text", query=TextQuery))
+def text(caller: Reader, here: Here, asked: TextQuery = query_of(TextQuery)) -> Response:
     """A citation's `quote` is exactly this for its `start` and `end`."""
     found = _version(here.kb_for(caller), asked.id, asked.version)
     length = len(found.text)
     start = min(asked.start, length)
     end = min(asked.end or length, length, start + _AT_ONCE)
-    return reply(
-        Text(
-            document_id=found.document_id,
-            version=found.version,
-            start=start,
-            end=max(start, end),
-            length=length,
-            text=found.text[start:end],
-        )
-    )
+    known: dict[str, Any] = {"document_id": found.document_id, "version": found.version, "length": length}
+    return reply(Text(**known, start=start, end=max(start, end), text=found.text[start:end]))
 
 
 class PageQuery(OneQuery, frozen=True, kw_only=True):
@@ -171,8 +154,8 @@ class PageOf(Record, frozen=True, kw_only=True):
     boxes: tuple[Box, ...]
 
 
-@router.get("/page", responses=gives(PageOf, "A page's size and rectangles"), openapi_extra=asks(PageQuery))
-def page(caller: Reader, asked: Annotated[PageQuery, Depends(query_of(PageQuery))], here: Here) -> Response:
+@router.get("/page", **described(PageOf, "A page's size and rectangles", query=PageQuery))
+def page(caller: Reader, here: Here, asked: PageQuery = query_of(PageQuery)) -> Response:
     """What is needed to light a span on the picture of the page."""
     found = _version(here.kb_for(caller), asked.id, asked.version)
     one = next((page for page in found.pages if page.number == asked.number), None)
@@ -194,12 +177,9 @@ class PictureQuery(OneQuery, frozen=True, kw_only=True):
 
 @router.get(
     "/page.png",
-    responses=gives(None, "The page as an image", media="image/png"),
-    openapi_extra=asks(PictureQuery),
+    **described(None, "The page as an image", media="image/png", query=PictureQuery),
 )
-def picture(
-    caller: Reader, asked: Annotated[PictureQuery, Depends(query_of(PictureQuery))], here: Here
-) -> Response:
+def picture(caller: Reader, here: Here, asked: PictureQuery = query_of(PictureQuery)) -> Response:
     """Drawn from the bytes whose hash is the version; 404 when they are not there any more."""
     found = _version(here.kb_for(caller), asked.id, asked.version)
     drawn = here.pictures.page(found, asked.number, round(asked.scale, 2))
@@ -207,31 +187,20 @@ def picture(
     return Response(drawn, media_type="image/png", headers={"Cache-Control": "private, max-age=3600"})
 
 
-UPLOAD_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {
-                        "file": {"type": "string", "format": "binary"},
-                        "id": {
-                            "type": "string",
-                            "description": "The document's id; uploads/NAME if left out",
-                        },
-                        "acl": {"type": "array", "items": {"type": "string"}},
-                        "tag": {"type": "array", "items": {"type": "string"}},
-                    },
-                }
-            }
-        },
-    }
+_NAMES = {"type": "array", "items": {"type": "string"}}
+UPLOAD = {
+    "type": "object",
+    "required": ["file"],
+    "properties": {
+        "file": {"type": "string", "format": "binary"},
+        "id": {"type": "string", "description": "The document's id; uploads/NAME if left out"},
+        "acl": _NAMES,
+        "tag": _NAMES,
+    },
 }
 
 
-@router.post("", responses=gives(IngestReport, "The result of the upload"), openapi_extra=UPLOAD_BODY)
+@router.post("", **described(IngestReport, "The result of the upload", form=UPLOAD))
 async def put(request: Request, caller: Curator, here: Here) -> Response:
     """Reads one file into the knowledge base. What cannot be read is 422 with the remedy."""
     async with request.form(max_files=1, max_fields=200) as form:
@@ -275,12 +244,9 @@ class Withdrawn(Record, frozen=True, kw_only=True):
 
 @router.post(
     "/withdraw",
-    responses=gives(Withdrawn, "The document is no longer retrieved"),
-    openapi_extra=takes(Withdrawal),
+    **described(Withdrawn, "The document is no longer retrieved", body=Withdrawal),
 )
-def withdraw(
-    caller: Curator, asked: Annotated[Withdrawal, Depends(body_of(Withdrawal))], here: Here
-) -> Response:
+def withdraw(caller: Curator, here: Here, asked: Withdrawal = body_of(Withdrawal)) -> Response:
     """It stays readable as evidence of past answers."""
     kb = here.kb_for(caller)
     _versions(kb, asked.document_id)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from fastapi import APIRouter, Depends, Request
+from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
-from citewell.core.access import Caller, Role
+from citewell.core.access import Role
 from citewell.server.identity import known, require
 from citewell.server.keys import Scope
-from citewell.server.metrics import CONTENT_TYPE
-from citewell.server.problems import Problem
-from citewell.server.shapes import gives
-from citewell.server.site import Site, site
+from citewell.server.problems import Problem, forbidden
+from citewell.server.shapes import described
+from citewell.server.site import Here
 
 router = APIRouter(tags=["operations"])
 
@@ -25,7 +23,7 @@ async def healthz() -> dict[str, str]:
 
 
 @router.get("/readyz")
-async def readyz(here: Annotated[Site, Depends(site)]) -> dict[str, str]:
+async def readyz(here: Here) -> dict[str, str]:
     """200 once models and stores are open, 503 before and when they could not be."""
     if here.failed:
         # Its reason is in the server's log: this is open to everybody who can reach the port.
@@ -35,23 +33,19 @@ async def readyz(here: Annotated[Site, Depends(site)]) -> dict[str, str]:
     return {"status": "ready"}
 
 
-def watching(request: Request) -> Caller:
-    """Who may hear counts over the whole home, of what they may not see too: an admin, or an auditor whose
-    key was made for just that."""
-    found = require(Role.AUDITOR, scope=Scope.METRICS)(request)
-    if not found.unrestricted and Scope.METRICS not in known(request).scopes:
-        raise Problem(
-            403,
-            "you do not have permission to do this",
-            hint="you need a key with the scope metrics, or the role admin",
-        )
-    return found
+def may_scrape(request: Request) -> None:
+    """Counts over the whole home, of what they may not see too, are for an admin, or an auditor whose key was
+    made for just that."""
+    caller = require(Role.AUDITOR, scope=Scope.METRICS)(request)
+    if not caller.unrestricted and Scope.METRICS not in known(request).scopes:
+        raise forbidden("you need a key with the scope metrics, or the role admin")
 
 
-@router.get("/metrics", responses=gives(None, "Prometheus text", media="text/plain"))
-def metrics(
-    _: Annotated[Caller, Depends(watching)],
-    here: Annotated[Site, Depends(site)],
-) -> Response:
+@router.get(
+    "/metrics",
+    dependencies=[Depends(may_scrape)],
+    **described(None, "Prometheus text", media="text/plain"),
+)
+def metrics(here: Here) -> Response:
     """Counts and times over the whole home; no words of anybody."""
-    return Response(here.metrics.text(), media_type=CONTENT_TYPE)
+    return Response(here.metrics.text(), media_type=CONTENT_TYPE_LATEST)

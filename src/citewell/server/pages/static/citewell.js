@@ -7,21 +7,7 @@ const $ = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const csrf = $('meta[name="csrf"]').content;
 const shapes = document.body.dataset.shapes;
-
-const WORDS = {
-  provisional: "Being checked",
-  verbatim: "Verified verbatim",
-  entailed: "Verified by entailment",
-  numeric: "Verified by numbers",
-  human: "Verified by a person",
-  inference: "Inference",
-  computed: "Calculated from cited values",
-  unsupported: "No supporting passage found",
-  contradicted: "Contradicted",
-  broken: "Broken citation",
-  unchecked: "Unchecked",
-  withdrawn: "Withdrawn",
-};
+const words = $("#live") ? JSON.parse($("#live").dataset.words) : {};
 
 function make(tag, className, text) {
   const node = document.createElement(tag);
@@ -38,7 +24,7 @@ function stateNode(name, extra = "") {
   const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
   use.setAttribute("href", `${shapes}#${name}`);
   svg.append(use);
-  node.append(svg, make("span", "", WORDS[name] + extra));
+  node.append(svg, make("span", "", words[name] + extra));
   return node;
 }
 
@@ -158,15 +144,12 @@ async function judge(event) {
 
 // --- asking ----------------------------------------------------------------------------------------------
 
-const FAILED = { UNSUPPORTED: "unsupported", CONTRADICTED: "contradicted", BROKEN: "broken", UNCHECKED: "unchecked" };
-
 function nameOf(claim) {
   if (!claim) return "provisional";
   const { status, proof } = claim.verdict;
-  if (status !== "VERIFIED") return FAILED[status];
-  if (proof === "computed") return "computed";
-  if (claim.kind === "inference") return "inference";
-  return { verbatim: "verbatim", numeric: "numeric", human: "human" }[proof] || "entailed";
+  if (status !== "VERIFIED") return status.toLowerCase();
+  if (claim.kind === "inference" && proof !== "computed") return "inference";
+  return proof || "entailed";
 }
 
 class Live {

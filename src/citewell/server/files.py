@@ -1,0 +1,114 @@
+"""Files that come over the wire, and pictures of their pages from the very bytes that came.
+
+An uploaded file stays in the home as it came, in a folder named by the hash of its bytes: a page of it can be
+drawn for as long as it is cited. Knows nothing about callers.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import threading
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import unquote, urlsplit
+
+from citewell.core.config import Documents
+from citewell.core.identity import TAG, hash_file
+from citewell.core.naming import seen
+from citewell.core.private import make_file, make_folder
+from citewell.core.records import Document
+from citewell.documents.drawing import draw_page
+from citewell.documents.ingesting import IngestReport
+from citewell.knowledge.home import KnowledgeBase
+from citewell.server.problems import Problem
+
+UPLOADS = "uploads"
+PDF = "application/pdf"
+_NAME_BYTES = 180
+"""Of a name before its ending: a file system takes some 255."""
+
+
+def upload(
+    kb: KnowledgeBase,
+    file: BinaryIO,
+    name: str,
+    *,
+    document_id: str = "",
+    acl: Sequence[str] = (),
+    tags: Sequence[str] = (),
+) -> IngestReport:
+    """``document_id`` is ``uploads/NAME`` when none is given. A file that cannot be read is in the report,
+    and is not kept."""
+    folder = kb.home / UPLOADS
+    make_folder(folder)
+    arriving = folder / f"arriving-{os.urandom(8).hex()}"
+    try:
+        make_file(arriving)
+        with arriving.open("wb") as kept:
+            shutil.copyfileobj(file, kept)
+        path = folder / hash_file(arriving).removeprefix(TAG) / tame(name)
+        taken = path.exists()  # the same bytes under the same name: another document may stand on them
+        make_folder(path.parent)
+        arriving.replace(path)
+    finally:
+        arriving.unlink(missing_ok=True)
+    try:
+        report = kb.ingest(path, document_id=document_id or f"{UPLOADS}/{tame(name)}", acl=acl, tags=tags)
+        taken = taken or not report.failed
+    finally:
+        if not taken:
+            path.unlink()
+    return report
+
+
+def tame(name: str) -> str:
+    """The last part of a file name, without what a shell, a page or a path could stumble over."""
+    last = re.split(r"[/\\]", name)[-1]
+    clean = re.sub(r"[<>:\"|?*]", "", seen(last)).strip(". ")
+    stem, dot, ending = clean.rpartition(".")
+    whole = f"{_cut(stem, _NAME_BYTES)}{dot}{_cut(ending, 20)}" if stem else _cut(clean, _NAME_BYTES)
+    return whole or "document"
+
+
+def _cut(text: str, size: int) -> str:
+    return text.encode("utf-8", "ignore")[:size].decode("utf-8", "ignore")
+
+
+class Pictures:
+    """One server's, with a memory of the last ones. Two are drawn at a time, each in its own process."""
+
+    def __init__(self, limits: Documents) -> None:
+        turns = threading.Semaphore(2)
+
+        @lru_cache(maxsize=100)  # a picture is some 300 kB
+        def draw(_: str, path: Path, number: int, scale: float) -> bytes:
+            with turns:
+                return draw_page(path, number, scale=scale, limits=limits)
+
+        self._draw = draw
+
+    def page(self, document: Document, number: int, scale: float) -> bytes:
+        """A PNG. Raises Problem 404 where there is no page to draw, DocumentError where drawing fails."""
+        if document.media_type != PDF or all(page.number != number for page in document.pages):
+            raise Problem(404, "there is no image of this page", hint="read its text instead")
+        path = _original(document)
+        if path is None:
+            title = "the file of this version is no longer there, so the page cannot be drawn"
+            raise Problem(404, title, hint="its text was kept; read that instead")
+        return self._draw(document.version, path, number, scale)
+
+
+def _original(document: Document) -> Path | None:
+    """The file that the version was read from. One that has changed since is none: a span would be marked on
+    other words."""
+    address = urlsplit(document.uri)
+    path = Path(unquote(address.path))
+    try:
+        same = address.scheme == "file" and path.is_file() and hash_file(path) == document.version
+    except (OSError, ValueError):
+        return None
+    return path if same else None
