@@ -19,8 +19,7 @@ from collections import Counter
 from decimal import Decimal
 
 from citewell.core.records import Record
-from citewell.questions.line_items import label_words
-from citewell.questions.parsing import STOP
+from citewell.questions.parsing import STOP, label_words
 
 MAX_NUMERIC_WORDS = 4
 F1 = CONTAINED = 0.5

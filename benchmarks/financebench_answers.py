@@ -32,12 +32,12 @@ from citewell.knowledge.assembly import load_config
 from citewell.knowledge.home import KnowledgeBase
 from citewell.models.onnx.reading import OnnxReader
 from citewell.questions.aspects import split_aspects
-from citewell.questions.cells import find_item, text_of
-from citewell.questions.line_items import ITEMS
-from citewell.questions.parsing import operands, read_question
-from citewell.retrieval.exact import SURE
+from citewell.questions.calculation.items import ITEMS, find_item
+from citewell.questions.parsing import read_question
+from citewell.questions.rows import text_of
 from citewell.retrieval.gate import check_gate
 from citewell.retrieval.quarantine import set_poison_aside
+from citewell.retrieval.retriever import SURE
 from citewell.verification.confidence.scoring import needs_arithmetic
 
 EXCERPT = 400
@@ -130,14 +130,14 @@ def oracle(
 
 def cells(filings: Filings, row: dict[str, Any]) -> tuple[list[float], list[float]]:
     """Sure cells of each aspect in the whole filing: is the value of the best, of any other, a number of the
-    human's evidence? What ``retrieval/exact.py`` stands on."""
+    human's evidence? What ``with_exact_cells`` stands on."""
     _, chunks = filings.of(row["doc_name"])
     passages = [Passage(chunk=chunk, relevant=True) for chunk in chunks]
     evidence = {n.replace(",", "") for e in row["evidence"] for n in _numbers(e["evidence_text"])}
     best, also = [], []
     for aspect in split_aspects(row["question"]):
         wanted = read_question(aspect)
-        for name in operands(wanted) if wanted.by_cell else ():
+        for name in wanted.operands if wanted.by_cell else ():
             for period in wanted.periods:
                 found = find_item(wanted, ITEMS[name], period, passages)
                 for at, answer in enumerate(a for a in found if a.score >= SURE and a.cell):

@@ -29,7 +29,7 @@ from benchmarks.llm_server import Asked, Reply, Said, serving
 from benchmarks.overstatements import overstatements
 from benchmarks.reporting import data_folder, interval, shown, table, write
 from citewell.answering.answering import Answering
-from citewell.answering.asking import Ask
+from citewell.answering.journal import Ask
 from citewell.audit import SqliteLog
 from citewell.core.clock import SystemClock
 from citewell.core.config import Config, Writer

@@ -33,9 +33,8 @@ from citewell.core.ports import Embedder
 from citewell.core.records import Chunk
 from citewell.documents.index import LanceIndex
 from citewell.models.onnx.embedder import OnnxEmbedder
-from citewell.retrieval.filters import Filters
 from citewell.retrieval.retriever import Pool, Retriever
-from citewell.retrieval.wording import word
+from citewell.retrieval.wording import Filters, word
 
 _DEPTH = 50
 _BATCH = 1024

@@ -25,11 +25,8 @@ from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.index import LanceIndex
 from citewell.models.onnx.embedder import OnnxEmbedder
 from citewell.models.onnx.reading import OnnxRanker
-from citewell.retrieval.filters import Filters
-from citewell.retrieval.folding import fold
-from citewell.retrieval.fusion import Key, fuse
-from citewell.retrieval.retriever import Pool, Retriever
-from citewell.retrieval.wording import word
+from citewell.retrieval.retriever import Key, Pool, Retriever, fold, fuse
+from citewell.retrieval.wording import Filters, word
 
 _ON_PAGE = 50
 _EVERYWHERE = ("chunk", "summary", "keys", "bm25")

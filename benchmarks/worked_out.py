@@ -31,7 +31,7 @@ from citewell.documents.chunking import chunk_document
 from citewell.documents.reading import read_bytes
 from citewell.generation import ExtractiveGenerator
 from citewell.questions.aspects import split_aspects
-from citewell.questions.calculation.amounts import read
+from citewell.questions.calculation.arithmetic import read
 from citewell.verification.checking.citations import Cited
 from citewell.verification.checking.computing import computed
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from citewell.answering.answering import ABSTENTION, Answering
-from citewell.answering.asking import Ask
+from citewell.answering.journal import Ask
 from citewell.audit import EntryKind, SqliteLog
 from citewell.core.clock import SystemClock
 from citewell.core.config import Config
@@ -36,7 +36,7 @@ from citewell.core.records import (
 from citewell.documents.evidence.memory import MemoryEvidence
 from citewell.documents.text import caller_document
 from citewell.knowledge.traces import Traces
-from citewell.questions.asking import MAX_QUESTION
+from citewell.questions.parsing import MAX_QUESTION
 from citewell.retrieval import Retrieved
 from citewell.verification.checking import Checker
 from citewell.verification.verifier import Verifier

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.llm_server import Asked, Play, Reply, Said, Server, serving
 
 from citewell.answering.answering import ABSTENTION, Answering
-from citewell.answering.asking import Ask
+from citewell.answering.journal import Ask
 from citewell.answering.questioning import Questioner
 from citewell.answering.streaming import Event, EventKind, told_by
 from citewell.audit import EntryKind, SqliteLog
@@ -70,14 +70,11 @@ class StubRetriever:
         self.calls: list[tuple[str, bool]] = []
         self.hypotheses: list[str] = []
 
-    def beside(self, hypothesis: str) -> StubRetriever:
-        self.hypotheses.append(hypothesis)
-        return self
-
     def near(self, statement: str, **_: Any) -> Retrieved:
         return Retrieved(passages=(), index_version="ix.1")
 
-    def retrieve(self, question: str, *, broaden: bool = False, **_: Any) -> Retrieved:
+    def retrieve(self, question: str, *, broaden: bool = False, hypothesis: str = "", **_: Any) -> Retrieved:
+        self.hypotheses += [hypothesis] if hypothesis else []
         self.calls.append((question, broaden))
         return Retrieved(passages=self.more if broaden else self.first, index_version="ix.1")
 

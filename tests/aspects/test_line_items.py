@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.questions.line_items import ITEMS, RATIOS, items_in, label_score
+from citewell.questions.calculation.items import ITEMS, RATIOS, label_score, named_in
 from citewell.questions.parsing import Ask, kind_of, name_occurs, names_in
 
 
@@ -51,7 +51,7 @@ def test_a_label_with_another_word_is_another_thing(label: str, item: str) -> No
 
 def test_items_are_found_in_the_words_people_use() -> None:
     asked = "What are the capex, COGS and SG&A of Acme, and its PP&E?"
-    assert [mention.name for mention in items_in(asked)] == [
+    assert [mention.name for mention in named_in(asked).items] == [
         "capital expenditures",
         "cost of revenue",
         "selling, general and administrative",

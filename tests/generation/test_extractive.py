@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from citewell.core.ports import GenerationRequest
 from citewell.core.records import Draft, Kind, Passage
 from citewell.generation import ExtractiveGenerator
-from citewell.generation.frames import CELL, JOINER, ROW
+from citewell.generation.extractive import CELL, JOINER, ROW
 from citewell.models.onnx.reading import OnnxReader
 from citewell.questions.aspects import split_aspects
 from citewell.questions.rows import joined

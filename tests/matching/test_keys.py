@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from citewell.core.records import Passage, Row
-from citewell.questions.keys import named_cells, set_apart
+from citewell.questions.rows import named_cells, set_apart
 
 
 @pytest.fixture

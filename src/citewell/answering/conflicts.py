@@ -21,11 +21,11 @@ from itertools import combinations, takewhile
 from citewell.core.prompts.loading import load_prompt
 from citewell.core.records import Citation, Conflict, Passage, Record
 from citewell.core.sentences import sentence_spans
-from citewell.questions.cells import CellAnswer, find_item, text_of
-from citewell.questions.line_items import ITEMS, label_words
+from citewell.questions.calculator import calculator
 from citewell.questions.naming import names_held, usable
-from citewell.questions.parsing import STOP, Ask, operands, read_question
+from citewell.questions.parsing import STOP, Ask, label_words, read_question
 from citewell.questions.periods import MONTHS, Period, periods_in
+from citewell.questions.rows import CellAnswer, text_of
 from citewell.questions.scales import context_scales
 from citewell.verification.lexicon import DAYS
 from citewell.verification.quantity import LETTER_SCALES, SCALES
@@ -125,13 +125,11 @@ def _of_cells(aspect: str, passages: Sequence[Passage]) -> Iterator[tuple[str, l
     wanted = read_question(aspect)
     if not wanted.by_cell:
         return
-    for name in operands(wanted):
-        for period in wanted.periods:
-            answers = find_item(wanted, ITEMS[name], period, passages)
-            sure = [a for a in answers if a.score >= SURE and a.score >= 0.95 * answers[0].score]
-            sides = _one_a_document(_cell_side(answer) for answer in sure)
-            if _disagree(sides):
-                yield f"{name}, {period.name}", sides
+    for name, period, answers in calculator().cells(wanted, passages):
+        sure = [a for a in answers if a.score >= SURE and a.score >= 0.95 * answers[0].score]
+        sides = _one_a_document(_cell_side(answer) for answer in sure)
+        if period is not None and _disagree(sides):
+            yield f"{name}, {period.name}", sides
 
 
 def _cell_side(answer: CellAnswer) -> _Side:

@@ -1,8 +1,8 @@
-"""What a pass keeps of itself while it runs, and the record and trace that come of it.
+"""A question with its circumstances, and what a pass over it keeps of itself while it runs.
 
-In: what each stage found, as it is found; how long each took is measured here. Out: an AuditRecord and a
-Trace, complete at any moment, so that a pass that ends in an error is recorded like any other.
-Knows nothing about where they are kept or what the stages do.
+In: words and options from whoever asks; what each stage found, as it is found; how long each took is measured
+here. Out: an AuditRecord and a Trace, complete at any moment, so that a pass that ends in an error is
+recorded like any other. Knows nothing about where they are kept or what the stages do.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from typing import Any
 import msgspec
 
 from citewell.core import identity
-from citewell.core.errors import AbandonedError
+from citewell.core.clock import stamp
+from citewell.core.config import Config
+from citewell.core.errors import AbandonedError, UsageError
 from citewell.core.metering import Meter, metered
+from citewell.core.ports import Clock
 from citewell.core.records import (
     Answer,
     AuditRecord,
@@ -27,6 +30,7 @@ from citewell.core.records import (
     Draft,
     Maker,
     Passage,
+    Record,
     RetrievalResult,
     Stage,
     Status,
@@ -34,34 +38,83 @@ from citewell.core.records import (
     TokenUsage,
     Trace,
 )
-from citewell.retrieval.nearest import nearest
+from citewell.questions.parsing import MAX_QUESTION
+from citewell.retrieval.gate import nearest
+from citewell.retrieval.retriever import MAX_TOP_K
+from citewell.retrieval.wording import Filters
+
+_MOST = {"top_k": MAX_TOP_K, "pool": 1000, "runs": 20}
+
+
+class Ask(Record, frozen=True, kw_only=True):
+    """A question and its circumstances. ``runs`` > 1 measures consistency over so many drafts;
+    ``request_id`` is for one who must know it before the answer is there, "" draws one."""
+
+    question: str
+    user: str = ""
+    session_id: str = ""
+    filters: Filters = Filters()
+    top_k: int | None = None
+    pool: int | None = None
+    runs: int = 1
+    request_id: str = ""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What a replay needs beside the question."""
+        return {
+            "filters": identity.plain(self.filters),
+            "top_k": self.top_k,
+            "pool": self.pool,
+            "runs": self.runs,
+        }
+
+
+def refuse(ask: Ask) -> None:
+    """What is no question yet is refused before anything is recorded. Raises UsageError."""
+    for name in ("question", "user", "session_id"):
+        if not isinstance(given := getattr(ask, name), str):
+            raise UsageError(f"{name} must not be {given!r}", hint="give text")
+    for name, most in _MOST.items():
+        given = getattr(ask, name)
+        if given is None and name != "runs":
+            continue
+        if type(given) is not int or not 1 <= given <= most:
+            raise UsageError(f"{name} must not be {given!r}", hint=f"choose 1 to {most}")
+    question = ask.question
+    if len(question) > MAX_QUESTION:
+        raise UsageError(f"the question has {len(question)} characters", hint=f"use at most {MAX_QUESTION}")
+    if not any(character.isalnum() for character in question):
+        raise UsageError("the question is empty", hint="write the question in words")
+    try:
+        (question + ask.user + ask.session_id).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("the question is not valid Unicode", hint="check the terminal's encoding") from error
+
 
 ABANDONED = "abandoned"
 FAILURES = {ABANDONED: ABANDONED, "generation": "generator_failed", "stricter retry": "generator_failed"}
 
 
 class Journal:
-    """One request's. ``environment`` and ``makers`` say on what and by whom everything was computed."""
+    """One request's. ``environment`` and ``makers`` say on what and by whom everything was computed; there
+    are none where a pass could not even be put together."""
 
     def __init__(
         self,
+        ask: Ask,
         *,
-        question: str,
-        user: str,
-        session_id: str,
-        timestamp: str,
-        config_hash: str,
-        embedder: str,
-        parameters: dict[str, Any],
-        makers: tuple[Maker, ...],
+        clock: Clock,
+        config: Config,
         environment: dict[str, str],
-        request_id: str = "",
+        embedder: str = "",
+        makers: tuple[Maker, ...] = (),
     ) -> None:
-        self.request_id = request_id or identity.request_id()
-        self.session_id = session_id or identity.session_id()
-        self.question, self.user, self.timestamp = question, user, timestamp
-        self.config_hash, self.embedder, self.environment = config_hash, embedder, environment
-        self.parameters = parameters
+        self.request_id = ask.request_id or identity.request_id()
+        self.session_id = ask.session_id or identity.session_id()
+        self.question, self.user, self.timestamp = ask.question, ask.user, stamp(clock)
+        self.config_hash, self.embedder, self.environment = config.hash, embedder, environment
+        self.parameters = ask.parameters
         self.makers = list(makers)
         self.stages: list[Stage] = []
         self.index_version = ""
@@ -182,7 +235,17 @@ class Journal:
             query_embedding_model=self.embedder,
             index_version=self.index_version,
             config_hash=self.config_hash,
-            retrieval_results=tuple(_result(passage) for passage in self.passages),
+            retrieval_results=tuple(
+                RetrievalResult(
+                    chunk_id=passage.chunk.chunk_id,
+                    document_id=passage.chunk.document_id,
+                    document_version=passage.chunk.document_version,
+                    similarity_score=passage.similarity,
+                    reranker_score=passage.relevance,
+                    was_used_in_generation=passage.used,
+                )
+                for passage in self.passages
+            ),
             generation_model=draft.maker.name if draft else "",
             generation_prompt_hash=draft.maker.prompt_hash if draft else "",
             generated_response=draft.raw if draft else "",
@@ -273,14 +336,3 @@ class Journal:
             failure_reason=self.failure_reason,
             stages=tuple(self.stages),
         )
-
-
-def _result(passage: Passage) -> RetrievalResult:
-    return RetrievalResult(
-        chunk_id=passage.chunk.chunk_id,
-        document_id=passage.chunk.document_id,
-        document_version=passage.chunk.document_version,
-        similarity_score=passage.similarity,
-        reranker_score=passage.relevance,
-        was_used_in_generation=passage.used,
-    )

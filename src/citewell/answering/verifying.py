@@ -37,7 +37,7 @@ from citewell.core.records import (
 )
 from citewell.documents.evidence.memory import MemoryEvidence
 from citewell.documents.text import caller_document
-from citewell.questions.asking import MAX_QUESTION
+from citewell.questions.parsing import MAX_QUESTION
 from citewell.verification.checking import Checked, Checker
 from citewell.verification.checking.citations import Library
 from citewell.verification.checking.grounding import WORST_FIRST, Ask, GroundingReport, ground, judged_alone

@@ -17,7 +17,7 @@ from citewell.core.errors import EmptyDocumentError
 from citewell.core.identity import hash_bytes, hash_text
 from citewell.core.records import Cell, Document, Found, Row, Section, Table
 from citewell.documents.metadata import Metadata, first_page_date, language
-from citewell.questions.heads import joined_heads
+from citewell.questions.scales import joined_heads
 
 # Nothing a reader sees: controls, soft hyphens, zero-width and direction marks, tag characters.
 _UNSEEN = re.compile(

@@ -8,37 +8,34 @@ bits. Knows nothing about how claims are checked, confidence or the index.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
+
+import msgspec
 
 from citewell.core.config import Gate
 from citewell.core.ports import Extractor, GenerationRequest
-from citewell.core.prompts.loading import hash_of
-from citewell.core.records import Draft, DraftClaim, Kind, Maker, Passage, Quote, Record
-from citewell.generation.frames import CELL, JOINER, LEFT_OPEN, ROW, WORKED, cell_frame, place_of
-from citewell.generation.working import WORKING, Worked, work_out
-from citewell.questions.calculation.formulae import is_answer
-from citewell.questions.cells import CellAnswer, label_span, text_of
-from citewell.questions.evidence import find_evidence
+from citewell.core.prompts.loading import hash_of, load_prompt
+from citewell.core.records import Chunk, Draft, DraftClaim, Kind, Maker, Quote
+from citewell.questions.calculator import Result, calculator
+from citewell.questions.evidence import Answer, find_evidence
 from citewell.questions.naming import usable
-from citewell.questions.parsing import left_open, read_question
-from citewell.questions.prose import SentenceAnswer
-from citewell.questions.rows import joined
+from citewell.questions.parsing import read_question
+from citewell.questions.rows import CellAnswer, joined, label_span, text_of
 
 NAME = "citewell-extractive/1"
+CELL = load_prompt("frame_cell", ("place", "head", "units"))
+ROW = load_prompt("frame_row", ("place", "units"))
+LEFT_OPEN = load_prompt("frame_left_open", ("question",))
+WORKED = load_prompt("frame_worked", ("units",))
+WORKING = load_prompt("frame_working", ("what", "working", "result"))
 FRAMES = (CELL, ROW, LEFT_OPEN, WORKED, WORKING)
 """The files that its words are made with."""
+JOINER = " … "
+MAX_NAME = 80
 _STRICTER = 0.5
-
-
-class _Piece(Record, frozen=True, kw_only=True):
-    """A claim before it has a place in the answer."""
-
-    lead: str
-    text: str
-    quotes: tuple[Quote, ...]
-    aspect: str
-    answers: float | None = None
-    reasoning: str = ""
+_Piece = tuple[str, DraftClaim]
+"""What stands before a claim, and the claim before it has a place in the answer."""
 
 
 class ExtractiveGenerator:
@@ -60,61 +57,37 @@ class ExtractiveGenerator:
         passages = usable(request.passages)
         banned = {_bare(text) for text in request.strict}
         limit = self._max_no_answer * (_STRICTER if request.strict else 1.0)
-        answers: list[CellAnswer | SentenceAnswer] = []
-        pieces: list[_Piece] = []
+        cells: list[CellAnswer] = []
+        pieces: dict[tuple[str, str, str], _Piece] = {}
         missing: list[str] = []
+
+        def told(piece: _Piece) -> bool:
+            """The same quote for the same aspect once; for two aspects it stays two claims."""
+            lead, claim = piece
+            pieces.setdefault((claim.aspect, lead, claim.text), piece)
+            return True
+
         for aspect in request.aspects or (request.question,):
-            answered = self._answer(aspect, passages, limit)
-            found = [(a, p) for a in answered if _bare((p := _piece(a, aspect)).text) not in banned]
-            if found:
-                answers += [answer for answer, _ in found]
-                pieces += [piece for _, piece in found]
-            else:
-                missing.append(aspect)
-        pieces = _once(pieces)
-        wanted = read_question(request.question)
-        cells = [answer for answer in answers if isinstance(answer, CellAnswer)]
+            answers = find_evidence(read_question(aspect), passages, self._extractor, max_no_answer=limit)
+            found = [(a, p) for a in answers if _bare((p := _piece(a, aspect))[1].text) not in banned]
+            cells += [answer for answer, piece in found if told(piece) and isinstance(answer, CellAnswer)]
+            missing += [] if found else [aspect]
         results = [
-            p
-            for one in work_out(request.question, cells, passages)
-            if _bare((p := _worked_piece(one)).text) not in banned
+            piece
+            for one in calculator().results(request.question, cells, passages)
+            if _bare((piece := _result_piece(one))[1].text) not in banned
         ]
-        pieces += results
-        told = bool(results) and is_answer(request.question, len(results))
-        if sum(len(piece.quotes) > 1 for piece in pieces) > 1 and left_open(wanted) and not told:
+        by_cells = sum(len(claim.quotes) > 1 for _, claim in (*pieces.values(), *results))
+        settled = bool(results) and calculator().is_answer(request.question, len(results))
+        if by_cells > 1 and read_question(request.question).left_open and not settled:
             # Values to be compared or divided are given; the comparison is written nowhere.
             missing.append(LEFT_OPEN.fill(question=request.question).strip())
-        return self._draft(pieces, missing, request)
-
-    def _answer(
-        self, aspect: str, passages: Sequence[Passage], limit: float
-    ) -> tuple[CellAnswer | SentenceAnswer, ...]:
-        return find_evidence(read_question(aspect), passages, self._extractor, max_no_answer=limit)
-
-    def _draft(self, pieces: Sequence[_Piece], missing: Sequence[str], request: GenerationRequest) -> Draft:
-        text = ""
-        claims = []
-        for piece in pieces:
-            text += ("\n" if text else "") + piece.lead
-            start = len(text)
-            text += piece.text
-            claims.append(
-                DraftClaim(
-                    text=piece.text,
-                    start=start,
-                    end=len(text),
-                    quotes=piece.quotes,
-                    kind=Kind.INFERENCE if piece.reasoning else Kind.CITED,
-                    aspect=piece.aspect,
-                    answers=piece.answers,
-                    reasoning=piece.reasoning,
-                )
-            )
         notes = [] if not request.strict else [f"stricter retry without {len(request.strict)} failed claims"]
+        text, claims = _written([*pieces.values(), *results])
         return Draft(
             text=text,
             raw=text,
-            claims=tuple(claims),
+            claims=claims,
             maker=self.maker,
             missing=tuple(missing),
             notes=tuple(notes),
@@ -122,33 +95,44 @@ class ExtractiveGenerator:
         )
 
 
-def _piece(answer: CellAnswer | SentenceAnswer, aspect: str) -> _Piece:
+def _written(pieces: Sequence[_Piece]) -> tuple[str, tuple[DraftClaim, ...]]:
+    """The pieces on lines of their own, each claim with its place."""
+    text = ""
+    claims = []
+    for lead, claim in pieces:
+        text += ("\n" if text else "") + lead
+        claims.append(msgspec.structs.replace(claim, start=len(text), end=len(text) + len(claim.text)))
+        text += claim.text
+    return text, tuple(claims)
+
+
+def _piece(answer: Answer, aspect: str) -> _Piece:
     if isinstance(answer, CellAnswer):
-        return _cell_piece(answer, aspect)
-    return _sentence_piece(answer, aspect)
+        quotes = _quotes(answer)
+        said = [quote.text for quote in quotes]
+        lead, text = _cell_frame(answer), JOINER.join(said) if answer.cell else joined(said)
+        return lead, _claim(text, quotes, aspect, answer.probability)
+    source = answer.passage.chunk.chunk_id
+    quote = Quote(source=source, text=answer.text, start=answer.start, end=answer.end)
+    return "", _claim(answer.text, (quote,), aspect, min(1.0, answer.probability))
 
 
-def _worked_piece(worked: Worked) -> _Piece:
-    _, units = place_of(worked.cells[0])
-    return _Piece(
-        lead=WORKED.fill(units=f" ({units})" if units else "").rstrip("\n"),
-        text=worked.text,
-        quotes=tuple(dict.fromkeys(quote for cell in worked.cells for quote in _quotes(cell))),
-        aspect="",
-        reasoning=worked.reasoning,
+def _claim(text: str, quotes: tuple[Quote, ...], aspect: str, answers: float | None) -> DraftClaim:
+    return DraftClaim(text=text, start=0, end=0, quotes=quotes, aspect=aspect, answers=answers)
+
+
+def _result_piece(result: Result) -> _Piece:
+    _, units = _place_of(result.cells[0])
+    text = WORKING.fill(what=result.what, working=result.working, result=result.result).rstrip("\n")
+    claim = DraftClaim(
+        text=text,
+        start=0,
+        end=0,
+        quotes=tuple(dict.fromkeys(quote for cell in result.cells for quote in _quotes(cell))),
+        kind=Kind.INFERENCE,
+        reasoning=result.reasoning,
     )
-
-
-def _cell_piece(answer: CellAnswer, aspect: str) -> _Piece:
-    quotes = _quotes(answer)
-    said = [quote.text for quote in quotes]
-    return _Piece(
-        lead=cell_frame(answer),
-        text=JOINER.join(said) if answer.cell else joined(said),
-        quotes=quotes,
-        aspect=aspect,
-        answers=answer.probability,
-    )
+    return WORKED.fill(units=f" ({units})" if units else "").rstrip("\n"), claim
 
 
 def _quotes(answer: CellAnswer) -> tuple[Quote, ...]:
@@ -165,20 +149,60 @@ def _quotes(answer: CellAnswer) -> tuple[Quote, ...]:
     )
 
 
-def _sentence_piece(answer: SentenceAnswer, aspect: str) -> _Piece:
-    quote = Quote(source=answer.passage.chunk.chunk_id, text=answer.text, start=answer.start, end=answer.end)
-    return _Piece(
-        lead="", text=answer.text, quotes=(quote,), aspect=aspect, answers=min(1.0, answer.probability)
-    )
-
-
-def _once(pieces: Iterable[_Piece]) -> list[_Piece]:
-    """The same quote for the same aspect once; for two aspects it stays two claims."""
-    seen: dict[tuple[str, str, str], _Piece] = {}
-    for piece in pieces:
-        seen.setdefault((piece.aspect, piece.lead, piece.text), piece)
-    return list(seen.values())
-
-
 def _bare(text: str) -> str:
     return " ".join(text.split()).casefold()
+
+
+# --- where a cell stands ------------------------------------------------------------------------------
+
+
+def _place_of(answer: CellAnswer) -> tuple[str, str]:
+    """(title of the table or section with its page, units as printed) from the chunk's context.
+
+    The context's lines after the first are "Table title (units): heads", one a table.
+    """
+    chunk = answer.passage.chunk
+    lines = [line.strip() for line in chunk.context.split("\n")[1:] if line.strip()]
+    heads = list(dict.fromkeys(cell.head for row in chunk.rows for cell in row.cells if cell.head))
+    title, units = _table_line(lines[0], heads) if len(lines) == 1 else ("", _shared_units(lines, heads))
+    name = title or (chunk.section_path[-1] if chunk.section_path else "")
+    parts = dict.fromkeys(part for part in (_document_name(chunk), name) if part)
+    page = f", page {chunk.page}" if chunk.page is not None else ""
+    return " › ".join(parts) + page, units
+
+
+def _cell_frame(answer: CellAnswer) -> str:
+    """``Title › Statement, page 5, column “2018” (In millions): ``"""
+    place, units = _place_of(answer)
+    in_units = f" ({units})" if units else ""
+    if answer.cell is not None and answer.cell.head.strip():
+        head = " ".join(answer.cell.head.split())
+        return CELL.fill(place=place, head=head, units=in_units).rstrip("\n")
+    return ROW.fill(place=place, units=in_units).rstrip("\n")
+
+
+def _document_name(chunk: Chunk) -> str:
+    name = " ".join(chunk.title.split()) or chunk.document_id
+    return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1].rstrip() + "…"
+
+
+def _table_line(line: str, heads: Sequence[str]) -> tuple[str, str]:
+    """(title, units) of "title (units): heads"; brackets in a head are its own ("Margin (%)")."""
+    told = _before_heads(line, heads)
+    if told.endswith(")") and "(" in told:
+        title, _, units = told[:-1].rpartition("(")
+        return title.strip(), units.strip()
+    return told, ""
+
+
+def _before_heads(line: str, heads: Sequence[str]) -> str:
+    """What stands before the list of heads, which begins with one of ``heads``; all where there is none."""
+    for head in heads:
+        if found := re.search(rf"(?:^|: ){re.escape(head)}(?= \| |$)", line):
+            return line[: found.start()]
+    return line
+
+
+def _shared_units(lines: list[str], heads: Sequence[str]) -> str:
+    units = {_table_line(line, heads)[1] for line in lines}
+    return units.pop() if len(units) == 1 else ""

@@ -26,7 +26,7 @@ from citewell.knowledge.sealing import failures
 
 if TYPE_CHECKING:
     from citewell.answering.answering import Answering
-    from citewell.answering.asking import Ask
+    from citewell.answering.journal import Ask
     from citewell.answering.streaming import Event, Tell
     from citewell.core.ports import Entailer
     from citewell.documents.evidence.catalogue import CatalogueEntry
@@ -156,7 +156,7 @@ class KnowledgeBase:
         LogError when the record could not be sealed, and whatever a stage raised, AbandonedError too, after
         sealing that it did.
         """
-        from citewell.answering.asking import Ask, refuse
+        from citewell.answering.journal import Ask, refuse
 
         ask = Ask(
             question=question,
@@ -192,7 +192,7 @@ class KnowledgeBase:
 
         ``groups`` as in :meth:`ask`. Raises UsageError for a query or option that cannot be used.
         """
-        from citewell.answering.asking import Ask, refuse
+        from citewell.answering.journal import Ask, refuse
 
         filters = self._filters(groups, document, since, tag)
         refuse(Ask(question=query, filters=filters, top_k=top_k, pool=pool))
@@ -368,7 +368,7 @@ class KnowledgeBase:
 
     def rehearse(self, question: str, *, groups: Sequence[str] | None = None) -> AuditRecord:
         """The record that an ask would seal; nothing is sealed, traced or told."""
-        from citewell.answering.asking import Ask, refuse
+        from citewell.answering.journal import Ask, refuse
 
         ask = Ask(question=question, filters=self._filters(groups))
         refuse(ask)
@@ -402,12 +402,12 @@ class KnowledgeBase:
     def _pass_for(self, ask: Ask) -> Answering:
         """The pass, limited to what the caller may see. When a part of it cannot be made (weights, index),
         that is on record like any error, then raised."""
-        from citewell.answering.answering import journal_of
+        from citewell.answering.journal import Journal
         from citewell.core.environment import environment
         from citewell.knowledge.visibility import SeenTraces
 
         parts = self._parts
-        journal = journal_of(ask, clock=parts.clock, config=parts.config, environment=environment())
+        journal = Journal(ask, clock=parts.clock, config=parts.config, environment=environment())
         try:
             with journal.stage("assembly"):
                 if self.caller.unrestricted:
@@ -425,7 +425,7 @@ class KnowledgeBase:
         since: str | None = None,
         tag: str | None = None,
     ) -> Filters:
-        from citewell.retrieval.filters import Filters, refuse_filters
+        from citewell.retrieval.wording import Filters, refuse_filters
 
         parts = self._there
         held = self.caller.narrowed(groups)

@@ -1,48 +1,81 @@
-"""What answers an aspect: cells or sentences of the passages, the same for the gate and the writer.
+"""What answers an aspect: cells, rows or sentences of the passages, the same for the gate and the writer.
 
-In: what is wanted, passages, an extractor. Out: answers, best first, none when nothing answers. A value
-of a statement is read from its cell; words from sentences; a row when it fits the words better.
+In: what is wanted, passages, an extractor. Out: answers, best first, none when nothing answers. A value of a
+statement is read from its cell; words from sentences that the extractor points at, widened to what can be
+quoted (a sentence with the one its pronoun refers to, a line with the words that lead up to it); a row when
+it fits the words better. What speaks of another period or of another thing in the asked one's place, or gives
+no number where one is asked, is left out.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import msgspec
 
-from citewell.core.ports import Extractor
-from citewell.core.records import Passage
-from citewell.questions.calculation.formulae import labelled_workings
-from citewell.questions.calculation.named import leaf_of, named_leaves
-from citewell.questions.calculation.operands import operands_of, unfit
-from citewell.questions.cells import CellAnswer, compared_cells, find_rows, statement_cells
-from citewell.questions.keys import named_cells, set_apart
-from citewell.questions.line_items import same_label
-from citewell.questions.naming import of_the_named
-from citewell.questions.parsing import Ask, ParsedQuestion
-from citewell.questions.prose import MAX_SENTENCES, SentenceAnswer, find_pointed, sure
+from citewell.core.ports import Extractor, Reading
+from citewell.core.records import Chunk, Passage, Record
+from citewell.core.sentences import sentence_spans
+from citewell.questions.calculator import calculator
+from citewell.questions.naming import calendar, of_another, of_the_named, period_held
+from citewell.questions.parsing import Ask, ParsedQuestion, label_words
+from citewell.questions.periods import Period, covers, periods_in
+from citewell.questions.rows import (
+    CellAnswer,
+    RowText,
+    asked_words,
+    find_rows,
+    likely_rows,
+    named_cells,
+    set_apart,
+    text_of,
+    words_of,
+)
 
-Answers = tuple[CellAnswer | SentenceAnswer, ...]
-MAX_COMPARED = 12
 _TABULAR = 0.7
+MAX_SENTENCES = 3
+SIMILAR = 0.85
+MIN_PROBABILITY = 0.2
+BESIDE = 0.5  # of the best answer's probability, from which on another may stand beside it
+STRICT_PERIOD = 0.35
+FEWEST_ECHOED = 3  # words of a question that a sentence may not simply repeat
+
+_NUMBER = re.compile(
+    r"(?<![A-Za-z\d])\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|"
+    r"billion|half|third|quarter|twice|no|none|zero|double[ds]?|once|several|daily|weekly|monthly|annually|never)\b",
+    re.I,
+)
+_DATE = re.compile(
+    r"\b(?:1\d|20)\d\d\b|\b\d{1,2}[:/.]\d|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b|"
+    r"\b\d+ (?:day|week|month|year|hour|minute)",
+    re.I,
+)
+_COMPARED = re.compile(r"\b(?:compared (?:to|with)|versus|vs\.?|than|since|(?:up|down) from)\b", re.I)
+_FOOTNOTE = re.compile(r"^\W*\(?\d{1,2}\)?\s+")
+_WORD = re.compile(r"\w+")
+_NEEDS = {Ask.NUMBER: _NUMBER, Ask.WHEN: _DATE}
+
+
+class SentenceAnswer(Record, frozen=True, kw_only=True):
+    """``[start, end)`` in the document; ``probability`` that it answers, the extractor's own."""
+
+    passage: Passage
+    start: int
+    end: int
+    text: str
+    probability: float
+
+
+Answer = CellAnswer | SentenceAnswer
 
 
 def find_evidence(
     wanted: ParsedQuestion, passages: Sequence[Passage], extractor: Extractor, *, max_no_answer: float
-) -> Answers:
-    """At most MAX_COMPARED cells or MAX_SENTENCES sentences or rows; () when nothing answers."""
-    if not passages:
-        return ()
-    if operands := labelled_operands(wanted, passages):
-        return tuple(operands)
-    if wanted.by_cell:
-        cells = statement_cells(wanted, passages)
-        if cells:
-            return tuple(cells)
-    if wanted.ask is Ask.WHICH:
-        cells = compared_cells(wanted, passages)
-        if cells:
-            return tuple(cells[:MAX_COMPARED])
+) -> tuple[Answer, ...]:
+    """The calculator's cells, or at most MAX_SENTENCES sentences or rows; () when nothing answers."""
+    if cells := calculator().evidence(wanted, passages):
+        return tuple(cells)
     pointed = find_pointed(wanted, passages, extractor, max_no_answer=max_no_answer)
     rows = [] if wanted.by_cell and not wanted.words else find_rows(wanted, passages)
     rows = [row for row in rows if not set_apart(wanted.question, row.passage, row.row)]
@@ -51,33 +84,277 @@ def find_evidence(
     return tuple(_keyed(wanted, answer) for answer in pointed)
 
 
-def _keyed(wanted: ParsedQuestion, answer: CellAnswer | SentenceAnswer) -> CellAnswer | SentenceAnswer:
+def _keyed(wanted: ParsedQuestion, answer: Answer) -> Answer:
     """A cell with those beside it that tell its row from other rows of the label."""
     if isinstance(answer, SentenceAnswer):
         return answer
     return msgspec.structs.replace(answer, keys=named_cells(wanted.question, answer.passage, answer.row))
 
 
-def labelled_operands(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellAnswer]:
-    """The cells that a calculation over named rows stands on; [] unless all of them are found, or where the
-    table has a row for the change itself."""
-    named = of_the_named(wanted, passages)
-    for working in labelled_workings(wanted.question):
-        names = named_leaves(working.tree)
-        if any(_change_is_printed(leaf_of(name)[0], named) for name in names):
-            continue
-        found = {name: operands_of(*leaf_of(name), named) for name in names}
-        if all(found.values()) and not unfit(working.tree, {name: of[0] for name, of in found.items()}):
-            return [of[0].answer for of in found.values()]
-    return []
-
-
-def _change_is_printed(label: str, passages: Sequence[Passage]) -> bool:
-    rows = (row for passage in passages for row in passage.chunk.rows)
-    asked = [f"{how} in {label}" for how in ("change", "increase", "decrease")]
-    return any(same_label(row.label, name) for row in rows for name in asked)
-
-
-def _row_wins(wanted: ParsedQuestion, row: CellAnswer, pointed: CellAnswer | SentenceAnswer) -> bool:
+def _row_wins(wanted: ParsedQuestion, row: CellAnswer, pointed: Answer) -> bool:
     tabular = wanted.ask in (Ask.NUMBER, Ask.WHICH)
     return tabular and row.score >= max(_TABULAR, sure(pointed))
+
+
+def find_pointed(
+    wanted: ParsedQuestion,
+    passages: Sequence[Passage],
+    extractor: Extractor,
+    *,
+    max_no_answer: float,
+    limit: int = MAX_SENTENCES,
+) -> list[Answer]:
+    """At most ``limit`` sentences and rows, best first, from passages whose no-answer probability is at most
+    ``max_no_answer``; near-equal ones once."""
+    mine = [passage for passage in of_the_named(wanted, passages) if _periods_fit(wanted, passage)]
+    if not mine:
+        return []
+    found: list[Answer] = []
+    readings = extractor.extract(wanted.question, [passage.chunk.in_context for passage in mine])
+    for passage, reading in zip(mine, readings, strict=True):
+        if reading.no_answer <= max_no_answer:
+            sentences = (_sentence(wanted, passage, at) for at in pointed_at(passage.chunk, reading))
+            found += [answer for answer in sentences if answer]
+    rows = [row for row in likely_rows(wanted, mine) if _holds_code(wanted, row.text)]
+    readings = extractor.extract(wanted.question, [row.text for row in rows]) if rows else []
+    for row, reading in zip(rows, readings, strict=True):
+        cell = _cell(wanted, row, reading) if reading.no_answer <= max_no_answer else None
+        found += [cell] if cell else []
+    found = [answer for answer in found if not any(_told_better(wanted, answer, other) for other in found)]
+    found.sort(key=lambda answer: -round(sure(answer), 6))
+    kept: list[Answer] = []
+    for answer in found:
+        if sure(answer) < MIN_PROBABILITY:
+            break
+        # Beside the best one only what holds as much of the question.
+        fits = not kept or (
+            sure(answer) >= BESIDE * sure(kept[0])
+            and len(_held(wanted, answer)) >= len(_held(wanted, kept[0]))
+        )
+        if fits and not any(_alike(answer, other) for other in kept):
+            kept.append(answer)
+        if len(kept) == limit:
+            break
+    return kept
+
+
+def sure(answer: Answer) -> float:
+    """The probability that it answers; 0 where no extractor gave one."""
+    return answer.probability or 0.0
+
+
+def _sentence(wanted: ParsedQuestion, passage: Passage, at: Pointed) -> SentenceAnswer | None:
+    text = passage.chunk.content[at.start : at.end]
+    beside = _echoes(wanted, text) or of_another(wanted, text)
+    fit = 0.0 if beside else _fits(wanted, passage, text)
+    base = passage.chunk.start_offset
+    if fit <= 0.0:
+        return None
+    return SentenceAnswer(
+        passage=passage, start=base + at.start, end=base + at.end, text=text, probability=at.share * fit
+    )
+
+
+def _echoes(wanted: ParsedQuestion, text: str) -> bool:
+    """It holds the question word for word, as a manual's example or a planted text does."""
+    asked = _WORD.findall(wanted.question.lower())
+    return len(asked) >= FEWEST_ECHOED and " ".join(asked) in " ".join(_WORD.findall(text.lower()))
+
+
+def _cell(wanted: ParsedQuestion, row: RowText, reading: Reading) -> CellAnswer | None:
+    """The row whole when it says something by itself, else the cell that the likeliest span lies in."""
+    best = max(reading.candidates, key=lambda span: span.probability, default=None)
+    cell = row.cell_at(best.start, best.end) if best and not row.says else None
+    values = [cell] if cell else [each for _, _, each in row.cells]
+    said = " ".join(text_of(row.passage, value.start, value.end) for value in values)
+    if wanted.ask is Ask.NUMBER and not _NUMBER.search(said):
+        return None
+    sure = 1.0 - reading.no_answer
+    return CellAnswer(passage=row.passage, row=row.row, cell=cell, score=sure, probability=sure)
+
+
+def _holds_code(wanted: ParsedQuestion, text: str) -> bool:
+    """A row about another setting than the asked one says nothing about it."""
+    return not wanted.codes or any(code in text for code in wanted.codes)
+
+
+def _fits(wanted: ParsedQuestion, passage: Passage, text: str) -> float:
+    """1 when the sentence may answer, less when its period is only what the company may call it, 0 not."""
+    named = periods_in(text)
+    plain = _without(_FOOTNOTE.sub("", text), named)
+    needs = _NEEDS.get(wanted.ask)
+    if needs and not needs.search(text if wanted.ask is Ask.WHEN else plain):
+        return 0.0
+    if wanted.by_cell and not _states_value(wanted, plain):
+        return 0.0
+    named = _not_compared(text, named)
+    if not wanted.periods or not named:
+        return 0.0 if wanted.by_cell and wanted.periods else 1.0
+    known = calendar(passage.chunk)
+    best = max(covers(found, asked, known) for found in named for asked in wanted.periods)
+    if wanted.by_cell:
+        return best if best > STRICT_PERIOD else 0.0
+    years = {asked.year for asked in wanted.periods}
+    return max(0.5 + 0.5 * best if best else 0.0, 0.8 if any(p.year in years for p in named) else 0.0)
+
+
+def _not_compared(text: str, named: Sequence[Period]) -> tuple[Period, ...]:
+    """The periods a sentence speaks of: "rose to 5 compared to 4 in fiscal 2021" is not about 2021."""
+    compared = _COMPARED.search(text)
+    return tuple(found for found in named if compared is None or found.start < compared.start())
+
+
+def _states_value(wanted: ParsedQuestion, plain: str) -> bool:
+    """A value is asked for: the sentence gives a number, its period's apart, and speaks of the item."""
+    said = {mention.name for mention in calculator().named_in(plain).items}
+    return bool(re.search(r"\d", plain)) and bool(said.intersection(wanted.operands))
+
+
+def _without(text: str, named: Sequence[Period]) -> str:
+    for found in reversed(named):
+        text = text[: found.start] + " " + text[found.end :]
+    return text
+
+
+def _periods_fit(wanted: ParsedQuestion, passage: Passage) -> bool:
+    return not wanted.periods or any(period_held(asked, passage.chunk) for asked in wanted.periods)
+
+
+def _alike(one: Answer, other: Answer) -> bool:
+    (start, end, said), (from_, to, told) = _place(one), _place(other)
+    a, b = set(label_words(said)), set(label_words(told))
+    overlapping = (
+        one.passage.chunk.document_version == other.passage.chunk.document_version
+        and start < to
+        and from_ < end
+    )
+    # Rows of one table share words and say different things.
+    rows = isinstance(one, CellAnswer) or isinstance(other, CellAnswer)
+    return overlapping or len(a & b) >= (1.0 if rows else SIMILAR) * max(1, min(len(a), len(b)))
+
+
+def _told_better(wanted: ParsedQuestion, answer: Answer, other: Answer) -> bool:
+    """Whether another cell holds what this one holds of the question, and more of it."""
+    return (
+        isinstance(answer, CellAnswer)
+        and isinstance(other, CellAnswer)
+        and sure(other) >= BESIDE * sure(answer)
+        and _held(wanted, answer) < _held(wanted, other)
+    )
+
+
+def _held(wanted: ParsedQuestion, answer: Answer) -> frozenset[str]:
+    """The asked words that it holds: of a cell, its label and head, not the values beside it."""
+    said = _place(answer)[2]
+    if isinstance(answer, CellAnswer):
+        said = f"{answer.row.label} {answer.cell.head}" if answer.cell else f"{answer.row.label} {said}"
+    return asked_words(wanted).intersection(words_of(said))
+
+
+def _place(answer: Answer) -> tuple[int, int, str]:
+    if isinstance(answer, SentenceAnswer):
+        return answer.start, answer.end, answer.text
+    return answer.row.start, answer.row.end, text_of(answer.passage, answer.row.start, answer.row.end)
+
+
+# --- what can be quoted ---------------------------------------------------------------------------
+
+MOST_LED, MOST_LED_CHARACTERS = 4, 400
+"""Lines between a line and the words that lead up to it, and characters of it all."""
+LEAST_SENTENCE, LEAST_LINE = 4, 6
+"""Words of a sentence; and of a line that no full stop ends, in a text without pages: on a page it may be the
+torn half of one."""
+
+_PRONOUN = re.compile(
+    r"(?:It|They|This|These|Those|That|Such|He|She|Its|Their|His|Her|Both|Neither|The (?:former|latter|same)|"
+    r"There(?:fore|after|by)|As a result|In addition|However|Instead|Otherwise|Also|Then)\b"
+)
+_ENDING = re.compile(r"[.!?:;)”\"’]$|\.\s?\(?\d{1,2}\)?$")
+_BULLETS = ("•", "-", "–", "*")
+_LEADS = re.compile(r"[:：]$|\bfor example,?$", re.I)
+
+
+class Pointed(Record, frozen=True, kw_only=True):
+    """``[start, end)`` in the chunk's content; ``share`` of an answer's probability."""
+
+    start: int
+    end: int
+    share: float
+
+
+def pointed_at(chunk: Chunk, reading: Reading) -> list[Pointed]:
+    """Stretches that hold spans of ``reading``, in the order they stand; each stretch once."""
+    content = chunk.content
+    # The context was read too, because a sentence seldom names its company; it is never quoted.
+    shift = len(chunk.in_context) - len(content)
+    inside = [span for span in reading.candidates if span.end > shift]
+    total = sum(span.probability for span in inside) or 1.0
+    spans = sentence_spans(content)
+    best: dict[tuple[int, int], Pointed] = {}
+    for at, (start, end) in enumerate(spans):
+        mine = [span for span in inside if start + shift < span.end and span.start < end + shift]
+        if not mine:
+            continue
+        # Spans compete for one answer; a stretch has what its spans have together.
+        share = (1.0 - reading.no_answer) * sum(span.probability for span in mine) / total
+        found = _stretch(chunk, spans, at, share)
+        if found is not None and share > (
+            best[key].share if (key := (found.start, found.end)) in best else 0.0
+        ):
+            best[key] = found
+    return list(best.values())
+
+
+def _stretch(chunk: Chunk, spans: Sequence[tuple[int, int]], at: int, share: float) -> Pointed | None:
+    """The sentence with what it refers to, or the line with what leads up to it; None for what is neither."""
+    content = chunk.content
+    start, end = spans[at]
+    text = content[start:end]
+    if "\t" in text or text.endswith("?") or _heads(text, chunk):
+        return None
+    words, ended = len(text.split()), bool(_ENDING.search(text)) or text.startswith(_BULLETS)
+    first = _lead(content, spans, at) if not ended else None
+    whole = (words >= LEAST_SENTENCE and ended) or (words >= LEAST_LINE and chunk.page is None)
+    if first is None and whole:
+        first = _antecedent(content, spans, at)
+    if first is None:
+        return None
+    return Pointed(start=first, end=_led(content, spans, at) if _LEADS.search(text) else end, share=share)
+
+
+def _antecedent(content: str, spans: Sequence[tuple[int, int]], at: int) -> int:
+    """Where the sentence begins that this one's pronoun refers to, when they share a paragraph."""
+    first = at
+    while first and at - first < 2 and _PRONOUN.match(content, spans[first][0]):
+        if "\n" in content[spans[first - 1][1] : spans[first][0]]:
+            break
+        first -= 1
+    return spans[first][0]
+
+
+def _lead(content: str, spans: Sequence[tuple[int, int]], at: int) -> int | None:
+    """Where the words begin that lead up to a line of a list or a command; None when nothing near does."""
+    for before in range(at - 1, max(-1, at - 1 - MOST_LED), -1):
+        start, end = spans[before]
+        if "\t" in content[start:end] or spans[at][1] - start > MOST_LED_CHARACTERS:
+            return None
+        if _LEADS.search(content[start:end]):
+            return start
+    return None
+
+
+def _led(content: str, spans: Sequence[tuple[int, int]], at: int) -> int:
+    """Where the lines end that a line leads up to: at the first that ends like a sentence, or soon."""
+    last = spans[at][1]
+    for start, end in spans[at + 1 : at + 1 + MOST_LED]:
+        if "\t" in content[start:end] or end - spans[at][0] > MOST_LED_CHARACTERS:
+            break
+        last = end
+        if _ENDING.search(content[start:end]):
+            break
+    return last
+
+
+def _heads(text: str, chunk: Chunk) -> bool:
+    bare = text.strip().rstrip(".").casefold()
+    return bare in {part.rstrip(".").casefold() for part in chunk.section_path}

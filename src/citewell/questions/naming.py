@@ -45,15 +45,10 @@ def about(chunk: Chunk) -> str:
     return f"{chunk.document_id}\n{chunk.title}\n{chunk.author}\n{chunk.context}"
 
 
-@lru_cache(maxsize=4096)
-def _named(name: str, text: str) -> bool:
-    return name_occurs(name, text)
-
-
 def names_held(wanted: ParsedQuestion, chunk: Chunk) -> bool:
     """Whether the chunk, or what it belongs to, has one of the names; True when none is asked."""
     return not wanted.names or any(
-        _named(name, about(chunk)) or _named(name, chunk.content) for name in wanted.names
+        name_occurs(name, about(chunk)) or name_occurs(name, chunk.content) for name in wanted.names
     )
 
 
@@ -85,7 +80,7 @@ def _plain(text: str) -> str:
 @lru_cache(maxsize=1024)  # asked of each sentence
 def _places(name: str, question: str) -> tuple[re.Pattern[str], ...]:
     """Patterns of the words that stand around ``name`` in ``question``, with any name between them."""
-    return tuple(re.compile(place) for place in _patterns(name, question))
+    return tuple(map(re.compile, _patterns(name, question)))
 
 
 def _patterns(name: str, question: str) -> Iterator[str]:
@@ -111,11 +106,6 @@ def _patterns(name: str, question: str) -> Iterator[str]:
             yield rf"\b(?i:(?:the|an?)\s+){_NAME}{word}"
 
 
-def code_held(code: str, chunk: Chunk) -> bool:
-    """Whether the chunk, or what it belongs to, has the identifier."""
-    return code in chunk.content or code in about(chunk)
-
-
 def of_the_named(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[Passage]:
     """Passages of the documents that carry an asked name; where none does, those that mention one.
 
@@ -123,12 +113,16 @@ def of_the_named(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[Pa
     what does not have its identifier.
     """
     if wanted.codes:
-        passages = [p for p in passages if any(code_held(code, p.chunk) for code in wanted.codes)]
+        passages = [
+            p
+            for p in passages
+            if any(code in p.chunk.content or code in about(p.chunk) for code in wanted.codes)
+        ]
     owners = [
-        name for name in wanted.names if any(_named(name, about(passage.chunk)) for passage in passages)
+        name for name in wanted.names if any(name_occurs(name, about(passage.chunk)) for passage in passages)
     ]
     if owners:
-        return [p for p in passages if any(_named(name, about(p.chunk)) for name in owners)]
+        return [p for p in passages if any(name_occurs(name, about(p.chunk)) for name in owners)]
     return [passage for passage in passages if names_held(wanted, passage.chunk)]
 
 
@@ -138,15 +132,9 @@ def calendar(chunk: Chunk) -> Calendar:
     return _calendar((chunk.document_id, chunk.title), heads)
 
 
-@lru_cache(maxsize=1024)
-def _calendar(names: tuple[str, ...], heads: tuple[str, ...]) -> Calendar:
-    return calendar_of(names, heads)
-
-
-@lru_cache(maxsize=65536)
-def head_fit(head: str, asked: Period, calendar: Calendar) -> float:
-    """``periods.head_covers``, remembered."""
-    return head_covers(head, asked, calendar)
+_calendar = lru_cache(maxsize=1024)(calendar_of)
+head_fit = lru_cache(maxsize=65536)(head_covers)
+"""``periods.head_covers``, remembered."""
 
 
 def period_held(asked: Period, chunk: Chunk) -> bool:

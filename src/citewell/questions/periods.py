@@ -10,6 +10,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
 from citewell.core.records import Record
 from citewell.core.stretches import with_free
 
@@ -22,7 +24,7 @@ _YEAR = r"(?:19|20)\d\d"
 _ORDINAL = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
 _COUNTS = {"three": 3, "six": 6, "nine": 9, "twelve": 12, "3": 3, "6": 6, "9": 9, "12": 12}
 _WEEKS = {"13": 3, "14": 3, "26": 6, "27": 6, "39": 9, "40": 9, "52": 12, "53": 12}
-_WEEK_WORDS = {
+_WEEKS |= {
     "thirteen": 3,
     "fourteen": 3,
     "twenty-six": 6,
@@ -56,7 +58,8 @@ _FORMS = [
     re.compile(rf"(?<![\d.,$€£#/-])(?P<y>{_YEAR})(?![\d,.]\d|\d|%)"),
 ]
 _SPAN = re.compile(
-    rf"\b(?:(?P<n>{'|'.join(_COUNTS)})[\s-]+months?|(?P<w>{'|'.join([*_WEEK_WORDS, *_WEEKS])})[\s-]+weeks?"
+    rf"\b(?:(?P<n>{'|'.join(_COUNTS)})[\s-]+months?"
+    rf"|(?P<w>{'|'.join(sorted(_WEEKS, reverse=True))})[\s-]+weeks?"
     r"|(?P<year>(?:fiscal\s+)?years?)|(?P<quarter>quarters?(?:ly\s+period)?))\s+end(?:ed|ing)\b",
     re.I,
 )
@@ -115,11 +118,7 @@ def periods_in(text: str) -> tuple[Period, ...]:
 def _period(match: re.Match[str]) -> Period:
     groups = match.groupdict()
     year = int(groups["y"])
-    quarter: int | None = None
-    if groups.get("q"):
-        quarter = int(groups["q"])
-    elif groups.get("qo"):
-        quarter = _ORDINAL[groups["qo"].lower()]
+    quarter = int(groups["q"]) if groups.get("q") else _ORDINAL.get((groups.get("qo") or "").lower())
     month: int | None = None
     if groups.get("m"):
         prefix = groups["m"].lower()[:3]
@@ -142,8 +141,7 @@ def _length(match: re.Match[str]) -> int:
     if match["n"]:
         return _COUNTS[match["n"].lower()]
     if match["w"]:
-        word = match["w"].lower()
-        return _WEEKS.get(word) or _WEEK_WORDS[word]
+        return _WEEKS[match["w"].lower()]
     return 12 if match["year"] else 3
 
 
@@ -152,14 +150,7 @@ def _with_length(found: Period, spans: Sequence[tuple[int, int]]) -> Period:
     before = bisect_right(spans, found.start, key=lambda span: span[0])
     if not before or found.quarter:
         return found
-    return Period(
-        year=found.year,
-        month=found.month,
-        day=found.day,
-        months=spans[before - 1][1],
-        start=found.start,
-        end=found.end,
-    )
+    return replace(found, months=spans[before - 1][1])
 
 
 def calendar_of(names: Iterable[str], heads: Iterable[str]) -> Calendar:
@@ -235,3 +226,38 @@ def _named(found: Period, asked: Period) -> float:
         # A bare year under a quarter's table ("Three months ended March 31" above "2021").
         return {None: 0.4, 3: 0.8}.get(found.months, 0.0)
     return 0.0
+
+
+# --- several periods ------------------------------------------------------------------------------
+
+MOST_YEARS = 10
+_RANGE = re.compile(
+    r"\d\s*(?:[-–—]|to|through|until)\s*(?:FY?|fiscal(?: year)?|Q\d)?\s*\d"
+    r"|\b(?:\d|two|three|four|five)[- ]years?\b",
+    re.I,
+)
+
+
+def ordered(periods: Sequence[Period]) -> list[Period]:
+    """The earliest first."""
+    return sorted(periods, key=lambda p: (p.year, p.quarter or 0, p.month or 0, p.day or 0))
+
+
+def year_before(period: Period) -> Period:
+    """The same quarter or day one year earlier."""
+    return replace(period, year=period.year - 1, start=0, end=0)
+
+
+def with_year_before(periods: Sequence[Period]) -> list[Period]:
+    """Two periods to compare, the earlier first, where one or two are named."""
+    return [year_before(periods[0]), periods[0]] if len(periods) == 1 else ordered(periods)
+
+
+def years_meant(asked: str, periods: Sequence[Period]) -> list[Period]:
+    """ "FY2015 - FY2017" and "3 year average" take the years between; "2015 and 2017" does not."""
+    years = ordered(periods)
+    first, last = years[0], years[-1]
+    plain = all(p.quarter is None and p.month is None for p in years)
+    if len(years) != 2 or not plain or last.year - first.year > MOST_YEARS or not _RANGE.search(asked):
+        return years
+    return [Period(year=year) for year in range(first.year, last.year + 1)]

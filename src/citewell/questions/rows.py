@@ -1,26 +1,234 @@
-"""Rows of tables read one by one, each as a line of words.
+"""Answers that stand in rows of tables: the row that is asked for, the column of the asked period.
 
-In: what is wanted and passages. Out: the rows most likely to be about it, and each as text that a reader
-of sentences understands ("uvicorn › Options", "--port: default: 8000; what it does: Bind ...") with the
-place of every cell in it. A chunk of twenty settings says little about any of them, one row says one thing.
-Where columns or rows are periods, exact match alone is trusted (``cells``). Knows nothing about models.
+In: what is wanted and passages with rows. Out: :class:`CellAnswer` values, best first: where the label and
+the cell stand, and how sure the match is; the rows most likely to be about the question, each as a line of
+words that a reader of sentences understands; and which cells tell rows of one label apart ("Europe | 2023 |
+410", "Europe | 2024 | 455"). Values are never computed, converted or joined from different rows. Knows
+nothing about how an answer is worded.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from citewell.core.records import Cell, Passage, Record, Row
-from citewell.questions.cells import text_of, whole
-from citewell.questions.keys import set_apart
-from citewell.questions.line_items import label_words
-from citewell.questions.parsing import Ask, ParsedQuestion
-from citewell.questions.periods import periods_in
+from citewell.questions.naming import calendar, head_fit, of_the_named
+from citewell.questions.parsing import Ask, ParsedQuestion, label_words
+from citewell.questions.periods import MONTHS, Period, covers, periods_in
 
+MIN_ROW_SCORE = 0.6
 MOST_ROWS = 12
 LEAST_WORDS, MOST_CHARACTERS = 3, 400
+MOST_KEY = 60  # characters of a cell that tells rows apart
+
+CHANGE_HEAD = re.compile(r"change|\bvs\.?\b|versus|variance|increase|decrease|growth|compared", re.I)
+_LONGER = re.compile(r"\b(?:six|nine|twelve|full[- ]year|year[- ]to[- ]date|ytd|years? ended)\b", re.I)
+_PERCENT = re.compile(r"%|percent|change|vs\.?", re.I)
+
+
+class CellAnswer(Record, frozen=True, kw_only=True):
+    """A value and the label that says what it is. ``cell`` is None when the whole row is quoted.
+
+    ``keys`` are other cells of the row that the question names, quoted with its label. ``score`` in [0, 1]
+    orders answers; it is a product of matches, not a probability. ``probability`` that it answers is set
+    where an extractor pointed at it.
+    """
+
+    passage: Passage
+    row: Row
+    cell: Cell | None
+    score: float
+    probability: float | None = None
+    keys: tuple[Cell, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """The same place of the same document version, whichever chunk it was read from."""
+        at = self.cell or self.row
+        return (self.passage.chunk.document_version, at.start, at.end)
+
+
+def text_of(passage: Passage, start: int, end: int) -> str:
+    """The document's text at ``[start, end)``, read from the chunk that holds it."""
+    base = passage.chunk.start_offset
+    return passage.chunk.content[start - base : end - base]
+
+
+def label_span(passage: Passage, row: Row) -> tuple[int, int]:
+    """Where the row's label stands: in a row above, or from the row's start to its first cell, white space
+    cut."""
+    if row.label_start >= 0:
+        return row.label_start, row.label_start + len(row.label)
+    end = min((cell.start for cell in row.cells), default=row.end)
+    text = text_of(passage, row.start, end)
+    at = text.find(row.label)
+    if row.label and at >= 0:
+        return row.start + at, row.start + at + len(row.label)
+    return row.start + len(text) - len(text.lstrip()), row.start + len(text.rstrip())
+
+
+def whole(passage: Passage, row: Row) -> bool:
+    """Whether the row and its label lie inside the chunk, so that they can be quoted from it."""
+    start = row.start if row.label_start < 0 else min(row.start, row.label_start)
+    return passage.chunk.start_offset <= start and row.end <= passage.chunk.end_offset
+
+
+def is_value(text: str) -> bool:
+    """Whether a cell holds a number."""
+    return any(map(str.isdecimal, text))
+
+
+def joined(parts: Sequence[str]) -> str:
+    """A row as it is shown, "label: cell; cell"."""
+    return ": ".join(part for part in (parts[0], "; ".join(parts[1:])) if part)
+
+
+def best_first(found: Iterable[CellAnswer]) -> list[CellAnswer]:
+    """By score, each place once. Equal scores keep the passages' order, which is best first."""
+    once: dict[tuple[str, int, int], CellAnswer] = {}
+    for answer in sorted(found, key=lambda answer: -round(answer.score, 6)):
+        once.setdefault(answer.key, answer)
+    return list(once.values())
+
+
+# --- columns --------------------------------------------------------------------------------------
+
+
+def columns(
+    passage: Passage, row: Row, period: Period | None, *, every: bool = False
+) -> Iterator[tuple[Cell, float]]:
+    """The values of ``row`` under a column of ``period``, and how well each fits; for None those of the
+    newest one, or of ``every`` one."""
+    heads = Counter(cell.head for cell in row.cells if cell.head.strip())
+    # Two values under one head: the reader split or merged a column, and neither can be trusted.
+    values = [
+        cell
+        for cell in row.cells
+        if whole(passage, row) and heads[cell.head] < 2 and is_value(text_of(passage, cell.start, cell.end))
+    ]
+    if period is None and every:
+        of_one = (cell for cell in values if len(periods_in(cell.head)) == 1)
+        yield from ((cell, 0.8) for cell in of_one if not CHANGE_HEAD.search(cell.head))
+        return
+    if period is None:
+        yield from _newest(values)
+        return
+    for cell in values:
+        fit = column_fit(passage, cell, period)
+        if fit > 0.0:
+            yield cell, fit
+    if len(values) == 1 and not values[0].head.strip():
+        named = periods_in(f"{passage.chunk.document_id} {passage.chunk.title}")
+        if any((found.year, found.quarter) == (period.year, period.quarter) for found in named):
+            yield values[0], 0.7
+
+
+def column_fit(passage: Passage, cell: Cell, asked: Period) -> float:
+    """How well the column of ``cell`` is the asked period, by its head or by its table, in [0, 1]."""
+    return max(head_fit(cell.head, asked, calendar(passage.chunk)), _quarter_by_table(passage, cell, asked))
+
+
+def _newest(values: Sequence[Cell]) -> Iterator[tuple[Cell, float]]:
+    """No period asked: the column of the latest one; a table without periods only when one value stands."""
+    dated = [
+        (max((found.year, found.month or 12, found.months or 0) for found in periods_in(cell.head)), cell)
+        for cell in values
+        if periods_in(cell.head) and not _PERCENT.search(cell.head)
+    ]
+    if dated:
+        latest = max(when for when, _ in dated)
+        yield next(cell for when, cell in dated if when == latest), 0.8
+    elif len(values) == 1:
+        yield values[0], 0.8
+
+
+def _quarter_by_table(passage: Passage, cell: Cell, asked: Period) -> float:
+    """A bare "2023" under a quarter's table, or in a document of that quarter, is the quarter's column."""
+    named = periods_in(cell.head)
+    if asked.quarter is None or len(named) != 1 or named[0].year != asked.year:
+        return 0.0
+    if named[0].month is not None or named[0].quarter is not None or CHANGE_HEAD.search(cell.head):
+        return 0.0
+    table = passage.chunk.context.partition("\n")[2] + " " + cell.head
+    if _LONGER.search(table):
+        return 0.0
+    named = periods_in(f"{passage.chunk.document_id} {passage.chunk.title}")
+    return 0.6 if any(found.quarter == asked.quarter for found in named) else 0.0
+
+
+# --- rows by their words --------------------------------------------------------------------------
+
+
+def find_rows(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellAnswer]:
+    """Rows whose label has the question's own words, for what no line item names; best first.
+
+    With an asked period the cell of its column; otherwise the cell whose head has asked words, or
+    the whole row.
+    """
+    if not wanted.terms:
+        return []
+    found: list[CellAnswer] = []
+    for passage in of_the_named(wanted, passages):
+        around = frozenset(label_words(passage.chunk.context.replace("\n", " ")))
+        for row in passage.chunk.rows:
+            of_period = _period_row(wanted, passage, row)
+            score = _row_score(wanted, row, around, of_period)
+            if score >= MIN_ROW_SCORE and whole(passage, row):
+                fits = [(None, 1.0)] if of_period else _own_columns(passage, row, wanted)
+                found += [
+                    CellAnswer(passage=passage, row=row, cell=cell, score=score * fit)
+                    for cell, fit in fits
+                    if score * fit >= MIN_ROW_SCORE
+                ]
+    return best_first(found)
+
+
+def _row_score(wanted: ParsedQuestion, row: Row, around: frozenset[str], of_period: bool) -> float:
+    """Share of the asked words in the label, then in the heads and the table's context at less weight.
+
+    A row labelled with an asked period is found by its heads and context alone.
+    """
+    if not row.cells:
+        return 0.0
+    label = set(label_words(row.label))
+    heads = {word for cell in row.cells for word in label_words(cell.head)}
+    terms = wanted.terms
+    in_label = sum(term in label for term in terms)
+    in_heads = sum(term in heads and term not in label for term in terms)
+    elsewhere = sum(term in around and term not in label and term not in heads for term in terms)
+    if of_period:
+        return (in_heads + 0.9 * elsewhere) / len(terms)
+    if not in_label or not set(wanted.words) <= label | heads | around:
+        return 0.0
+    # A short label that is wholly asked for is the thing; a long one shares words with many questions.
+    of_label = in_label / max(1, len([word for word in label if len(word) > 2]))
+    return (in_label + in_heads + 0.6 * elsewhere) / len(terms) * (0.6 + 0.4 * min(1.0, of_label))
+
+
+def _period_row(wanted: ParsedQuestion, passage: Passage, row: Row) -> bool:
+    """Whether the row's label (or first cell, where the label is empty) is one of the asked periods."""
+    if not wanted.periods or not row.cells or not whole(passage, row):
+        return False
+    named = periods_in(row.label or text_of(passage, row.cells[0].start, row.cells[0].end))
+    return len(named) == 1 and any(
+        covers(named[0], asked, calendar(passage.chunk)) > 0.9 for asked in wanted.periods
+    )
+
+
+def _own_columns(passage: Passage, row: Row, wanted: ParsedQuestion) -> list[tuple[Cell | None, float]]:
+    if wanted.periods:
+        return [found for period in wanted.periods for found in columns(passage, row, period)]
+    asked = set(wanted.terms)
+    hits = [(sum(word in asked for word in set(label_words(cell.head))), cell) for cell in row.cells]
+    best = max((hit for hit, _ in hits), default=0)
+    return [(cell, 1.0) for hit, cell in hits if hit == best] if best else [(None, 0.9)]
+
+
+# --- rows as lines of words -----------------------------------------------------------------------
+
 _INNER = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _BETWEEN = re.compile(r"[_\W]+")
 
@@ -45,25 +253,27 @@ class RowText(Record, frozen=True, kw_only=True):
         return hit[0] if len(hit) == 1 and start >= self.cells[0][0] else None
 
 
-def likely_rows(wanted: ParsedQuestion, passages: Sequence[Passage], most: int = MOST_ROWS) -> list[RowText]:
+def likely_rows(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[RowText]:
     """Rows that share words with the question and that no key sets apart from it, those that share most
-    first; none where line items are asked
-    for, which are found by exact match, or a reason, which no row gives."""
+    first, at most MOST_ROWS; none where line items are asked for, which are found by exact match, or a
+    reason, which no row gives. Where columns or rows are periods, exact match alone is trusted."""
     asked = asked_words(wanted)
     if wanted.by_cell or wanted.ask is Ask.WHY or not asked:
         return []
     shared: list[tuple[int, Passage, Row]] = []
     for passage in passages:
         for row in passage.chunk.rows:
-            if row.cells and whole(passage, row) and not _of_periods(row):
+            of_periods = any(periods_in(text) for text in (row.label, *(cell.head for cell in row.cells)))
+            if row.cells and whole(passage, row) and not of_periods:
                 said = f"{row.label} {text_of(passage, row.start, row.end)}"
-                held = () if set_apart(wanted.question, passage, row) else asked.intersection(words_of(said))
-                shared += [(len(held), passage, row)] if held else []
+                held = asked.intersection(words_of(said))
+                if held and not set_apart(wanted.question, passage, row):
+                    shared.append((len(held), passage, row))
     shared.sort(key=lambda found: -found[0])
-    return [row_text(passage, row) for _, passage, row in shared[:most]]
+    return [_row_text(passage, row) for _, passage, row in shared[:MOST_ROWS]]
 
 
-def row_text(passage: Passage, row: Row) -> RowText:
+def _row_text(passage: Passage, row: Row) -> RowText:
     """``row`` under the first line of its chunk's context, each cell behind its column head."""
     text = f"{passage.chunk.context.partition(chr(10))[0]}\n{row.label}"
     cells = []
@@ -76,21 +286,108 @@ def row_text(passage: Passage, row: Row) -> RowText:
     return RowText(passage=passage, row=row, text=text, cells=tuple(cells))
 
 
-def _of_periods(row: Row) -> bool:
-    return any(periods_in(text) for text in (row.label, *(cell.head for cell in row.cells)))
-
-
 def asked_words(wanted: ParsedQuestion) -> frozenset[str]:
     """Stems of what is asked, names and the parts of identifiers included."""
     return frozenset(words_of(" ".join((*wanted.terms, *wanted.names, *wanted.codes))))
-
-
-def joined(parts: Sequence[str]) -> str:
-    """A row as it is shown, "label: cell; cell"."""
-    return ": ".join(part for part in (parts[0], "; ".join(parts[1:])) if part)
 
 
 @lru_cache(maxsize=8192)
 def words_of(text: str) -> tuple[str, ...]:
     """Stems, those of the parts of identifiers too: "RedisBucket" is itself, redis and bucket."""
     return label_words(_BETWEEN.sub(" ", f"{text} {_INNER.sub(' ', text)}"))
+
+
+# --- rows that share a label ----------------------------------------------------------------------
+
+_MONTH = "|".join(rf"{name[:3].capitalize()}(?:{name[3:]}\b)?" for name in MONTHS)
+_SORTS = tuple(
+    re.compile(rf"(?<![\w.,])(?:{sort})(?![\w%]|[.,]\d)")
+    for sort in (r"(?:FY ?)?(?:19|20)\d\d", r"[Qq][1-4]", _MONTH)
+)
+"""Years, quarters and months, each a sort of period."""
+_OF_TIME = re.compile(
+    r"^\W*(?:(?:fiscal|calendar|financial|reporting)\s+)?(?:year|quarter|month|period|fy|qtr)\W*$", re.I
+)
+_WHEN = re.compile(r"\b(?:when|(?:what|which) (?:year|month|quarter|date))\b", re.I)
+_WIDE = re.compile(
+    r"\b(?:since|after|before|until|prior|previous|preceding|last|past|years|quarters|months|each|every|which"
+    r"|average|mean|change[ds]?|growth|grow|grew|rise|rose|fell|fall|drop(?:ped)?|increased?|decreased?"
+    r"|declined?|compared?|ratio|difference|than|most|least|highest|lowest)\b"
+    r"|\b(?:from|between) (?:FY ?|Q)?\d|\d ?(?:to|through|[-\u2013\u2014]) ?(?:FY ?|Q)?\d",
+    re.I,
+)
+"""With these a question may mean more rows than the one that it names."""
+
+
+def named_cells(question: str, passage: Passage, row: Row) -> tuple[Cell, ...]:
+    """The cells of ``row`` that ``question`` names and that tell it from other rows of its label."""
+    return tuple(
+        cell
+        for cell in row.cells
+        if _asked(question, said := _said(passage, cell))
+        and any(_fold(said) != _fold(other) for other in _in_column(passage, row, cell))
+    )
+
+
+def set_apart(question: str, passage: Passage, row: Row) -> str:
+    """The cell that makes ``row`` another than the one asked for, as it is written, or "".
+
+    A cell does where no cell of its row is named, and a row of the same label has what the question names in
+    the same column; or where it is a period, in a column of them, and the question asks for another of that
+    sort, and not when. Whole cells are compared, in any case.
+    """
+    if _WIDE.search(question):
+        return ""
+    own = {_fold(_said(passage, cell)) for cell in row.cells}
+    told = any(_asked(question, said) for said in own)  # another cell of it is what the question names
+    asks_when = bool(_WHEN.search(question))
+    for cell in row.cells:
+        said = _said(passage, cell)
+        if not said or _asked(question, said):
+            continue
+        beside = list(_in_column(passage, row, cell))
+        another = not told and any(_asked(question, other) and _fold(other) not in own for other in beside)
+        timed = (beside or _OF_TIME.match(cell.head)) and not asks_when
+        if another or (timed and _other_period(question, passage, row, said)):
+            return said
+    return ""
+
+
+def _in_column(passage: Passage, row: Row, cell: Cell) -> Iterator[str]:
+    """What rows of the same label have in the same column."""
+    for other in passage.chunk.rows:
+        if other is not row and row.label and other.label == row.label and whole(passage, other):
+            yield from (_said(passage, each) for each in other.cells if each.head == cell.head)
+
+
+def _said(passage: Passage, cell: Cell) -> str:
+    said = text_of(passage, cell.start, cell.end).strip()
+    return said if len(said) <= MOST_KEY else ""
+
+
+def _asked(question: str, said: str) -> bool:
+    """Whether the question holds a whole cell: words, or a period as it is written ("may" is not May)."""
+    period = any(sort.fullmatch(said) for sort in _SORTS)
+    held = rf"(?<![\w.,]){re.escape(said)}(?![\w%]|[.,]\d)"
+    return (period or any(map(str.isalpha, said))) and bool(re.search(held, question, 0 if period else re.I))
+
+
+def _other_period(question: str, passage: Passage, row: Row, said: str) -> bool:
+    """Whether a cell is one period, and the question names one of its sort that neither the row nor its heads
+    have."""
+    for sort in _SORTS:
+        if sort.fullmatch(said):
+            held = [row.label, *(_said(passage, cell) for cell in row.cells), *(c.head for c in row.cells)]
+            asked = _periods(sort, question)
+            return len(asked) == 1 and not asked & _periods(sort, "\n".join(held))
+    return False
+
+
+def _periods(sort: re.Pattern[str], text: str) -> set[str]:
+    """The periods of one sort in ``text``: "2024" of "FY 2024", "feb" of "February"."""
+    found = (match.group().casefold() for match in sort.finditer(text))
+    return {name[-4:] if name[-4:].isdigit() else name[:3] for name in found}
+
+
+def _fold(said: str) -> str:
+    return " ".join(said.split()).casefold()

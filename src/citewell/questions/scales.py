@@ -1,4 +1,5 @@
-"""The scales that text around a number declares: "(In millions, except per share data)", "£'000", "CHF m".
+"""What stands over a number: the scale that is declared ("(In millions, except per share data)", "£'000",
+"CHF m"), and column heads of several lines ("Three months ended June 30," over "2023" is one head).
 
 In: a table's title, heads, a sentence. Out: factors, or the words that declare them; what they are not to
 hold for; and whether words are left that look like a scale and were not understood. A scale that belongs to a
@@ -8,7 +9,7 @@ number ("5 million") declares nothing. Knows no numbers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
 
@@ -81,3 +82,35 @@ def _factor(match: re.Match[str]) -> int:
     word = (match[match.lastgroup or 0] or "").casefold().replace("\u0131", "i").replace("\u0307", "")
     word = word.strip(".'\u2018\u2019`s")
     return _FACTORS[word.replace("'", "").replace("\u2019", "")]
+
+
+# --- heads of several lines ------------------------------------------------------------------------
+
+
+def joined_heads(rows: Sequence[Sequence[str]]) -> list[str]:
+    """One head a column, of the head rows of a table as cells, the first of each over the labels.
+
+    A head over others heads the columns that it spans, all of them where it stands alone. Where nobody can
+    tell which it spans, each column's head holds all of them, so that none is taken for the whole of it."""
+    width = max((len(row) for row in rows), default=0)
+    levels = [*(_spread(row, width) for row in rows[:-1]), *rows[-1:]]
+    columns = [[row[c] for row in levels if c < len(row) and row[c]] for c in range(width)]
+    return [" ".join(dict.fromkeys(column)) for column in columns]
+
+
+def _spread(row: Sequence[str], width: int) -> list[str]:
+    """Each head over all the columns that it spans; a merged cell leaves the rest of them empty."""
+    filled = [column for column in range(1, width) if column < len(row) and row[column]]
+    spread = [*row, *[""] * (width - len(row))]
+    if not filled or len(filled) == width - 1:
+        return spread
+    everything = " ".join(row[column] for column in filled)
+    if len(filled) == 1:
+        last_of_many = filled[0] == width - 1 > 2
+        return spread if last_of_many else [spread[0], *[everything] * (width - 1)]
+    if filled == list(range(1, len(filled) + 1)):  # two heads over four columns, set side by side
+        return [spread[0], *[everything] * (width - 1)]
+    spread[1 : filled[0]] = [everything] * (filled[0] - 1)
+    for column in range(filled[0], width):
+        spread[column] = spread[column] or spread[column - 1]
+    return spread

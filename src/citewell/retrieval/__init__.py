@@ -1,6 +1,6 @@
 """Question -> passages."""
 
-from citewell.retrieval.filters import Filters
 from citewell.retrieval.retriever import Retrieved, Retriever
+from citewell.retrieval.wording import Filters
 
 __all__ = ["Filters", "Retrieved", "Retriever"]

@@ -3,7 +3,8 @@
 In: a question, its aspects, passages, an extractor, the settings. Out: :class:`GateResult`: passed or
 not, why in words, and the aspects nothing answers. It passes when at least one aspect has evidence:
 a passage over the relevance threshold that names what is asked (company, period) and that holds the
-asked cell or a sentence that, by the extractor, answers. Knows nothing about how answers are written.
+asked cell or a sentence that, by the extractor, answers. For who is refused, what came nearest. Knows nothing
+about how answers are written.
 """
 
 from __future__ import annotations
@@ -12,11 +13,16 @@ from collections.abc import Sequence
 
 from citewell.core.config import Gate
 from citewell.core.ports import Extractor, GateJudge, GateVerdict
-from citewell.core.records import Passage, Record
-from citewell.questions.cells import CellAnswer
+from citewell.core.records import Citation, Passage, Record
+from citewell.core.sentences import sentence_spans
 from citewell.questions.evidence import find_evidence
 from citewell.questions.naming import of_the_named, period_held, usable
 from citewell.questions.parsing import ParsedQuestion, read_question
+from citewell.questions.rows import CellAnswer, asked_words, words_of
+from citewell.retrieval.quarantine import set_poison_aside
+
+MOST, LONGEST = 3, 300
+"""Places that are shown of what came nearest, and the characters of each."""
 
 
 class GateResult(Record, frozen=True, kw_only=True):
@@ -28,11 +34,6 @@ class GateResult(Record, frozen=True, kw_only=True):
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     said: GateVerdict | None = None
-
-
-class _Finding(Record, frozen=True, kw_only=True):
-    held: bool
-    why: str
 
 
 def check_gate(
@@ -49,39 +50,32 @@ def check_gate(
     open_ = usable(passages)
     if not open_:
         return GateResult(passed=False, reason=_nothing_usable(passages), missing=asked)
-    if judge is not None:
-        return _judged(question, asked, open_, judge)
-    findings = [_look(read_question(aspect), open_, extractor, settings) for aspect in asked]
-    missing = tuple(aspect for aspect, finding in zip(asked, findings, strict=True) if not finding.held)
-    notes = tuple(f"{aspect}: {finding.why}" for aspect, finding in zip(asked, findings, strict=True))
+    said: dict[str, str] = {}
+    missing: list[str] = []
+    for aspect in asked:
+        wanted = read_question(aspect)
+        lacks = _lacks(wanted, open_)
+        if judge is None and not lacks:
+            held = _answered(wanted, open_, extractor, settings)
+            lacks = "" if held else "the passages are about it, but none answers it"
+            said[aspect] = held or lacks
+        else:
+            said[aspect] = lacks or "the passages have its names and periods"
+        missing += [aspect] if lacks else []
+    notes = tuple(f"{aspect}: {why}" for aspect, why in said.items())
     if len(missing) == len(asked):
-        return GateResult(
-            passed=False,
-            reason=f"no passage answers the question: {findings[0].why}",
-            missing=missing,
-            notes=notes,
-        )
-    answered = len(asked) - len(missing)
-    reason = f"{answered} of {len(asked)} parts of the question have evidence"
-    return GateResult(passed=True, reason=reason, missing=missing, notes=notes)
-
-
-def _judged(
-    question: str, asked: tuple[str, ...], passages: Sequence[Passage], judge: GateJudge
-) -> GateResult:
-    found = [_exactly(read_question(aspect), passages) for aspect in asked]
-    missing = tuple(aspect for aspect, finding in zip(asked, found, strict=True) if not finding.held)
-    notes = tuple(f"{aspect}: {finding.why}" for aspect, finding in zip(asked, found, strict=True))
-    if len(missing) == len(asked):
-        return GateResult(passed=False, reason=found[0].why, missing=missing, notes=notes)
-    said = judge.sufficient(question, passages)
-    reason = f"{judge.maker.name}: {said.verdict.value}: {said.reason}"
+        reason = f"no passage answers the question: {said[asked[0]]}"
+        return GateResult(passed=False, reason=reason, missing=asked, notes=notes)
+    if judge is None:
+        reason = f"{len(asked) - len(missing)} of {len(asked)} parts of the question have evidence"
+        return GateResult(passed=True, reason=reason, missing=tuple(missing), notes=notes)
+    word = judge.sufficient(question, open_)
     return GateResult(
-        passed=said.passed,
-        reason=reason,
-        missing=missing if said.passed else asked,
+        passed=word.passed,
+        reason=f"{judge.maker.name}: {word.verdict.value}: {word.reason}",
+        missing=tuple(missing) if word.passed else asked,
         notes=notes,
-        said=said,
+        said=word,
     )
 
 
@@ -103,29 +97,63 @@ def _absent(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[str]:
     ]
 
 
-def _exactly(wanted: ParsedQuestion, passages: Sequence[Passage]) -> _Finding:
-    """Names and periods: cheap, and nothing overrules them."""
+def _lacks(wanted: ParsedQuestion, passages: Sequence[Passage]) -> str:
+    """The names or periods that no passage has: cheap, and nothing overrules it."""
     mine = of_the_named(wanted, passages)
     if not mine:
-        return _Finding(held=False, why=f"no passage names {', '.join((*wanted.codes, *wanted.names))}")
+        return f"no passage names {', '.join((*wanted.codes, *wanted.names))}"
     absent = _absent(wanted, mine)
     if absent and (wanted.by_cell or len(absent) == len(wanted.periods)):
-        return _Finding(held=False, why=f"no passage has {', '.join(absent)}")
-    return _Finding(held=True, why="the passages have its names and periods")
+        return f"no passage has {', '.join(absent)}"
+    return ""
 
 
-def _look(
+def _answered(
     wanted: ParsedQuestion, passages: Sequence[Passage], extractor: Extractor, settings: Gate
-) -> _Finding:
-    exactly = _exactly(wanted, passages)
-    if not exactly.held:
-        return exactly
+) -> str:
+    """What answers, in words; "" for nothing."""
     mine = of_the_named(wanted, passages)
-    absent = _absent(wanted, mine)
     answers = find_evidence(wanted, mine, extractor, max_no_answer=settings.max_no_answer)
-    if answers:
-        best = answers[0]
-        where = "a table answers it" if isinstance(best, CellAnswer) else "a sentence answers it"
-        partly = f"; no passage has {', '.join(absent)}" if absent else ""
-        return _Finding(held=True, why=where + partly)
-    return _Finding(held=False, why="the passages are about it, but none answers it")
+    if not answers:
+        return ""
+    where = "a table answers it" if isinstance(answers[0], CellAnswer) else "a sentence answers it"
+    absent = _absent(wanted, mine)
+    return where + (f"; no passage has {', '.join(absent)}" if absent else "")
+
+
+# --- what came nearest ----------------------------------------------------------------------------
+
+
+def nearest(question: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
+    """The sentence or row of each of the first passages that shares most words with a question that was not
+    answered. Nobody verified that they answer: whoever is refused may look there. A passage that would be
+    quarantined is not shown; a quote is cut at a word to at most LONGEST characters."""
+    asked = asked_words(read_question(question))
+    kept = [passage for passage in set_poison_aside(question, passages) if not passage.set_aside]
+    return tuple(_place(passage, asked) for passage in kept[:MOST])
+
+
+def _place(passage: Passage, asked: frozenset[str]) -> Citation:
+    chunk = passage.chunk
+    spans = sentence_spans(chunk.content) or ((0, len(chunk.content)),)
+
+    def promise(span: tuple[int, int]) -> tuple[int, int]:
+        shared = asked.intersection(words_of(chunk.content[slice(*span)]))
+        return len(shared), min(span[1] - span[0], LONGEST)  # rather a sentence than its heading
+
+    start, end = max(spans, key=promise)
+    if end - start > LONGEST:
+        end = start + max(chunk.content[start : start + LONGEST].rfind(" "), LONGEST // 2)
+    return Citation(
+        chunk_id=chunk.chunk_id,
+        document_id=chunk.document_id,
+        document_version=chunk.document_version,
+        start=chunk.start_offset + start,
+        end=chunk.start_offset + end,
+        quote=chunk.content[start:end],
+        answer_start=-1,
+        answer_end=-1,
+        mode="nearest",
+        section_path=chunk.section_path,
+        page=chunk.page,
+    )

@@ -16,8 +16,7 @@ import msgspec
 
 from citewell.core.records import Passage
 from citewell.core.sentences import sentence_spans
-from citewell.questions.line_items import label_words
-from citewell.questions.parsing import STOP
+from citewell.questions.parsing import STOP, label_words
 
 FLOOD = 4  # passages among those handed on, or documents of the pool
 FLOOD_ALIKE = 0.8

@@ -7,27 +7,32 @@ same question on the same index version gives the same passages. Knows nothing a
 
 from __future__ import annotations
 
+import itertools
+import math
+import re
 import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
+
+import msgspec
+import numpy as np
 
 from citewell.core.config import Retrieval
 from citewell.core.errors import UsageError
 from citewell.core.ports import IndexSnapshot, Ranker
 from citewell.core.records import Chunk, Passage, Record
-from citewell.questions.parsing import read_question
+from citewell.questions.aspects import split_aspects
+from citewell.questions.calculator import calculator
+from citewell.questions.parsing import ParsedQuestion, read_question
 from citewell.questions.rows import likely_rows
-from citewell.retrieval.dating import dating_notes
-from citewell.retrieval.exact import with_exact_cells
-from citewell.retrieval.filters import Filters
-from citewell.retrieval.folding import fold
-from citewell.retrieval.fusion import Key, fuse, interleaved
-from citewell.retrieval.hypothesis import Beside
-from citewell.retrieval.naming import best_named, named_documents
-from citewell.retrieval.tables import rank_tables
-from citewell.retrieval.wording import Wording, reword, word
+from citewell.retrieval.wording import Filters, Wording, best_named, named_documents, reword, word
 
+Key = tuple[str, str]
+"""Document id and chunk id."""
+BEST, ALSO = 0.94, 0.87
+SURE = 0.95
 MAX_TOP_K = 10
 NEAR = 12
 BM25 = "bm25"
@@ -89,10 +94,6 @@ class Retriever:
         self._settings = settings
         self._hold = hold
 
-    def beside(self, hypothesis: str) -> Retriever:
-        """The same, with the vector of a hypothetical answer beside the question's."""
-        return Retriever(Beside(self._index, hypothesis), self._ranker, self._settings, self._hold)
-
     def retrieve(
         self,
         question: str,
@@ -101,9 +102,12 @@ class Retriever:
         top_k: int | None = None,
         pool: int | None = None,
         broaden: bool = False,
+        hypothesis: str = "",
     ) -> Retrieved:
-        """The best passages for ``question``. ``broaden`` searches for more words and takes the larger pool:
-        for a second try, when the first found no answer.
+        """The best passages for ``question``. With a ``hypothesis``, words that might answer it, dense views
+        are searched by the vector between both (HyDE: Gao et al. 2022), words by the question alone;
+        ``broaden`` searches for more words and takes the larger pool: for a second try, when the first found
+        no answer.
 
         Raises UsageError for a blank question or a ``top_k`` that is not within 1 to 10, IndexMismatchError
         where the index gives other words than the stored document has.
@@ -120,7 +124,7 @@ class Retriever:
         snapshot = self._index.snapshot(filters.groups)
         wording = reword(word(question)) if broaden else word(question)
         with _timed(latencies, "search"):
-            found = self.pool(wording, snapshot, filters, pool)
+            found = self.pool(wording, snapshot, filters, pool, hypothesis)
         with _timed(latencies, "rank"):
             ranked = self.rank(question, found)
         with _timed(latencies, "select"):
@@ -138,7 +142,6 @@ class Retriever:
             notes.append(
                 f"broadened: pool of {pool}, the first {settings.read} read, searched as: {wording.words}"
             )
-        notes += dating_notes([passage for passage in kept if passage.relevant])
         return Retrieved(
             passages=tuple(kept),
             index_version=snapshot.version(),
@@ -163,10 +166,15 @@ class Retriever:
             beside=tuple(Passage(chunk=chunk, relevant=True) for chunk in chunks),
         )
 
-    def pool(self, wording: Wording, snapshot: IndexSnapshot, filters: Filters, size: int) -> Pool:
+    def pool(
+        self, wording: Wording, snapshot: IndexSnapshot, filters: Filters, size: int, hypothesis: str = ""
+    ) -> Pool:
         """The best ``size`` chunks of the fused lists, before ranking."""
         where = filters.where()
         vector = snapshot.embed(wording.dense)
+        if hypothesis:
+            both = vector + snapshot.embed(hypothesis)
+            vector = (both / np.linalg.norm(both, axis=-1, keepdims=True)).astype(np.float32)
         lists = {view: snapshot.search(view, "", vector, size, where) for view in snapshot.views}
         lists[BM25] = snapshot.search(BM25, wording.words, None, size, where)
         named = named_documents(wording.wanted, snapshot.documents(where))
@@ -278,3 +286,124 @@ def _timed(latencies: dict[str, float], stage: str) -> Iterator[None]:
     begun = time.perf_counter()
     yield
     latencies[stage] = (time.perf_counter() - begun) * 1000.0
+
+
+# --- fusion ---------------------------------------------------------------------------------------
+
+
+def fuse(
+    ranked: Mapping[str, Sequence[Key]], weights: Mapping[str, float], k: int
+) -> list[tuple[Key, float]]:
+    """Keys by the sum over the lists of ``weight / (k + rank)``, rank from 1, best first; ties by key."""
+    shares: dict[Key, list[float]] = defaultdict(list)
+    for name in sorted(ranked):
+        for rank, key in enumerate(ranked[name], start=1):
+            shares[key].append(weights[name] / (k + rank))
+    summed = [(key, math.fsum(parts)) for key, parts in shares.items()]
+    return sorted(summed, key=lambda item: (-item[1], item[0]))
+
+
+def interleaved(lists: Sequence[Sequence[Key]]) -> list[Key]:
+    """The first of each list, then the second of each, each key once: what one ranking alone puts first is
+    never far down, as it can be where ranks are added."""
+    return list(dict.fromkeys(key for row in itertools.zip_longest(*lists) for key in row if key is not None))
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def rank_tables(wanted: ParsedQuestion, chunks: Iterable[Chunk]) -> list[Key]:
+    """Keys by the sum over the asked items of their best cell's match; ties by key. Empty when no line item
+    is asked for, or no chunk has one under a fitting column. Statements say little in sentences, so neither
+    vectors nor word counts find them well; their row labels, column heads and titles do."""
+    passages = [Passage(chunk=chunk) for chunk in chunks if chunk.rows] if wanted.operands else []
+    scores: dict[tuple[Key, str], float] = {}
+    for name, _, answers in calculator().cells(wanted, passages) if passages else ():
+        for answer in answers:
+            place = (_key(answer.passage.chunk), name)
+            scores[place] = max(scores.get(place, 0.0), answer.score)
+    parts: dict[Key, list[float]] = defaultdict(list)
+    for (key, _), score in scores.items():
+        parts[key].append(score)
+    # A sum of products of matches: equal up to the last bits of a float is equal.
+    sums = {key: round(math.fsum(found), 9) for key, found in parts.items()}
+    return sorted(sums, key=lambda key: (-sums[key], key))
+
+
+def with_exact_cells(question: str, passages: Sequence[Passage], threshold: float) -> list[Passage]:
+    """``passages`` in their order; relevance is raised to BEST or ALSO where a cell has the asked row under
+    the asked column, whatever its words look like to a ranker that reads sentences.
+
+    Both are measured, not chosen: of the best matching cell of an aspect, and of any other cell that matches
+    as well, the share whose value a human cites as evidence (docs/measurements/financebench_answers.md).
+    """
+    raised: dict[Key, float] = {}
+    with_rows = [passage for passage in passages if passage.chunk.rows]
+    for aspect in split_aspects(question) if with_rows else ():
+        wanted = read_question(aspect)
+        for _, period, answers in calculator().cells(wanted, with_rows) if wanted.by_cell else ():
+            sure = [answer for answer in answers if answer.score >= SURE] if period else []
+            for at, answer in enumerate(sure):
+                key = _key(answer.passage.chunk)
+                raised[key] = max(raised.get(key, 0.0), ALSO if at else BEST)
+    return [
+        msgspec.structs.replace(passage, relevance=exact, relevant=exact >= threshold)
+        if (exact := raised.get(_key(passage.chunk), 0.0)) > (passage.relevance or 0.0)
+        else passage
+        for passage in passages
+    ]
+
+
+# --- selection ------------------------------------------------------------------------------------
+
+_WORD = re.compile(r"[-\u2212(]?\d+|\w+|[%$€£¥<>≤≥]")
+
+
+def fold(
+    passages: Sequence[Passage], *, near_duplicate: float, per_document: int, limit: int
+) -> tuple[list[Passage], list[str], tuple[str, ...]]:
+    """The first ``limit`` that are new, best first; what was left out, in words; the documents that both
+    name. One other word can be another fact, as the days in two editions of a policy: such passages both
+    stay. A passage whose words, case and marks aside, stand as they are in a
+    better one is folded into it where they are at least ``near_duplicate``, in (0, 1], of the better one's,
+    whichever documents they stand in. A document with ``per_document`` passages gives up its place, but only
+    to a relevant passage of another document."""
+    kept: list[Passage] = []
+    wordings: list[str] = []
+    counts: Counter[str] = Counter()
+    folded: list[str] = []
+    crowded: Counter[str] = Counter()
+    named: dict[str, None] = {}
+    for at, passage in enumerate(passages):
+        if len(kept) == limit:
+            break
+        document_id = passage.chunk.document_id
+        named[document_id] = None
+        own = _wording(passage.chunk.content)
+        within = (k for k, other in enumerate(wordings) if own in other)
+        twin = next((k for k in within if len(own) >= near_duplicate * len(wordings[k])), None)
+        if twin is not None:
+            folded.append(f"{_place(passage)} says the same as {_place(kept[twin])} and was merged with it")
+        elif counts[document_id] >= per_document and limit - len(kept) <= sum(
+            other.relevant and counts[other.chunk.document_id] < per_document for other in passages[at + 1 :]
+        ):
+            crowded[document_id] += 1
+        else:
+            kept.append(passage)
+            wordings.append(own)
+            counts[document_id] += 1
+    notes = folded + [
+        f"{count} more passages of {document_id} left out (at most {per_document} per document)"
+        for document_id, count in sorted(crowded.items())
+    ]
+    return kept, notes, tuple(named)
+
+
+def _wording(text: str) -> str:
+    """Its words, a space around each."""
+    return f" {' '.join(_WORD.findall(text.lower()))} "
+
+
+def _place(passage: Passage) -> str:
+    page = f" p. {passage.chunk.page}" if passage.chunk.page else ""
+    return f"{passage.chunk.document_id}{page}"

@@ -1,39 +1,31 @@
-"""A question in the words that documents use.
+"""A question in the words that documents use, the documents that it names, and those that may be seen.
 
-In: a question. Out: what is embedded of it (without how the answer should be written) and what BM25
-looks for (with the names that statements give to what is asked). Tables and rules of our own; knows
-nothing about any document.
+In: a question, the documents that may be seen. Out: what is embedded of it (without how the answer should be
+written) and what BM25 looks for (with the names that statements give to what is asked); the documents that it
+names, each with a weight in (0, 1]: a name that few documents carry tells more than a common one, and a
+question of 2018 is best answered by the report of 2018, then by the next one, which prints it again. Tables
+and rules of our own; knows nothing about what stands inside documents.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
+import msgspec
+
+from citewell.core.errors import UsageError
+from citewell.core.ports import Listed
 from citewell.core.records import Record
-from citewell.questions.line_items import ITEMS, STATEMENTS
-from citewell.questions.parsing import ParsedQuestion, operands, read_question
-
-_LABELS = 2
-_TITLES = 2
-
-# How to write the answer, and whom to play: nothing a document says.
-_INSTRUCTIONS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\(?\b(?:in|use|using)\s+(?:usd|us dollars?|eur|gbp|units? of|percents?|percentages?)\b[^.?;)]*\)?",
-        r"\b(?:please\s+)?round(?:ed)?\b[^.?;]{0,120}\bdecimals?(?:\s+places?)?\b",
-        r"\banswer\s+in\b[^.?;]*",
-        r"\bif\s[^.?]{0,160}?\bnot\b[^.?]{0,160}\b(?:state|say|explain)\b[^.?]*",
-        r"\b(?:you are|imagine you are|act as)\b[^.?,:]*[.,:]?",
-        r"\bassum(?:e|ing) the (?:role|perspective|standpoint) of\b[^.?,:]*[.,:]?",
-        r"\b(?:here(?:'|’)s|here is)\s+the\s+question\s*:?",
-        r"\bplease\s+(?:answer|help|state|explain|then)\b[^.?:]*:?",
-        r"\bto the best of your abilities\b",
-        r"\bdefined? as\s*:",
-    )
-)
+from citewell.questions.calculator import calculator
+from citewell.questions.parsing import ParsedQuestion, name_occurs, read_question, without_instructions
+from citewell.questions.periods import Period, periods_in
 
 
 class Wording(Record, frozen=True, kw_only=True):
@@ -51,44 +43,30 @@ class Wording(Record, frozen=True, kw_only=True):
 def word(question: str) -> Wording:
     """Deterministic; a question that none of the tables know is left as it is."""
     wanted = read_question(question)
-    plain = question
-    for pattern in _INSTRUCTIONS:
-        plain = pattern.sub(" ", plain)
-    plain = " ".join(plain.split()).strip(" ,;:") or question
+    plain = " ".join(without_instructions(question)) or question
     years = sorted({str(period.year) for period in wanted.periods})
     return Wording(
         dense=plain,
         words=" ".join([*wanted.names, *years, *wanted.terms]) or plain,
-        inside=" ".join([plain, *_synonyms(question), *_printed(wanted)]),
+        inside=" ".join([plain, *_more_words(wanted)]),
         wanted=wanted,
     )
 
 
 def reword(wording: Wording) -> Wording:
     """The same question in more words, for a second try: everything that reports may call it."""
-    more = [*_synonyms(wording.wanted.question), *_printed(wording.wanted)]
-    return Wording(
-        dense=wording.inside,
-        words=" ".join([wording.words, *more]),
-        inside=wording.inside,
-        wanted=wording.wanted,
-    )
+    words = " ".join([wording.words, *_more_words(wording.wanted)])
+    return msgspec.structs.replace(wording, dense=wording.inside, words=words)
 
 
-def _printed(wanted: ParsedQuestion) -> list[str]:
-    """Line items and statements asked for, as statements print them."""
-    labels = [label for name in operands(wanted) for label in ITEMS[name].labels[:_LABELS]]
-    titles = [title for name in wanted.statements for title in STATEMENTS[name][:_TITLES]]
-    return list(dict.fromkeys([*labels, *titles]))
-
-
-def _synonyms(question: str) -> list[str]:
-    low = f" {' '.join(re.findall(r'[a-z0-9&]+', question.lower()))} "
+def _more_words(wanted: ParsedQuestion) -> list[str]:
+    """Synonyms of what is asked, and line items and statements as statements print them."""
+    low = f" {' '.join(re.findall(r'[a-z0-9&]+', wanted.question.lower()))} "
     found = []
     for group in _groups():
         if any(f" {phrase} " in low for phrase in group):
             found += [phrase for phrase in group if f" {phrase} " not in low]
-    return found
+    return [*found, *calculator().printed(wanted)]
 
 
 @lru_cache(maxsize=1)
@@ -99,3 +77,144 @@ def _groups() -> tuple[tuple[str, ...], ...]:
         for line in lines
         if line.strip() and not line.startswith("#")
     )
+
+
+# --- named documents ------------------------------------------------------------------------------
+
+# How well a document's own period meets the asked one.
+SAME, SAME_YEAR, NEXT_YEAR, UNKNOWN, OTHER = 1.0, 0.7, 0.5, 0.4, 0.1
+_NAMED_SHARE = 0.5
+# A name that more than this share of the documents carry names none of them.
+_COMMON = 0.5
+_SMALL = 3
+
+
+def named_documents(wanted: ParsedQuestion, documents: Sequence[Listed]) -> dict[str, float]:
+    """document id -> weight. Empty when no name of the question belongs to a document's title or id."""
+    if not documents:
+        return {}
+    texts = {listed.document_id: _own_name(listed) for listed in documents}
+    scores: dict[str, float] = dict.fromkeys(texts, 0.0)
+    for name in _names(wanted, documents):
+        holders = [document_id for document_id, text in texts.items() if name_occurs(name, text)]
+        if not holders or (len(holders) > _COMMON * len(texts) and len(texts) > _SMALL):
+            continue
+        rarity = math.log(1 + len(texts) / len(holders))
+        for document_id in holders:
+            scores[document_id] += rarity
+    best = max(scores.values())
+    if best <= 0:
+        return _of_the_quarter(wanted, texts)
+    return {
+        document_id: scores[document_id] / best * period_fit(wanted.periods, texts[document_id])
+        for document_id in texts
+        if scores[document_id] >= _NAMED_SHARE * best
+    }
+
+
+def _of_the_quarter(wanted: ParsedQuestion, texts: Mapping[str, str]) -> dict[str, float]:
+    """No name at all: the documents of the asked quarter, when they are few."""
+    asked = {(period.year, period.quarter) for period in wanted.periods if period.quarter}
+    held = [
+        document_id
+        for document_id, text in texts.items()
+        if any((period.year, period.quarter) in asked for period in _periods(text))
+    ]
+    return dict.fromkeys(held, SAME) if len(held) <= _SMALL else {}
+
+
+def best_named(named: Mapping[str, float]) -> list[str]:
+    """The documents to look into first, best first: those within reach of the best weight."""
+    best = max(named.values(), default=0.0)
+    within = [name for name, weight in named.items() if weight >= SAME_YEAR * best]
+    return sorted(within, key=lambda name: (-named[name], name))
+
+
+def period_fit(asked: Iterable[Period], own_name: str) -> float:
+    """How well the period in a document's name meets the last one asked; 1 when none is asked."""
+    asked = list(asked)
+    if not asked:
+        return SAME
+    own = _periods(own_name)
+    if not own:
+        return UNKNOWN
+    last = max(asked, key=lambda period: (period.year, period.quarter or 0))
+    fits = []
+    for period in own:
+        if period.year == last.year:
+            fits.append(SAME if period.quarter == last.quarter else SAME_YEAR)
+        elif period.year == last.year + 1:
+            fits.append(NEXT_YEAR)
+        else:
+            fits.append(OTHER)
+    return max(fits)
+
+
+def _names(wanted: ParsedQuestion, documents: Sequence[Listed]) -> tuple[str, ...]:
+    if wanted.names:
+        return wanted.names
+    # Nothing is capitalised: words of the question, one or two together, that stand in file names.
+    stems = {word for listed in documents for word in re.findall(r"[a-z]{3,}", _stem(listed).lower())}
+    words = re.findall(r"[a-z&]{2,}", wanted.question.lower())
+    pairs = [f"{one} {two}" for one, two in itertools.pairwise(words)]
+    return tuple(dict.fromkeys(found for found in [*words, *pairs] if found.replace(" ", "") in stems))
+
+
+def _stem(listed: Listed) -> str:
+    return listed.document_id.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+
+
+def _own_name(listed: Listed) -> str:
+    return f"{_stem(listed)}\n{listed.title}"
+
+
+@lru_cache(maxsize=8192)
+def _periods(text: str) -> tuple[Period, ...]:
+    return periods_in(text)
+
+
+# --- what may be searched --------------------------------------------------------------------------
+
+
+class Filters(Record, frozen=True, kw_only=True):
+    """Empty ``groups`` sees what carries no access list, None everything; every other field narrows when it
+    is set.
+
+    ``since`` is an ISO date: documents published on it or later; those without a date are left out.
+    """
+
+    groups: tuple[str, ...] | None = ()
+    document_id: str | None = None
+    since: str | None = None
+    tag: str | None = None
+
+    def where(self) -> dict[str, Any]:
+        """For :meth:`citewell.core.ports.IndexSnapshot.search`."""
+        return {
+            "groups": self.groups,
+            "document_id": self.document_id,
+            "since": self.since,
+            "tag": self.tag,
+        }
+
+
+def refuse_filters(filters: Filters) -> None:
+    """Raises UsageError for a date that orders nothing, and for a document or tag that is no text."""
+    for name in ("document_id", "tag"):
+        given = getattr(filters, name)
+        if given is not None and not isinstance(given, str):
+            raise UsageError(f"{name} must not be {given!r}", hint="give text")
+    since = filters.since
+    if since is not None and not _is_day(since):
+        raise UsageError(f"since must not be {since!r}", hint="write a date such as 2026-11-21")
+
+
+def _is_day(given: object) -> bool:
+    # Compared as texts, so no other form of ISO 8601 will do.
+    if not isinstance(given, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", given):
+        return False
+    try:
+        date.fromisoformat(given)
+    except ValueError:
+        return False
+    return True

@@ -15,8 +15,7 @@ import unicodedata
 
 from citewell.core.records import Passage, Record, Row
 from citewell.core.sentences import sentence_spans
-from citewell.questions.heads import joined_heads
-from citewell.questions.scales import declared_units
+from citewell.questions.scales import declared_units, joined_heads
 from citewell.verification.lexicon import PARTIAL, PLURALS, SUBJECTS, UNIVERSAL
 from citewell.verification.words import is_base, is_doubtful, is_finite
 

@@ -8,19 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.questions.calculation.amounts import currency, printed_amount, read, written
-from citewell.questions.calculation.expressions import (
+from citewell.questions.calculation.arithmetic import (
     MAX_EXPONENT,
     MAX_LEAVES,
     Leaf,
     Node,
     NotArithmetic,
     Tree,
+    currency,
     leaves,
     parse,
+    printed_amount,
+    read,
     shape,
     shown,
     worked,
+    written,
 )
 
 LEAVES = st.sampled_from(

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.questions.calculation.expressions import leaves, shown
+from citewell.questions.calculation.arithmetic import leaves, shown
 from citewell.questions.calculation.formulae import workings
-from citewell.questions.calculation.named import leaf_of
-from citewell.questions.line_items import ITEMS, RATIOS
+from citewell.questions.calculation.items import ITEMS, RATIOS
 
 RATIO = "Round your answer to two decimal places."
 
@@ -110,7 +109,7 @@ def test_how_the_result_is_asked_for() -> None:
 @pytest.mark.parametrize("name", sorted(name for name, ratio in RATIOS.items() if ratio.forms))
 def test_every_ratio_of_the_table_can_be_read(name: str) -> None:
     found = workings(f"What is the FY2022 {name} of Acme?")
-    items = {leaf_of(leaf.text)[0] for working in found for leaf in leaves(working.tree)} - {""}
+    items = {leaf.item for working in found for leaf in leaves(working.tree)} - {""}
     assert items
     assert items <= set(ITEMS)
 

@@ -13,7 +13,7 @@ from citewell.core.records import Passage
 from citewell.generation import ExtractiveGenerator
 from citewell.models.onnx.reading import OnnxReader
 from citewell.questions.aspects import split_aspects
-from citewell.questions.calculation.expressions import shown
+from citewell.questions.calculation.arithmetic import shown
 from citewell.questions.calculation.formulae import labelled_workings
 
 

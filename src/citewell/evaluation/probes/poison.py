@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from citewell.answering.asking import Ask
+from citewell.answering.journal import Ask
 from citewell.core.config import Verification
 from citewell.core.ports import Entailer
 from citewell.core.records import AuditRecord, Chunk, Document, Found, Passage, Proof, Record, Status, Verdict

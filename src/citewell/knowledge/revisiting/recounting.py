@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from citewell.core.errors import UsageError
 from citewell.core.records import Answer, AuditRecord, Decision, Passage
-from citewell.retrieval.nearest import nearest
+from citewell.retrieval.gate import nearest
 
 if TYPE_CHECKING:
     from citewell.knowledge.assembly import Assembly

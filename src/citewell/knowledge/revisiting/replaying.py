@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from citewell.answering.finding import BROADENED, MORE, SEARCHED_ALSO, SEARCHED_AS, unknown
 from citewell.answering.questioning import HYPOTHESISED, WITHOUT
+from citewell.answering.stages import BROADENED, MORE, SEARCHED_ALSO, SEARCHED_AS, unknown
 from citewell.audit.bodies import UNREADABLE
 from citewell.core.config import Config
 from citewell.core.environment import environment
@@ -35,7 +35,7 @@ from citewell.core.records import (
 
 if TYPE_CHECKING:
     from citewell.answering.answering import Answering
-    from citewell.answering.asking import Ask
+    from citewell.answering.journal import Ask
     from citewell.knowledge.assembly import Assembly
     from citewell.retrieval import Retrieved
 
@@ -185,7 +185,7 @@ def _pass_at(parts: Assembly, record: AuditRecord) -> Answering:
 
 
 def _ask_of(record: AuditRecord) -> Ask:
-    from citewell.answering.asking import Ask
+    from citewell.answering.journal import Ask
     from citewell.retrieval import Filters
 
     asked = record.parameters

@@ -1,8 +1,8 @@
 """What must be worked out for a question: the formula it spells out, or the one its ratio is known by.
 
 In: a question. Out: :class:`Working` values: a name and an expression over line items in periods, no number
-of any document. A formula is taken only when every word of it is understood; otherwise nothing is worked
-out. Knows nothing about passages or cells.
+of any document. A formula ("365 * average inventory between FY2018 and FY2019 / COGS") is taken only when
+every word of it is understood; otherwise nothing is worked out. Knows nothing about passages or cells.
 """
 
 from __future__ import annotations
@@ -12,23 +12,37 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from citewell.core.records import Record
-from citewell.questions.asking import asking_sentences
-from citewell.questions.calculation.expressions import OVER, Tree
-from citewell.questions.calculation.formula_reading import NotUnderstoodError, Reading
-from citewell.questions.calculation.labelled import labelled, labels_in
-from citewell.questions.calculation.named import (
+from citewell.questions.calculation.arithmetic import (
+    OVER,
+    Tree,
     change,
     growth,
     leaf,
+    leaves,
     mean,
     node,
-    with_year_before,
     yearly_growth,
-    years_meant,
 )
-from citewell.questions.line_items import RATIOS, core_words, label_words
-from citewell.questions.parsing import Ask, ParsedQuestion, operands, read_question
-from citewell.questions.periods import Period, periods_in
+from citewell.questions.calculation.items import RATIOS, core_words
+from citewell.questions.calculation.reading import (
+    Calculation,
+    Formula,
+    NotUnderstoodError,
+    labelled,
+    labels_in,
+)
+from citewell.questions.parsing import (
+    EVERY_YEAR,
+    Ask,
+    ParsedQuestion,
+    asking_sentences,
+    label_words,
+    read_question,
+)
+from citewell.questions.periods import Period, periods_in, with_year_before, years_meant
+
+MAX_BESIDE_RATIO = 4
+MOST_CHARACTERS = 1_500  # of a question; a longer one is prose with a request in it, and nothing is guessed
 
 
 class Working(Record, frozen=True, kw_only=True):
@@ -42,15 +56,10 @@ class Working(Record, frozen=True, kw_only=True):
     places: int | None = None
 
 
-MAX_BESIDE_RATIO = 4
-MOST_CHARACTERS = 1_500  # of a question; a longer one is prose with a request in it, and nothing is guessed
+# --- what a question needs worked out -------------------------------------------------------------
+
 # "Adjusted EBITDA" is the company's own figure; it is not worked out from the statements' lines.
 _OTHER_MEASURE = frozenset(("adjusted", "non", "organic", "core", "normalised", "normalized", "comparable"))
-_ANSWERED_BY_VALUES = (Ask.NUMBER, Ask.YES_NO, Ask.TEXT)
-_TOLD_BY_A_NUMBER = (Ask.NUMBER, Ask.TEXT)
-Calculation = tuple[str, Tree, bool]
-"""What it is called, the tree, whether it is a percentage by nature."""
-
 _PLACES = (
     (re.compile(r"\b(?:two|2) decimals?\b|\bnearest hundredth|\bhundredths?\b", re.I), 2),
     (re.compile(r"\b(?:one|1) decimals?\b|\bnearest tenth|\btenths?\b", re.I), 1),
@@ -82,29 +91,23 @@ _DEFINED = re.compile(
 @lru_cache(maxsize=256)
 def workings(question: str) -> tuple[Working, ...]:
     """What ``question`` needs worked out; () when nothing is, or when a formula is not wholly understood."""
-    whole = " ".join(question.split())
-    if len(whole) > MOST_CHARACTERS:
-        return ()
-    main, wanted = read_question(" ".join(asking_sentences(whole))), read_question(whole)
+    whole, main, wanted = _read(question)
     periods = main.periods or wanted.periods
-    if not periods:
+    if len(whole) > MOST_CHARACTERS or not periods:
         return ()
     try:
-        known = worked_out(main, wanted)
-        found = _asked(wanted, main, dict(_definitions(whole)), periods) if known else []
+        return _formed(_asked(wanted, main, dict(_definitions(whole)), periods), whole)
     except NotUnderstoodError:
         return ()
-    return _formed(found, whole)
 
 
 @lru_cache(maxsize=256)
 def labelled_workings(question: str) -> tuple[Working, ...]:
     """The same of rows that the question names by their labels, where :func:`workings` has nothing."""
-    whole = " ".join(question.split())
-    if len(whole) > MOST_CHARACTERS:
+    whole, main, _ = _read(question)
+    if len(whole) > MOST_CHARACTERS or workings(question):
         return ()
-    asked = " ".join(asking_sentences(whole))
-    return () if workings(question) else _formed(labelled(asked, periods_in(asked)), whole)
+    return _formed(labelled(main.question, periods_in(main.question)), whole)
 
 
 def all_workings(question: str) -> tuple[Working, ...]:
@@ -115,11 +118,58 @@ def all_workings(question: str) -> tuple[Working, ...]:
 def is_answer(question: str, results: int) -> bool:
     """Whether so many results are what ``question`` asks for, and not what its answer is to be seen from: a
     yes or no, a ratio's change, the difference of two ratios."""
-    whole = " ".join(question.split())
-    main = read_question(" ".join(asking_sentences(whole)))
+    _, main, _ = _read(question)
     asked = {working.what for working in all_workings(question)}
     compared = results > 1 and (main.changes or bool(_DIFFERENCE.search(main.question)))
-    return main.ask in _TOLD_BY_A_NUMBER and results == len(asked) and not compared
+    return main.ask in (Ask.NUMBER, Ask.TEXT) and results == len(asked) and not compared
+
+
+def operand_aspects(question: str) -> tuple[str, ...]:
+    """Aspects that ask for one item in one period each, where the answer is worked out from them; else ()."""
+    whole, main, wanted = _read(question)
+    named = main.names or wanted.names
+    if found := _of_workings(whole, main, wanted):
+        owners = [name for name in named if not any(name in item for item, _ in found)]
+        of = f" of {owners[0]}" if owners else ""
+        return tuple(f"{item}{of}, {period.name}" for item, period in found)
+    if not _worked_out(main, wanted):
+        return ()
+    items = main.operands
+    if main.is_ratio or wanted.is_ratio:
+        listed = [name for ratio in (main if main.is_ratio else wanted).formulae for name in ratio.of]
+        items = tuple(dict.fromkeys([*listed, *(mention.name for mention in main.items)]))
+    of = f" of {named[0]}" if named else ""
+    periods = list(main.periods or wanted.periods)
+    if not periods:
+        when = f", {EVERY_YEAR}" if main.changes else ""
+        return tuple(f"{item}{of}{when}" for item in items)
+    if main.changes and len(periods) == 1:
+        periods = with_year_before(periods)[::-1]
+    return tuple(dict.fromkeys(f"{item}{of}, {period.name}" for item in items for period in periods))
+
+
+def _of_workings(whole: str, main: ParsedQuestion, wanted: ParsedQuestion) -> list[tuple[str, Period]]:
+    """Every operand of what is to be worked out; "A or B" where forms differ."""
+    either = {
+        name: names
+        for ratio in (*main.formulae, *wanted.formulae)
+        for names in ratio.of
+        for name in names.split(" or ")
+    }
+    found = dict.fromkeys(
+        (either.get(one.item, one.item), one.period)
+        for working in workings(whole)
+        for one in leaves(working.tree)
+        if one.period is not None
+    )
+    items = list(dict.fromkeys(item for item, _ in found))
+    return sorted(found, key=lambda pair: items.index(pair[0]))
+
+
+def _read(question: str) -> tuple[str, ParsedQuestion, ParsedQuestion]:
+    """The question with single blanks, what its asking sentences ask, and what all of it does."""
+    whole = " ".join(question.split())
+    return whole, read_question(" ".join(asking_sentences(whole))), read_question(whole)
 
 
 def _formed(found: Sequence[Calculation], question: str) -> tuple[Working, ...]:
@@ -132,22 +182,23 @@ def _formed(found: Sequence[Calculation], question: str) -> tuple[Working, ...]:
     )
 
 
-def worked_out(main: ParsedQuestion, wanted: ParsedQuestion) -> bool:
+def _worked_out(main: ParsedQuestion, wanted: ParsedQuestion) -> bool:
     """Whether ``main``, what ``wanted`` asks, is a ratio, a mean or a change of items that the tables know,
     or items over several periods: its answer stands nowhere, its operands do."""
     if wanted.periods and _defined_name(main, dict(_definitions(wanted.question))):
         return True
     if _OTHER_MEASURE.intersection(main.words):
         return False
-    named = is_ratio(main) and main.ask in _ANSWERED_BY_VALUES and len(main.words) <= MAX_BESIDE_RATIO
-    if not (named or (main.by_cell and not main.words)) or not operands(wanted):
+    by_values = main.ask in (Ask.NUMBER, Ask.YES_NO, Ask.TEXT)
+    named = main.is_ratio and by_values and len(main.words) <= MAX_BESIDE_RATIO
+    if not (named or (main.by_cell and not main.words)) or not wanted.operands:
         return False
-    if not wanted.periods and not (is_ratio(main) and main.names):
+    if not wanted.periods and not (main.is_ratio and main.names):
         return False  # "What is a quick ratio?" asks for words
-    ratio = is_ratio(main) or is_ratio(wanted)
+    ratio = main.is_ratio or wanted.is_ratio
     if not ratio and any(_says_more(label, main) for label in labels_in(main.question, main.periods)):
         return False  # "other receivables" are a row of their own, no receivables
-    several = len(main.periods) > 1 or len(operands(main)) > 1
+    several = len(main.periods) > 1 or len(main.operands) > 1
     return ratio or several or main.changes or main.average
 
 
@@ -159,19 +210,17 @@ def _says_more(label: str, main: ParsedQuestion) -> bool:
     return bool(set(core_words(label)) - known)
 
 
-def is_ratio(wanted: ParsedQuestion) -> bool:
-    """Whether a ratio of several items is named."""
-    return any(len(RATIOS[mention.name.lower()].of) > 1 for mention in wanted.formulae)
-
-
 def _asked(
     wanted: ParsedQuestion, main: ParsedQuestion, defined: Mapping[str, str], periods: Sequence[Period]
 ) -> list[Calculation]:
-    """(what it is called, the calculation, whether it is a percentage by nature)."""
-    names = _names(wanted, main, defined)
+    if not _worked_out(main, wanted):
+        return []
+    own = _defined_name(main, defined)
+    known = dict.fromkeys(mention.name for mention in main.formulae or wanted.formulae)
+    names = [own] if own else [name for name in known if RATIOS[name].forms]
     if not names:
         return _of_items(main, periods)
-    if main.words and not _defined_name(main, defined):
+    if main.words and not own:
         return []  # "of the cloud segment", "guidance", "excluding ...": another thing than the ratio itself
     return [one for name in names for one in _of_ratio(name, main, defined, periods)]
 
@@ -184,36 +233,23 @@ def _of_ratio(
     for form in (defined[name],) if name in defined else RATIOS[name].forms:
         if main.average and len(periods) > 1 and not re.search(r"\baverage\b", form, re.I):
             years = years_meant(main.question, periods)
-            averaged = mean([Reading(form, year, defined).tree() for year in years])
+            averaged = mean([Formula(form, year, defined).tree() for year in years])
             found.append((_over_years(name, years), averaged, percent))
             continue
         found += [
-            (f"{name}, {period.name}", Reading(form, period, defined).tree(), percent)
+            (f"{name}, {period.name}", Formula(form, period, defined).tree(), percent)
             for period in (with_year_before(periods) if main.changes else periods)
         ]
     return found
 
 
-def _names(wanted: ParsedQuestion, main: ParsedQuestion, defined: Mapping[str, str]) -> list[str]:
-    """The quantities that the question wants: the one that it defines and asks for, else known ratios."""
-    if name := _defined_name(main, defined):
-        return [name]
-    named = dict.fromkeys(mention.name.lower() for mention in main.formulae or wanted.formulae)
-    return [name for name in named if RATIOS[name].forms]
-
-
-def _defined_name(main: ParsedQuestion, defined: Mapping[str, str]) -> str:
-    asked = (name for name in defined if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", main.question, re.I))
-    return next(asked, "")
-
-
 def _of_items(main: ParsedQuestion, periods: Sequence[Period]) -> list[Calculation]:
     """A share of two items; growth, a yearly rate, a difference or a mean of one."""
     share = _AS_SHARE.search(main.question)
+    years = years_meant(main.question, periods) if main.average else list(periods)
     if share and len(main.items) == 2 and main.items[0].start < share.start() < main.items[1].start:
         one, other = (mention.name for mention in main.items)
-        years = years_meant(main.question, periods) if main.average else list(periods)
-        parts: list[Tree] = [node(OVER, leaf(one, year), leaf(other, year)) for year in years]
+        parts = [node(OVER, leaf(one, year), leaf(other, year)) for year in years]
         what = f"{one} as a share of {other}"
         if main.average and len(parts) > 1:
             return [(_over_years(what, years), mean(parts), True)]
@@ -223,7 +259,6 @@ def _of_items(main: ParsedQuestion, periods: Sequence[Period]) -> list[Calculati
         return []
     (item,) = names
     if main.average and len(periods) > 1:
-        years = years_meant(main.question, periods)
         return [(_over_years(item, years), mean([leaf(item, year) for year in years]), False)]
     pair = with_year_before(periods)
     if len(pair) != 2:
@@ -244,9 +279,12 @@ def _over_years(what: str, years: Sequence[Period]) -> str:
     return f"average {what}, {years[0].name} to {years[-1].name}"
 
 
+def _defined_name(main: ParsedQuestion, defined: Mapping[str, str]) -> str:
+    asked = (name for name in defined if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", main.question, re.I))
+    return next(asked, "")
+
+
 def _definitions(question: str) -> Iterator[tuple[str, str]]:
     for match in _DEFINED.finditer(question):
         name = " ".join((match["a"] or match["b"] or "").split()).strip().lower()
-        for start in ("question: ", "the "):
-            name = name.rpartition(start)[2] if start in name[:40] else name
-        yield name, match["body"]
+        yield name.removeprefix("question: ").removeprefix("the "), match["body"]

@@ -23,7 +23,7 @@ from citewell.core.access import Caller
 from citewell.core.errors import UsageError
 from citewell.core.records import Answer, Claim, Record, Streamed
 from citewell.knowledge.traces import Relayed
-from citewell.questions.asking import MAX_QUESTION
+from citewell.questions.parsing import MAX_QUESTION
 from citewell.server.identity import require
 from citewell.server.keys import Scope
 from citewell.server.limits import Busy

@@ -36,7 +36,7 @@ from citewell.core.records import (
 )
 from citewell.core.sentences import sentence_spans
 from citewell.core.tokens import token_spans
-from citewell.questions.cells import label_span, text_of, whole
+from citewell.questions.rows import label_span, text_of, whole
 from citewell.verification.binding import Scorer, bind, fitted
 from citewell.verification.claims.markers import resolve_label
 from citewell.verification.evidence import EvidenceText, passage_evidence, unsaid

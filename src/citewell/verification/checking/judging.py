@@ -29,13 +29,10 @@ from citewell.core.records import (
     Status,
     Verdict,
 )
-from citewell.questions.calculation.named import year_before, years_meant
-from citewell.questions.cells import is_value, text_of
-from citewell.questions.keys import set_apart
 from citewell.questions.naming import calendar, head_fit
 from citewell.questions.parsing import read_question
-from citewell.questions.periods import periods_in
-from citewell.questions.rows import joined
+from citewell.questions.periods import periods_in, year_before, years_meant
+from citewell.questions.rows import is_value, joined, set_apart, text_of
 from citewell.verification.checking.citations import MAKER, Cited, Library
 from citewell.verification.checking.computing import computed
 from citewell.verification.claims import parse_answer

@@ -1,0 +1,339 @@
+"""The stages of a pass that search and write.
+
+In: a question, its aspects, the journal. Out: passages in the journal and the gate's word; the
+:class:`Checked` draft that holds most, after one stricter retry and one broader search for what is missing;
+what stands near its claims. Poisoned passages are set aside *before* the gate, so that an attacker's passage
+cannot open it. Everything tried is a stage or a note. A listener hears claims as they become whole, each
+checked by itself before the draft is. Knows nothing about confidence or the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from citewell.answering.journal import Ask, Journal
+from citewell.answering.questioning import Questioner
+from citewell.answering.streaming import Streaming
+from citewell.core.config import Config
+from citewell.core.errors import GeneratorError
+from citewell.core.ports import Extractor, GateJudge, GenerationRequest, Generator, Requote
+from citewell.core.records import Claim, Draft, DraftClaim, Passage, Status, TokenUsage
+from citewell.retrieval import Retrieved, Retriever
+from citewell.retrieval.gate import GateResult, check_gate
+from citewell.retrieval.quarantine import repeated, set_poison_aside
+from citewell.verification.checking import Checked, Checker
+
+BROADENED = "broadened retrieval"
+MORE = "retrieval for missing aspects"
+CONTRARY = "search with the claims"
+MOST_SEARCHES, LONGEST_MISSING = 8, 300
+"""Of things a writer says are missing, and their characters: it may be anything that it says."""
+SEARCHED_AS, SEARCHED_ALSO = "searched_as", "searched_also"
+"""In a record's parameters: the question as a language model left it, and what was searched for by itself as
+it was missing, in its order."""
+
+Aside = Callable[[str, Sequence[Passage], Sequence[Passage]], Sequence[Passage]]
+"""Question, passages and the pool they were chosen from -> the same passages, some set aside."""
+Gate = Callable[..., GateResult]
+"""As :func:`citewell.retrieval.gate.check_gate`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Who does the work. ``pin`` keeps an index version for ever; ``gate_judge`` takes the extractor's place
+    at the gate. ``aside`` and ``gate`` are other than the filter and the gate only in a probe, which tells
+    what each is worth."""
+
+    retriever: Retriever
+    extractor: Extractor
+    generator: Generator
+    checker: Checker
+    config: Config
+    pin: Callable[[str], None]
+    questioner: Questioner | None = None
+    gate_judge: GateJudge | None = None
+    aside: Aside = set_poison_aside
+    gate: Gate = check_gate
+
+
+@dataclass(frozen=True)
+class Stages:
+    """Those of one request. ``streaming`` is None when nobody listens."""
+
+    parts: Parts
+    ask: Ask
+    aspects: tuple[str, ...]
+    journal: Journal
+    streaming: Streaming | None
+
+    def find(self, *, broaden: bool = False) -> bool:
+        """Passages into the journal; whether they can answer. ``broaden`` on the second and last try."""
+        parts, ask, journal = self.parts, self.ask, self.journal
+        question, hypothesis = ask.question, ""
+        if parts.questioner is not None:
+            hypothesis = parts.questioner.hypothesis(question, journal)
+            question = parts.questioner.reformulate(question, journal) if broaden else question
+            journal.parameters[SEARCHED_AS] = question
+        with journal.stage(BROADENED if broaden else "retrieval") as notes:
+            found = self._retrieve(question, broaden=broaden, hypothesis=hypothesis)
+            # The version is kept for ever: the record names it, and a replay opens it again.
+            parts.pin(found.index_version)
+            journal.index_version = found.index_version
+            journal.looked_into(found.documents)
+            notes += [*found.notes, *(f"{name} {took:.1f} ms" for name, took in found.latencies.items())]
+        with journal.stage("poison filter") as notes:
+            journal.passages = tuple(parts.aside(ask.question, found.passages, found.pool))
+            journal.beside = self._may_gainsay(found)
+            notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in journal.passages if p.set_aside]
+            notes += repeated(journal.passages, found.pool)
+        with journal.stage("gate") as notes:
+            gate = parts.gate(
+                ask.question,
+                self.aspects,
+                journal.passages,
+                parts.extractor,
+                parts.config.gate,
+                parts.gate_judge,
+            )
+            journal.gate_passed, journal.gate_reason = gate.passed, gate.reason
+            notes += [gate.reason, *gate.notes]
+            if gate.said is not None:
+                notes += [journal.paid(gate.said.usage, gate.said.cost), *gate.said.notes]
+        return gate.passed
+
+    def find_more(self, lacking: Sequence[str]) -> tuple[Passage, ...]:
+        """One broader search for each thing that lacks evidence; what it found to use, the best of each
+        before the second best of any."""
+        journal = self.journal
+        journal.parameters[SEARCHED_ALSO] = list(lacking)
+        with journal.stage(MORE) as notes:
+            known = {passage.chunk.chunk_id for passage in journal.passages}
+            before = len(journal.passages)
+            ranks: dict[str, int] = {}
+            for aspect in lacking:
+                found = self._retrieve(aspect, broaden=True)
+                if found.index_version != journal.index_version:
+                    notes.append(f"{aspect}: the index changed meanwhile, so these passages were not used")
+                    continue
+                journal.looked_into(found.documents)
+                journal.beside += self._may_gainsay(found)
+                fresh = unknown(found, known)
+                known |= {passage.chunk.chunk_id for passage in fresh}
+                ranks |= {passage.chunk.chunk_id: rank for rank, passage in enumerate(fresh)}
+                journal.passages += tuple(fresh)
+                notes.append(f"{aspect}: {len(fresh)} more passages")
+            journal.passages = tuple(self.parts.aside(self.ask.question, journal.passages, ()))
+            more = journal.passages[before:]
+            notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in more if p.set_aside]
+        kept = [passage for passage in more if not passage.set_aside]
+        return tuple(sorted(kept, key=lambda passage: ranks[passage.chunk.chunk_id]))
+
+    def find_contrary(self, statements: Sequence[str]) -> None:
+        """The index, as the asker may see it, searched with what is to be shown: a source that says otherwise
+        need not be near the question."""
+        journal = self.journal
+        with journal.stage(CONTRARY) as notes:
+            # A passage that was read and lies under the threshold still gainsays.
+            relevant = (passage for passage in journal.passages if passage.relevant)
+            known = {passage.chunk.chunk_id for passage in (*relevant, *journal.beside)}
+            searched = 0
+            for statement in statements[:MOST_SEARCHES]:
+                found = self.parts.retriever.near(statement, filters=self.ask.filters)
+                if found.index_version != journal.index_version:
+                    notes.append("the index changed meanwhile")
+                    break
+                searched += 1
+                fresh = [p for p in self._may_gainsay(found) if p.chunk.chunk_id not in known]
+                journal.beside += tuple(fresh)
+                known |= {passage.chunk.chunk_id for passage in fresh}
+            notes.append(f"{searched} of {len(statements)} statements searched for")
+
+    def _may_gainsay(self, found: Retrieved) -> tuple[Passage, ...]:
+        """What was found and gives no orders. Each is filtered alone: a flood of one statement is told by its
+        number, and a copy can still gainsay another source."""
+        alone = (self.parts.aside(self.ask.question, (passage,), ())[0] for passage in found.beside)
+        return tuple(passage for passage in alone if not passage.set_aside)
+
+    def _retrieve(self, question: str, *, broaden: bool, hypothesis: str = "") -> Retrieved:
+        ask = self.ask
+        return self.parts.retriever.retrieve(
+            question,
+            filters=ask.filters,
+            top_k=ask.top_k,
+            pool=ask.pool,
+            broaden=broaden,
+            hypothesis=hypothesis,
+        )
+
+    def checked(self) -> Checked:
+        """The draft's check, or that of one stricter retry when it holds more than the first. A retry that
+        fails leaves the first."""
+        journal = self.journal
+        first = self.check(self.draft(self.aspects, listened=True))
+        if not first.failing:
+            return first
+        draft = journal.draft
+        if self.streaming is not None:
+            self.streaming.again("claims of the first draft failed")
+        again = {one.claim for one in first.requotable}
+        failing = [text for text in first.failing if text not in again]
+        try:
+            strict = self.draft(self.aspects, strict=failing, requote=first.requotable, listened=True)
+        except GeneratorError as error:
+            journal.survived(error, "the stricter retry failed, so the first draft is kept")
+            return first
+        second = self.check(strict)
+        better = _merit(second) > _merit(first)
+        if not better:
+            journal.draft = draft
+        journal.note(
+            f"the {'stricter retry' if better else 'first draft'} has more verified claims and is kept"
+        )
+        return second if better else first
+
+    def completed(self, lacking: Sequence[str], fresh: Sequence[Passage], checked: Checked) -> Checked:
+        """``checked`` with what a draft for the ``lacking`` alone adds to it, when that holds more and is
+        written at all. ``fresh``, what was found for them, is shown to the writer before all others: only so
+        many fit. What is lacking and no aspect stays missing until a verified claim is for it."""
+        journal, aspects = self.journal, self.aspects
+        before = journal.draft
+        if before is None:
+            return checked
+        if self.streaming is not None:
+            self.streaming.again("the missing parts are written separately")
+        try:
+            more = self.draft(lacking, first=fresh, listened=True)
+        except GeneratorError as error:
+            journal.survived(
+                error, "nothing could be written for the missing parts, so the previous draft is kept"
+            )
+            return checked
+        journal.draft = joined(before, more, lacking)
+        both = self.check(journal.draft)
+        told = {claim.aspect for claim in both.claims if claim.verdict.status is Status.VERIFIED}
+        still = [name for name in lacking if name not in aspects and name not in told]
+        both = msgspec.structs.replace(both, missing=tuple(dict.fromkeys((*both.missing, *still))))
+        if _merit(both) > _merit(checked):
+            return both
+        journal.draft = before
+        journal.note("the passages found for the missing parts add nothing")
+        return checked
+
+    def draft(
+        self,
+        aspects: Sequence[str],
+        *,
+        strict: Sequence[str] = (),
+        requote: Sequence[Requote] = (),
+        first: Sequence[Passage] = (),
+        seed: int = 0,
+        listened: bool = False,
+    ) -> Draft:
+        """From what is relevant and not set aside, ``first`` before the rest; claims in ``strict`` failed and
+        stay out, those in ``requote`` may come again with words that stand there."""
+        journal = self.journal
+        ids = [passage.chunk.chunk_id for passage in first]
+        rest = [passage for passage in journal.passages if passage.chunk.chunk_id not in ids]
+        usable = tuple(p for p in (*first, *rest) if p.relevant and not p.set_aside)
+        with journal.stage("stricter retry" if strict or requote else "generation") as notes:
+            request = GenerationRequest(
+                question=self.ask.question,
+                aspects=tuple(aspects),
+                passages=usable,
+                strict=tuple(strict),
+                requote=tuple(requote),
+                seed=seed,
+            )
+            generate = self._generate if listened and self.streaming else self.parts.generator.generate
+            draft = generate(request)
+            journal.wrote(draft, usable if draft.sources is None else draft.sources)
+            notes += draft.notes
+            notes += [
+                f"offered the writer words that support it: \u201c{one.claim[:120]}\u201d" for one in requote
+            ]
+        return draft
+
+    def check(self, draft: Draft) -> Checked:
+        with self.journal.stage("verification") as notes:
+            checked = self.parts.checker.check(self.ask.question, self.aspects, draft, self.journal.passages)
+            notes += checked.notes
+        return checked
+
+    def _generate(self, request: GenerationRequest) -> Draft:
+        """Aloud: a writer that cannot be listened to is heard at its end."""
+        streaming, generator = self.streaming, self.parts.generator
+        assert streaming is not None  # noqa: S101 - asked for where somebody listens
+        stream = getattr(generator, "stream", None)
+        if stream is None:
+            draft = generator.generate(request)
+        else:
+            draft = stream(request, lambda partial: streaming.hear(partial, self._alone(request)))
+        streaming.hear(draft, self._alone(request))
+        return draft
+
+    def _alone(self, request: GenerationRequest) -> Callable[[DraftClaim], Claim]:
+        """What gives the verdict on a claim before the rest is written."""
+
+        def alone(claim: DraftClaim) -> Claim:
+            length = claim.end - claim.start
+            only = msgspec.structs.replace(claim, start=0, end=length)
+            maker = self.parts.generator.maker
+            draft = Draft(text=claim.text.ljust(length), raw="", claims=(only,), maker=maker)
+            passages = self.journal.passages
+            return self.parts.checker.check(self.ask.question, request.aspects, draft, passages).claims[0]
+
+        return alone
+
+
+def searchable(missing: Sequence[str], aspects: Sequence[str]) -> list[str]:
+    """What of ``missing`` is searched for: aspects, then what a writer says is missing in its own words, as
+    far as that is words for a search and not too many."""
+    own = [words for words in missing if words not in aspects and len(words) <= LONGEST_MISSING]
+    words = [*(aspect for aspect in aspects if aspect in missing), *own]
+    return [one for one in words if any(map(str.isalnum, one))][: max(MOST_SEARCHES, len(aspects))]
+
+
+def unknown(found: Retrieved, known: Collection[str]) -> list[Passage]:
+    """What a further search adds: relevant passages that were not found before."""
+    return [p for p in found.passages if p.relevant and p.chunk.chunk_id not in known]
+
+
+def joined(first: Draft, second: Draft, lacking: Sequence[str]) -> Draft:
+    """Both drafts as one, the second on lines of its own; what it found for ``lacking`` is missing no
+    more. A draft for one thing alone is for that, said or not."""
+    if not second.claims:
+        return first
+    text = f"{first.text}\n" if first.text else ""
+    only = lacking[0] if len(lacking) == 1 else ""
+    moved = tuple(
+        msgspec.structs.replace(
+            claim, start=claim.start + len(text), end=claim.end + len(text), aspect=claim.aspect or only
+        )
+        for claim in second.claims
+    )
+    missing = [name for name in first.missing if name not in lacking]
+    costs = [draft.cost for draft in (first, second) if draft.cost is not None]
+    return msgspec.structs.replace(
+        first,
+        text=text + second.text,
+        raw=f"{first.raw}\n{second.raw}",
+        claims=(*first.claims, *moved),
+        missing=tuple(dict.fromkeys((*missing, *second.missing))),
+        usage=TokenUsage(
+            prompt=first.usage.prompt + second.usage.prompt,
+            completion=first.usage.completion + second.usage.completion,
+            total=first.usage.total + second.usage.total,
+        ),
+        cost=sum(costs) if costs else None,
+        deterministic=first.deterministic and second.deterministic,
+    )
+
+
+def _merit(checked: Checked) -> tuple[int, int, int]:
+    """Fewer broken or contradicted claims first, then more verified ones, then fewer without support."""
+    statuses = [claim.verdict.status for claim in checked.claims]
+    wrong = statuses.count(Status.BROKEN) + statuses.count(Status.CONTRADICTED)
+    return (-wrong, statuses.count(Status.VERIFIED), -statuses.count(Status.UNSUPPORTED))

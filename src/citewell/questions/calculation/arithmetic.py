@@ -1,0 +1,252 @@
+"""Arithmetic as it is written down: built, read, shown and worked out.
+
+In: "(6,098 − 473) ÷ 17,606", or items in periods and what is to be made of them. Out: a tree, its text, its
+value; a printed amount as a decimal, and back. The operators are − + × ÷ ^ with a blank on both sides, so
+that a hyphen or a slash inside a name is a part of the name. Nothing is rounded here. Knows nothing about
+questions or cells, nor about scales: operands of one calculation must share theirs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+
+from citewell.core.records import Record
+from citewell.questions.periods import Period
+
+MAX_LENGTH, MAX_LEAVES = 4_000, 64
+MAX_EXPONENT = 100
+PLUS, MINUS, TIMES, OVER, POWER = "+", "−", "×", "÷", "^"
+_RANK = {PLUS: 1, MINUS: 1, TIMES: 2, OVER: 2, POWER: 3}
+_SIGN = re.compile(r"((?<![^\s()])[+−×÷^](?![^\s()])|[()])")
+
+
+class Leaf(Record, frozen=True, kw_only=True):
+    """A number as it is written, or ``item`` in ``period``."""
+
+    text: str
+    item: str = ""
+    period: Period | None = None
+
+
+class Node(Record, frozen=True, kw_only=True):
+    sign: str
+    left: Tree
+    right: Tree
+
+
+Tree = Leaf | Node
+
+
+class NotArithmetic(ValueError):
+    """The text is no expression: unbalanced, empty between operators, or too long."""
+
+
+def parse(text: str) -> Tree:
+    """The tree of ``text``; raises :class:`NotArithmetic`. Equal ranks bind from the left."""
+    if len(text) > MAX_LENGTH:
+        raise NotArithmetic(f"longer than {MAX_LENGTH} characters")
+    parts = _parts(text)
+    if sum(part not in _RANK and part not in "()" for part in parts) > MAX_LEAVES:
+        raise NotArithmetic(f"more than {MAX_LEAVES} operands")
+    outputs: list[Tree] = []
+    waiting: list[str] = []
+    operand = True  # whether an operand must come next
+    for part in parts:
+        if part == "(":
+            _need(operand)
+            waiting.append(part)
+        elif part == ")":
+            _need(not operand)
+            while waiting and waiting[-1] != "(":
+                _join(outputs, waiting.pop())
+            _need(bool(waiting))
+            waiting.pop()
+        elif part in _RANK:
+            _need(not operand)
+            while waiting and waiting[-1] != "(" and _RANK[waiting[-1]] >= _RANK[part]:
+                _join(outputs, waiting.pop())
+            waiting.append(part)
+            operand = True
+        else:
+            _need(operand)
+            outputs.append(Leaf(text=part))
+            operand = False
+    _need(not operand)
+    while waiting:
+        _need(waiting[-1] != "(")
+        _join(outputs, waiting.pop())
+    return outputs[0]
+
+
+def leaves(tree: Tree) -> Iterator[Leaf]:
+    """From left to right."""
+    if isinstance(tree, Leaf):
+        yield tree
+    else:
+        yield from leaves(tree.left)
+        yield from leaves(tree.right)
+
+
+def mapped(tree: Tree, change: Callable[[Leaf], Tree]) -> Tree:
+    """The tree with every leaf changed."""
+    if isinstance(tree, Leaf):
+        return change(tree)
+    return Node(sign=tree.sign, left=mapped(tree.left, change), right=mapped(tree.right, change))
+
+
+def shape(tree: Tree) -> Tree:
+    """The tree without the words of its leaves: what two forms of one calculation have in common."""
+    return mapped(tree, lambda _: Leaf(text=""))
+
+
+def shown(tree: Tree) -> str:
+    """The text of ``tree``, with the brackets that it needs: ``parse(shown(tree)) == tree``."""
+    if isinstance(tree, Leaf):
+        return tree.text
+    left, right = shown(tree.left), shown(tree.right)
+    if isinstance(tree.left, Node) and _RANK[tree.left.sign] < _RANK[tree.sign]:
+        left = f"({left})"
+    if isinstance(tree.right, Node) and _RANK[tree.right.sign] <= _RANK[tree.sign]:
+        right = f"({right})"
+    return f"{left} {tree.sign} {right}"
+
+
+def worked(tree: Tree, worth: Callable[[Leaf], Decimal]) -> Decimal:
+    """The value of ``tree``; raises ArithmeticError for a division by zero and the like."""
+    with localcontext() as context:
+        context.prec = 28
+        return _worked(tree, worth)
+
+
+def _worked(tree: Tree, worth: Callable[[Leaf], Decimal]) -> Decimal:
+    if isinstance(tree, Leaf):
+        return worth(tree)
+    left, right = _worked(tree.left, worth), _worked(tree.right, worth)
+    if tree.sign == PLUS:
+        return left + right
+    if tree.sign == MINUS:
+        return left - right
+    if tree.sign == TIMES:
+        return left * right
+    if tree.sign == OVER:
+        return left / right
+    if abs(right) > MAX_EXPONENT:
+        raise ArithmeticError(f"an exponent over {MAX_EXPONENT}")
+    value: Decimal = left**right
+    return value
+
+
+def _parts(text: str) -> list[str]:
+    return [part for piece in _SIGN.split(text) if (part := piece.strip())]
+
+
+def _join(outputs: list[Tree], sign: str) -> None:
+    right, left = outputs.pop(), outputs.pop()
+    outputs.append(Node(sign=sign, left=left, right=right))
+
+
+def _need(holds: bool) -> None:
+    if not holds:
+        raise NotArithmetic("operators, operands and brackets do not fit together")
+
+
+# --- calculations by name -------------------------------------------------------------------------
+
+
+def leaf(item: str, period: Period) -> Leaf:
+    """The value of ``item`` in ``period``, wherever a text names it."""
+    months = 3 if period.quarter else None
+    bare = Period(year=period.year, quarter=period.quarter, month=period.month, day=period.day, months=months)
+    return Leaf(text=f"{item}, {period.name}", item=item, period=bare)
+
+
+def named_leaves(tree: Tree) -> list[Leaf]:
+    """The leaves of ``tree`` that are items in periods, once each, from the left."""
+    return list(dict.fromkeys(one for one in leaves(tree) if one.item))
+
+
+def node(sign: str, left: Tree, right: Tree) -> Tree:
+    return Node(sign=sign, left=left, right=right)
+
+
+def _number(value: int) -> Leaf:
+    return Leaf(text=str(value))
+
+
+def change(item: str, first: Period, last: Period) -> Tree:
+    """The later value less the earlier."""
+    return node(MINUS, leaf(item, last), leaf(item, first))
+
+
+def growth(item: str, first: Period, last: Period) -> Tree:
+    """The change as a share of the earlier value."""
+    return node(OVER, change(item, first, last), leaf(item, first))
+
+
+def yearly_growth(item: str, first: Period, last: Period) -> Tree:
+    """The compound rate a year; the periods lie at least a year apart."""
+    grown = node(OVER, leaf(item, last), leaf(item, first))
+    root = node(OVER, _number(1), _number(last.year - first.year))
+    return node(MINUS, node(POWER, grown, root), _number(1))
+
+
+def mean(trees: Sequence[Tree]) -> Tree:
+    """Their sum over their number."""
+    whole = trees[0]
+    for tree in trees[1:]:
+        whole = node(PLUS, whole, tree)
+    return node(OVER, whole, _number(len(trees)))
+
+
+# --- printed amounts ------------------------------------------------------------------------------
+
+PAID_OUT = frozenset(
+    (
+        "capital expenditures", "dividends paid", "share repurchases", "cost of revenue", "interest expense",
+        "research and development", "selling, general and administrative", "depreciation and amortization",
+    )
+)  # fmt: skip
+"""Printed in brackets in one filing and without them in the next: counts as its size."""
+_MONEY = r"(?:(?:US|HK|C|A|NZ|S)?[$€£¥₹]|USD|EUR|GBP|CHF)"
+_CELL = re.compile(
+    rf"\s*+(?P<first>{_MONEY})?\s*+(?P<minus>[(−–-])?\s*+(?P<then>{_MONEY})?\s*+"
+    r"(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\s*+\)?\s*+(?:\([a-z]\)|\*+)?\s*+"
+)
+
+
+def printed_amount(text: str, item: str) -> Decimal | None:
+    """The number that ``text`` is, with currency and a footnote's mark at most; None for anything else:
+    words, a percentage, several numbers, digits in groups that are none. Brackets and a minus are negative.
+    """
+    match = _CELL.fullmatch(text)
+    if match is None:
+        return None
+    value = Decimal(match["digits"].replace(",", ""))
+    return -value if match["minus"] and item not in PAID_OUT else value
+
+
+def currency(text: str) -> str:
+    """The currency that a cell prints, "" for none: statements print it in the first and the last row."""
+    match = _CELL.fullmatch(text)
+    mark = (match["first"] or match["then"] or "") if match else ""
+    return "$" if mark in ("US$", "USD") else mark
+
+
+def written(value: Decimal, *, percent: bool = False, places: int | None = None) -> str:
+    """``value`` with thousands marked, a true minus, at ``places`` decimals (None: as many as it has)."""
+    shown = value * 100 if percent else value
+    if places is not None:
+        shown = shown.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
+    text = f"{abs(shown):,f}"
+    return ("−" if shown < 0 else "") + text + ("%" if percent else "")
+
+
+def read(text: str) -> Decimal | None:
+    """What :func:`written` wrote, a percentage at its worth; None for anything else."""
+    match = re.fullmatch(r"(−?)(\d[\d,]*(?:\.\d+)?)(%?)", text.strip())
+    if not match:
+        return None
+    value = Decimal(match[2].replace(",", "")) * (-1 if match[1] else 1)
+    return value / 100 if match[3] else value

@@ -1,0 +1,380 @@
+"""The calculator of financial statements: what a calculation may stand on, its result, and the check of it.
+
+In: an item (a line item or a row's label) in a period, passages. Out: :class:`Operand` values, cells that are
+the named item in the named period; whether several fit into one calculation; and results with the whole
+calculation in the open. The writer chooses by these rules and the checker holds it to them, from question,
+claim and quotes alone. When in doubt an operand is none: a missing result costs an answer, a wrong one costs
+trust.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from citewell.core.records import DraftClaim, Passage, Record
+from citewell.questions.calculation.arithmetic import (
+    MINUS,
+    OVER,
+    PLUS,
+    Leaf,
+    Node,
+    NotArithmetic,
+    Tree,
+    currency,
+    leaves,
+    mapped,
+    named_leaves,
+    parse,
+    printed_amount,
+    read,
+    shape,
+    shown,
+    worked,
+    written,
+)
+from citewell.questions.calculation.formulae import (
+    Working,
+    all_workings,
+    is_answer,
+    labelled_workings,
+    operand_aspects,
+)
+from citewell.questions.calculation.items import (
+    BALANCE,
+    CASH,
+    ITEMS,
+    compared_cells,
+    find_item,
+    item_cells,
+    labelled_cells,
+    named_in,
+    same_label,
+    statement_cells,
+    statements_of,
+)
+from citewell.questions.calculation.items import (
+    printed as printed_names,
+)
+from citewell.questions.calculator import Calculator, Named, Result
+from citewell.questions.naming import of_the_named
+from citewell.questions.parsing import Ask, ParsedQuestion, read_question
+from citewell.questions.periods import Period, periods_in
+from citewell.questions.rows import CellAnswer, column_fit, text_of
+from citewell.questions.scales import context_scales
+
+Cited = Sequence[tuple[Passage, Sequence[tuple[int, int]]]]
+"""Passages with the stretches of their documents that a claim cites."""
+LEAST_OPERANDS = 2
+MOST_CONSTANT = 366
+LEAST_FIT = 0.6  # a column that is the period, or is so by its table; not one that may be by custom
+PERCENT_PLACES, RATIO_PLACES, MOST_PLACES = 2, 2, 10
+
+_PART_YEAR = re.compile(r"\b(?:three|six|nine|3|6|9|13|26|39) (?:months|weeks)|\bquarter", re.I)
+_WHOLE_YEAR = re.compile(r"\b(?:twelve|12) months|\b(?:52|53) weeks|\b(?:fiscal )?years?\b|\bfy", re.I)
+_PLANNED = re.compile(r"\b(?:budget|plan|planned|forecast|guidance|target|outlook|expected|pro ?forma)", re.I)
+_TURNED = re.compile(r"\b(?:loss|losses|used|deficit|benefit)\b", re.I)
+_BOTH = re.compile(r"\b(?:income|earnings|profit|provided|from)\b", re.I)
+_PARENTHESIS = re.compile(r"\([^()]*\)")
+_EACH = re.compile(r"\bper (?:\w+ )?(?:share|unit|employee|store|ads)\b", re.I)
+_PERCENT = re.compile(r"%|\bpercent", re.I)
+_END_OF_YEAR = "cash and cash equivalents"
+
+
+class Operand(Record, frozen=True, kw_only=True):
+    """``unit`` is all that must be the same in one calculation: scales, per share, percent. Of ``currency``
+    what is printed must be; most rows print none."""
+
+    answer: CellAnswer
+    value: Decimal
+    unit: tuple[object, ...]
+    currency: str
+
+    @property
+    def printed(self) -> str:
+        return written(self.value)
+
+
+def operands_of(of: Leaf, passages: Sequence[Passage]) -> list[Operand]:
+    """The cells that a leaf's item in its period is read from, best first; none when they disagree."""
+    item, period = of.item, of.period
+    if period is None:
+        return []
+    if item in ITEMS:
+        wanted = read_question(f"{item}, {period.name}")
+        found = find_item(wanted, ITEMS[item], period, passages)
+    else:
+        found = labelled_cells(item, period, passages)
+    fitting = [answer for answer in found if _fits(answer, item, period)]
+    top = max((answer.score for answer in fitting), default=0.0)
+    best = [answer for answer in fitting if answer.score >= top - 1e-9]
+    operands = [_operand(answer, item) for answer in best]
+    known = [operand for operand in operands if operand is not None]
+    agree = len(known) == len(best) and len({(o.value, o.unit) for o in known}) == 1
+    return known if agree else []
+
+
+def unfit(tree: Tree, operands: Mapping[Leaf, Operand]) -> str:
+    """Why these cannot be put together, in words; "" when they can."""
+    found = list(operands.values())
+    if len({operand.answer.passage.chunk.document_version for operand in found}) > 1:
+        return "the operands stand in different documents"
+    if len({operand.unit for operand in found}) > 1 or len({o.currency for o in found} - {""}) > 1:
+        return "the operands are printed at different scales or in different units"
+    if len({operand.answer.key for operand in found}) < len(operands):
+        return "one cell stands for two operands"
+    base = _grown_from(tree)
+    if base is not None and operands[base].value <= 0:
+        return "growth from nothing or from a loss is no percentage"
+    changed = _changed(tree)
+    if any(one in changed and _is_change(operand, one.item) for one, operand in operands.items()):
+        return "a cash flow statement gives changes already"
+    return ""
+
+
+def result_of(working: Working, value: Decimal) -> str:
+    """``value`` as the question asks for it, or as it is by nature; "" when it cannot be written."""
+    places = working.places
+    if places is not None and places > MOST_PLACES:
+        return ""
+    try:
+        if _is_amount(working.tree):
+            exact = value if places is not None or _is_sum(working.tree) else round(value, RATIO_PLACES)
+            return written(exact, places=places)
+        default = PERCENT_PLACES if working.percent else RATIO_PLACES
+        return written(value, percent=working.percent, places=default if places is None else places)
+    except ArithmeticError:
+        return ""
+
+
+def _fits(answer: CellAnswer, item: str, period: Period) -> bool:
+    """Whether the column is the period beyond doubt, and the row the item and not its change."""
+    cell, chunk = answer.cell, answer.passage.chunk
+    if cell is None or _PLANNED.search(cell.head):
+        return False
+    if period.quarter is None and period.month is None and not _WHOLE_YEAR.search(cell.head):
+        of_quarter = any(found.quarter for found in periods_in(f"{chunk.document_id} {chunk.title}"))
+        if of_quarter or _PART_YEAR.search(f"{cell.head} {chunk.context.partition(chr(10))[2]}"):
+            return False
+    if item in ITEMS and ITEMS[item].statement == BALANCE and item != _END_OF_YEAR:
+        named = statements_of(answer.passage)
+        if CASH in named and BALANCE not in named:
+            return False
+    return (
+        column_fit(answer.passage, cell, period) >= LEAST_FIT
+        or not cell.head.strip()
+        or (item not in ITEMS and _only_of_its_year(answer, period))
+    )
+
+
+def _only_of_its_year(answer: CellAnswer, period: Period) -> bool:
+    """ "2019" of a table that has one column of that year, whatever day it ends on."""
+    of_year = [cell for cell in answer.row.cells if any(p.year == period.year for p in periods_in(cell.head))]
+    return period.quarter is None and period.month is None and of_year == [answer.cell]
+
+
+def _operand(answer: CellAnswer, item: str) -> Operand | None:
+    cell, passage = answer.cell, answer.passage
+    assert cell is not None  # noqa: S101 - fits
+    text = text_of(passage, cell.start, cell.end)
+    value = printed_amount(text, item)
+    if value is None or (value > 0 and _turned(answer.row.label, item)):
+        return None
+    beside = f"{answer.row.label} {cell.head}"
+    heads = " ".join(other.head for other in answer.row.cells)
+    unit = (
+        context_scales(f"{passage.chunk.context}\n{heads}"),
+        context_scales(answer.row.label),
+        bool(_EACH.search(beside)),
+        bool(_PERCENT.search(f"{beside} {passage.chunk.context.partition(chr(10))[2]}")),
+    )
+    return Operand(answer=answer, value=value, unit=unit, currency=currency(text))
+
+
+def _turned(label: str, item: str) -> bool:
+    """A row that says loss or used, where the item does not, with a value that shows no minus."""
+    bare = _PARENTHESIS.sub(" ", label)
+    return bool(_TURNED.search(bare)) and not _TURNED.search(item) and not _BOTH.search(bare)
+
+
+def _is_change(operand: Operand, item: str) -> bool:
+    own = item in ITEMS and ITEMS[item].statement == CASH
+    known = own or item in ("net income", "depreciation and amortization")
+    return not known and CASH in statements_of(operand.answer.passage)
+
+
+def _changed(tree: Tree) -> set[Leaf]:
+    """Leaves of differences between two periods of one item."""
+    if isinstance(tree, Leaf):
+        return set()
+    left, right = tree.left, tree.right
+    inner = _changed(left) | _changed(right)
+    if tree.sign == MINUS and isinstance(left, Leaf) and isinstance(right, Leaf):
+        return inner | ({left, right} if left.item == right.item != "" else set())
+    return inner
+
+
+def _grown_from(tree: Tree) -> Leaf | None:
+    """The leaf that growth is measured against, "(b − a) ÷ a" or "(b ÷ a) ^ ..."; None for anything else."""
+    match tree:
+        case Node(sign="−", left=Node(sign="^", left=Node(right=Leaf() as base))):
+            return base
+        case Node(sign="÷", left=Node(sign="−", right=first), right=Leaf() as base) if first == base:
+            return base
+    return None
+
+
+def _is_sum(tree: Tree) -> bool:
+    if isinstance(tree, Leaf):
+        return bool(tree.item)
+    return tree.sign in (PLUS, MINUS) and _is_sum(tree.left) and _is_sum(tree.right)
+
+
+def _is_amount(tree: Tree) -> bool:
+    """Sums, differences and means stay in the unit of their operands."""
+    if isinstance(tree, Node) and tree.sign == OVER and isinstance(tree.right, Leaf):
+        return not tree.right.item and _is_sum(tree.left)
+    return _is_sum(tree)
+
+
+# --- the calculator -------------------------------------------------------------------------------
+
+
+class StatementCalculator(Calculator):
+    """Line items of financial statements, rows by their labels, and what is worked out of them."""
+
+    def named_in(self, text: str) -> Named:
+        return named_in(text)
+
+    def parts(self, question: str) -> tuple[str, ...]:
+        return operand_aspects(question)
+
+    def printed(self, wanted: ParsedQuestion) -> list[str]:
+        return printed_names(wanted)
+
+    def cells(
+        self, wanted: ParsedQuestion, passages: Sequence[Passage]
+    ) -> list[tuple[str, Period | None, list[CellAnswer]]]:
+        return item_cells(wanted, passages)
+
+    def evidence(self, wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellAnswer]:
+        if operands := labelled_operands(wanted, passages):
+            return operands
+        if wanted.by_cell and (cells := statement_cells(wanted, passages)):
+            return cells
+        return compared_cells(wanted, passages) if wanted.ask is Ask.WHICH else []
+
+    def is_answer(self, question: str, results: int) -> bool:
+        return is_answer(question, results)
+
+    def results(
+        self, question: str, found: Sequence[CellAnswer], passages: Sequence[Passage]
+    ) -> tuple[Result, ...]:
+        quoted = {answer.key for answer in found}
+        named = of_the_named(read_question(question), passages)
+        made: dict[str, Result] = {}
+        for working in all_workings(question):
+            names = named_leaves(working.tree)
+            held = {name: [o for o in operands_of(name, named) if o.answer.key in quoted] for name in names}
+            if working.what not in made and names and all(held.values()):
+                result = _result_from(working, {name: of[0] for name, of in held.items()})
+                made |= {working.what: result} if result else {}
+        return tuple(made.values())
+
+    def recalculated(self, claim: DraftClaim, question: str, cited: Cited) -> str | None:
+        """Every operand must be the value of a cited cell whose row is the item by name and whose column is
+        the period, all printed at one scale in one document; the result what they give; and the calculation,
+        with its name, one that the question asks for, so that no words can be told under a number's proof."""
+        said, _, result = claim.text.strip().rpartition(" = ")
+        what, _, said = said.rpartition(": ")
+        asked = (w for w in all_workings(question) if (w.what, shown(w.tree)) == (what, claim.reasoning))
+        working = next(asked, None)
+        try:
+            numbers = parse(said)
+        except NotArithmetic:
+            return None
+        if working is None or shape(working.tree) != shape(numbers):
+            return None
+        names = list(leaves(working.tree))
+        if sum(bool(name.item) for name in names) < LEAST_OPERANDS:
+            return None
+        operands: dict[Leaf, Operand] = {}
+        for name, number in zip(names, leaves(numbers), strict=True):
+            value = read(number.text)
+            operand = _cited_operand(name, value, cited)
+            if operand is not None:
+                operands[name] = operand
+            elif value is None or not _constant(name, number.text, value):
+                return f"no cited cell contains {number.text} as \u201c{name.text}\u201d"
+        if reason := unfit(working.tree, operands):
+            return reason
+        again = _worth(working, operands)
+        if again and again == result.strip():
+            return ""
+        if not again:
+            return "the calculation has no result, for example because of a division by zero"
+        return f"the calculation gives {again}, not {result}"
+
+
+def labelled_operands(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[CellAnswer]:
+    """The cells that a calculation over named rows stands on; [] unless all of them are found, or where the
+    table has a row for the change itself."""
+    named = of_the_named(wanted, passages)
+    for working in labelled_workings(wanted.question):
+        names = named_leaves(working.tree)
+        if any(_change_is_printed(name.item, named) for name in names):
+            continue
+        found = {name: operands_of(name, named) for name in names}
+        if all(found.values()) and not unfit(working.tree, {name: of[0] for name, of in found.items()}):
+            return [of[0].answer for of in found.values()]
+    return []
+
+
+def _change_is_printed(label: str, passages: Sequence[Passage]) -> bool:
+    rows = (row for passage in passages for row in passage.chunk.rows)
+    asked = [f"{how} in {label}" for how in ("change", "increase", "decrease")]
+    return any(same_label(row.label, name) for row in rows for name in asked)
+
+
+def _result_from(working: Working, operands: Mapping[Leaf, Operand]) -> Result | None:
+    """None where the operands cannot be put together, or give nothing."""
+    value = "" if unfit(working.tree, operands) else _worth(working, operands)
+    if not value:
+        return None
+    printed = mapped(working.tree, lambda one: Leaf(text=operands[one].printed) if one in operands else one)
+    return Result(
+        what=working.what,
+        working=shown(printed),
+        result=value,
+        reasoning=shown(working.tree),
+        cells=tuple(operand.answer for operand in operands.values()),
+    )
+
+
+def _worth(working: Working, operands: Mapping[Leaf, Operand]) -> str:
+    """What the operands give, as the question asks for it; "" where the calculation has no value."""
+    try:
+        value = worked(
+            working.tree, lambda one: operands[one].value if one in operands else Decimal(one.text)
+        )
+    except ArithmeticError:
+        return ""
+    return result_of(working, value)
+
+
+def _cited_operand(name: Leaf, value: Decimal | None, cited: Cited) -> Operand | None:
+    """The cited cell that is ``name`` and holds ``value``."""
+    for passage, spans in cited if name.item else ():
+        for operand in operands_of(name, [passage]):
+            cell = operand.answer.cell
+            inside = cell and any(start <= cell.start and cell.end <= end for start, end in spans)
+            if inside and operand.value == value:
+                return operand
+    return None
+
+
+def _constant(name: Leaf, printed: str, value: Decimal) -> bool:
+    """A plain number of the formula itself."""
+    whole = value == value.to_integral_value()
+    return not name.item and name.text == printed and whole and 0 < value <= MOST_CONSTANT
