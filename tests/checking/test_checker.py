@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from citewell.core.config import Verification
@@ -20,6 +21,7 @@ from citewell.core.records import (
     Proof,
     Quote,
     Row,
+    Section,
     Status,
 )
 from citewell.documents.evidence.memory import MemoryEvidence
@@ -39,10 +41,10 @@ WRITER = Maker(name="writer")
 
 
 def passage(
-    name: str, text: str, rows: tuple[Row, ...] = (), context: str = ""
+    name: str, text: str, rows: tuple[Row, ...] = (), context: str = "", sections: tuple[Section, ...] = ()
 ) -> tuple[Passage, MemoryEvidence]:
     store = MemoryEvidence()
-    document = caller_document(name, text)
+    document = msgspec.structs.replace(caller_document(name, text), sections=sections)
     store.put(document)
     chunk = Chunk(
         chunk_id=chunk_id(document.version, 0, len(text), text),
@@ -110,6 +112,22 @@ def says(
     return DraftClaim(
         text=text, start=0, end=len(text), quotes=quotes, kind=kind, aspect=aspect, antecedent=antecedent
     )
+
+
+def test_a_citation_stands_under_the_heading_of_its_own_sentence() -> None:
+    text = "Policy\n\nMeals\nThe limit is 30 euros.\n\nHotels\nThe limit in Zurich is 210 euros.\n"
+    hotels = text.index("Hotels")
+    sections = (
+        Section(path=("Policy",), start=0, end=len(text)),
+        Section(path=("Policy", "Meals"), start=8, end=hotels),
+        Section(path=("Policy", "Hotels"), start=hotels, end=len(text)),
+    )
+    one, store = passage("policy", text, sections=sections)
+    said = "The limit in Zurich is 210 euros."
+    checker = Checker(Verifier(FakeEntailer()), store, Verification())
+    draft = Draft(text=said, raw="", claims=(says(said, Quote(source="policy", text=said)),), maker=WRITER)
+    (claim,) = checker.check("What is the limit?", (), draft, [one]).claims
+    assert claim.citations[0].section_path == ("Policy", "Hotels")
 
 
 def test_an_honest_quote_is_verified_and_its_span_is_the_source() -> None:

@@ -200,8 +200,9 @@ class Answering(Parts):
         if self.answer_check is None or not shown or not open_ or worked_out:
             return checked
         with journal.stage("answer check") as notes:
-            text = _framed(checked, journal)
-            found = self.answer_check.answers([(text, aspect) for aspect in open_])
+            lines = _framed(checked, journal)
+            said = iter(self.answer_check.answers([(line, aspect) for aspect in open_ for line in lines]))
+            found = [max((next(said) for _ in lines), default=0.0) for _ in open_]
             border = self.answer_check.maker.threshold or 0.5
             notes += [f"{aspect}: answered {p:.2f}" for aspect, p in zip(open_, found, strict=True)]
             beside = [aspect for aspect, p in zip(open_, found, strict=True) if p < border]
@@ -323,11 +324,16 @@ def _limited(confidence: ConfidenceReport, reason: str) -> ConfidenceReport:
     return msgspec.structs.replace(confidence, reasons=(*confidence.reasons, reason))
 
 
-def _framed(checked: Checked, journal: Journal) -> str:
-    """What is shown, without its marks, under the titles of the documents that it cites."""
-    cited = {c.chunk_id for claim in checked.claims if claim.shown for c in claim.citations}
-    titles = [p.chunk.title for p in journal.passages if p.chunk.chunk_id in cited and p.chunk.title]
-    return "\n".join([*dict.fromkeys(titles), _MARK.sub("", checked.shown_text)])
+def _framed(checked: Checked, journal: Journal) -> list[str]:
+    """Each line that is shown, without its marks, under the title and headings of what it cites: a limit
+    is of hotels only by its heading."""
+    titles = {passage.chunk.chunk_id: passage.chunk.title for passage in journal.passages}
+    found = []
+    for line in filter(str.strip, _MARK.sub("", checked.shown_text).split("\n")):
+        cited = [c for claim in checked.claims if claim.shown and claim.text in line for c in claim.citations]
+        heads = [head for c in cited for head in (titles.get(c.chunk_id, ""), *c.section_path) if head]
+        found.append("\n".join([*dict.fromkeys(heads), line]))
+    return found
 
 
 def _disputes(conflict: Conflict, checked: Checked) -> bool:

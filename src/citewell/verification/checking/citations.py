@@ -316,11 +316,11 @@ def _same(text: str, quote: str) -> bool:
 
 
 def _section(document: Document, chunk: Chunk, offset: int) -> tuple[str, ...]:
-    """The chunk's own, or that of the place where a quote outside the chunk stands."""
-    if chunk.start_offset <= offset < chunk.end_offset or not document.sections:
-        return chunk.section_path
-    holding = [s for s in document.sections if s.start <= offset < s.end]
-    return max(holding, key=lambda section: section.start).path if holding else ()
+    """The innermost section that the quote stands in; the chunk's where the document has none there."""
+    holding = [section for section in document.sections if section.start <= offset < section.end]
+    if holding:
+        return max(holding, key=lambda section: section.start).path
+    return chunk.section_path if chunk.start_offset <= offset < chunk.end_offset else ()
 
 
 def _page(document: Document, offset: int) -> int | None:
