@@ -102,6 +102,13 @@ def no_leak(world: World, caller: Caller, said: Any, way: str, given: str = "") 
     assert not leaks(world, caller, said, given=given, way=reviewing), (way, caller)
 
 
+def asked_by(world: World, caller: Caller, question: str, said: str) -> None:
+    """What a person asked belongs to them, the marks in their question too."""
+    for request in set(re.findall(r"req_[0-9a-f]{24}", said)) - set(world.named):
+        world.named[request] = named_in(world, world.kb.audit.record(request))
+        world.askers[request], world.questions[request] = caller.user, question
+
+
 def given_with(world: World, document: str) -> str:
     """An address may repeat the id that it was asked with."""
     return " ".join(re.findall(r"zq[0-9a-f]{10}", document))
@@ -139,15 +146,12 @@ def test_no_answer_stream_chat_or_check_tells_a_secret(
         ):
             response = client.post(path, json=body, headers={**headers[caller.user], "Accept": accept})
             answered += response.status_code == 200
-            for request in set(re.findall(r"req_[0-9a-f]{24}", response.text)) - set(world.named):
-                # What a person asked belongs to them.
-                record = world.kb.audit.record(request)
-                world.named[request] = named_in(world, record)
-                world.askers[request], world.questions[request] = caller.user, question
+            asked_by(world, caller, question, response.text)
             no_leak(world, caller, response.text, path)
         for document in world.chance.sample(world.documents, 3):
             body = {"question": question, "document": document}
             response = client.post("/v1/ask", json=body, headers=headers[caller.user])
+            asked_by(world, caller, question, response.text)
             no_leak(world, caller, response.text, "/v1/ask", given_with(world, document))
             body = {"document_id": document, "reason": "it is wrong"}
             if document not in world.seen(caller):
@@ -253,6 +257,7 @@ def test_errors_and_metrics_name_no_document(
         json.dumps({"question": document}).encode(),
     ):
         response = client.post("/v1/ask", content=body, headers=headers[caller.user])
+        asked_by(world, caller, document, response.text)
         no_leak(world, caller, response.text, "error", given_with(world, document))
     for one in world.people:
         no_leak(world, one, client.get("/metrics", headers=headers[one.user]).text, "/metrics")

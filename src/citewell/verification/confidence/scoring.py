@@ -175,11 +175,11 @@ def _decide(
         return Decision.ABSTAIN, [f"a claim contradicts its source: \u201c{worst.text}\u201d", *lacking]
     if not verified:
         return Decision.ABSTAIN, ["no claim could be verified", *lacking]
-    if components["coverage"].value == 0.0:
-        return Decision.ABSTAIN, ["what was found is true to its source, but does not answer", *lacking]
     if overall is None or overall < settings.partial:
         value = "not measured" if overall is None else f"{overall:.2f}"
         return Decision.ABSTAIN, [f"confidence is {value}, below {settings.partial:.2f}", *lacking]
+    if components["coverage"].value == 0.0:
+        return Decision.ABSTAIN, ["what was found is true to its source, but does not answer", *lacking]
     limits = [f"{name} was not measured" for name in _NEEDED if components[name].value is None]
     if overall < settings.answer:
         limits.append(f"confidence is {overall:.2f}, below {settings.answer:.2f}")
