@@ -15,7 +15,7 @@ from citewell.audit.pages import Queries
 from citewell.audit.question import AuditQuery
 from citewell.core.access import OWNER, Caller, Role
 from citewell.core.errors import AccessError, CitewellError, EvidenceError, UsageError
-from citewell.core.records import AuditRecord, Citation
+from citewell.core.records import Citation
 from citewell.knowledge.home import KnowledgeBase
 
 NOBODY, NEVER = "papers/never-there.txt", "req_" + "f" * 24
@@ -94,13 +94,13 @@ def test_counts_of_a_part_are_made_like_counts_of_all(world: World) -> None:
 
 def test_what_is_hidden_is_not_even_opened(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[int] = []
-    known = Queries.opened
+    known = Queries._bodies
 
-    def counting(self: Queries, seqs: Sequence[int], query: AuditQuery) -> Iterator[AuditRecord]:
+    def counting(self: Queries, seqs: Sequence[int]) -> Iterator[tuple[int, dict[str, Any] | None]]:
         opened.extend(seqs)
-        return known(self, seqs, query)
+        return known(self, seqs)
 
-    monkeypatch.setattr(Queries, "opened", counting)
+    monkeypatch.setattr(Queries, "_bodies", counting)
     for groups in ((), ("group1",), ("group2", "group3")):
         auditor = Caller(user="a", groups=groups, roles=(Role.AUDITOR,))
         kb, theirs = world.kb.as_(auditor), world.records(auditor)

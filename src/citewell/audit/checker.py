@@ -2,16 +2,15 @@
 writer.
 
 In: a log (a SQLite file, or an export), the public key, and any checkpoints kept outside. Out: a
-:class:`CheckReport` whose findings name deeds: edited, deleted, inserted, reordered, duplicated, truncated,
-rolled-back, rewritten, withheld, and what is wrong with tree, checkpoint,
-signature or expiry.
+:class:`CheckReport` whose findings name kinds of tampering: edited, deleted, inserted, reordered, duplicated,
+truncated, rolled-back, rewritten, withheld, and what is wrong with tree, checkpoint, signature or expiry.
 
 Imports the standard library, ``identity``, ``merkle``, and ``cryptography`` for signatures; without that, or
 without a key, it says "signature not checked" and the log does not pass.
 
 What a checkpoint proves: signed by the log's key, it fixes every entry up to its size. What it cannot prove
 alone: that the key's owner did not write another log and sign that. Only a checkpoint that *left the owner's
-hands* before a deed shows the deed; hence ``outside``.
+hands* before the tampering shows it; hence ``outside``.
 """
 
 from __future__ import annotations
@@ -180,7 +179,7 @@ def check(
     _upper_levels(source, roots, findings)
     newest = _own_checkpoint(source, roots, size, trusted, findings)
     _against(outside, source, roots, newest, trusted, findings)
-    # Where a deed has its entry already, what lies beyond the end is its consequence.
+    # Where a finding has its entry already, what lies beyond the end is its consequence.
     if not any(found.seq for found in findings):
         findings += _cut(source, len(sealed), key, trusted)
     if not outside:

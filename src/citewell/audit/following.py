@@ -160,7 +160,7 @@ def differing(log: Log, tables: Database) -> tuple[list[Finding], str]:
         with closing(anew.database):
             try:
                 anew.rebuild(_batches(log, 0, until=seq))
-            except LogError as error:  # a full disk here is no deed there
+            except LogError as error:  # a full disk here is no tampering there
                 return [], f"they could not be recomputed: {error}"
             with anew.database.reading() as derived:
                 return list(_findings(log, derived, stored)), ""

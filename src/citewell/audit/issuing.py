@@ -12,19 +12,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from citewell.audit.bodies import opened
-from citewell.audit.database import Rows
 from citewell.audit.entries import Entry, EntryKind, only
-from citewell.audit.merkle import Tree
+from citewell.audit.merkle import Tree, in_base64
 from citewell.audit.notes import read_checkpoint
 from citewell.audit.receipt_check import check_receipt
 from citewell.audit.receipts import (
     ABOUT,
     FORMAT,
-    Leaf,
     Opened,
     Proven,
     Receipt,
-    in_base64,
     may_be_shown,
     readable,
     written,
@@ -54,16 +51,23 @@ def issue(
     note = checkpoint or log.checkpoint()
     body: dict[str, Any] = msgspec.json.decode(entry.body)
     shown = {} if hashes_only else _opened(log, entry, with_user=with_user)
+    settings = _configuration(log, entry, body["config_hash"])
     with log.database.reading() as rows:
         tree = stored_tree(rows, head(rows)[0])
         size = _covering(note, entry, tree, given=bool(checkpoint))
-        configuration = _configuration(rows, tree, size, entry, str(body["config_hash"]))
+        configuration = None
+        if settings is not None:
+            configuration = Proven(
+                entry=settings.leaf(),
+                body=msgspec.json.decode(settings.body or ""),
+                proof=in_base64(tree.inclusion(settings.seq - 1, size)),
+            )
         proof = in_base64(tree.inclusion(entry.seq - 1, size))
     answer, annotations = readable(body, shown, configuration)
     receipt = Receipt(
         format=FORMAT,
         about=ABOUT,
-        entry=leaf_of(entry),
+        entry=entry.leaf(),
         body=body,
         opened=shown,
         proof=proof,
@@ -80,18 +84,6 @@ def issue(
             hint="run `citewell audit check`",
         )
     return receipt
-
-
-def leaf_of(entry: Entry) -> Leaf:
-    """What of an entry the tree hashes."""
-    return Leaf(
-        body=entry.body_hash,
-        format=1,
-        kind=entry.kind,
-        seq=entry.seq,
-        subject=entry.subject,
-        timestamp=entry.timestamp,
-    )
 
 
 def _covering(note: str, entry: Entry, tree: Tree, *, given: bool) -> int:
@@ -138,16 +130,11 @@ def _opened(log: Log, entry: Entry, *, with_user: bool) -> dict[str, Opened]:
     }
 
 
-def _configuration(rows: Rows, tree: Tree, size: int, answer: Entry, config_hash: str) -> Proven | None:
+def _configuration(log: Log, answer: Entry, config_hash: str) -> Entry | None:
     """The last sealed configuration before the answer that is the one it names: other processes may have
     sealed theirs in between. None where none is; the receipt's check says so."""
-    for seq, kind, timestamp, subject, text, body_hash in rows.execute(
-        "SELECT seq, kind, timestamp, subject, body, body_hash FROM entries"
-        f" WHERE {only(EntryKind.CONFIGURATION)} AND seq < ? AND body IS NOT NULL ORDER BY seq DESC",
-        (answer.seq,),
-    ):
-        body = msgspec.json.decode(text)
-        if body.get("config_hash") == config_hash:
-            sealed = Leaf(body=body_hash, format=1, kind=kind, seq=seq, subject=subject, timestamp=timestamp)
-            return Proven(entry=sealed, body=body, proof=in_base64(tree.inclusion(seq - 1, size)))
+    condition = f"{only(EntryKind.CONFIGURATION)} AND seq < ? AND body IS NOT NULL ORDER BY seq DESC"
+    for entry in log.select(condition, (answer.seq,)):
+        if msgspec.json.decode(entry.body or "").get("config_hash") == config_hash:
+            return entry
     return None

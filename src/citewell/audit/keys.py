@@ -261,10 +261,10 @@ class FolderKeys:
     def begin_anew(self) -> Signer:
         """A key that never signed before, in the place of whatever is there."""
         with _as_log_error(self.folder):
-            self._set_aside()
+            self._rename_signing()
         return self.signer()
 
-    def _set_aside(self) -> None:
+    def _rename_signing(self) -> None:
         """A signing key that is not this log's, and may be the only one of another."""
         with suppress(FileNotFoundError):
             (self.folder / SIGNING).rename(self.folder / f"{SIGNING}.{secrets.token_hex(4)}")
@@ -303,7 +303,7 @@ class FolderKeys:
             if published.exists() and (fits or not self.published()):
                 self._write_published(published.read_text(encoding="utf-8").splitlines())
             if signer is not None and fits and not here:
-                self._set_aside()
+                self._rename_signing()
                 write_private(self.folder / SIGNING, signer.private_text())
         return here or fits
 

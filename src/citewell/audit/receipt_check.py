@@ -17,11 +17,11 @@ from typing import Any
 import msgspec
 
 from citewell.audit.bodies import SEALED
-from citewell.audit.entries import leaf
+from citewell.audit.entries import Leaf
 from citewell.audit.merkle import leaf_hash, verify_inclusion
 from citewell.audit.notes import Checkpoint, Trusted, checkpoints_in, read_checkpoint, read_key, verify
 from citewell.audit.personal import member, steps
-from citewell.audit.receipts import ABOUT, FORMAT, Leaf, Receipt, may_be_shown, readable, written
+from citewell.audit.receipts import ABOUT, FORMAT, Receipt, may_be_shown, readable, written
 from citewell.core.identity import canonical_json, hash_bytes, hash_value, opens
 from citewell.core.records import Record
 
@@ -230,8 +230,7 @@ def _inclusion(what: str, entry: Leaf, proof: Sequence[str], checkpoint: Checkpo
         return [f"the proof of {what} is not plain base64"]
     if entry.format != 1:
         return [f"{what} has leaf format {entry.format}, but this Citewell only knows 1"]
-    digest = leaf_hash(leaf(entry.seq, entry.kind, entry.timestamp, entry.subject, entry.body).data())
-    if not verify_inclusion(digest, entry.seq - 1, checkpoint.size, path, checkpoint.root):
+    if not verify_inclusion(leaf_hash(entry.data()), entry.seq - 1, checkpoint.size, path, checkpoint.root):
         return [f"{what} is not entry {entry.seq} of the log that the checkpoint belongs to"]
     return []
 

@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import quote as percent
 
 from citewell.audit.bodies import SEALED
+from citewell.audit.entries import Leaf
 from citewell.audit.personal import member
 from citewell.core.identity import canonical_json
 from citewell.core.records import Record
@@ -30,17 +31,6 @@ ABOUT = (
 )
 PRIVATE = ("/user", "/session_id", "/parameters", "/notes", "/streamed")
 """Who asked, from where and with which rights: opened only when wanted."""
-
-
-class Leaf(Record, frozen=True, kw_only=True):
-    """What the tree hashes; see :func:`citewell.audit.entries.leaf`."""
-
-    body: str
-    format: int
-    kind: str
-    seq: int
-    subject: str
-    timestamp: str
 
 
 class Opened(Record, frozen=True, kw_only=True):
@@ -91,11 +81,6 @@ def may_be_shown(texts: Iterable[str], *, with_user: bool) -> list[str]:
         for pointer in sorted(texts)
         if with_user or not any(pointer == name or pointer.startswith(f"{name}/") for name in PRIVATE)
     ]
-
-
-def in_base64(hashes: Sequence[bytes]) -> tuple[str, ...]:
-    """Hashes as the receipt writes them."""
-    return tuple(base64.b64encode(digest).decode() for digest in hashes)
 
 
 def readable(

@@ -1,8 +1,9 @@
-"""What was done to entries that do not fit their leaves: named, one finding a deed and not one a consequence.
+"""Which kind of tampering explains entries that do not fit their leaves: a finding for each act, none for its
+consequences.
 
 In: the entries as they stand and the leaf hashes that were sealed. Out: findings. A leaf names its seq, so
-the place at which an entry gives a sealed leaf is the place it was sealed in; the deed is the difference to
-where it stands now. Part of the checker: standard library, ``identity`` and ``merkle`` only.
+the place at which an entry gives a sealed leaf is the place it was sealed in; what was done is the
+difference to where it stands now. Part of the checker: standard library, ``identity`` and ``merkle`` only.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class Standing:
 
 
 def explain(standing: list[Standing], sealed: list[bytes]) -> list[Finding]:
-    """One finding a deed and not one a consequence: what was done to entries that do not fit their leaves."""
+    """Names the tampering behind entries that do not fit their leaves, and not its consequences."""
     places = _places(standing, sealed)
     findings, kept = [], []
     holder: dict[int, int] = {}

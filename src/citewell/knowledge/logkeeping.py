@@ -225,7 +225,7 @@ class LogKeeping:
 
     def _without_names(self, report: CheckReport) -> CheckReport:
         """Findings name requests and documents, whoever's they are: who may not see all of it learns what
-        kinds of deeds were found and where."""
+        kinds of tampering were found and where."""
         if self._caller.unrestricted:
             return report
         findings = tuple(
