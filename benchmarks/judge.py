@@ -187,7 +187,7 @@ def page(
         for name, row in checks.items()
     ]
     speed = values["five claims x three spans, ms"]
-    return f"""`python -m benchmarks.judge`: judge `{values["model"]}`,
+    return f"""`python -m benchmarks.judge --rows {rows}`: judge `{values["model"]}`,
 small entailer `{values["small"]}`.
 None of these rows shaped either, or their calibration. Balanced accuracy with its 95 % bootstrap interval and
 AUROC, at most {rows} rows a set; the judge alone at {values["border"]:.2f}, the full verifier at 0.50.
