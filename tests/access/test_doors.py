@@ -54,6 +54,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 @pytest.fixture(scope="module")
 def client(world: World) -> Iterator[TestClient]:
     with TestClient(create_app(world.kb), base_url=LOOPBACK, raise_server_exceptions=False) as found:
+        deadline = time.monotonic() + 60
+        while found.get("/readyz").status_code == 503 and time.monotonic() < deadline:
+            time.sleep(0.1)  # a process must not end while its models are being loaded
         yield found
 
 
@@ -122,7 +125,7 @@ def test_nothing_that_can_be_read_tells_a_secret(
         for _ in range(2):
             for way, address, document in paths(world, client):
                 response = client.get(address, headers=headers[caller.user])
-                assert response.status_code < 500 or way == "/readyz", (address, response.text)
+                assert response.status_code < 500, (address, response.text)
                 assert response.status_code not in (422, 429), (address, response.text)
                 seen += response.status_code == 200
                 heads = " ".join(f"{name}: {value}" for name, value in response.headers.items())
