@@ -74,6 +74,15 @@ def _name(line: str) -> str:
     return line.partition(":")[2]
 
 
+def _at(name: str) -> str:
+    """The folder or id, without the hash that it is pinned to."""
+    return name.partition("@")[0]
+
+
+def _pin(name: str) -> str:
+    return name.partition("@")[2]
+
+
 def _judge_entailer() -> Entailer:
     folder = judge_folder()
     if folder is None:
@@ -87,16 +96,16 @@ NAMELESS = ("embedded", "judge")
 LANGUAGE_MODELS: dict[str, Callable[[str, Writer], LanguageModel]] = {
     "openai": OpenAIModel,
     "anthropic": AnthropicModel,
-    "local": LocalModel,
+    "local": lambda name, settings: LocalModel(_at(name), settings, sha256=_pin(name)),
 }
 ENTAILERS: dict[str, Callable[[str], Entailer]] = {
     "embedded": lambda _: OnnxEntailer(),
     "judge": lambda _: _judge_entailer(),
-    "huggingface": HuggingFaceEntailer,
+    "huggingface": lambda name: HuggingFaceEntailer(_at(name), sha256=_pin(name)),
     "openai": lambda name: JudgingEntailer(OpenAIModel(name, Writer())),
     "anthropic": lambda name: JudgingEntailer(AnthropicModel(name, Writer())),
 }
 RANKERS: dict[str, Callable[[str], Ranker]] = {
     "embedded": lambda _: OnnxRanker(),
-    "huggingface": HuggingFaceRanker,
+    "huggingface": lambda name: HuggingFaceRanker(_at(name), sha256=_pin(name)),
 }
