@@ -207,7 +207,9 @@ def answers_border(judge: OnnxEntailer) -> dict[str, object]:
         for question, answered in told
     ]
     asked = rng.sample(asked, min(len(asked), ANSWERS))
-    p = np.array(OnnxAnswerCheck(judge).answers([(text, question) for text, question, _ in asked]))
+    p = np.array(
+        OnnxAnswerCheck(judge, border=0.5).answers([(text, question) for text, question, _ in asked])
+    )
     return _border(p, np.array([answered for *_, answered in asked]))
 
 

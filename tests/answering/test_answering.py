@@ -246,6 +246,7 @@ class KnownAnswers:
     """Sure of what it is told answers: words of a question, and words that a text answering it has."""
 
     maker = Maker(name="known-answers", hash="sha256:a", threshold=0.5)
+    border = 0.5
 
     def __init__(self, **known: str) -> None:
         self.known = known

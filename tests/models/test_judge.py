@@ -46,7 +46,7 @@ def test_the_judge_is_the_entailer_where_it_is_named() -> None:
 
 
 def test_naming_the_judge_where_it_is_not_installed_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(naming, "judge_folder", lambda: None)
+    monkeypatch.setattr(naming, "installed_judge", lambda: None)
     with pytest.raises(ConfigError, match="citewell-judge is not installed"):
         entailer_named("judge")
 

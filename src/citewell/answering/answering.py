@@ -173,6 +173,8 @@ class Answering(Parts):
         with journal.stage("confidence") as notes:
             confidence = reported(consistency, card.card)
             notes += [*confidence.reasons, *([card.note] if card.note else [])]
+            if self.answer_check is None and checked.claims:
+                notes.append("whether it answers was not checked: citewell-judge is not installed")
         if not journal.gate_passed:
             reasons = (f"not enough evidence: {journal.gate_reason}", *confidence.reasons)
             confidence = msgspec.structs.replace(confidence, reasons=reasons)
@@ -203,9 +205,8 @@ class Answering(Parts):
             lines = _framed(checked, journal)
             said = iter(self.answer_check.answers([(line, aspect) for aspect in open_ for line in lines]))
             found = [max((next(said) for _ in lines), default=0.0) for _ in open_]
-            border = self.answer_check.maker.threshold or 0.5
             notes += [f"{aspect}: answered {p:.2f}" for aspect, p in zip(open_, found, strict=True)]
-            beside = [aspect for aspect, p in zip(open_, found, strict=True) if p < border]
+            beside = [aspect for aspect, p in zip(open_, found, strict=True) if p < self.answer_check.border]
         if not beside or checked.coverage.value is None:
             return checked
         coverage = msgspec.structs.replace(

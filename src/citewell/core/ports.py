@@ -216,9 +216,11 @@ class Entailer(Protocol):
 
 
 class AnswerCheck(Protocol):
-    """Does a text answer a question, whatever its quotes are worth? ``maker.threshold`` is its border."""
+    """Does a text answer a question, whatever its quotes are worth? It does from ``border`` on, which
+    ``maker.threshold`` repeats for the record."""
 
     maker: Maker
+    border: float
 
     def answers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """For each (text, question) the probability in [0, 1] that the text answers the question."""

@@ -19,12 +19,11 @@ from typing import TypeVar
 from citewell.core.config import Writer
 from citewell.core.errors import ConfigError
 from citewell.core.ports import Entailer, LanguageModel, Ranker
-from citewell.core.weights import judge_folder
 from citewell.models.anthropic import AnthropicModel
 from citewell.models.huggingface import HuggingFaceEntailer, HuggingFaceRanker
 from citewell.models.judges import JudgingEntailer
 from citewell.models.local import LocalModel
-from citewell.models.onnx.entailer import OnnxEntailer
+from citewell.models.onnx.entailer import OnnxEntailer, installed_judge
 from citewell.models.onnx.reading import OnnxRanker
 from citewell.models.openai import OpenAIModel
 from citewell.models.panel import AgreementEntailer, EscalatingEntailer
@@ -84,12 +83,12 @@ def _pin(name: str) -> str:
 
 
 def _judge_entailer() -> Entailer:
-    folder = judge_folder()
-    if folder is None:
+    judge = installed_judge()
+    if judge is None:
         raise ConfigError(
             'entailer = "judge", but citewell-judge is not installed', hint="pip install citewell[judge]"
         )
-    return OnnxEntailer(folder)
+    return judge
 
 
 NAMELESS = ("embedded", "judge")

@@ -108,7 +108,8 @@ def installed_judge() -> OnnxEntailer | None:
 class OnnxAnswerCheck:
     """The judge's second output: whether a text answers a question. ``border`` stands in its calibration."""
 
-    def __init__(self, judge: OnnxEntailer, border: float | None = None) -> None:
+    def __init__(self, judge: OnnxEntailer, border: float) -> None:
+        self.border = border
         self._session = judge.session
         self._max_tokens = judge.max_tokens
         self.maker = msgspec.structs.replace(judge.maker, threshold=border)
