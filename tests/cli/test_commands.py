@@ -5,7 +5,11 @@ from __future__ import annotations
 import errno
 import json
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -280,6 +284,70 @@ def test_doctor_ends_with_one_when_a_part_fails(run, home, monkeypatch) -> None:
     result = run("--home", home, "doctor")
     assert result.exit_code == 1
     assert "FAILS" in result.stdout
+
+
+@contextmanager
+def models_at(names: list[str], seen: list[str]) -> Iterator[str]:
+    """A server that lists models and answers nothing else; ``seen`` are the paths and keys that came."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(f"{self.path} {self.headers.get('authorization', '')}")
+            wrong = "wrong" in self.headers.get("authorization", "")
+            body = json.dumps({"data": [{"id": name} for name in names]}).encode()
+            self.send_response(401 if wrong else 200)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_POST(self) -> None:
+            seen.append(self.path)
+            self.send_error(404)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.enable_socket
+def test_doctor_tries_keys_and_servers_and_says_what_to_do(run, home, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    seen: list[str] = []
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with models_at(["llama3.2", "qwen"], seen) as address:
+        monkeypatch.setenv("OLLAMA_HOST", address.removeprefix("http://"))
+        monkeypatch.setenv("OPENAI_BASE_URL", address + "/v1")
+        told = json.loads(run("--home", home, "doctor", "--json").stdout)["optional"]
+        first = {one["part"]: one for one in told}
+        assert first["ollama"]["ok"]
+        assert "citewell ask --model ollama/llama3.2" in first["ollama"]["says"]
+        assert "set OPENAI_API_KEY" in first["openai"]["says"]
+        assert not any("Bearer" in one for one in seen)
+        for key, ok in (("sk-good", True), ("sk-wrong", False)):
+            monkeypatch.setenv("OPENAI_API_KEY", key)
+            result = run("--home", home, "doctor", "--json")
+            assert result.exit_code == 0  # what is optional is no failure
+            found = {one["part"]: one for one in json.loads(result.stdout)["optional"]}
+            assert found["openai"]["ok"] is ok
+            assert key not in result.output
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    assert "not reached" in run("--home", home, "doctor").stdout
+
+
+@pytest.mark.enable_socket
+def test_ask_takes_a_model_of_ollama_in_one_word(run, home, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    seen: list[str] = []
+    with models_at([], seen) as address:
+        monkeypatch.setenv("OLLAMA_HOST", address)
+        result = run("--home", home, "ask", "--model", "ollama/llama3.2", "When was the harbour built?")
+    assert "/v1/chat/completions" in seen
+    assert result.exit_code == 1
+    assert "ollama:llama3.2" in result.stderr
+    unknown = run("--home", home, "ask", "--model", "nobody/x", "When was the harbour built?")
+    assert "ollama" in unknown.stderr
 
 
 def test_models_says_where_each_packaged_models_card_lies(run, home) -> None:  # type: ignore[no-untyped-def]

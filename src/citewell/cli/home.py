@@ -6,6 +6,7 @@ In: the command's context. Out: an open KnowledgeBase, closed when the command e
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ import typer
 
 from citewell.core.errors import CitewellError
 from citewell.knowledge import opening
+from citewell.knowledge.assembly import load_config
 from citewell.knowledge.home import KnowledgeBase
 
 DEFAULT = ".citewell"
@@ -40,11 +42,14 @@ def must_be_there(home: Path) -> None:
         raise CitewellError(f"the home {home} is a file, not a folder", hint="name a folder with --home")
 
 
-def open_home(context: typer.Context, home: str | None, *, make: bool = False) -> KnowledgeBase:
-    """Opens the home, which must exist unless ``make`` is set. Raises CitewellError with the remedy."""
+def open_home(
+    context: typer.Context, home: str | None, *, make: bool = False, said: Mapping[str, str] | None = None
+) -> KnowledgeBase:
+    """Opens the home, which must exist unless ``make`` is set, with ``said`` over the environment's
+    variables. Raises CitewellError with the remedy."""
     path = home_of(context, home)
     if path.exists() or not make:
         must_be_there(path)
-    knowledge_base = opening.open(path)
+    knowledge_base = opening.open(path, config=load_config(path, said))
     context.call_on_close(knowledge_base.close)
     return knowledge_base

@@ -19,6 +19,7 @@ from citewell.cli import (
     ask,
     audit,
     calibrate,
+    doctor,
     documents,
     evaluate,
     feedback,
@@ -136,6 +137,7 @@ def _root(
 
 for group in (
     setup,
+    doctor,
     ingest,
     documents,
     ask,

@@ -14,6 +14,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -109,26 +110,43 @@ def ingest(
     with index.writer():
         plan = _Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
         found, places = list(walk(paths, document_id=document_id)), {place_of(path) for path in paths}
-        writing = _Writing(evidence, index, len(found), progress)
-        try:
-            writing.tell()
-            for item in _ahead(_read_all(found, places, worker, chunking, plan)):
-                writing.take(item)
-        except KeyboardInterrupt:
-            # Whoever stops halfway can ask what was read so far; the next run goes on from there.
-            writing.commit()
-            _reconcile(evidence, index)
-            index.publish()
-            raise
+        items = _ahead(_read_all(found, places, worker, chunking, plan))
+        return written(
+            items, len(found), partial(_gone, places, found), evidence, index, sees=sees, progress=progress
+        )
+
+
+def written(
+    items: Iterable[FileOutcome | Parsed],
+    files: int,
+    gone: Callable[[Iterable[CatalogueEntry]], list[CatalogueEntry]],
+    evidence: SqliteEvidence,
+    index: ChunkIndex,
+    *,
+    sees: Callable[[Iterable[str]], bool],
+    progress: Progress | None = None,
+) -> IngestReport:
+    """Stores and indexes what was read, withdraws what is ``gone`` of what the caller sees, and publishes;
+    for whoever is the index's writer."""
+    writing = _Writing(evidence, index, files, progress)
+    try:
+        writing.tell()
+        for item in items:
+            writing.take(item)
+    except KeyboardInterrupt:
+        # Whoever stops halfway can ask what was read so far; the next run goes on from there.
         writing.commit()
-        entries = [entry for entry in evidence.catalogue() if sees(entry.acl)]
-        gone = _gone(places, found, entries)
-        index.remove([entry.document_id for entry in gone])
-        for entry in gone:
-            evidence.withdraw(entry.document_id, GONE)
-        outcomes = _with_gone(writing.outcomes, gone)
         _reconcile(evidence, index)
-        return IngestReport(files=tuple(outcomes), index_version=index.publish())
+        index.publish()
+        raise
+    writing.commit()
+    left = gone([entry for entry in evidence.catalogue() if sees(entry.acl)])
+    index.remove([entry.document_id for entry in left])
+    for entry in left:
+        evidence.withdraw(entry.document_id, GONE)
+    outcomes = _with_gone(writing.outcomes, left)
+    _reconcile(evidence, index)
+    return IngestReport(files=tuple(outcomes), index_version=index.publish())
 
 
 def _reconcile(evidence: SqliteEvidence, index: ChunkIndex) -> None:
@@ -176,7 +194,9 @@ def share(document_id: str, acl: Sequence[str], *, evidence: SqliteEvidence, ind
         return version
 
 
-class _Parsed(Record, frozen=True, kw_only=True):
+class Parsed(Record, frozen=True, kw_only=True):
+    """A document with its chunks; ``status`` is ADDED or UPDATED."""
+
     path: str
     document: Document
     chunks: tuple[Chunk, ...]
@@ -206,7 +226,7 @@ class _Plan:
         if entry is None:
             return None
         if not self._sees(entry.acl):
-            return _failed(str(source.path), source.document_id, _taken(source.document_id))
+            return failed(str(source.path), source.document_id, taken(source.document_id))
         if entry.state == WITHDRAWN:
             if named or entry.reason == GONE:
                 return None
@@ -249,13 +269,13 @@ class _Writing:
         self, evidence: SqliteEvidence, index: ChunkIndex, files: int, progress: Progress | None
     ) -> None:
         self._evidence, self._index, self._progress = evidence, index, progress
-        self._waiting: list[tuple[_Parsed, list[Any]]] = []
+        self._waiting: list[tuple[Parsed, list[Any]]] = []
         self._rows = 0
         self._all_files = files
         self._files = self._pages = self._chunks = 0
         self.outcomes: list[FileOutcome] = []
 
-    def take(self, item: FileOutcome | _Parsed) -> None:
+    def take(self, item: FileOutcome | Parsed) -> None:
         if isinstance(item, FileOutcome):
             self.outcomes.append(item)
         else:
@@ -264,11 +284,11 @@ class _Writing:
             except UsageError as error:
                 # A text of which the embedder can make nothing is that file's failure, not the run's: what
                 # is stored and found stays as it was.
-                failed = _failed(item.path, item.document.document_id, error)
+                outcome = failed(item.path, item.document.document_id, error)
                 if item.status == UPDATED:
-                    kept = f"{failed.message}; the previous version stays searchable"
-                    failed = msgspec.structs.replace(failed, message=kept)
-                self.outcomes.append(failed)
+                    kept = f"{outcome.message}; the previous version stays searchable"
+                    outcome = msgspec.structs.replace(outcome, message=kept)
+                self.outcomes.append(outcome)
             else:
                 self._evidence.put(item.document)
                 self._pages += len(item.document.pages)
@@ -279,7 +299,7 @@ class _Writing:
         self._files += 1
         self.tell()
 
-    def _encoded(self, item: _Parsed) -> list[Any]:
+    def _encoded(self, item: Parsed) -> list[Any]:
         tables = []
         for start in range(0, len(item.chunks), _EMBED_CHUNKS):
             batch = item.chunks[start : start + _EMBED_CHUNKS]
@@ -320,11 +340,11 @@ def _read_all(
     worker: ParsingWorker,
     chunking: Chunking,
     plan: _Plan,
-) -> Iterator[FileOutcome | _Parsed]:
+) -> Iterator[FileOutcome | Parsed]:
     for source in found:
         if isinstance(source, FileFailure):
-            failed = _failed(str(source.path), "", source.error)
-            yield msgspec.structs.replace(failed, status=SKIPPED) if source.skipped else failed
+            outcome = failed(str(source.path), "", source.error)
+            yield msgspec.structs.replace(outcome, status=SKIPPED) if source.skipped else outcome
             continue
         is_named = source.place in named
         try:
@@ -339,15 +359,15 @@ def _read_all(
                 continue
         except OtherKindError as error:
             if plan.is_document(source, is_named):
-                yield _failed(str(source.path), source.document_id, error)
+                yield failed(str(source.path), source.document_id, error)
             else:
                 yield _outcome(source, SKIPPED, error.args[0], error.hint)
             continue
         except (DocumentError, EvidenceError) as error:  # or its version was erased, or damaged in the store
-            yield _failed(str(source.path), source.document_id, error)
+            yield failed(str(source.path), source.document_id, error)
             continue
         document = plan.complete(document, source)
-        yield _Parsed(
+        yield Parsed(
             path=str(source.path),
             document=document,
             chunks=tuple(chunk_document(document, chunking)),
@@ -355,12 +375,12 @@ def _read_all(
         )
 
 
-def _ahead(items: Iterator[FileOutcome | _Parsed]) -> Iterator[FileOutcome | _Parsed]:
+def _ahead(items: Iterator[FileOutcome | Parsed]) -> Iterator[FileOutcome | Parsed]:
     """``items``, made in a thread of their own, a few ahead of the consumer."""
-    waiting: queue.Queue[FileOutcome | _Parsed | BaseException | None] = queue.Queue(_DOCUMENTS_AHEAD)
+    waiting: queue.Queue[FileOutcome | Parsed | BaseException | None] = queue.Queue(_DOCUMENTS_AHEAD)
     stopped = threading.Event()
 
-    def put(item: FileOutcome | _Parsed | BaseException | None) -> None:
+    def put(item: FileOutcome | Parsed | BaseException | None) -> None:
         while not stopped.is_set():
             with contextlib.suppress(queue.Full):
                 waiting.put(item, timeout=0.1)
@@ -430,11 +450,11 @@ def _outcome(source: SourceFile, status: str, message: str = "", hint: str = "")
     )
 
 
-def _taken(document_id: str) -> UsageError:
+def taken(document_id: str) -> UsageError:
     return UsageError(f"the id {document_id!r} is not available", hint="choose another id with --id")
 
 
-def _failed(path: str, document_id: str, error: CitewellError) -> FileOutcome:
+def failed(path: str, document_id: str, error: CitewellError) -> FileOutcome:
     return FileOutcome(
         path=path, document_id=document_id, status=FAILED, message=error.args[0], hint=error.hint
     )

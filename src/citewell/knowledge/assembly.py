@@ -273,7 +273,7 @@ class Assembly:
         if ":" not in name:
             raise ConfigError(
                 f"generator = {name!r}",
-                hint=f"use {', '.join(GENERATORS)}, openai:MODEL, anthropic:MODEL, local:FOLDER",
+                hint=f"use {', '.join(GENERATORS)}, openai:MODEL, anthropic:MODEL, ollama:MODEL, local:PATH",
             )
         return LanguageModelWriter(language_model_named(name, self.config.writer), self.config.writer)
 

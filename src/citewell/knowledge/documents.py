@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from citewell.audit.entries import EntryKind
 from citewell.core.errors import UsageError
 from citewell.core.naming import check_id
-from citewell.documents import ingesting
+from citewell.documents import ingesting, loading
 from citewell.documents.ingesting import IngestReport, Progress
 from citewell.documents.worker import ParsingWorker
 from citewell.knowledge.sealing import seal_ingest
@@ -72,6 +72,23 @@ def ingest(
         )
         raise
     seal_ingest(parts.log, parts.evidence, report, paths)
+    return report
+
+
+def ingest_documents(
+    parts: Assembly, given: Iterable[Any], *, collection: str, sees: Callable[[Iterable[str]], bool]
+) -> IngestReport:
+    """See :func:`citewell.documents.loading.ingest_documents`; sealed as files are."""
+    report = loading.ingest_documents(
+        given,
+        evidence=parts.evidence,
+        index=parts.index,
+        chunking=parts.config.chunking,
+        collection=collection,
+        clock=parts.clock,
+        sees=sees,
+    )
+    seal_ingest(parts.log, parts.evidence, report, [collection] if collection else [])
     return report
 
 
