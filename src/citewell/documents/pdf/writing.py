@@ -61,7 +61,7 @@ class _Writer:
         self._at = 0
         self._boxes: list[Box] = []
         self._starts: list[int] = []
-        self._stack: list[tuple[int, str, int]] = []
+        self._stack: list[tuple[float, str, int]] = []
         self._marks: list[tuple[int, tuple[str, ...]]] = []
         self._tables: list[Table] = []
         self._open: Paragraph | None = None
@@ -89,10 +89,7 @@ class _Writer:
         for block in find_tables(lines):
             if not begun:
                 begun = True
-                carried = (
-                    self._open is not None and isinstance(block, Line) and carries_over(self._open, block)
-                )
-                if not carried:
+                if not (self._open and isinstance(block, Line) and carries_over(self._open, block)):
                     self._close()
                 self._starts.append(self._at)
                 if self._open is not None and isinstance(block, Line):
@@ -125,6 +122,9 @@ class _Writer:
             ) and joins(self._open.lines, line, edges.get(line.column, 0.0), pitch):
                 self._append(self._open, line)
                 return
+            elif level is None and line.column != last.column and carries_over(self._open, line):
+                self._append(self._open, line)
+                return
             self._close()
         self._open = Paragraph([line], level)
         if level is not None:
@@ -133,7 +133,7 @@ class _Writer:
         self._put(_shown(line), line)
         self._open.parts.append(_shown(line))
 
-    def _wraps(self, heading: Paragraph, line: Line, level: int, pitch: float) -> bool:
+    def _wraps(self, heading: Paragraph, line: Line, level: float, pitch: float) -> bool:
         """A heading set on two lines: same type, next to each other, the second no heading of filings."""
         last = heading.lines[-1]
         alike = last.size == line.size and last.bold == line.bold and last.column == line.column
@@ -182,7 +182,7 @@ class _Writer:
         self._recent.append(text)
         del self._recent[:-8]
 
-    def _enter(self, level: int, text: str, start: int) -> None:
+    def _enter(self, level: float, text: str, start: int) -> None:
         whole = _CONTINUED.sub("", text)
         if whole != text and any(squeezed(title).startswith(squeezed(whole)) for _, title, _ in self._stack):
             return  # the same section goes on
