@@ -7,6 +7,7 @@ then the type: larger, bold, capitals. Knows nothing about text offsets.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 
@@ -32,6 +33,7 @@ _REGISTRANT = re.compile(r"exact name of (?:the )?(?:registrant|company)", re.IG
 _ENUMERATED = re.compile(
     r"(?:Article |Section |Clause |§ ?)?(\d{1,2}(?:\.\d{1,2}){0,3})[.:)]? +([^\W\d_].{1,78})"
 )
+_CLAUSE = re.compile(r"(\d{1,2}(?=\.)(?:\.\d{1,2}){0,3})\.? +[^\W\d_a-z][^;]{1,68}[^\W_]")
 _ENDS_SENTENCE = re.compile(r"[.;,]$")
 _LEVELS = ((PART, 1), (ITEM, 2), (_NOTES, 3), (NOTE, 4))
 STYLE_LEVEL = 5
@@ -59,7 +61,7 @@ class Headings:
             if sum(1 for line in lines if ITEM.fullmatch(line.text) or PART.fullmatch(line.text)) >= 6
         }
 
-        self._clauses = _clauses(pages)
+        self._clauses = _clauses(pages, self.body)
         first = [line.text for line in pages[0]] if pages else []
         self._cover = any(map(_FORM.fullmatch, first)) and any(map(_REGISTRANT.search, first))
 
@@ -114,34 +116,24 @@ class Headings:
         return None
 
 
-def _clauses(pages: list[list[Line]]) -> set[tuple[int, int, float]]:
-    """Places of the headings that only their numbers tell from prose: "7. Break clause", alone on its line, one
-    of a series that counts on, with lines of another kind below it. Steps and items of a list follow each other."""
-    found: list[tuple[list[int], Line]] = []
+def _clauses(pages: list[list[Line]], body: float) -> set[tuple[int, int, float]]:
+    """Places of the headings that only their numbers tell from prose: "7. Break clause", alone on its line,
+    one of a series that counts on, with lines of another kind below it. Items of a list follow each other."""
+    found: list[tuple[tuple[str, ...], Line]] = []
     lines = [line for page in pages for line in page]
-    for at, line in enumerate(lines):
-        match = _ENUMERATED.fullmatch(line.text) if len(line.segments) == 1 else None
-        if (
-            not match
-            or _ENDS_SENTENCE.search(line.text)
-            or line.text.endswith(":")
-            or match.group(2)[0].islower()
-        ):
+    for line, following in itertools.pairwise(lines):
+        match, deeper = _CLAUSE.fullmatch(line.text), _ENUMERATED.fullmatch(following.text)
+        if not match or len(line.segments) > 1 or line.size < body - 0.3 or following.text[0].islower():
             continue
-        below = lines[at + 1].text if at + 1 < len(lines) else ""
-        deeper = _ENUMERATED.fullmatch(below)
-        if (
-            not below
-            or below[0].islower()
-            or (deeper and deeper.group(1).count(".") <= match.group(1).count("."))
-        ):
-            continue
-        found.append(([int(part) for part in match.group(1).split(".")], line))
-    numbers = [number for number, _ in found]
+        number = tuple(match.group(1).split("."))
+        if not deeper or len(deeper.group(1).split(".")) > len(number):
+            found.append((number, line))
+    numbers = {number for number, _ in found}
     return {
         (line.page, line.column, line.base)
         for number, line in found
-        if any([*number[:-1], number[-1] + step] in numbers for step in (-1, 1))
+        if number[:-1] in numbers
+        or any((*number[:-1], str(int(number[-1]) + step)) in numbers for step in (-1, 1))
     }
 
 

@@ -15,7 +15,9 @@ from typing import Any
 Bounds = tuple[float, float, float, float]
 """Left, bottom, right, top."""
 
-PATH, IMAGE, SHADING = 2, 3, 4
+TEXT, PATH, IMAGE, FORM = 1, 2, 3, 5
+MAX_OBJECTS = 200_000
+_MAX_FORMS = 8
 _POINTER, _INT = ctypes.c_void_p, ctypes.c_int
 _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "FPDFText_GetTextObject": (_POINTER, _POINTER, _INT),
@@ -25,11 +27,17 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "FPDFText_GetMatrix": (_INT, _POINTER, _INT, _POINTER),
     "FPDFText_GetFontSize": (ctypes.c_double, _POINTER, _INT),
     "FPDFText_GetCharBox": (_INT, _POINTER, _INT, _POINTER, _POINTER, _POINTER, _POINTER),
+    "FPDFText_HasUnicodeMapError": (_INT, _POINTER, _INT),
     "FPDFText_GetUnicode": (ctypes.c_uint, _POINTER, _INT),
     "FPDFTextObj_GetTextRenderMode": (_INT, _POINTER),
     "FPDFTextObj_GetFont": (_POINTER, _POINTER),
     "FPDFPage_GetObject": (_POINTER, _POINTER, _INT),
+    "FPDFPage_CountObjects": (_INT, _POINTER),
+    "FPDFFormObj_GetObject": (_POINTER, _POINTER, ctypes.c_ulong),
+    "FPDFFormObj_CountObjects": (_INT, _POINTER),
     "FPDFPageObj_GetType": (_INT, _POINTER),
+    "FPDFPageObj_SetIsActive": (_INT, _POINTER, _INT),
+    "FPDFImageObj_GetImagePixelSize": (_INT, _POINTER, _POINTER, _POINTER),
     "FPDFPageObj_GetBounds": (_INT, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
 }
 
@@ -52,7 +60,9 @@ class PageCalls:
         self._call = _functions()
         self._page = ctypes.cast(page.raw, ctypes.c_void_p).value
         self._textpage = ctypes.cast(textpage.raw, ctypes.c_void_p).value
-        self._raw_page, self._raw_textpage = page.raw, textpage.raw
+        self._raw_textpage = textpage.raw
+        self._objects: dict[int, list[int]] = {TEXT: [], PATH: [], IMAGE: []}
+        self._walk(self._page, "FPDFPage", MAX_OBJECTS, 0)
         self._doubles = [ctypes.c_double() for _ in range(4)]
         self._double_refs = [ctypes.byref(value) for value in self._doubles]
         self._floats = [ctypes.c_float() for _ in range(6)]
@@ -80,6 +90,10 @@ class PageCalls:
             return text
         get = self._call["FPDFText_GetUnicode"]
         return "".join(_character(get(self._textpage, index)) for index in range(count))
+
+    def mapped(self, index: int) -> bool:
+        """Whether the font says which character this is; else its code stands for it."""
+        return self._call["FPDFText_HasUnicodeMapError"](self._textpage, index) != 1
 
     def object(self, index: int) -> int:
         return self._object(self._textpage, index) or 0
@@ -129,18 +143,43 @@ class PageCalls:
     def font_address(self, handle: int) -> int:
         return self._call["FPDFTextObj_GetFont"](handle) or 0
 
-    def paths(self, limit: int) -> Iterator[Bounds]:
-        """Bounds of the drawn paths among the page's first ``limit`` objects."""
-        import pypdfium2.raw as raw
+    def _walk(self, holder: Any, kind: str, limit: int, depth: int) -> None:
+        """Sorts what ``holder`` draws, forms inside it included; paths only of the page itself: those of a
+        form are in its own coordinates."""
+        get, type_of = self._call[f"{kind}_GetObject"], self._call["FPDFPageObj_GetType"]
+        for index in range(min(self._call[f"{kind}_CountObjects"](holder), limit)):
+            item = get(holder, index)
+            found = type_of(item) if item else 0
+            if found == FORM and depth < _MAX_FORMS:
+                self._walk(item, "FPDFFormObj", limit, depth + 1)
+            elif found in self._objects and (found != PATH or not depth):
+                self._objects[found].append(item)
 
-        get, kind = self._call["FPDFPage_GetObject"], self._call["FPDFPageObj_GetType"]
+    @property
+    def images(self) -> int:
+        return len(self._objects[IMAGE])
+
+    def switch_off_text(self) -> None:
+        """From now on the page is drawn without its text; what was read of it stays."""
+        switch = self._call["FPDFPageObj_SetIsActive"]
+        for item in self._objects[TEXT]:
+            switch(item, 0)
+
+    def switch_off_images(self, pixels: int) -> None:
+        """From now on the page is drawn without its images of more than ``pixels``."""
+        wide, high = self._channels[:2]
+        for item in self._objects[IMAGE]:
+            known = self._call["FPDFImageObj_GetImagePixelSize"](item, *self._channel_refs[:2])
+            if known and wide.value * high.value > pixels:
+                self._call["FPDFPageObj_SetIsActive"](item, 0)
+
+    def paths(self) -> Iterator[Bounds]:
+        """Bounds of the drawn paths of the page."""
         bounds = self._call["FPDFPageObj_GetBounds"]
-        for index in range(min(raw.FPDFPage_CountObjects(self._raw_page), limit)):
-            item = get(self._page, index)
-            if item and kind(item) == PATH:
-                bounds(item, *self._float_refs[:4])
-                a, b, c, d = self._floats[:4]
-                yield a.value, b.value, c.value, d.value
+        for item in self._objects[PATH]:
+            bounds(item, *self._float_refs[:4])
+            a, b, c, d = self._floats[:4]
+            yield a.value, b.value, c.value, d.value
 
 
 def _character(code: int) -> str:

@@ -107,7 +107,6 @@ class _Writer:
     def _line(self, line: Line, edges: dict[int, float], pitches: dict[float, float]) -> None:
         level = self._headings.level(_shown(line), line)
         if self._open is not None:
-            last = self._open.lines[-1]
             pitch = pitches.get(line.size, 1.3 * line.size)
             if self._open.level is not None:
                 if level is not None and self._wraps(self._open, line, level, pitch):
@@ -117,12 +116,7 @@ class _Writer:
                     self._open.level = None
                     self._append(self._open, line)
                     return
-            elif (
-                level is None or (last.page == line.page and last.bold == line.bold and last.bold)
-            ) and joins(self._open.lines, line, edges.get(line.column, 0.0), pitch):
-                self._append(self._open, line)
-                return
-            elif level is None and line.column != last.column and carries_over(self._open, line):
+            elif self._goes_on(self._open, line, level, edges.get(line.column, 0.0), pitch):
                 self._append(self._open, line)
                 return
             self._close()
@@ -148,6 +142,16 @@ class _Writer:
             and full
             and (centred or abs(last.x0 - line.x0) < 30)
         )
+
+    def _goes_on(
+        self, paragraph: Paragraph, line: Line, level: float | None, right: float, pitch: float
+    ) -> bool:
+        """On the next line, or at the top of the next column."""
+        last = paragraph.lines[-1]
+        if line.column != last.column:
+            return level is None and carries_over(paragraph, line)
+        alike = last.page == line.page and last.bold and line.bold
+        return (level is None or alike) and joins(paragraph.lines, line, right, pitch)
 
     def _runs_in(self, heading: Paragraph, line: Line, right: float, pitch: float) -> bool:
         """Bold words that begin a sentence: what follows goes on in lower case on the next line."""
