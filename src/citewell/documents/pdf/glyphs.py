@@ -78,7 +78,8 @@ class PageWords(NamedTuple):
 
 
 class _Style(NamedTuple):
-    """Of one text object. ``base``: of its line, unless it is ``aslant``, turned by any angle."""
+    """Of one text object. ``base``: of its line, unless it is ``aslant``, turned by any angle; ``axis``: 0
+    where x is the same along a line, 1 where y is."""
 
     size: float
     bold: bool
@@ -87,6 +88,7 @@ class _Style(NamedTuple):
     white: bool
     turned: int
     aslant: bool
+    axis: int
     base: float
     mapped: bool
 
@@ -152,18 +154,20 @@ class _Walk:
 
     def run(self) -> PageWords:
         text = self._calls.text(self._count)
+        spans = [match.span() for match in _WORD.finditer(text)]
+        firsts = self._calls.objects([start for start, _ in spans])
+        lasts = self._calls.objects([end - 1 for _, end in spans])
+        pieces: list[tuple[int, int, int, bool]] = []
         after = -1
-        for match in _WORD.finditer(text):
-            start, end = match.span()
+        for (start, end), handle, last in zip(spans, firsts, lasts, strict=True):
             spaced, after = start != after, end
-            first = self._calls.object(start)
             # Most words lie in one text object; only those that straddle two are walked by character.
-            if first == self._calls.object(end - 1):
-                self._piece(text, start, end, first, spaced)
-                continue
-            for stop in self._stops(text, start, end):
-                self._piece(text, start, stop, self._calls.object(start), spaced)
-                start, spaced = stop, False
+            for stop, following in self._stops(text, start, end) if handle != last else ((end, 0),):
+                pieces.append((start, stop, handle, spaced))
+                start, handle, spaced = stop, following, False
+        boxes = iter(self._calls.boxes([at for start, end, *_ in pieces for at in (start, end - 1)]))
+        for (start, end, handle, spaced), a, b in zip(pieces, boxes, boxes, strict=True):
+            self._piece(text, start, end, handle, spaced, a, b)
         return PageWords(
             self._frame.width,
             self._frame.height,
@@ -175,51 +179,55 @@ class _Walk:
             self._images,
         )
 
-    def _stops(self, text: str, start: int, end: int) -> Iterator[int]:
-        """Where the print changes inside a word. Many files set every letter as an object of its own."""
-        last = self._calls.object(start)
-        print_before, line_before, size_before = self._print(start, last)
-        gaps = self._gaps(text, start, end, _SPACE * size_before)
-        for index in range(start + 1, end):
-            handle = self._calls.object(index)
-            if index in gaps:
-                yield index
-            if handle == last:
-                continue
-            printed, line, size = self._print(index, handle)
-            near = 0.1 * size
-            other = printed != print_before or abs(line - line_before) > near
-            if index not in gaps and (other or abs(size - size_before) > near):
-                yield index
-            last, print_before, line_before, size_before = handle, printed, line, size
-        yield end
+    def _stops(self, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Where the print changes inside a word: mode, colour, the writing's line; or where white stands in
+        it. With each stop the object that follows. Many files set every letter as an object of its own."""
+        handles = self._calls.objects(range(start, end))
+        style = self._style(start, handles[0])
+        gaps = self._gaps(text, start, end, _SPACE * style.size)
+        last, printed, line = handles[0], self._print(start, handles[0]), self._calls.origin(start)
+        near = 0.1 * style.size
+        for index, handle in enumerate(handles[1:], start + 1):
+            changed = False
+            if handle != last:
+                last, before, line_before = handle, printed, line
+                printed, line = self._print(index, handle), self._calls.origin(index)
+                changed = printed != before or abs(line[style.axis] - line_before[style.axis]) > near
+            if changed or index in gaps:
+                yield index, handle
+        yield end, 0
 
     def _gaps(self, text: str, start: int, end: int, space: float) -> set[int]:
         """Where white of more than ``space`` stands before or behind a letter, but not of all of them."""
-        boxes = [self._calls.box(index) for index in range(start, end)]
+        boxes = self._calls.boxes(range(start, end))
         white = [
             max(b[0] - a[2], a[0] - b[2], b[1] - a[3], a[1] - b[3]) for a, b in itertools.pairwise(boxes)
         ]
-        usual = max(0.0, sorted(white)[len(white) // 2])
+        if max(white) <= space:
+            return set()
+        usual = sorted(white)[len(white) // 2]
         wide = [start + at for at, gap in enumerate(white, 1) if gap > max(space, 2 * usual)]
         return {at for at in wide if text[at - 1].isalpha() or text[at].isalpha()}
 
-    def _print(self, index: int, handle: int) -> tuple[tuple[int, ...], float, float]:
-        """What tells two objects of one word apart: mode and colour, the writing's line, its size."""
-        calls = self._calls
-        a, b, c, d = calls.matrix(index)
-        x, y = calls.origin(index)
-        size = calls.font_size(index) * (abs(c) + abs(d))
-        return (calls.mode(handle), *calls.colour(index)), x if abs(b) > abs(a) else y, size
+    def _print(self, index: int, handle: int) -> list[int]:
+        return [self._calls.mode(handle), *self._calls.colour(index)]
 
-    def _piece(self, text: str, start: int, end: int, handle: int, spaced: bool) -> None:
-        style = self._styles.get(handle)
-        if style is None:
-            style = self._styles[handle] = self._style(start, handle)
+    def _piece(
+        self, text: str, start: int, end: int, handle: int, spaced: bool, a: Bounds, b: Bounds
+    ) -> None:
+        """``a`` and ``b``: the ink of the first and of the last character."""
         shown = text[start:end].translate(_TRANSLATED)
         if not shown:
             return
-        x0, x1, base, ink = self._place(start, end - 1, style)
+        style, frame = self._style(start, handle), self._frame
+        if style.aslant or frame.rotation:
+            ink = frame.bounds(a, b)
+            x0, x1 = ink[0], ink[2]
+            base = ink[1] if style.turned else frame.point(*self._calls.origin(start))[1]
+        else:
+            x0, base = a[0] - frame.left, style.base
+            x1 = max(x0, b[2] - frame.left)
+            ink = (x0, base, x1, base + 0.5 * style.size)
         reason = style.hidden or self._reason(x0, x1, base, ink, style)
         self._ink.strike(ink, style.size)
         if reason:
@@ -240,26 +248,21 @@ class _Walk:
             return "white on white"
         return "" if self._ink.shows(ink) else "covered, clipped or in the colour of their ground"
 
-    def _place(self, first: int, last: int, style: _Style) -> tuple[float, float, float, Bounds]:
-        """Left and right edge of the ink, the baseline, and the rectangle of the ink."""
-        frame, a, b = self._frame, self._calls.box(first), self._calls.box(last)
-        if style.aslant or frame.rotation:
-            ink = frame.bounds(a, b)
-            base = ink[1] if style.turned else frame.point(*self._calls.origin(first))[1]
-            return ink[0], ink[2], base, ink
-        x0, x1, base = a[0] - frame.left, b[2] - frame.left, style.base
-        low, high = min(a[1], b[1]) - frame.bottom, max(a[3], b[3]) - frame.bottom
-        x1 = max(x0, x1)
-        return x0, x1, base, (x0, min(low, base), x1, max(high, base + 0.5 * style.size))
-
     def _style(self, index: int, handle: int) -> _Style:
+        style = self._styles.get(handle)
+        if style is None:
+            style = self._styles[handle] = self._style_at(index, handle)
+        return style
+
+    def _style_at(self, index: int, handle: int) -> _Style:
         if not handle:
-            return _Style(10.0, False, False, "", False, 0, True, 0.0, True)
+            return _Style(10.0, False, False, "", False, 0, True, 1, 0.0, True)
         a, b, c, d = self._calls.matrix(index)
         size = self._calls.font_size(index) * (c * c + d * d) ** 0.5
         if size < 2 * TINY:
             # Type 3 fonts carry their size in a matrix of their own: trust the ink before calling it tiny.
-            size = max(size, *(self._height(at) for at in range(index, min(index + 6, self._count))))
+            boxes = self._calls.boxes(range(index, min(index + 6, self._count)))
+            size = max(size, *(min(box[3] - box[1], 1000.0) for box in boxes))
         mode = self._calls.mode(handle)
         bold, italic = self._font(handle)
         *colour, alpha = self._calls.colour(index, stroke=mode in _STROKE_ONLY)
@@ -282,13 +285,10 @@ class _Walk:
             min(colour) >= _WHITE,
             turned,
             b != 0 or a < 0,
+            0 if abs(b) > abs(a) else 1,
             self._calls.origin(index)[1] - self._frame.bottom,
             self._calls.mapped(index),
         )
-
-    def _height(self, index: int) -> float:
-        _, low, _, high = self._calls.box(index)
-        return min(high - low, 1000.0)
 
     def _font(self, handle: int) -> tuple[bool, bool]:
         address = self._calls.font_address(handle)

@@ -219,6 +219,9 @@ def _rows(words: list[Word]) -> list[list[Word]]:
     spans: list[tuple[float, float]] = []
     for word in sorted(words, key=lambda word: -word.base):
         low, high = word.base - 0.2 * word.size, word.base + 0.65 * word.size
+        if rows and spans[-1] == (low, high):
+            rows[-1].append(word)
+            continue
         for back in range(1, min(3, len(rows)) + 1):
             below, above = spans[-back]
             shared = min(high, above) - max(low, below)

@@ -8,7 +8,7 @@ than the call. Knows nothing about words.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -63,14 +63,12 @@ class PageCalls:
         self._raw_textpage = textpage.raw
         self._objects: dict[int, list[int]] = {TEXT: [], PATH: [], IMAGE: []}
         self._walk(self._page, "FPDFPage", MAX_OBJECTS, 0)
-        self._doubles = [ctypes.c_double() for _ in range(4)]
-        self._double_refs = [ctypes.byref(value) for value in self._doubles]
-        self._floats = [ctypes.c_float() for _ in range(6)]
-        self._float_refs = [ctypes.byref(value) for value in self._floats]
-        self._channels = [ctypes.c_uint() for _ in range(4)]
-        self._channel_refs = [ctypes.byref(value) for value in self._channels]
-        self._matrix = (ctypes.c_float * 6)()
-        self._matrix_ref = ctypes.byref(self._matrix)
+        self._doubles, self._floats = (ctypes.c_double * 4)(), (ctypes.c_float * 6)()
+        self._channels = (ctypes.c_uint * 4)()
+        first, single, whole = map(ctypes.addressof, (self._doubles, self._floats, self._channels))
+        self._double_at = tuple(first + 8 * at for at in range(4))
+        self._float_at = tuple(single + 4 * at for at in range(4))
+        self._channel_at = tuple(whole + 4 * at for at in range(4))
         self._object = self._call["FPDFText_GetTextObject"]
 
     def count(self) -> int:
@@ -95,41 +93,43 @@ class PageCalls:
         """Whether the font says which character this is; else its code stands for it."""
         return self._call["FPDFText_HasUnicodeMapError"](self._textpage, index) != 1
 
-    def object(self, index: int) -> int:
-        return self._object(self._textpage, index) or 0
+    def objects(self, indexes: Iterable[int]) -> list[int]:
+        get, page = self._object, self._textpage
+        return [get(page, index) or 0 for index in indexes]
 
     def mode(self, handle: int) -> int:
         """Text render mode, PDF 32000-1 table 106."""
         return int(self._call["FPDFTextObj_GetTextRenderMode"](handle)) if handle else 0
 
-    def colour(self, index: int, stroke: bool = False) -> tuple[int, int, int, int]:
+    def colour(self, index: int, stroke: bool = False) -> list[int]:
         """Red, green, blue, alpha, each 0 to 255."""
         name = "FPDFText_GetStrokeColor" if stroke else "FPDFText_GetFillColor"
-        self._call[name](self._textpage, index, *self._channel_refs)
-        red, green, blue, alpha = self._channels
-        return red.value, green.value, blue.value, alpha.value
+        self._call[name](self._textpage, index, *self._channel_at)
+        return self._channels[:]
 
     def origin(self, index: int) -> tuple[float, float]:
-        x, y = self._double_refs[:2]
-        self._call["FPDFText_GetCharOrigin"](self._textpage, index, x, y)
-        return self._doubles[0].value, self._doubles[1].value
+        self._call["FPDFText_GetCharOrigin"](self._textpage, index, *self._double_at[:2])
+        return self._doubles[0], self._doubles[1]
 
     def matrix(self, index: int) -> tuple[float, float, float, float]:
         """The a, b, c, d of the text's matrix."""
-        self._call["FPDFText_GetMatrix"](self._textpage, index, self._matrix_ref)
-        a, b, c, d, _, _ = self._matrix
+        self._call["FPDFText_GetMatrix"](self._textpage, index, self._float_at[0])
+        a, b, c, d = self._floats[:4]
         return a, b, c, d
 
     def font_size(self, index: int) -> float:
         """Before the matrix is applied."""
         return float(self._call["FPDFText_GetFontSize"](self._textpage, index))
 
-    def box(self, index: int) -> Bounds:
-        """The ink of a character."""
-        left, right, low, high = self._double_refs
-        self._call["FPDFText_GetCharBox"](self._textpage, index, left, right, low, high)
-        a, b, c, d = self._doubles
-        return a.value, c.value, b.value, d.value
+    def boxes(self, indexes: Sequence[int]) -> list[Bounds]:
+        """The ink of characters; written into one block, because asking costs more than the answer."""
+        block = (ctypes.c_double * (4 * len(indexes)))()
+        at, get, page = ctypes.addressof(block), self._call["FPDFText_GetCharBox"], self._textpage
+        for index in indexes:
+            get(page, index, at, at + 16, at + 8, at + 24)
+            at += 32
+        numbers = iter(block[:])
+        return list(zip(numbers, numbers, numbers, numbers, strict=True))
 
     def font(self, handle: int) -> tuple[str, int]:
         """Lower-case name and weight (0 when the font does not say)."""
@@ -167,19 +167,18 @@ class PageCalls:
 
     def switch_off_images(self, pixels: int) -> None:
         """From now on the page is drawn without its images of more than ``pixels``."""
-        wide, high = self._channels[:2]
+        size = self._call["FPDFImageObj_GetImagePixelSize"]
         for item in self._objects[IMAGE]:
-            known = self._call["FPDFImageObj_GetImagePixelSize"](item, *self._channel_refs[:2])
-            if known and wide.value * high.value > pixels:
+            if size(item, *self._channel_at[:2]) and self._channels[0] * self._channels[1] > pixels:
                 self._call["FPDFPageObj_SetIsActive"](item, 0)
 
     def paths(self) -> Iterator[Bounds]:
         """Bounds of the drawn paths of the page."""
         bounds = self._call["FPDFPageObj_GetBounds"]
         for item in self._objects[PATH]:
-            bounds(item, *self._float_refs[:4])
+            bounds(item, *self._float_at)
             a, b, c, d = self._floats[:4]
-            yield a.value, b.value, c.value, d.value
+            yield a, b, c, d
 
 
 def _character(code: int) -> str:
