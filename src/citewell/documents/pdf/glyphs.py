@@ -12,8 +12,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from citewell.documents.pdf.ink import Ink
 from citewell.documents.pdf.pdfium import Bounds, PageCalls
@@ -157,14 +158,17 @@ class _Walk:
         spans = [match.span() for match in _WORD.finditer(text)]
         firsts = self._calls.objects([start for start, _ in spans])
         lasts = self._calls.objects([end - 1 for _, end in spans])
+        # Most words lie in one text object; only those that straddle two are walked by character.
+        straddling = [span for span, a, b in zip(spans, firsts, lasts, strict=True) if a != b]
+        stops = self._stops(text, straddling) if straddling else {}
         pieces: list[tuple[int, int, int, bool]] = []
         after = -1
-        for (start, end), handle, last in zip(spans, firsts, lasts, strict=True):
+        for (start, end), handle in zip(spans, firsts, strict=True):
             spaced, after = start != after, end
-            # Most words lie in one text object; only those that straddle two are walked by character.
-            for stop, following in self._stops(text, start, end) if handle != last else ((end, 0),):
+            for stop, following in stops.get(start, ()):
                 pieces.append((start, stop, handle, spaced))
                 start, handle, spaced = stop, following, False
+            pieces.append((start, end, handle, spaced))
         boxes = iter(self._calls.boxes([at for start, end, *_ in pieces for at in (start, end - 1)]))
         for (start, end, handle, spaced), a, b in zip(pieces, boxes, boxes, strict=True):
             self._piece(text, start, end, handle, spaced, a, b)
@@ -179,38 +183,37 @@ class _Walk:
             self._images,
         )
 
-    def _stops(self, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Where the print changes inside a word: mode, colour, the writing's line; or where white stands in
-        it. With each stop the object that follows. Many files set every letter as an object of its own."""
-        handles = self._calls.objects(range(start, end))
-        style = self._style(start, handles[0])
-        gaps = self._gaps(text, start, end, _SPACE * style.size)
-        last, printed, line = handles[0], self._print(start, handles[0]), self._calls.origin(start)
-        near = 0.1 * style.size
-        for index, handle in enumerate(handles[1:], start + 1):
-            changed = False
-            if handle != last:
-                last, before, line_before = handle, printed, line
-                printed, line = self._print(index, handle), self._calls.origin(index)
-                changed = printed != before or abs(line[style.axis] - line_before[style.axis]) > near
-            if changed or index in gaps:
-                yield index, handle
-        yield end, 0
-
-    def _gaps(self, text: str, start: int, end: int, space: float) -> set[int]:
-        """Where white of more than ``space`` stands before or behind a letter, but not of all of them."""
-        boxes = self._calls.boxes(range(start, end))
-        white = [
-            max(b[0] - a[2], a[0] - b[2], b[1] - a[3], a[1] - b[3]) for a, b in itertools.pairwise(boxes)
-        ]
-        if max(white) <= space:
-            return set()
-        usual = sorted(white)[len(white) // 2]
-        wide = [start + at for at, gap in enumerate(white, 1) if gap > max(space, 2 * usual)]
-        return {at for at in wide if text[at - 1].isalpha() or text[at].isalpha()}
-
-    def _print(self, index: int, handle: int) -> list[int]:
-        return [self._calls.mode(handle), *self._calls.colour(index)]
+    def _stops(self, text: str, words: list[tuple[int, int]]) -> dict[int, list[tuple[int, int]]]:
+        """Start of a word -> where its print changes (mode, colour, the writing's line) or white stands in
+        it, each with the object that follows. Many files set every letter as an object of its own."""
+        calls = self._calls
+        indexes = [index for start, end in words for index in range(start, end)]
+        handles = calls.objects(indexes)
+        boxes = np.array(calls.boxes(indexes))
+        prints, lines = calls.prints(indexes, handles), np.array(calls.origins(indexes))
+        firsts = np.cumsum([0, *(end - start for start, end in words)])
+        styles = [self._style(start, handles[at]) for (start, _), at in zip(words, firsts, strict=False)]
+        lengths = np.diff(firsts)
+        sizes = np.repeat([style.size for style in styles], lengths)[1:]
+        down = np.repeat([style.axis for style in styles], lengths)[1:]
+        moved = np.abs(np.diff(lines, axis=0))[np.arange(len(down)), down] > 0.1 * sizes
+        changed = moved | np.array([a != b for a, b in itertools.pairwise(prints)])
+        ahead, behind = boxes[1:], boxes[:-1]
+        white = np.maximum(ahead[:, :2] - behind[:, 2:], behind[:, :2] - ahead[:, 2:]).max(axis=1)
+        wide = white > _SPACE * sizes
+        inside = np.ones(len(sizes), dtype=bool)
+        inside[firsts[1:-1] - 1] = False
+        found: dict[int, list[tuple[int, int]]] = {}
+        for at in np.flatnonzero((changed | wide) & inside).tolist():
+            word = int(np.searchsorted(firsts, at, side="right")) - 1
+            index = indexes[at + 1]
+            if not changed[at]:
+                # Not white that stands between all letters, and not beside a narrow figure.
+                usual = float(np.median(white[firsts[word] : firsts[word + 1] - 1]))
+                if white[at] <= 2 * usual or not (text[index - 1].isalpha() or text[index].isalpha()):
+                    continue
+            found.setdefault(words[word][0], []).append((index, handles[at + 1]))
+        return found
 
     def _piece(
         self, text: str, start: int, end: int, handle: int, spaced: bool, a: Bounds, b: Bounds

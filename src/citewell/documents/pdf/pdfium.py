@@ -63,10 +63,13 @@ class PageCalls:
         self._raw_textpage = textpage.raw
         self._objects: dict[int, list[int]] = {TEXT: [], PATH: [], IMAGE: []}
         self._walk(self._page, "FPDFPage", MAX_OBJECTS, 0)
-        self._doubles, self._floats = (ctypes.c_double * 4)(), (ctypes.c_float * 6)()
-        self._channels = (ctypes.c_uint * 4)()
-        first, single, whole = map(ctypes.addressof, (self._doubles, self._floats, self._channels))
-        self._double_at = tuple(first + 8 * at for at in range(4))
+        self._point, self._floats, self._channels = (
+            (ctypes.c_double * 2)(),
+            (ctypes.c_float * 6)(),
+            (ctypes.c_uint * 4)(),
+        )
+        self._point_at = ctypes.addressof(self._point)
+        single, whole = ctypes.addressof(self._floats), ctypes.addressof(self._channels)
         self._float_at = tuple(single + 4 * at for at in range(4))
         self._channel_at = tuple(whole + 4 * at for at in range(4))
         self._object = self._call["FPDFText_GetTextObject"]
@@ -108,8 +111,8 @@ class PageCalls:
         return self._channels[:]
 
     def origin(self, index: int) -> tuple[float, float]:
-        self._call["FPDFText_GetCharOrigin"](self._textpage, index, *self._double_at[:2])
-        return self._doubles[0], self._doubles[1]
+        self._call["FPDFText_GetCharOrigin"](self._textpage, index, self._point_at, self._point_at + 8)
+        return self._point[0], self._point[1]
 
     def matrix(self, index: int) -> tuple[float, float, float, float]:
         """The a, b, c, d of the text's matrix."""
@@ -120,6 +123,29 @@ class PageCalls:
     def font_size(self, index: int) -> float:
         """Before the matrix is applied."""
         return float(self._call["FPDFText_GetFontSize"](self._textpage, index))
+
+    def prints(self, indexes: Sequence[int], handles: Sequence[int]) -> list[tuple[int, bytes]]:
+        """Mode and colour of characters: what tells hidden letters from those beside them."""
+        block = (ctypes.c_uint * (4 * len(indexes)))()
+        at, get, page = ctypes.addressof(block), self._call["FPDFText_GetFillColor"], self._textpage
+        for index in indexes:
+            get(page, index, at, at + 4, at + 8, at + 12)
+            at += 16
+        mode, colours = self._call["FPDFTextObj_GetTextRenderMode"], bytes(block)
+        return [
+            (mode(handle) if handle else 0, colours[16 * at : 16 * at + 16])
+            for at, handle in enumerate(handles)
+        ]
+
+    def origins(self, indexes: Sequence[int]) -> list[tuple[float, float]]:
+        """Where characters stand on their line."""
+        block = (ctypes.c_double * (2 * len(indexes)))()
+        at, get, page = ctypes.addressof(block), self._call["FPDFText_GetCharOrigin"], self._textpage
+        for index in indexes:
+            get(page, index, at, at + 8)
+            at += 16
+        numbers = iter(block[:])
+        return list(zip(numbers, numbers, strict=True))
 
     def boxes(self, indexes: Sequence[int]) -> list[Bounds]:
         """The ink of characters; written into one block, because asking costs more than the answer."""
@@ -147,12 +173,15 @@ class PageCalls:
         """Sorts what ``holder`` draws, forms inside it included; paths only of the page itself: those of a
         form are in its own coordinates."""
         get, type_of = self._call[f"{kind}_GetObject"], self._call["FPDFPageObj_GetType"]
+        texts = self._objects[TEXT]
         for index in range(min(self._call[f"{kind}_CountObjects"](holder), limit)):
             item = get(holder, index)
             found = type_of(item) if item else 0
-            if found == FORM and depth < _MAX_FORMS:
+            if found == TEXT:
+                texts.append(item)
+            elif found == FORM and depth < _MAX_FORMS:
                 self._walk(item, "FPDFFormObj", limit, depth + 1)
-            elif found in self._objects and (found != PATH or not depth):
+            elif found == IMAGE or (found == PATH and not depth):
                 self._objects[found].append(item)
 
     @property
