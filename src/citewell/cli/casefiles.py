@@ -13,7 +13,7 @@ from citewell.cli.home import HomeOption, home_of, open_home
 from citewell.cli.printing import ERROR, aside, escaped
 from citewell.core.errors import UsageError
 
-_FORMATS = ("beir", "financebench", "ragtruth", "alce", "ragas", "deepeval")
+_FORMATS = ("beir", "financebench", "alce", "ragas", "deepeval")
 Out = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Where to write the cases. [default: standard output]")
 ]
@@ -76,7 +76,7 @@ def draft(
 def read(
     context: typer.Context,
     form: Annotated[str, typer.Argument(metavar="FORMAT", help=", ".join(_FORMATS))],
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="The data set's file, folder or ZIP archive.")],
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The data set's file or folder.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the cases.")],
     answers: Annotated[
         Path | None,
