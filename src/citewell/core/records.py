@@ -387,7 +387,8 @@ class Decision(StrEnum):
 
 class ConfidenceReport(Record, frozen=True, kw_only=True):
     """Four components, each with its n; ``overall`` is their mean by ``weights`` renormalised over
-    what was measured (None when nothing was)."""
+    what was measured (None when nothing was). ``card_note`` says why the calibration ``card`` in use is
+    stale, "" when it is not."""
 
     retrieval_score: Measure
     coverage_score: Measure
@@ -399,6 +400,7 @@ class ConfidenceReport(Record, frozen=True, kw_only=True):
     decision: Decision
     reasons: tuple[str, ...] = ()
     card: str = ""
+    card_note: str = ""
 
 
 class Conflict(Record, frozen=True, kw_only=True):
