@@ -77,8 +77,8 @@ class Answering(Parts):
 
     def ask(self, ask: Ask, tell: Tell | None = None, gone: Callable[[], str] = lambda: "") -> Answer:
         """``tell`` hears the answer being made; once ``gone`` says why nobody waits for it any more, no
-        further stage begins and no model runs. Raises UsageError, LogError (nothing could be sealed), or what a stage raised,
-        AbandonedError too, sealed first."""
+        further stage begins and no model runs. Raises UsageError, LogError (nothing could be sealed), or what
+        a stage raised, AbandonedError too, sealed first."""
         refuse(ask)
         journal = self._journal(ask)
         streaming = self._streaming(ask, tell, journal)

@@ -131,11 +131,11 @@ def ingest(
             raise
         writing.commit()
         entries = [entry for entry in evidence.catalogue() if sees(entry.acl)]
-        gone = _gone(places, found, entries)
-        index.remove([entry.document_id for entry in gone])
-        for entry in gone:
+        deleted = _gone(places, found, entries)
+        index.remove([entry.document_id for entry in deleted])
+        for entry in deleted:
             evidence.withdraw(entry.document_id, GONE)
-        outcomes = _with_gone(writing.outcomes, gone)
+        outcomes = _with_gone(writing.outcomes, deleted)
         _reconcile(evidence, index)
         return IngestReport(files=tuple(outcomes), index_version=index.publish())
 
@@ -278,8 +278,8 @@ class _Writing:
             try:
                 tables = self._encoded(item)
             except (UsageError, LimitError) as error:
-                # A text of which the embedder can make nothing, or not in time, is that file's failure, not the run's: what
-                # is stored and found stays as it was.
+                # A text of which the embedder can make nothing, or not in time, is that file's failure, not
+                # the run's: what is stored and found stays as it was.
                 failed = _failed(item.path, item.document.document_id, error)
                 if item.status == UPDATED:
                     kept = f"{failed.message}; the previous version stays searchable"

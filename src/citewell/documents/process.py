@@ -105,7 +105,7 @@ def leave_network() -> bool:
     one user of a namespace of its own. False where the system allows neither."""
     with suppress(AttributeError, OSError, TypeError):  # only Linux has it
         unshare = ctypes.CDLL(None).unshare
-        return unshare(_NEW_NETWORK) == 0 or unshare(_NEW_USER | _NEW_NETWORK) == 0
+        return bool(unshare(_NEW_NETWORK) == 0 or unshare(_NEW_USER | _NEW_NETWORK) == 0)
     return False
 
 

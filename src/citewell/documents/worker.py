@@ -1,8 +1,8 @@
 """Isolated parsing: files are read and cut in a process of their own, bounded in memory and time.
 
-In: a path. Out: a Document and its chunks, or a DocumentError with a hint, whatever the file does to its reader:
-an overrun or a crash kills the process, never the caller. The process is kept between files and
-restarted after a kill or once it has grown. Knows nothing about formats.
+In: a path. Out: a Document and its chunks, or a DocumentError with a hint, whatever the file does to
+its reader: an overrun or a crash kills the process, never the caller. The process is kept between files
+and restarted after a kill or once it has grown. Knows nothing about formats.
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ def create_app(
 ) -> FastAPI:
     """The application of one home. ``local`` says that only this machine can reach it: then, as long as no
     key was ever made and no issuer is configured, whoever comes is the owner. When it is stopped, work has
-    ``grace_s`` to end, None for as long as it takes; ``leave`` is called where some is running still, and where
-    the process has not ended so long after."""
+    ``grace_s`` to end, None for as long as it takes; ``leave`` is called where some is running still, and
+    where the process has not ended so long after."""
     here = Site(kb, local=local)
 
     @asynccontextmanager

@@ -75,9 +75,9 @@ class _Task(NamedTuple):
 
 class Work:
     """Threads for what takes long, with an end to the queue before them. Callers take turns, and nobody has
-    the last thread where others are in use already, so that one who asks much holds up nobody else. Nobody waits longer than ``max_wait_s``: who would, by what a task has
-    taken lately, is turned away at once, and who did after all, then. ``told`` hears how much is accepted
-    and not finished, running ones too."""
+    all the threads, so that one who asks much holds up nobody else. Nobody waits longer than
+    ``max_wait_s``: who would, by what a task has taken lately, is turned away at once, and who did after all,
+    then. ``told`` hears how much is accepted and not finished, running ones too."""
 
     def __init__(
         self,
