@@ -16,7 +16,7 @@ def test_the_table_holds_at_least_the_51_that_were_asked_for() -> None:
     assert len(ROWS) + len(THEFTS) + len(HOME_ROWS) >= 51
 
 
-@pytest.mark.parametrize("row", (*ROWS, *THEFTS), ids=lambda row: f"{row.kind}-{row.who}")
+@pytest.mark.parametrize("row", [*ROWS, *THEFTS], ids=lambda row: f"{row.kind}-{row.who}")
 def test_the_deed_is_named_or_known_to_be_beyond_naming(row: Row) -> None:
     alone, kept = run(row)
     if not row.named:
