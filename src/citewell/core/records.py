@@ -205,6 +205,14 @@ class Quote(Record, frozen=True, kw_only=True):
     end: int | None = None
 
 
+class Cited(Record, frozen=True, kw_only=True):
+    """A quote that stands behind ``[answer_start, answer_end)`` of somebody else's answer."""
+
+    answer_start: int
+    answer_end: int
+    quote: Quote
+
+
 class Kind(StrEnum):
     """How a claim came to be: from a source, by a conclusion, or with nothing behind it."""
 
@@ -477,6 +485,10 @@ class Answer(Record, frozen=True, kw_only=True, dict=True):
                 " use KnowledgeBase.audit.receipt(request_id)"
             )
         return issue(self.request_id, **options)
+
+
+EXTERNAL = "external"
+"""In a record's parameters: another system wrote the answer; how it was passed on."""
 
 
 class RetrievalResult(Record, frozen=True, kw_only=True):
