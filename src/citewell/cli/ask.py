@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.answers import print_answer, print_event
-from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
+from citewell.cli.home import Home, HomeOption, JsonOption, home_of, open_home
 from citewell.cli.ingest import progress_bar, tell, tell_notes
 from citewell.cli.printing import code_of_answer, say, say_json
 from citewell.core.errors import CitewellError
@@ -76,7 +76,7 @@ def ask(
         if over:
             knowledge_base = _throw_away(context, home, Path(folder), over, said)
         else:
-            knowledge_base = open_home(context, home, said=said)
+            knowledge_base = Home(context, home_of(context, home)).open(said=said)
         with suppress(Exception):  # raised again by the question, and then it is sealed
             knowledge_base.warm()
         tell = (say_json if json else print_event) if stream else None

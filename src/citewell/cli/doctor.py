@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from citewell.cli.home import HomeOption, JsonOption, home_of
-from citewell.cli.printing import ERROR, columns, say, say_json
+from citewell.cli.commands import Found, command
+from citewell.cli.home import Home
+from citewell.cli.printing import ERROR, OK, columns, say
 from citewell.core.errors import CitewellError
 
 if TYPE_CHECKING:
@@ -77,16 +78,15 @@ PACKAGES = {
 
 
 def register(app: typer.Typer) -> None:
-    app.command("doctor")(doctor)
+    command(app)(doctor)
 
 
-def doctor(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
+def doctor(home: Home) -> Found:
     """Test every part of this installation and home, and look for models to write with. Exits with 1 if a
     part fails, and says how to fix it. Keys that are set are tried at their provider."""
     from citewell.knowledge.assembly import MODELS, Assembly, load_config
 
-    folder = home_of(context, home)
-    assembly = Assembly(folder, load_config(folder))
+    assembly = Assembly(home.path, load_config(home.path))
     checks: dict[str, Callable[[], str]] = {
         "runtime": _runtime,
         "configuration": lambda: assembly.config.hash,
@@ -103,18 +103,17 @@ def doctor(context: typer.Context, json: JsonOption = False, home: HomeOption = 
     failed = not all(works for _, works, _ in results)
     options = [(service.name, *_service(service)) for service in SERVICES]
     options += [(f"citewell[{extra}]", *_package(extra, *found)) for extra, found in PACKAGES.items()]
-    if json:
-        parts, optional = (
-            [{"part": name, "ok": works, "says": says} for name, works, says in rows]
-            for rows in (results, options)
-        )
-        say_json({"ok": not failed, "parts": parts, "optional": optional})
-    else:
+    parts, optional = (
+        [{"part": name, "ok": works, "says": says} for name, works, says in rows]
+        for rows in (results, options)
+    )
+
+    def tell() -> None:
         columns([("ok" if works else "FAILS", name, says) for name, works, says in results])
         say("\nOptional:")
         columns([("ok" if works else "-", name, says) for name, works, says in options])
-    if failed:
-        raise typer.Exit(ERROR)
+
+    return Found({"ok": not failed, "parts": parts, "optional": optional}, tell, ERROR if failed else OK)
 
 
 def _service(service: Service) -> tuple[bool, str]:

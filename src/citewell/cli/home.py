@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
 
 import typer
 
@@ -18,6 +18,13 @@ from citewell.knowledge.assembly import load_config
 from citewell.knowledge.home import KnowledgeBase
 
 DEFAULT = ".citewell"
+
+
+class Closing(Protocol):
+    def close(self) -> Any: ...
+
+
+Closed = TypeVar("Closed", bound=Closing)
 
 HomeOption = Annotated[
     str | None,
@@ -42,14 +49,25 @@ def must_be_there(home: Path) -> None:
         raise CitewellError(f"the home {home} is a file, not a folder", hint="name a folder with --home")
 
 
-def open_home(
-    context: typer.Context, home: str | None, *, make: bool = False, said: Mapping[str, str] | None = None
-) -> KnowledgeBase:
-    """Opens the home, which must exist unless ``make`` is set, with ``said`` over the environment's
-    variables. Raises CitewellError with the remedy."""
-    path = home_of(context, home)
-    if path.exists() or not make:
-        must_be_there(path)
-    knowledge_base = opening.open(path, config=load_config(path, said))
-    context.call_on_close(knowledge_base.close)
-    return knowledge_base
+def open_home(context: typer.Context, home: str | None, *, make: bool = False) -> KnowledgeBase:
+    """As :meth:`Home.open`, for a command's own option ``home``."""
+    return Home(context, home_of(context, home)).open(make=make)
+
+
+class Home(NamedTuple):
+    """The folder of the home that a command works on; it need not be there."""
+
+    context: typer.Context
+    path: Path
+
+    def open(self, *, make: bool = False, said: Mapping[str, str] | None = None) -> KnowledgeBase:
+        """The home, which must exist unless ``make`` is set, with ``said`` over the environment's variables.
+        Raises CitewellError with the remedy."""
+        if self.path.exists() or not make:
+            must_be_there(self.path)
+        return self.closing(opening.open(self.path, config=load_config(self.path, said)))
+
+    def closing(self, part: Closed) -> Closed:
+        """``part``, closed when the command ends."""
+        self.context.call_on_close(part.close)
+        return part

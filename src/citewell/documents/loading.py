@@ -7,7 +7,7 @@ outcome for each, a published index. Knows nothing about the frameworks.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 import msgspec
@@ -30,9 +30,9 @@ from citewell.documents.ingesting import (
     FileOutcome,
     IngestReport,
     Parsed,
-    failed,
+    Writing,
+    failed_outcome,
     taken,
-    written,
 )
 from citewell.documents.metadata import found, found_date
 from citewell.documents.reading import read_bytes
@@ -49,6 +49,7 @@ def ingest_documents(
     evidence: SqliteEvidence,
     index: ChunkIndex,
     chunking: Chunking,
+    timeout_s: float,
     collection: str = "",
     clock: Clock | None = None,
     sees: Callable[[Iterable[str]], bool] = lambda acl: True,
@@ -62,13 +63,14 @@ def ingest_documents(
         hint = "give each document its own source, or a page in its metadata"
         raise UsageError(f"more than one document has the id {doubled[0]!r}", hint=hint)
 
-    def gone(entries: Iterable[CatalogueEntry]) -> list[CatalogueEntry]:
+    def deleted(entries: Iterable[CatalogueEntry]) -> list[CatalogueEntry]:
         ours = [entry for entry in entries if collection and collection in entry.tags]
         return [entry for entry in ours if entry.document_id not in met and entry.state != WITHDRAWN]
 
     with index.writer():
-        items = _items(documents, evidence, index, chunking, stamp(clock or SystemClock()), sees)
-        return written(items, len(documents), gone, evidence, index, sees=sees)
+        writing = Writing(evidence, index, len(documents), None, timeout_s, lambda: "")
+        read = _items(documents, evidence, index, chunking, stamp(clock or SystemClock()), sees)
+        return writing.all_of(read, deleted, sees)
 
 
 def _items(
@@ -78,14 +80,14 @@ def _items(
     chunking: Chunking,
     now: str,
     sees: Callable[[Iterable[str]], bool],
-) -> Iterator[FileOutcome | Parsed]:
+) -> Generator[FileOutcome | Parsed, None, None]:
     entries = {entry.document_id: entry for entry in evidence.catalogue()}
     stored = index.stored()
     for document in documents:
         id, entry = document.document_id, entries.get(document.document_id)
         acl = document.acl or (entry.acl if entry else ())
         if not sees(acl) or (entry is not None and not sees(entry.acl)):
-            yield failed(id, id, taken(id))
+            yield failed_outcome(id, id, taken(id))
             continue
         if entry is not None and entry.state == WITHDRAWN and entry.reason != GONE:
             message = f"stays withdrawn ({entry.reason})"
@@ -103,7 +105,7 @@ def _items(
             known = document.version in evidence.versions(id)
             kept = evidence.get(document.version, id) if known else document
         except CitewellError as error:  # erased, or damaged in the store
-            yield failed(id, id, error)
+            yield failed_outcome(id, id, error)
             continue
         kept = msgspec.structs.replace(kept, acl=acl, tags=document.tags, ingested_at=kept.ingested_at or now)
         chunks = tuple(chunk_document(kept, chunking))

@@ -288,7 +288,10 @@ class Assembly:
         from citewell.documents.agreement import Agreement
         from citewell.retrieval import Retriever
 
-        return Retriever(index, self.ranker, self.config.retrieval, Agreement(self.evidence).hold)
+        agreed = Agreement(self.evidence, self.config.chunking)
+        # What was asked of an older version is asked again by who might see what then.
+        hold = agreed.hold if index is self.index else lambda chunks, _: agreed.hold(chunks)
+        return Retriever(index, self.ranker, self.config.retrieval, hold)
 
     @cached_property
     def checker(self) -> Checker:

@@ -6,6 +6,7 @@ In: a knowledge base. Out: an ASGI application; models are loaded when it starts
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -48,7 +49,8 @@ def create_app(
 ) -> FastAPI:
     """The application of one home. ``local`` says that only this machine can reach it: then, as long as no
     key was ever made and no issuer is configured, whoever comes is the owner. When it is stopped, work has
-    ``grace_s`` to end, None for as long as it takes; ``leave`` is called where some is running still."""
+    ``grace_s`` to end, None for as long as it takes; ``leave`` is called where some is running still, and
+    where the process has not ended so long after."""
     here = Site(kb, local=local)
     upstream = proxy.Upstream(kb.config.proxy) if kb.config.proxy.to else None
 
@@ -59,8 +61,13 @@ def create_app(
         if upstream is not None:
             await upstream.client.aclose()
         if not here.close(grace_s):
-            log.warning("work was still running when the server ended", extra={"pieces": here.work.waiting})
+            running = here.work.waiting + here.checks.waiting
+            log.warning("work was still running when the server ended", extra={"pieces": running})
             leave()
+        elif grace_s is not None:  # a page or an export may still be made in a thread
+            late = threading.Timer(grace_s, leave)
+            late.daemon = True
+            late.start()
 
     app = App(
         title="Citewell",
