@@ -149,7 +149,7 @@ def _listed(service: Service) -> list[str] | str:
         return sorted(str(model["id"]) for model in found.json().get("data") or ())
     except (httpx2.HTTPStatusError, ValueError, KeyError, TypeError, AttributeError) as error:
         return f"does not list its models ({type(error).__name__}): check its address"
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+    except Exception as error:  # noqa: BLE001 - as for every part
         do = "check the network" if service.key else "start it to write with a model of your own"
         return f"not reached ({type(error).__name__}): {do}"
 
