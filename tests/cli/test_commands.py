@@ -286,6 +286,9 @@ def test_doctor_ends_with_one_when_a_part_fails(run, home, monkeypatch) -> None:
     assert "FAILS" in result.stdout
 
 
+FOUNDED = "When was Nike founded?"
+
+
 @contextmanager
 def models_at(names: list[str], seen: list[str]) -> Iterator[str]:
     """A server that lists models and answers nothing else; ``seen`` are the paths and keys that came."""
@@ -342,11 +345,12 @@ def test_ask_takes_a_model_of_ollama_in_one_word(run, home, monkeypatch) -> None
     seen: list[str] = []
     with models_at([], seen) as address:
         monkeypatch.setenv("OLLAMA_HOST", address)
-        result = run("--home", home, "ask", "--model", "ollama/llama3.2", "When was the harbour built?")
+        monkeypatch.setenv("CITEWELL_WRITER_RETRIES", "0")
+        result = run("--home", home, "ask", "--model", "ollama/llama3.2", FOUNDED)
     assert "/v1/chat/completions" in seen
     assert result.exit_code == 1
     assert "ollama:llama3.2" in result.stderr
-    unknown = run("--home", home, "ask", "--model", "nobody/x", "When was the harbour built?")
+    unknown = run("--home", home, "ask", "--model", "nobody/x", FOUNDED)
     assert "ollama" in unknown.stderr
 
 
