@@ -182,12 +182,14 @@ class Chunk(Record, frozen=True, kw_only=True):
 
 class Passage(Record, frozen=True, kw_only=True):
     """A retrieved chunk. ``similarity`` is the best dense cosine, ``fused`` the RRF sum,
-    ``relevance`` the calibrated probability that it answers the question."""
+    ``relevance`` the ranker's calibrated probability that it answers the question, ``answers`` that of the
+    answer check for the likeliest of its sentences, where it found one."""
 
     chunk: Chunk
     similarity: float | None = None
     fused: float | None = None
     relevance: float | None = None
+    answers: float | None = None
     relevant: bool = False
     used: bool = False
     set_aside: str = ""
