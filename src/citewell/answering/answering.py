@@ -172,7 +172,7 @@ class Answering(Parts):
                 stages.aspects, journal.passages, journal.beside, self.config.sources.rank
             )
         with journal.stage("confidence") as notes:
-            confidence = reported(consistency, card.card)
+            confidence = msgspec.structs.replace(reported(consistency, card.card), card_note=card.note)
             notes += [*confidence.reasons, *([card.note] if card.note else [])]
             if self.answer_check is None and checked.claims:
                 notes.append("whether it answers was not checked: citewell-judge is not installed")

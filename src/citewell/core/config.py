@@ -21,7 +21,7 @@ from citewell.core.identity import hash_value, plain
 from citewell.core.records import Record
 
 LISTS = {"sources.ranks", "audit.witnesses", "server.hosts", "server.proxies", "alerts.rules"}
-OPERATION = ("server", "feedback", "alerts", "escalate")
+OPERATION = ("server", "proxy", "feedback", "alerts", "escalate")
 """None of this is hashed into a record."""
 RESERVED = {"CITEWELL_HOME", "CITEWELL_DATA", "CITEWELL_CONFIG"} | {
     f"CITEWELL_{name}"
@@ -216,6 +216,23 @@ class Server(Record, frozen=True, kw_only=True):
     otel_documents: bool = False
 
 
+class Proxy(Record, frozen=True, kw_only=True):
+    """The checking proxy of the server: ``to`` is the address of a model's API, "" for no proxy.
+
+    ``policy`` says what becomes of a checked answer; ``unchecked`` of one that could not be checked where the
+    policy is "withhold". ``check_s`` bounds a check, ``timeout_s`` how long the API may be silent.
+    ``sources`` is the pattern of sources in prompts, see :data:`citewell.vendors.requests.NUMBERED`, which ""
+    stands for.
+    """
+
+    to: str = ""
+    policy: Literal["observe", "annotate", "withhold"] = "annotate"
+    unchecked: Literal["pass", "withhold"] = "pass"
+    check_s: float = 30.0
+    timeout_s: float = 600.0
+    sources: str = ""
+
+
 class Feedback(Record, frozen=True, kw_only=True):
     """What is observed in a conversation: windows in seconds (0 turns a window off), the least cosine of two
     questions and the least share of content words that one asked again has with the first."""
@@ -261,6 +278,7 @@ class Config(Record, frozen=True, kw_only=True):
     retention: Retention = Retention()
     feedback: Feedback = Feedback()
     server: Server = Server()
+    proxy: Proxy = Proxy()
     alerts: Alerts = Alerts()
 
     @property
@@ -281,6 +299,7 @@ class Config(Record, frozen=True, kw_only=True):
         """
         tree: dict[str, Any] = {name: plain(getattr(self, name)) for name in OPERATION}
         tree["escalate"] = self.escalate and blind(self.escalate)
+        tree["proxy"]["to"] = named(self.proxy.to)
         tree["alerts"] |= {
             "command": self.alerts.command and blind(self.alerts.command),
             "webhook": named(self.alerts.webhook),

@@ -53,7 +53,7 @@ _LOOKED_S = 0.5
 
 class FileOutcome(Record, frozen=True, kw_only=True):
     """The outcome for one file. ``message`` and ``hint`` say why it failed and what to do or, for a skipped
-    file, what it is: a kind that Citewell does not read."""
+    file, what it is: a kind that Citewell does not read. ``incomplete``: pages of which text is missing."""
 
     path: str
     document_id: str
@@ -62,6 +62,7 @@ class FileOutcome(Record, frozen=True, kw_only=True):
     hint: str = ""
     pages: int = 0
     chunks: int = 0
+    incomplete: tuple[int, ...] = ()
 
 
 class IngestReport(Record, frozen=True, kw_only=True):
@@ -329,6 +330,7 @@ class _Writing:
                     message="; ".join(document.notes),
                     pages=len(document.pages),
                     chunks=len(item.chunks),
+                    incomplete=document.incomplete,
                 )
             )
         self._waiting, self._rows = [], 0

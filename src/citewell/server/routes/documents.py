@@ -81,6 +81,7 @@ class About(Record, frozen=True, kw_only=True):
     tags: tuple[str, ...]
     ingested_at: str
     supersedes: str
+    incomplete: tuple[int, ...]
     notes: tuple[str, ...]
 
 
