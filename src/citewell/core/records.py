@@ -414,11 +414,13 @@ class ConfidenceReport(Record, frozen=True, kw_only=True):
 
 
 class Conflict(Record, frozen=True, kw_only=True):
-    """Sources that disagree: what about, and each side's citation with its date and version."""
+    """Sources that disagree: what about, and each side's citation with its date, version and rank: what the
+    keeper trusts most comes first. ``ranks`` are empty where all are the same."""
 
     about: str
     sides: tuple[Citation, ...]
     dates: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = ()
 
 
 class Stage(Record, frozen=True, kw_only=True):
