@@ -115,7 +115,7 @@ class Document(Record, frozen=True, kw_only=True):
     """One version of one source. ``text`` is NFC; ``version`` hashes the bytes it came from.
 
     Paragraphs are one line each, separated by newlines; the cells of a table row are separated by
-    tabs, one line per row.
+    tabs, one line per row. ``headers`` are a mail's own fields, as (name, value), in their order.
     """
 
     document_id: str
@@ -139,6 +139,7 @@ class Document(Record, frozen=True, kw_only=True):
     supersedes: str = ""
     caller_supplied: bool = False
     notes: tuple[str, ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 # --- chunks and passages ------------------------------------------------------------------------

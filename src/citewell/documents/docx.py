@@ -13,13 +13,12 @@ from itertools import chain
 from typing import Any
 
 from citewell.core.config import Documents
-from citewell.core.errors import DamagedError
 from citewell.core.records import Document
 from citewell.documents.archives import open_archive
 from citewell.documents.canonical import Canonical
 from citewell.documents.formulas import linear
 from citewell.documents.hiding import is_pale
-from citewell.documents.office import office_metadata
+from citewell.documents.office import office_metadata, readable
 from citewell.documents.scripts import Script, joined
 from citewell.documents.symbols import UNKNOWN, symbol
 
@@ -45,20 +44,13 @@ class DocxReader:
 
         import docx
         from docx.opc.exceptions import OpcError
-        from lxml import etree
 
-        try:
-            with open_archive(data, self._limits) as archive:
-                metadata = office_metadata(archive)
+        with readable("Word document", OpcError), open_archive(data, self._limits) as archive:
+            metadata = office_metadata(archive)
             opened = docx.Document(io.BytesIO(data))
             body = _Body(opened.styles)
             body.read(opened.element.body)
             body.notes(opened.part)
-        except (OpcError, KeyError, ValueError, AttributeError, OSError, etree.LxmlError) as error:
-            raise DamagedError(
-                f"its parts do not form a Word document ({type(error).__name__}: {error})",
-                hint="open it in a word processor and save it again",
-            ) from error
         return body.out.document(
             data,
             document_id=document_id,

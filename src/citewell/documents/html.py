@@ -67,10 +67,7 @@ class HtmlReader:
         text, note = decode(data, declared=_declared(data))
         out = Canonical()
         out.note(note, count=bool(note))
-        page = Page(out, self._limits)
-        page.feed(text)
-        page.finish()
-        out.note("hidden elements left out: {n}", page.hidden)
+        page = read_page(text, out, self._limits)
         return out.document(
             data,
             document_id=document_id,
@@ -79,6 +76,15 @@ class HtmlReader:
             media_type="text/html",
             metadata=page.metadata(),
         )
+
+
+def read_page(text: str, out: Canonical, limits: Documents) -> Page:
+    """Reads a whole page, also one inside another format, and notes what was left out."""
+    page = Page(out, limits)
+    page.feed(text)
+    page.finish()
+    out.note("hidden elements left out: {n}", page.hidden)
+    return page
 
 
 @dataclass(slots=True)
@@ -369,9 +375,7 @@ def _first(values: Mapping[str, str], names: tuple[str, ...]) -> str:
 def _declared(data: bytes) -> str:
     match = _CHARSET.search(data[:4096])
     name = next((group for group in match.groups() if group), b"") if match else b""
-    declared = name.decode("ascii", "replace").lower()
-    # Pages that say Latin-1 are written, and by the HTML standard read, as its superset.
-    return {"iso-8859-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252"}.get(declared, declared)
+    return name.decode("ascii", "replace")
 
 
 def _parsable(text: str) -> str:

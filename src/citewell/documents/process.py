@@ -18,21 +18,25 @@ from citewell.core.config import Documents
 from citewell.core.errors import DocumentError, LimitError
 from citewell.core.records import Document, Record
 from citewell.documents.files import read_file
-from citewell.documents.reading import read_bytes
+from citewell.documents.reading import read_part
 
 
 class Request(Record, frozen=True, kw_only=True):
-    """A file to read; ``path`` in the operating system's own bytes."""
+    """A file to read, or the part of it at these positions in what is inside what; ``path`` in the operating
+    system's own bytes."""
 
     path: bytes
     document_id: str
     limits: Documents
+    part: tuple[int, ...] = ()
 
 
 class Reply(Record, frozen=True, kw_only=True):
-    """A document, or the name, message and hint of a DocumentError; and the peak memory so far."""
+    """A document (None where an archive is none itself) and the names of what is inside it, or the name,
+    message and hint of a DocumentError; and the peak memory so far."""
 
     document: Document | None = None
+    inside: tuple[str, ...] = ()
     error: str = ""
     message: str = ""
     hint: str = ""
@@ -59,7 +63,8 @@ def main() -> None:
 def _serve(request: Request) -> bytes:
     try:
         _limit(request.limits)
-        return msgspec.msgpack.encode(Reply(document=_read(request), peak_mb=_peak_mb()))
+        document, inside = _read(request)
+        return msgspec.msgpack.encode(Reply(document=document, inside=inside, peak_mb=_peak_mb()))
     except DocumentError as error:
         failure = error
     except MemoryError:
@@ -77,11 +82,11 @@ def _serve(request: Request) -> bytes:
     )
 
 
-def _read(request: Request) -> Document:
+def _read(request: Request) -> tuple[Document | None, tuple[str, ...]]:
     path = Path(os.fsdecode(request.path))
     data = read_file(path, max_bytes=request.limits.max_file_mb << 20)
     name = os.fsencode(path).decode("utf-8", "replace")
-    return read_bytes(data, document_id=request.document_id, uri=name, limits=request.limits)
+    return read_part(data, request.part, document_id=request.document_id, uri=name, limits=request.limits)
 
 
 def _limit(limits: Documents) -> None:

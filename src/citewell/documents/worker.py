@@ -23,7 +23,7 @@ import msgspec
 from citewell.core import errors
 from citewell.core.config import Documents
 from citewell.core.environment import bare
-from citewell.core.errors import DamagedError, DocumentError, LimitError
+from citewell.core.errors import DamagedError, DocumentError, LimitError, UnsupportedError
 from citewell.core.records import Document
 from citewell.documents.process import Reply, Request, write_frame
 
@@ -59,11 +59,18 @@ class ParsingWorker:
                     stream.close()
 
     def read(self, path: Path, *, document_id: str) -> Document:
-        """The document of the regular file ``path``. Raises a DocumentError, always with a hint."""
+        """The document of the regular file ``path`` itself. Raises a DocumentError, always with a hint."""
+        document = self.open(path, document_id=document_id).document
+        if document is None:
+            raise UnsupportedError("it is an archive", hint="unpack it and name the file you mean")
+        return document
+
+    def open(self, path: Path, *, document_id: str, part: tuple[int, ...] = ()) -> Reply:
+        """The document of the regular file ``path``, or of the part of it at the positions ``part``, and the
+        names of what is inside it. Raises a DocumentError, always with a hint."""
         process, fresh = self._running()
-        request = Request(
-            path=os.fsencode(os.path.abspath(path)), document_id=document_id, limits=self.limits
-        )
+        name = os.fsencode(os.path.abspath(path))
+        request = Request(path=name, document_id=document_id, limits=self.limits, part=part)
         deadline = time.monotonic() + self.limits.timeout_s + (_STARTING_S if fresh else 0.0)
         try:
             if process.stdin is None or process.stdout is None:
@@ -140,11 +147,11 @@ class ParsingWorker:
             hint="open it in the program it was made with and save it again, or raise documents.memory_mb",
         )
 
-    def _result(self, reply: Reply) -> Document:
+    def _result(self, reply: Reply) -> Reply:
         if reply.error == LimitError.__name__ or reply.peak_mb > _GROWN * self.limits.memory_mb:
             self.close()  # memory once used is not all given back, and the next file gets the whole bound
-        if reply.document is not None:
-            return reply.document
+        if not reply.error:
+            return reply
         kind = getattr(errors, reply.error, DamagedError)
         failure = kind(reply.message, hint=reply.hint)
         if not isinstance(failure, DocumentError):
