@@ -80,6 +80,10 @@ class Canonical:
     def has_tables(self) -> bool:
         return bool(self._tables)
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._parts
+
     def leave(self, level: int) -> None:
         """What follows stands under no heading of ``level`` or further in."""
         if any(depth >= level for depth, _ in self._open):
