@@ -20,7 +20,7 @@ import msgspec
 from citewell.core.config import Chunking
 from citewell.core.identity import chunk_id, section_id
 from citewell.core.records import Chunk, Document, Row, Section, Table
-from citewell.core.sentences import sentence_spans
+from citewell.core.sentences import ITEM, list_lead, sentence_spans
 from citewell.core.tokens import count_tokens_each
 
 # Costs of cutting at a border; SIZE is the cost of a chunk twice the target, or of none.
@@ -196,6 +196,8 @@ class _Units:
             return CUT_SECTION
         if table is not None and start > table.start:
             return CUT_ROW
+        if ITEM.match(text, start):
+            return CUT_SENTENCE  # the items of a list stay together
         return CUT_BEFORE_EXCEPTION if _EXCEPTION.match(text, start, end) else CUT_PARAGRAPH
 
     def _add(self, start: int, end: int, count: int, before: float, heading: bool = False) -> None:
@@ -233,6 +235,7 @@ def chunk_document(document: Document, settings: Chunking) -> list[Chunk]:
     for position, ((a, b), (start, end)) in enumerate(zip(ranges, spans, strict=True)):
         path, parent_start, parent_end = _parent(outline, units, a, b)
         rows = layout.rows_in(start, end)
+        lead = slice(*(list_lead(document.text, start) or (0, 0)))
         context = layout.table_context(start, end, rows)
         chunks.append(
             Chunk(
@@ -242,7 +245,7 @@ def chunk_document(document: Document, settings: Chunking) -> list[Chunk]:
                 start_offset=start,
                 end_offset=end,
                 content=document.text[start:end],
-                context="\n".join([_heading_line(naming, path), *context]),
+                context="\n".join([_heading_line(naming, path, document.text[lead]), *context]),
                 section_path=path,
                 parent_id=section_id(document.version, parent_start, parent_end),
                 parent_start=parent_start,
@@ -347,9 +350,10 @@ def _name(document: Document) -> str:
     return _clip(title, 160) + (f" ({stem})" if fresh and not document.caller_supplied else "")
 
 
-def _heading_line(naming: str, path: tuple[str, ...]) -> str:
-    """The document and the three innermost headings: those further out say least, at most length."""
-    return " › ".join([naming, *(_clip(name, 80) for name in path[-3:])])
+def _heading_line(naming: str, path: tuple[str, ...], lead: str) -> str:
+    """The document, the three innermost headings, for those further out say least, at most length, and the
+    ``lead`` of the list that the chunk goes on with."""
+    return " › ".join([naming, *(_clip(name, 80) for name in path[-3:]), *filter(None, (_clip(lead, 200),))])
 
 
 def _clip(text: str, limit: int) -> str:
