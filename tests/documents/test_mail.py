@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import itertools
+import struct
 import zipfile
+from datetime import datetime, timedelta
 from email.message import EmailMessage
 
 import pytest
@@ -172,3 +175,100 @@ def test_archives_in_archives_end() -> None:
         parts(data, 0, 0, 0, name="a.zip")
     with pytest.raises(DocumentError):
         parts(packed(*((f"{n}.txt", b"x") for n in range(1_001))), name="many.zip")
+
+
+def compound(tree: dict[str, bytes]) -> bytes:
+    """A compound file of 512-byte sectors; ``folder/stream`` is the deepest path, and no stream is short, for
+    short ones are kept elsewhere."""
+    entries: list[tuple[str, int, int, int, int]] = []  # name, kind, child, start, size
+    sectors: list[bytes] = []
+    chains: list[tuple[int, int]] = []
+
+    def stored(data: bytes) -> int:
+        pieces = [data[at : at + 512].ljust(512, b"\0") for at in range(0, len(data), 512)]
+        chains.append((len(sectors), len(pieces)))
+        sectors.extend(pieces)
+        return chains[-1][0]
+
+    folders: dict[str, list[tuple[str, bytes]]] = {"": []}
+    for path, data in tree.items():
+        folder, _, name = path.rpartition("/")
+        folders.setdefault(folder, []).append((name, data))
+    siblings: dict[int, int] = {}
+
+    def added(names: list[tuple[str, bytes | None]]) -> int:
+        numbers = []
+        for name, data in names:
+            numbers.append(len(entries))
+            start = stored(data) if data else 0xFFFFFFFE
+            entries.append((name, 2 if data is not None else 1, 0xFFFFFFFF, start, len(data or b"")))
+            if data is None:
+                child = added([(inner, held) for inner, held in folders[name]])
+                entries[numbers[-1]] = (name, 1, child, 0, 0)
+        siblings.update(itertools.pairwise(numbers))
+        return numbers[0] if numbers else 0xFFFFFFFF
+
+    entries.append(("Root Entry", 5, 0xFFFFFFFF, 0xFFFFFFFE, 0))
+    top: list[tuple[str, bytes | None]] = [*folders[""], *((name, None) for name in folders if name)]
+    entries[0] = ("Root Entry", 5, added(top), 0xFFFFFFFE, 0)
+    directory = b""
+    for number, (name, kind, child, start, size) in enumerate(entries):
+        wide = (name + "\0").encode("utf-16-le")
+        directory += wide.ljust(64, b"\0") + struct.pack("<HBB", len(wide), kind, 1)
+        directory += struct.pack("<III", 0xFFFFFFFF, siblings.get(number, 0xFFFFFFFF), child) + b"\0" * 36
+        directory += struct.pack("<IQ", start, size)
+    first = stored(directory.ljust(-(-len(directory) // 512) * 512, b"\0"))
+    table = [0xFFFFFFFF] * 128
+    for start, count in chains:
+        table[start : start + count] = [*range(start + 1, start + count), 0xFFFFFFFE]
+    table[len(sectors)] = 0xFFFFFFFD
+    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 16 + struct.pack("<HHHHH", 62, 3, 0xFFFE, 9, 6)
+    head += b"\0" * 6 + struct.pack(
+        "<IIIIIIIIII", 0, 1, first, 0, 0, 0xFFFFFFFE, 0, 0xFFFFFFFE, 0, len(sectors)
+    )
+    return head.ljust(512, b"\xff") + b"".join(sectors) + struct.pack("<128I", *table)
+
+
+def wide(text: str) -> bytes:
+    return text.ljust(2048).encode("utf-16-le")
+
+
+def outlook(**more: bytes) -> bytes:
+    pytest.importorskip("olefile")
+    sent = (datetime(2026, 3, 3, 9) - datetime(1601, 1, 1)) // timedelta(microseconds=1) * 10
+    dated = (b"\0" * 32 + struct.pack("<IIQ", 0x00390040, 6, sent)).ljust(4096, b"\0")
+    fields = {0x0037: "Price of the pump", 0x0C1A: "Änn Bee", 0x5D01: "ann@seller.example", 0x1000: BODY}
+    texts = {f"__substg1.0_{number:04X}001F": wide(text) for number, text in fields.items()}
+    file = "__attach_version1.0_#00000000"
+    attached = {
+        f"{file}/__substg1.0_3707001F": wide("offer.csv"),
+        f"{file}/__substg1.0_37010102": b"pump;price\nBW-310;1360\n".ljust(4096, b"\n"),
+    }
+    return compound({"__properties_version1.0": dated, **texts, **attached, **more})
+
+
+def test_a_message_of_outlook_is_read_like_one_that_was_sent() -> None:
+    document, names = parts(outlook(), name="mail.msg")
+    assert document is not None
+    assert document.media_type == "application/vnd.ms-outlook"
+    assert document.author == Found(value="Änn Bee <ann@seller.example>", origin="mail header")
+    assert document.published_at == Found(value="2026-03-03", origin="mail header")
+    assert "stays at 1,360 euros — until the end of the year" in document.text
+    assert names == ("offer.csv",)
+    offer, _ = parts(outlook(), 0, name="mail.msg")
+    assert offer is not None
+    assert "BW-310\t1360" in offer.text
+
+
+def test_the_header_that_travelled_with_a_message_of_outlook_comes_first() -> None:
+    header = "Message-ID: <2@a.example>\nIn-Reply-To: <1@a.example>\nDate: Wed, 4 Mar 2026 09:00:00 +0100\n"
+    document, _ = parts(outlook(**{"__substg1.0_007D001F": wide(header)}), name="mail.msg")
+    assert document is not None
+    assert document.published_at == Found(value="2026-03-04", origin="mail header")
+    assert document.tags == ("thread:1@a.example",)
+
+
+@pytest.mark.parametrize("cut", [600, 1_500, 3_000])
+def test_a_message_of_outlook_that_is_cut_off_is_an_error(cut: int) -> None:
+    with pytest.raises(DocumentError):
+        read_bytes(outlook()[:cut], document_id="mail.msg")

@@ -36,8 +36,8 @@ PDF, HTML, MARKDOWN, CSV, PLAIN = (
 JSON = "application/json"
 DATA = (JSON,)
 """Text that one program writes for another: read as plain text if it is named, skipped in a folder."""
-EML, ZIP = "message/rfc822", "application/zip"
-CONTAINERS = (EML, ZIP)
+EML, MSG, ZIP = "message/rfc822", "application/vnd.ms-outlook", "application/zip"
+CONTAINERS = (EML, MSG, ZIP)
 """What other files are inside of."""
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -128,6 +128,8 @@ def detect(data: bytes, name: str, limits: Documents) -> str:
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _in_archive(data, name, limits)
     if data.startswith(_OLE):
+        if _MAIL_STREAM in data:
+            return MSG
         raise _ole(data)
     for offset, magic, what in _OTHERS:
         # Letters and digits alone may begin a text: "ID3,name" heads a table.
@@ -218,8 +220,6 @@ def _in_archive(data: bytes, name: str, limits: Documents) -> str:
 
 
 def _ole(data: bytes) -> EncryptedError | OtherKindError:
-    if _MAIL_STREAM in data:
-        return OtherKindError("it is an Outlook message (.msg)", hint="save it as .eml")
     if _ENCRYPTED_OFFICE in data:
         return EncryptedError(
             "it is an Office file protected by a password", hint="remove the password and save it again"

@@ -42,7 +42,7 @@ _SAMPLE = 65_536
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LEAST_COHERENCE, _LEAST_LEAD = 0.2, 0.1
 _HINT = "save it as UTF-8"
-READS = "Citewell reads PDF, HTML, Markdown, DOCX, PPTX, ODT, XLSX, CSV, JSON, text, mail (EML) and ZIP"
+READS = "Citewell reads PDF, HTML, Markdown, DOCX, PPTX, ODT, XLSX, CSV, JSON, text, mail (EML, MSG) and ZIP"
 
 
 def decode(data: bytes, *, declared: str = "") -> tuple[str, str]:

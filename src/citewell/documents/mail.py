@@ -1,8 +1,8 @@
 """Mail -> Document: the header's fields, and the body as it was written, quotations marked.
 
-In: bytes of a message as it is sent (EML). Out: a Document, and what is attached, which is read by itself.
-The date is the header's; messages of one thread share a tag, made of the first message's id. Knows nothing
-about mailboxes.
+In: bytes of a message as it is sent (EML); :mod:`citewell.documents.msg` takes apart what Outlook saves. Out:
+a Document, and what is attached, which is read by itself. The date is the header's; messages of one thread
+share a tag, made of the first message's id. Knows nothing about mailboxes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from citewell.core.config import Documents
 from citewell.core.errors import DamagedError, LimitError
 from citewell.core.records import Document
 from citewell.documents.canonical import Canonical, clean
-from citewell.documents.detect import EML
 from citewell.documents.encoding import decode
 from citewell.documents.html import read_page
 from citewell.documents.metadata import Metadata, found, found_date, found_title
@@ -28,10 +27,10 @@ from citewell.documents.outcomes import THREAD
 from citewell.documents.text import write_text
 
 _SHOWN = ("From", "To", "Cc", "Date")
-_KEPT = (*_SHOWN, "Subject", "Reply-To", "Message-ID", "In-Reply-To", "References")
+KEPT = (*_SHOWN, "Subject", "Reply-To", "Message-ID", "In-Reply-To", "References")
 _LONGEST_FIELD, _DEEPEST, _MOST_PARTS = 20_000, 30, 1_000
 _ID = re.compile(r"<([^<>\s]{1,250})>")
-_QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
+_QUOTED = re.compile(r"[ \t]*+(?:>[ \t]?+)++")
 _LONGEST_ATTRIBUTION = 3  # lines: "On Tue, 3 March 2026, Ann Bee <ann@example.org>\nwrote:"
 
 
@@ -52,15 +51,15 @@ class Mail(NamedTuple):
 
 
 class MailReader:
-    """Messages as they are sent."""
+    """Messages of ``media_type``, each taken apart by ``parse``."""
 
     name = "mail/1"
 
-    def __init__(self, limits: Documents) -> None:
-        self._limits = limits
+    def __init__(self, media_type: str, parse: Callable[[bytes], Mail], limits: Documents) -> None:
+        self._media_type, self._parse, self._limits = media_type, parse, limits
 
     def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        mail = from_eml(data)
+        mail = self._parse(data)
         fields = dict(reversed(mail.headers))
         out = Canonical()
         out.heading(fields.get("Subject", ""), 1)
@@ -78,7 +77,7 @@ class MailReader:
             document_id=document_id,
             uri=uri,
             reader=self.name,
-            media_type=EML,
+            media_type=self._media_type,
             metadata=Metadata(
                 title=found_title(fields.get("Subject"), "mail header"),
                 author=found(fields.get("From"), "mail header"),
@@ -103,13 +102,14 @@ class MailReader:
 def from_eml(data: bytes) -> Mail:
     """Raises LimitError for parts in parts without end, DamagedError where they are cut off."""
     message = email.message_from_bytes(data)
-    mail = Mail(tuple(_fields(message)), [], [], [])
+    mail = Mail(tuple(fields_of(message)), [], [], [])
     _collect(message, mail, 0)
     return mail
 
 
-def _fields(message: Message) -> Iterator[tuple[str, str]]:
-    for name in _KEPT:
+def fields_of(message: Message) -> Iterator[tuple[str, str]]:
+    """The first of each field that is kept, decoded, on one line."""
+    for name in KEPT:
         for value in message.get_all(name, [])[:1]:
             yield name, clean(_decoded(str(value)[:_LONGEST_FIELD]))
 
@@ -131,7 +131,7 @@ def _collect(part: Message, mail: Mail, depth: int) -> None:
     kind, inner = part.get_content_type(), part.get_payload()
     name = part.get_filename()
     if kind == "message/rfc822" and isinstance(inner, list) and isinstance(inner[0], Message):
-        subject = dict(_fields(inner[0])).get("Subject", "message")
+        subject = dict(fields_of(inner[0])).get("Subject", "message")
         mail.attached.append((f"{subject.replace('/', '-')[:100]}.eml", inner[0].as_bytes))
     elif isinstance(inner, list) and part.get_content_maintype() == "multipart":
         first = len(mail.bodies)
@@ -180,7 +180,7 @@ def _write_plain(text: str, out: Canonical) -> None:
     runs = [(quoted, list(lines)) for quoted, lines in groupby(text.splitlines(), key=_is_quoted)]
     for at, (quoted, lines) in enumerate(runs):
         if quoted:
-            write_text("\n".join(_QUOTED.sub("", line, count=1) for line in lines), out, ">")
+            write_text("\n".join(map(_unquoted, lines)), out, ">")
             out.leave(2)
             continue
         attribution = _attribution(lines) if at + 1 < len(runs) else []
@@ -191,6 +191,11 @@ def _write_plain(text: str, out: Canonical) -> None:
 
 def _is_quoted(line: str) -> bool:
     return _QUOTED.match(line) is not None
+
+
+def _unquoted(line: str) -> str:
+    mark = _QUOTED.match(line)
+    return line[mark.end() :] if mark else line
 
 
 def _attribution(lines: list[str]) -> list[str]:

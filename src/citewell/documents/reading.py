@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -27,6 +28,7 @@ from citewell.documents.detect import (
     HTML,
     JSON,
     MARKDOWN,
+    MSG,
     ODT,
     PDF,
     PLAIN,
@@ -40,6 +42,7 @@ from citewell.documents.html import HtmlReader
 from citewell.documents.mail import MailReader, from_eml
 from citewell.documents.markdown import MarkdownReader
 from citewell.documents.metadata import language
+from citewell.documents.msg import from_msg
 from citewell.documents.odt import OdtReader
 from citewell.documents.pptx import PptxReader
 from citewell.documents.tables import CsvReader, XlsxReader
@@ -66,11 +69,13 @@ READERS: Mapping[str, Callable[[Documents], Reader]] = {
     JSON: lambda limits: JsonReader(),
     PPTX: PptxReader,
     ODT: OdtReader,
-    EML: MailReader,
+    EML: partial(MailReader, EML, from_eml),
+    MSG: partial(MailReader, MSG, from_msg),
 }
 _Inside = list[tuple[str, Callable[[], bytes]]]
 INSIDE: Mapping[str, Callable[[bytes, Documents], _Inside]] = {
     EML: lambda data, limits: from_eml(data).attached,
+    MSG: lambda data, limits: from_msg(data).attached,
     ZIP: packed,
 }
 _DEEPEST, _LONGEST_NAME = 3, 200
