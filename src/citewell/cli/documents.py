@@ -98,6 +98,7 @@ def _print(document: Document, versions: int, thread: list[str]) -> None:
                 if (found := getattr(document, name)) is not None
             },
             "pages": str(len(document.pages) or ""),
+            "incomplete": ", ".join(f"page {number}" for number in document.incomplete),
             "groups": ", ".join(document.acl),
             "tags": ", ".join(document.tags),
             "thread": ", ".join(thread),

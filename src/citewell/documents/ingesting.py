@@ -1,7 +1,7 @@
 """Files -> evidence -> chunks -> index: adds new and changed files, withdraws deleted ones.
 
 In: paths, a parsing worker, an evidence store and an index. Out: one outcome per file and a published
-index version. Parsing and chunking run ahead in a thread of their own while chunks are embedded, at
+index version. Parsing and chunking run ahead, in the worker's process, while chunks are embedded, at
 most a few documents ahead, so memory does not grow with the number of files. The order of writing
 (evidence, then chunks, then the mark that both are there) makes every interruption resumable: the next
 run finds what is stored and goes on. Knows nothing about formats or models.
@@ -21,7 +21,7 @@ import msgspec
 
 from citewell.core.clock import SystemClock, stamp
 from citewell.core.config import Chunking
-from citewell.core.errors import UsageError
+from citewell.core.errors import AbandonedError, LimitError, UsageError
 from citewell.core.ports import Clock
 from citewell.documents.evidence.catalogue import STORED, WITHDRAWN, CatalogueEntry, absent
 from citewell.documents.evidence.sqlite import SqliteEvidence
@@ -49,6 +49,7 @@ def ingest(
     progress: Progress | None = None,
     clock: Clock | None = None,
     sees: Callable[[Iterable[str]], bool] = lambda acl: True,
+    gone: Callable[[], str] = lambda: "",
 ) -> IngestReport:
     """Brings evidence and index up to date with the files under ``paths`` and publishes the index.
 
@@ -60,16 +61,22 @@ def ingest(
     again never opens what was closed. A document whose file is gone from an ingested folder, or from the path
     that is given, is withdrawn; one in a folder that cannot be read stays. ``sees`` says whether the caller
     may see documents with an access list: others are neither replaced nor withdrawn. Interrupted from the
-    keyboard, it publishes what is complete. Raises UsageError when another ingest is writing.
+    keyboard, or once ``gone`` says why nobody waits for it any more (AbandonedError), it publishes what is
+    complete. Raises UsageError when another ingest is writing.
+
+    The worker's limit of time is for reading and cutting a file, and again for each _COMMIT_CHUNKS begun of
+    its chunks to be embedded.
     """
     with index.writer():
         plan = Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
         found, places = list(walk(paths, document_id=document_id)), {place_of(path) for path in paths}
-        writing = _Writing(evidence, index, found, progress)
+        writing = _Writing(evidence, index, found, progress, worker.limits.timeout_s, gone)
+        read = ahead(read_all(found, places, worker, chunking, plan), worker, writing.must_go_on)
         try:
-            for item in ahead(read_all(found, places, worker, chunking, plan)):
-                writing.take(item)
-        except KeyboardInterrupt:
+            with contextlib.closing(read):
+                for item in read:
+                    writing.take(item)
+        except (KeyboardInterrupt, AbandonedError):
             # Whoever stops halfway can ask what was read so far; the next run goes on from there.
             writing.commit()
             _reconcile(evidence, index)
@@ -77,11 +84,11 @@ def ingest(
             raise
         writing.commit()
         entries = [entry for entry in evidence.catalogue() if sees(entry.acl)]
-        gone = [*_gone(places, found, entries), *plan.no_longer_inside(entries)]
-        index.remove([entry.document_id for entry in gone])
-        for entry in gone:
+        deleted = [*_gone(places, found, entries), *plan.no_longer_inside(entries)]
+        index.remove([entry.document_id for entry in deleted])
+        for entry in deleted:
             evidence.withdraw(entry.document_id, GONE)
-        outcomes = _with_gone(writing.outcomes, gone)
+        outcomes = _with_gone(writing.outcomes, deleted)
         _reconcile(evidence, index)
         return IngestReport(files=tuple(outcomes), index_version=index.publish())
 
@@ -140,8 +147,11 @@ class _Writing:
         index: ChunkIndex,
         found: Sequence[SourceFile | FileFailure],
         progress: Progress | None,
+        timeout_s: float,
+        gone: Callable[[], str],
     ) -> None:
         self._evidence, self._index, self._progress = evidence, index, progress
+        self._timeout_s, self._gone = timeout_s, gone
         self._waiting: list[tuple[Parsed, list[Any]]] = []
         self._rows = self._pages = self._chunks = 0
         self._sizes = [_size(one.path) for one in found]
@@ -162,9 +172,9 @@ class _Writing:
             self._worked, self._path = True, item.path
             try:
                 tables = self._encoded(item)
-            except UsageError as error:
-                # A text of which the embedder can make nothing is that file's failure, not the run's: what
-                # is stored and found stays as it was.
+            except (UsageError, LimitError) as error:
+                # A text of which the embedder can make nothing, or not in time, is that file's failure, not
+                # the run's: what is stored and found stays as it was.
                 failed = failure(item.path, item.document.document_id, error)
                 if item.status == UPDATED:
                     kept = f"{failed.message}; the previous version stays searchable"
@@ -181,7 +191,15 @@ class _Writing:
 
     def _encoded(self, item: Parsed) -> list[Any]:
         tables = []
+        limit = self._timeout_s * (1 + len(item.chunks) // _COMMIT_CHUNKS)
+        ends = time.monotonic() + limit
         for start in range(0, len(item.chunks), _EMBED_CHUNKS):
+            self.must_go_on()
+            if time.monotonic() > ends:
+                raise LimitError(
+                    f"embedding its {len(item.chunks)} chunks takes longer than {limit:g} s",
+                    hint="split it, or raise documents.timeout_s",
+                )
             batch = item.chunks[start : start + _EMBED_CHUNKS]
             tables.append(self._index.encode(batch))
             self._chunks += len(batch)
@@ -205,9 +223,14 @@ class _Writing:
                     message="; ".join(document.notes),
                     pages=len(document.pages),
                     chunks=len(item.chunks),
+                    incomplete=document.incomplete,
                 )
             )
         self._waiting, self._rows = [], 0
+
+    def must_go_on(self) -> None:
+        if reason := self._gone():
+            raise AbandonedError(f"the ingest was ended: {reason}")
 
     def tell(self) -> None:
         if self._progress is None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -24,17 +25,16 @@ from citewell.core.errors import (
     UsageError,
 )
 from citewell.core.records import Chunk, Document, Record
-from citewell.documents.chunking import chunk_document
 from citewell.documents.detect import CONTAINERS, DATA
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.files import FileFailure, SourceFile, hash_of
 from citewell.documents.index import ChunkIndex
 from citewell.documents.outcomes import ADDED, FAILED, GONE, SKIPPED, THREAD, UNCHANGED, UPDATED, FileOutcome
-from citewell.documents.process import Reply
 from citewell.documents.worker import ParsingWorker
 
 _DOCUMENTS_AHEAD = 2
+_LOOKED_S = 0.5
 
 
 class Parsed(Record, frozen=True, kw_only=True):
@@ -155,16 +155,17 @@ def _read(
                 yield outcome
                 return
             kept = plan.kept(source, version)
-        if kept is None or kept.media_type in CONTAINERS:
-            reply = worker.open(source.place, document_id=source.document_id, part=source.part)
-        else:
-            reply = Reply(document=kept)
-        document = reply.document
+        known = None if kept is None or kept.media_type in CONTAINERS else kept
+        ask = partial(worker.open, source.place, document_id=source.document_id, chunking=chunking)
+        reply = ask(part=source.part, known=known)
+        document, chunks = reply.document, reply.chunks
         if document is not None and source.part:
             if (outcome := plan.skip(source, document.version, named)) is not None:
                 yield outcome
                 return
-            document = plan.kept(source, document.version) or document
+            kept = plan.kept(source, document.version)
+        if kept is not None and known is None:  # its text is not derived again, and may have been another
+            document, chunks = kept, ask(known=kept).chunks
         if document is not None and document.media_type in DATA and not asked:
             yield _outcome(source, SKIPPED, "it is a data file", "name the file to ingest it")
             return
@@ -185,13 +186,22 @@ def _read(
         yield Parsed(
             path=str(source.path),
             document=document,
-            chunks=tuple(chunk_document(document, chunking)),
+            chunks=tuple(_labelled(chunk, document) for chunk in chunks),
             status=plan.status(source.document_id),
         )
 
 
-def ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """``items``, made in a thread of their own, a few ahead of the consumer."""
+def _labelled(chunk: Chunk, document: Document) -> Chunk:
+    """With what is decided here and not by the file: who may see it, when it came."""
+    labels = {"acl": document.acl, "tags": document.tags, "ingested_at": document.ingested_at}
+    return msgspec.structs.replace(chunk, **labels)
+
+
+def ahead(
+    items: Iterator[Item], worker: ParsingWorker, must_go_on: Callable[[], None]
+) -> Generator[Item, None, None]:
+    """``items``, made in a thread of their own, a few ahead of the consumer. Closed before its end, it ends
+    what is being read."""
     waiting: queue.Queue[Item | BaseException | None] = queue.Queue(_DOCUMENTS_AHEAD)
     stopped = threading.Event()
 
@@ -215,10 +225,21 @@ def ahead(items: Iterator[Item]) -> Iterator[Item]:
     thread = threading.Thread(target=make, name="citewell-reading", daemon=True)
     thread.start()
     try:
-        while (item := waiting.get()) is not None:
+        while True:
+            try:
+                item = waiting.get(timeout=_LOOKED_S)
+            except queue.Empty:
+                must_go_on()
+                continue
+            if item is None:
+                return
             if isinstance(item, BaseException):
                 raise item
             yield item
+    except BaseException:
+        stopped.set()
+        worker.kill()
+        raise
     finally:
         stopped.set()
         thread.join()

@@ -18,7 +18,7 @@ THREAD = "thread:"
 class FileOutcome(Record, frozen=True, kw_only=True):
     """The outcome for one file, or for one inside it (``path`` is then ``mail.eml/offer.pdf``). ``message``
     and ``hint`` say why it failed and what to do or, for a skipped file, what it is: a kind that Citewell
-    does not read."""
+    does not read. ``incomplete``: pages of which text is missing."""
 
     path: str
     document_id: str
@@ -27,6 +27,7 @@ class FileOutcome(Record, frozen=True, kw_only=True):
     hint: str = ""
     pages: int = 0
     chunks: int = 0
+    incomplete: tuple[int, ...] = ()
 
 
 class IngestReport(Record, frozen=True, kw_only=True):
