@@ -115,7 +115,8 @@ class Document(Record, frozen=True, kw_only=True):
     """One version of one source. ``text`` is NFC; ``version`` hashes the bytes it came from.
 
     Paragraphs are one line each, separated by newlines; the cells of a table row are separated by
-    tabs, one line per row. ``incomplete`` names the pages on which more is printed than the text holds.
+    tabs, one line per row. ``incomplete`` names the pages on which more is printed than the text holds;
+    ``headers`` are a mail's own fields, as (name, value), in their order.
     """
 
     document_id: str
@@ -140,6 +141,7 @@ class Document(Record, frozen=True, kw_only=True):
     caller_supplied: bool = False
     incomplete: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 # --- chunks and passages ------------------------------------------------------------------------
