@@ -74,14 +74,14 @@ class Answering(Parts):
     answer_judge: AnswerJudge | None = None
     card: Callable[[], CardState] = lambda: NO_CARD
 
-    def ask(self, ask: Ask, tell: Tell | None = None, gone: Callable[[], bool] = lambda: False) -> Answer:
-        """``tell`` hears the answer being made; once nobody waits for it any more, which ``gone`` says, no
-        further stage begins. Raises UsageError, LogError (nothing could be sealed), or what a stage raised,
-        AbandonedError too, sealed first."""
+    def ask(self, ask: Ask, tell: Tell | None = None, gone: Callable[[], str] = lambda: "") -> Answer:
+        """``tell`` hears the answer being made; once ``gone`` says why nobody waits for it any more, no
+        further stage begins and no model runs. Raises UsageError, LogError (nothing could be sealed), or what
+        a stage raised, AbandonedError too, sealed first."""
         refuse(ask)
         journal = self._journal(ask)
         streaming = self._streaming(ask, tell, journal)
-        journal.begins = partial(_begins, gone, streaming)
+        journal.begins, journal.meter.gone = partial(_begins, gone, streaming), gone
         try:
             asked_as = self._pass(ask, journal, streaming)
             if streaming is not None:
@@ -309,9 +309,9 @@ class Answering(Parts):
             self.log.note(EntryKind.NOTICE, {"request_id": journal.request_id, "escalate": trouble})
 
 
-def _begins(gone: Callable[[], bool], streaming: Streaming | None, stage: str) -> None:
-    if gone():
-        raise AbandonedError(f"whoever asked has gone before the stage {stage!r}")
+def _begins(gone: Callable[[], str], streaming: Streaming | None, stage: str) -> None:
+    if reason := gone():
+        raise AbandonedError(f"the question was ended before the stage {stage!r}: {reason}")
     if streaming is not None:
         streaming.begins(stage)
 
