@@ -276,16 +276,6 @@ class KnowledgeBase:
         user = self.caller.name(user)
         return parts.intake.feedback(request_id, signal, user=user, claim=claim, meta=meta)
 
-    def engaged(self, request_id: str, event: str) -> None:
-        """A page's beacon: it has "shown" an answer, or somebody first "engaged" with it (focus, scroll).
-
-        No signal and no entry; without it nobody can be found to have ignored an answer. Only its asker's
-        count: an auditor who reads it says nothing of them. Raises UsageError.
-        """
-        record = self.seeing.request(request_id)
-        if self.caller.everything or self.seeing.owns(record):
-            self._parts.intake.beacon(request_id, event)
-
     def trace(self, session_id: str) -> list[Trace]:
         """What happened in a session, oldest first, read on record; empty for one that is not known."""
         found = self.seeing.traces(self._there.traces.session(session_id))
