@@ -22,19 +22,10 @@ from citewell.documents.chunking import chunk_document
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.index import ChunkIndex
-from citewell.documents.ingesting import (
-    ADDED,
-    GONE,
-    UNCHANGED,
-    UPDATED,
-    FileOutcome,
-    IngestReport,
-    Parsed,
-    Writing,
-    failed_outcome,
-    taken,
-)
+from citewell.documents.ingesting import Writing
+from citewell.documents.intake import Item, Parsed, failure, taken
 from citewell.documents.metadata import found, found_date
+from citewell.documents.outcomes import ADDED, GONE, UNCHANGED, UPDATED, FileOutcome, IngestReport
 from citewell.documents.reading import read_bytes
 
 TEXTS = ("page_content", "text", "content")
@@ -68,7 +59,7 @@ def ingest_documents(
         return [entry for entry in ours if entry.document_id not in met and entry.state != WITHDRAWN]
 
     with index.writer():
-        writing = Writing(evidence, index, len(documents), None, timeout_s, lambda: "")
+        writing = Writing(evidence, index, (), None, timeout_s, lambda: "")
         read = _items(documents, evidence, index, chunking, stamp(clock or SystemClock()), sees)
         return writing.all_of(read, deleted, sees)
 
@@ -80,14 +71,14 @@ def _items(
     chunking: Chunking,
     now: str,
     sees: Callable[[Iterable[str]], bool],
-) -> Generator[FileOutcome | Parsed, None, None]:
+) -> Generator[Item, None, None]:
     entries = {entry.document_id: entry for entry in evidence.catalogue()}
     stored = index.stored()
     for document in documents:
         id, entry = document.document_id, entries.get(document.document_id)
         acl = document.acl or (entry.acl if entry else ())
         if not sees(acl) or (entry is not None and not sees(entry.acl)):
-            yield failed_outcome(id, id, taken(id))
+            yield failure(id, id, taken(id))
             continue
         if entry is not None and entry.state == WITHDRAWN and entry.reason != GONE:
             message = f"stays withdrawn ({entry.reason})"
@@ -105,7 +96,7 @@ def _items(
             known = document.version in evidence.versions(id)
             kept = evidence.get(document.version, id) if known else document
         except CitewellError as error:  # erased, or damaged in the store
-            yield failed_outcome(id, id, error)
+            yield failure(id, id, error)
             continue
         kept = msgspec.structs.replace(kept, acl=acl, tags=document.tags, ingested_at=kept.ingested_at or now)
         chunks = tuple(chunk_document(kept, chunking))
