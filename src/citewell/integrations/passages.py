@@ -5,7 +5,7 @@ Knows nothing about the frameworks: their documents are read by the names of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from citewell.answering.verifying import VerifyReport, verify
@@ -37,12 +37,6 @@ def text_of(document: Any) -> str:
         if isinstance(found := getattr(inner, name, None), str):
             return found
     raise TypeError(f"{type(document).__name__} is no document with a text")
-
-
-def about(document: Any) -> Mapping[str, Any]:
-    inner = getattr(document, "node", document)
-    found = getattr(inner, "metadata", None) or getattr(inner, "meta", None)
-    return found if isinstance(found, Mapping) else {}
 
 
 def checked(answer: str, documents: Iterable[Any], question: str = "", **options: Any) -> VerifyReport:
