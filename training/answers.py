@@ -35,8 +35,8 @@ NAMES = ("reader", "ranker", "judge")
 HELD = 0.6
 """The share of an answer that a stretch must hold to be one."""
 LEAST = 0.65
-"""From here on it answers. Three of four that a lower border adds must be right: in the whole pass over 150 of
-the written passages that choose, with 150 of their questions, of .7 to .65 they are, of .65 to .6 not."""
+"""From here on it answers. Three of four that a lower border adds must be right: in the whole pass over 150
+of the written passages that choose, with 150 of their questions, of .7 to .65 they are, of .65 to .6 not."""
 NOTHING = {"border": 0.5, "least": LEAST, "line": dict.fromkeys(("intercept", *NAMES), 0.0)}
 """The calibration of a check whose own word alone is asked."""
 
