@@ -48,6 +48,10 @@ def open_archive(data: bytes, limits: Documents) -> zipfile.ZipFile:
     return archive
 
 
+UNPACKING = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError)
+"""What reading a part of a damaged archive may raise."""
+
+
 def _refuse_entities(archive: zipfile.ZipFile) -> None:
     """Office parts never declare a document type; those that do are meant to attack XML readers."""
     for part in archive.infolist():
@@ -56,7 +60,7 @@ def _refuse_entities(archive: zipfile.ZipFile) -> None:
         try:
             with archive.open(part) as stream:
                 head = stream.read(_HEAD)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
+        except (*UNPACKING, NotImplementedError) as error:
             raise DamagedError(
                 f"its part {part.filename!r} cannot be unpacked ({error})", hint="download or save it again"
             ) from error

@@ -15,7 +15,7 @@ from typing import Any
 from citewell.core.config import Documents
 from citewell.core.errors import DamagedError
 from citewell.core.records import Document
-from citewell.documents.archives import open_archive
+from citewell.documents.archives import UNPACKING, open_archive
 from citewell.documents.canonical import Canonical
 from citewell.documents.formulas import linear
 from citewell.documents.hiding import is_pale
@@ -54,7 +54,7 @@ class DocxReader:
             body = _Body(opened.styles)
             body.read(opened.element.body)
             body.notes(opened.part)
-        except (OpcError, KeyError, ValueError, AttributeError, OSError, etree.LxmlError) as error:
+        except (OpcError, KeyError, AttributeError, *UNPACKING, etree.LxmlError) as error:
             raise DamagedError(
                 f"its parts do not form a Word document ({type(error).__name__}: {error})",
                 hint="open it in a word processor and save it again",

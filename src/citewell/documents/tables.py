@@ -22,7 +22,7 @@ from typing import Any
 from citewell.core.config import Documents
 from citewell.core.errors import DamagedError, LimitError, UnsupportedError
 from citewell.core.records import Document
-from citewell.documents.archives import open_archive
+from citewell.documents.archives import UNPACKING, open_archive
 from citewell.documents.canonical import Canonical, heads_numbers, numeric_columns
 from citewell.documents.detect import dialect
 from citewell.documents.encoding import decode
@@ -88,12 +88,11 @@ class XlsxReader:
             self._sheets(data, out)
         except (
             KeyError,
-            ValueError,
             TypeError,
             IndexError,
             AttributeError,
             SyntaxError,  # what the standard library's XML reader raises
-            zipfile.BadZipFile,
+            *UNPACKING,
             etree.LxmlError,
         ) as error:
             raise DamagedError(
