@@ -241,7 +241,6 @@ class Feedback(Record, frozen=True, kw_only=True):
     rephrase_cosine: float = 0.8
     rephrase_overlap: float = 0.2
     correction_window_s: float = 600.0
-    engagement_window_s: float = 300.0
 
 
 class Alerts(Record, frozen=True, kw_only=True):

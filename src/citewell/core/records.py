@@ -115,7 +115,8 @@ class Document(Record, frozen=True, kw_only=True):
     """One version of one source. ``text`` is NFC; ``version`` hashes the bytes it came from.
 
     Paragraphs are one line each, separated by newlines; the cells of a table row are separated by
-    tabs, one line per row. ``incomplete`` names the pages on which more is printed than the text holds.
+    tabs, one line per row. ``incomplete`` names the pages on which more is printed than the text holds;
+    ``headers`` are a mail's own fields, as (name, value), in their order.
     """
 
     document_id: str
@@ -140,6 +141,7 @@ class Document(Record, frozen=True, kw_only=True):
     caller_supplied: bool = False
     incomplete: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 # --- chunks and passages ------------------------------------------------------------------------
@@ -182,12 +184,14 @@ class Chunk(Record, frozen=True, kw_only=True):
 
 class Passage(Record, frozen=True, kw_only=True):
     """A retrieved chunk. ``similarity`` is the best dense cosine, ``fused`` the RRF sum,
-    ``relevance`` the calibrated probability that it answers the question."""
+    ``relevance`` the ranker's calibrated probability that it answers the question, ``answers`` that of the
+    answer check for the likeliest of its sentences, where it found one."""
 
     chunk: Chunk
     similarity: float | None = None
     fused: float | None = None
     relevance: float | None = None
+    answers: float | None = None
     relevant: bool = False
     used: bool = False
     set_aside: str = ""
