@@ -6,7 +6,7 @@ In: seeds, valid examples of every format, changed at random: bytes flipped, str
 or replaced by nasty ones, parts of archives too. Out: each fault once, with the input that showed it
 (``--write``: the counts, in ``docs/measurements/fuzzing``). A fault is an error that was not foreseen, a
 result that contradicts its input, a forgery that passes, or more than ``SLOW_S`` seconds. The exit code is 1
-if there is any. ``tests/fuzz`` runs a few hundred of each.
+if there is any. ``tests/fuzz`` runs sixty of each.
 """
 
 from __future__ import annotations
