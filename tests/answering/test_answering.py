@@ -13,7 +13,7 @@ from citewell.answering.answering import ABSTENTION, Answering
 from citewell.answering.journal import Ask
 from citewell.audit import EntryKind, SqliteLog
 from citewell.core.clock import SystemClock
-from citewell.core.config import Config
+from citewell.core.config import Config, Sources
 from citewell.core.errors import AbandonedError, CitewellError, GeneratorError, LogError, UsageError
 from citewell.core.identity import chunk_id
 from citewell.core.metering import read
@@ -306,6 +306,22 @@ def test_what_is_gainsaid_elsewhere_is_no_answer_and_both_are_shown(make: Made) 
     assert records(log)[0].conflicts == answer.conflicts
 
 
+@pytest.mark.parametrize(
+    ("ranks", "decision"),
+    [(("elsewhere=-1",), "ANSWER"), (("elsewhere=1",), "PARTIAL"), (("elsewhere=0",), "PARTIAL")],
+)
+def test_a_source_that_the_keeper_ranks_lower_makes_no_answer_partial(
+    make: Made, ranks: tuple[str, ...], decision: str
+) -> None:
+    retriever = StubRetriever([passage()])
+    retriever.beside = (passage(), said_elsewhere("The bridge opened in 1935."))
+    config = Config(sources=Sources(ranks=ranks))
+    answering, _, _ = make(Writer([TRUE]), retriever=retriever, config=config)
+    answer = answering.ask(Ask(question=QUESTION))
+    assert answer.decision == decision
+    assert len(answer.conflicts) == 1
+
+
 def test_what_stands_near_a_claim_may_gainsay_it_though_the_question_did_not_find_it(make: Made) -> None:
     retriever = StubRetriever([passage()])
     retriever.near_by = (passage(), said_elsewhere("The bridge opened in 1935."))
@@ -474,19 +490,35 @@ def test_an_error_is_sealed_and_raised(make: Made, error: BaseException) -> None
 
 
 def test_a_question_whose_asker_has_gone_ends_at_its_next_stage_and_is_sealed_so(make: Made) -> None:
-    writer, gone = Writer([TRUE]), [False]
+    writer, gone = Writer([TRUE]), [""]
 
     class Leaving(StubRetriever):
         def retrieve(self, question: str, *, broaden: bool = False, **more: Any) -> Retrieved:
-            gone[0] = True
+            gone[0] = "the client hung up"
             return super().retrieve(question, broaden=broaden, **more)
 
     answering, log, _ = make(writer, retriever=Leaving([passage()]))
-    with pytest.raises(AbandonedError, match="poison filter"):
+    with pytest.raises(AbandonedError, match="poison filter': the client hung up"):
         answering.ask(Ask(question=QUESTION), gone=lambda: gone[0])
     (record,) = records(log)
     assert (record.failure_reason, record.response_decision) == ("abandoned", "")
     assert writer.requests == []
+
+
+def test_a_model_is_not_run_for_one_who_has_gone(make: Made) -> None:
+    said = [""]
+
+    class Leaving(StubRetriever):
+        def retrieve(self, question: str, *, broaden: bool = False, **more: Any) -> Retrieved:
+            read(256)
+            said[0] = "the client hung up"
+            read(256)
+            raise AssertionError("a model ran for nobody")
+
+    answering, log, _ = make(Writer([TRUE]), retriever=Leaving([passage()]))
+    with pytest.raises(AbandonedError, match="hung up"):
+        answering.ask(Ask(question=QUESTION), gone=lambda: said[0])
+    assert [record.failure_reason for record in records(log)] == ["abandoned"]
 
 
 def test_what_the_embedded_models_read_stands_with_its_stage(make: Made) -> None:

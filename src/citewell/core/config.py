@@ -20,8 +20,8 @@ from citewell.core.errors import ConfigError
 from citewell.core.identity import hash_value, plain
 from citewell.core.records import Record
 
-LISTS = {"audit.witnesses", "server.hosts", "server.proxies", "alerts.rules"}
-OPERATION = ("server", "feedback", "alerts", "escalate")
+LISTS = {"sources.ranks", "audit.witnesses", "server.hosts", "server.proxies", "alerts.rules"}
+OPERATION = ("server", "proxy", "feedback", "alerts", "escalate")
 """None of this is hashed into a record."""
 RESERVED = {"CITEWELL_HOME", "CITEWELL_DATA", "CITEWELL_CONFIG"} | {
     f"CITEWELL_{name}"
@@ -116,6 +116,24 @@ class Judges(Record, frozen=True, kw_only=True):
     answer: str = ""
 
 
+class Sources(Record, frozen=True, kw_only=True):
+    """Which documents the keeper trusts more: ``ranks`` are ``START=RANK``, the start of document ids and a
+    whole number. What no start fits has rank 0; of several that fit, the longest counts. A document's own
+    words about its standing give it none."""
+
+    ranks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for line in self.ranks:
+            start, sign, rank = line.rpartition("=")
+            if not start or not sign or not rank.removeprefix("-").isdecimal():
+                raise ValueError(f"sources.ranks has {line!r}, which is not START=RANK, as policies/=2")
+
+    def rank(self, document_id: str) -> int:
+        fits = [line for line in self.ranks if document_id.startswith(line.rpartition("=")[0])]
+        return int(max(fits, key=len).rpartition("=")[2]) if fits else 0
+
+
 class Verification(Record, frozen=True, kw_only=True):
     """Probabilities in [0, 1]; span lengths in tokens."""
 
@@ -167,7 +185,8 @@ class Server(Record, frozen=True, kw_only=True):
 
     ``hosts`` are host names that requests may use in addition to those of loopback; ``proxies`` are the
     addresses whose ``X-Forwarded-*`` headers are trusted. ``threads`` requests run at a time and ``queue``
-    more wait, none longer than ``max_wait_s`` seconds; the server asks all others to retry later.
+    more wait, none longer than ``max_wait_s`` seconds; the server asks all others to retry later. A question
+    or check ends after ``timeout_s`` seconds, waiting included, 0 for no limit.
     ``rate_per_minute`` and ``burst`` apply per caller; 0 means no limit. ``oidc_jwks`` is for an issuer that
     keeps its keys at another host.
     """
@@ -180,6 +199,7 @@ class Server(Record, frozen=True, kw_only=True):
     threads: int = 4
     queue: int = 256
     max_wait_s: float = 30.0
+    timeout_s: float = 300.0
     rate_per_minute: int = 600
     burst: int = 120
     max_body_kb: int = 1024
@@ -196,6 +216,23 @@ class Server(Record, frozen=True, kw_only=True):
     otel_documents: bool = False
 
 
+class Proxy(Record, frozen=True, kw_only=True):
+    """The checking proxy of the server: ``to`` is the address of a model's API, "" for no proxy.
+
+    ``policy`` says what becomes of a checked answer; ``unchecked`` of one that could not be checked where the
+    policy is "withhold". ``check_s`` bounds a check, ``timeout_s`` how long the API may be silent.
+    ``sources`` is the pattern of sources in prompts, see :data:`citewell.vendors.requests.NUMBERED`, which ""
+    stands for.
+    """
+
+    to: str = ""
+    policy: Literal["observe", "annotate", "withhold"] = "annotate"
+    unchecked: Literal["pass", "withhold"] = "pass"
+    check_s: float = 30.0
+    timeout_s: float = 600.0
+    sources: str = ""
+
+
 class Feedback(Record, frozen=True, kw_only=True):
     """What is observed in a conversation: windows in seconds (0 turns a window off), the least cosine of two
     questions and the least share of content words that one asked again has with the first."""
@@ -204,7 +241,6 @@ class Feedback(Record, frozen=True, kw_only=True):
     rephrase_cosine: float = 0.8
     rephrase_overlap: float = 0.2
     correction_window_s: float = 600.0
-    engagement_window_s: float = 300.0
 
 
 class Alerts(Record, frozen=True, kw_only=True):
@@ -234,12 +270,14 @@ class Config(Record, frozen=True, kw_only=True):
     writer: Writer = Writer()
     questions: Questions = Questions()
     judges: Judges = Judges()
+    sources: Sources = Sources()
     verification: Verification = Verification()
     confidence: Confidence = Confidence()
     audit: Audit = Audit()
     retention: Retention = Retention()
     feedback: Feedback = Feedback()
     server: Server = Server()
+    proxy: Proxy = Proxy()
     alerts: Alerts = Alerts()
 
     @property
@@ -260,6 +298,7 @@ class Config(Record, frozen=True, kw_only=True):
         """
         tree: dict[str, Any] = {name: plain(getattr(self, name)) for name in OPERATION}
         tree["escalate"] = self.escalate and blind(self.escalate)
+        tree["proxy"]["to"] = named(self.proxy.to)
         tree["alerts"] |= {
             "command": self.alerts.command and blind(self.alerts.command),
             "webhook": named(self.alerts.webhook),

@@ -5,7 +5,7 @@ Implementations are chosen in :mod:`citewell.knowledge.assembly` alone. Every mo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -114,15 +114,6 @@ class Generator(Protocol):
 
     def generate(self, request: GenerationRequest) -> Draft:
         """Raises :class:`citewell.core.errors.GeneratorError`."""
-        ...
-
-
-class StreamingGenerator(Generator, Protocol):
-    """A writer whose draft can be followed while it is written."""
-
-    def stream(self, request: GenerationRequest, hear: Callable[[Draft], None]) -> Draft:
-        """As :meth:`generate`; ``hear`` gets the draft so far each time another claim is complete. A draft
-        that starts over is shorter than the one before."""
         ...
 
 
@@ -433,8 +424,6 @@ class Witness(Protocol):
     def publish(self, checkpoint: str) -> None:
         """The checkpoint is kept when this returns. Raises LogError."""
         ...
-
-    def read(self) -> Iterator[str]: ...
 
 
 class Clock(Protocol):

@@ -115,7 +115,8 @@ class Document(Record, frozen=True, kw_only=True):
     """One version of one source. ``text`` is NFC; ``version`` hashes the bytes it came from.
 
     Paragraphs are one line each, separated by newlines; the cells of a table row are separated by
-    tabs, one line per row. ``incomplete`` names the pages on which more is printed than the text holds.
+    tabs, one line per row. ``incomplete`` names the pages on which more is printed than the text holds;
+    ``headers`` are a mail's own fields, as (name, value), in their order.
     """
 
     document_id: str
@@ -140,6 +141,7 @@ class Document(Record, frozen=True, kw_only=True):
     caller_supplied: bool = False
     incomplete: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 # --- chunks and passages ------------------------------------------------------------------------
@@ -182,12 +184,14 @@ class Chunk(Record, frozen=True, kw_only=True):
 
 class Passage(Record, frozen=True, kw_only=True):
     """A retrieved chunk. ``similarity`` is the best dense cosine, ``fused`` the RRF sum,
-    ``relevance`` the calibrated probability that it answers the question."""
+    ``relevance`` the ranker's calibrated probability that it answers the question, ``answers`` that of the
+    answer check for the likeliest of its sentences, where it found one."""
 
     chunk: Chunk
     similarity: float | None = None
     fused: float | None = None
     relevance: float | None = None
+    answers: float | None = None
     relevant: bool = False
     used: bool = False
     set_aside: str = ""
@@ -203,6 +207,14 @@ class Quote(Record, frozen=True, kw_only=True):
     text: str = ""
     start: int | None = None
     end: int | None = None
+
+
+class Cited(Record, frozen=True, kw_only=True):
+    """A quote that stands behind ``[answer_start, answer_end)`` of somebody else's answer."""
+
+    answer_start: int
+    answer_end: int
+    quote: Quote
 
 
 class Kind(StrEnum):
@@ -299,7 +311,8 @@ class Failure(StrEnum):
 class Entailment(Record, frozen=True, kw_only=True):
     """Three probabilities that sum to 1; ``unchecked`` is the reason when there are none. Of the
     text's ``units``, sentences or rows, ``read`` were read; both are 0 from a model that reads all of it.
-    ``voices``: of a panel, whose words these are."""
+    ``voices``: of a panel, whose words these are; ``weighed``: they count together, by what was fitted to
+    them."""
 
     entailment: float | None
     neutral: float | None
@@ -308,6 +321,7 @@ class Entailment(Record, frozen=True, kw_only=True):
     read: int = 0
     units: int = 0
     voices: tuple[Voice, ...] = ()
+    weighed: bool = False
 
     @staticmethod
     def without(reason: str) -> Entailment:
@@ -387,7 +401,8 @@ class Decision(StrEnum):
 
 class ConfidenceReport(Record, frozen=True, kw_only=True):
     """Four components, each with its n; ``overall`` is their mean by ``weights`` renormalised over
-    what was measured (None when nothing was)."""
+    what was measured (None when nothing was). ``card_note`` says why the calibration ``card`` in use is
+    stale, "" when it is not."""
 
     retrieval_score: Measure
     coverage_score: Measure
@@ -399,14 +414,17 @@ class ConfidenceReport(Record, frozen=True, kw_only=True):
     decision: Decision
     reasons: tuple[str, ...] = ()
     card: str = ""
+    card_note: str = ""
 
 
 class Conflict(Record, frozen=True, kw_only=True):
-    """Sources that disagree: what about, and each side's citation with its date and version."""
+    """Sources that disagree: what about, and each side's citation with its date, version and rank: what the
+    keeper trusts most comes first. ``ranks`` are empty where all are the same."""
 
     about: str
     sides: tuple[Citation, ...]
     dates: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = ()
 
 
 class Stage(Record, frozen=True, kw_only=True):
@@ -475,6 +493,10 @@ class Answer(Record, frozen=True, kw_only=True, dict=True):
                 " use KnowledgeBase.audit.receipt(request_id)"
             )
         return issue(self.request_id, **options)
+
+
+EXTERNAL = "external"
+"""In a record's parameters: another system wrote the answer; how it was passed on."""
 
 
 class RetrievalResult(Record, frozen=True, kw_only=True):

@@ -1,8 +1,8 @@
-"""Isolated parsing: files are read in a process of their own, bounded in memory and time.
+"""Isolated parsing: files are read and cut in a process of their own, bounded in memory and time.
 
-In: a path. Out: a Document, or a DocumentError with a hint, whatever the file does to its reader:
-an overrun or a crash kills the process, never the caller. The process is kept between files and
-restarted after a kill or once it has grown. Knows nothing about formats.
+In: a path. Out: a Document and its chunks, or a DocumentError with a hint, whatever the file does to
+its reader: an overrun or a crash kills the process, never the caller. The process is kept between files
+and restarted after a kill or once it has grown. Knows nothing about formats.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import IO
 import msgspec
 
 from citewell.core import errors
-from citewell.core.config import Documents
+from citewell.core.config import Chunking, Documents
 from citewell.core.environment import bare
-from citewell.core.errors import DamagedError, DocumentError, LimitError
+from citewell.core.errors import DamagedError, DocumentError, LimitError, UnsupportedError
 from citewell.core.records import Document
 from citewell.documents.process import Reply, Request, write_frame
 
@@ -59,10 +59,37 @@ class ParsingWorker:
                     stream.close()
 
     def read(self, path: Path, *, document_id: str) -> Document:
-        """The document of the regular file ``path``. Raises a DocumentError, always with a hint."""
+        """The document of the regular file ``path`` itself. Raises a DocumentError, always with a hint."""
+        document = self.open(path, document_id=document_id).document
+        if document is None:
+            raise UnsupportedError("it is an archive", hint="unpack it and name the file you mean")
+        return document
+
+    def kill(self) -> None:
+        """From another thread: ends what is being read, which its reader gets as a DocumentError."""
+        if (process := self._process) is not None:
+            process.kill()
+
+    def open(
+        self,
+        path: Path,
+        *,
+        document_id: str,
+        part: tuple[int, ...] = (),
+        chunking: Chunking | None = None,
+        known: Document | None = None,
+    ) -> Reply:
+        """The document of the regular file ``path``, or of the part of it at the positions ``part``, with its
+        chunks if ``chunking`` says how to cut it, and the names of what is inside it; of a version that is
+        ``known`` only the chunks. One limit is for all. Raises a DocumentError, always with a hint."""
         process, fresh = self._running()
         request = Request(
-            path=os.fsencode(os.path.abspath(path)), document_id=document_id, limits=self.limits
+            path=os.fsencode(os.path.abspath(path)),
+            document_id=document_id,
+            limits=self.limits,
+            part=part,
+            document=known,
+            chunking=chunking,
         )
         deadline = time.monotonic() + self.limits.timeout_s + (_STARTING_S if fresh else 0.0)
         try:
@@ -140,11 +167,11 @@ class ParsingWorker:
             hint="open it in the program it was made with and save it again, or raise documents.memory_mb",
         )
 
-    def _result(self, reply: Reply) -> Document:
+    def _result(self, reply: Reply) -> Reply:
         if reply.error == LimitError.__name__ or reply.peak_mb > _GROWN * self.limits.memory_mb:
             self.close()  # memory once used is not all given back, and the next file gets the whole bound
-        if reply.document is not None:
-            return reply.document
+        if not reply.error:
+            return reply
         kind = getattr(errors, reply.error, DamagedError)
         failure = kind(reply.message, hint=reply.hint)
         if not isinstance(failure, DocumentError):

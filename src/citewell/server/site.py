@@ -6,18 +6,20 @@ Found again from any request by :func:`site`. Knows nothing about routes.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import Depends
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
 
 from citewell.core.access import Caller
+from citewell.core.errors import AbandonedError
 from citewell.knowledge.home import KnowledgeBase
 from citewell.server.files import Pictures
 from citewell.server.keys import ApiKeys
-from citewell.server.limits import Buckets, Work
+from citewell.server.limits import Buckets, Deadline, Work
 from citewell.server.logs import log
 from citewell.server.metrics import Metrics
 from citewell.server.oidc import Issuer
@@ -25,9 +27,10 @@ from citewell.server.problems import Problem
 from citewell.server.streams import Streams
 from citewell.server.telemetry import telemetry
 
+Result = TypeVar("Result")
+
 CHANGE_WAITS_S = 5.0
 """No longer, for who waits holds a thread that questions and pages need too."""
-DETECT_EVERY_S = 60.0
 
 
 class Site:
@@ -43,6 +46,8 @@ class Site:
         self.work = Work(
             settings.threads, settings.queue, max_wait_s=settings.max_wait_s, told=self.metrics.queue.set
         )
+        # Checks and uploads take long: threads of their own, so that questions always have theirs.
+        self.checks = Work((settings.threads + 1) // 2, settings.queue, max_wait_s=settings.max_wait_s)
         self.callers = Buckets(settings.rate_per_minute, settings.burst)
         # Guessing 256 bits is hopeless; this keeps it from being expensive too.
         self.strangers = Buckets(60, 30)
@@ -53,11 +58,35 @@ class Site:
         self.ingesting = threading.Lock()
         self.ready = threading.Event()
         self.failed = ""
-        self._scheduler: Scheduler | None = None
 
     def kb_for(self, caller: Caller) -> KnowledgeBase:
         """The home as far as ``caller`` may see and use it."""
         return self.kb.as_(caller)
+
+    async def attended(
+        self,
+        work: Work,
+        request: Request,
+        caller: Caller,
+        call: Callable[[Callable[[], str]], Result],
+        *,
+        timeout_s: float = 0.0,
+    ) -> Result:
+        """``call`` in a thread of ``work``; what it is given says why nobody waits for it any more, "" while
+        somebody does. Raises Busy, Problem 503 where the time is over, or what it raised."""
+        deadline = Deadline(timeout_s)
+
+        async def present() -> bool:
+            if await request.is_disconnected():
+                deadline.left.set()
+            return not deadline.left.is_set()
+
+        try:
+            return await work.run(lambda: call(deadline.gone), caller=caller.user, wanted=present)
+        except AbandonedError as error:
+            raise overdue(error, deadline) from error
+        finally:
+            deadline.left.set()  # also of a request that was cancelled
 
     @contextmanager
     def changing(self) -> Iterator[None]:
@@ -78,7 +107,6 @@ class Site:
     def start(self) -> None:
         """Loads every part of the pass in a thread, so that the first asker does not wait for it."""
         threading.Thread(target=self.load, name="citewell-load", daemon=True).start()
-        self._scheduler = Scheduler(self._detect, DETECT_EVERY_S)
 
     def load(self) -> None:
         try:
@@ -90,44 +118,23 @@ class Site:
             self.ready.set()
             self.metrics.ready.set(1)
 
-    def _detect(self) -> None:
-        """Signals that time alone brings about, so that flags, health and alerts have them without a reader
-        of the queue. Before the models are loaded there may be no home yet."""
-        if self.ready.is_set():
-            self.kb.review.detect()
-
     def close(self, within: float | None = None) -> bool:
         """False where work is still running after ``within`` seconds."""
-        if self._scheduler is not None:
-            self._scheduler.close()
+        began = time.monotonic()
         ended = self.work.close(within)
+        left = None if within is None else max(0.0, within - (time.monotonic() - began))
+        ended = self.checks.close(left) and ended
         self.streams.close()
         self.telemetry.close()
         self.keys.close()
         return ended
 
 
-class Scheduler:
-    """Calls ``task`` every so many seconds, in a thread of its own, until it is closed; what it raises is
-    logged, and it is called again."""
-
-    def __init__(self, task: Callable[[], object], every_s: float) -> None:
-        self._task, self._every_s = task, every_s
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="citewell-scheduler", daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        """Waits for a call that is under way."""
-        self._closed.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._closed.wait(self._every_s):
-            try:
-                self._task()
-            except Exception as error:  # noqa: BLE001 - whatever it is, the next call may succeed
-                log.warning("looking for due signals failed", extra={"error": type(error).__name__})
+def overdue(error: AbandonedError, deadline: Deadline) -> Exception:
+    """What to tell whoever still waits; ``error`` itself where nobody does."""
+    if deadline.left.is_set():
+        return error
+    return Problem(503, str(error.args[0]), hint="ask for less at once, or raise server.timeout_s")
 
 
 def site(request: HTTPConnection) -> Site:
