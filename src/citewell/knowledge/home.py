@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from citewell.answering.streaming import Event, Tell
     from citewell.core.ports import Entailer
     from citewell.documents.evidence.catalogue import CatalogueEntry
-    from citewell.documents.ingesting import FileOutcome, IngestReport, Progress
+    from citewell.documents.outcomes import FileOutcome, IngestReport, Progress
     from citewell.knowledge.auditing import Auditing
     from citewell.knowledge.feedback import Feedback
     from citewell.knowledge.logkeeping import LogKeeping
