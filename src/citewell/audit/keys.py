@@ -2,7 +2,8 @@
 
 In: a folder. Out: each person's pseudonym and AES-256 key, made when first asked for and destroyed for good
 when asked to; a :class:`Signer` whose Ed25519 key is a file that only its owner may read. A copy of the log
-without this folder shows no personal text. Knows nothing about entries or trees.
+without this folder shows no personal text. Knows nothing about entries or trees. Long because creating,
+backing up, restoring and destroying must agree on one folder's files and locks.
 """
 
 from __future__ import annotations
