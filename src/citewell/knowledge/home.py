@@ -2,7 +2,8 @@
 
 In: files and questions. Out: reports, answers, records. Everything that changes the home, and every
 read of the log's contents, leaves an entry in its audit log. What its caller may not see does not exist in it
-(:mod:`citewell.knowledge.visibility`). Knows nothing about terminals, HTTP or models.
+(:mod:`citewell.knowledge.visibility`). Knows nothing about terminals, HTTP or models. Long because it is the
+whole Python interface; each method hands on to the part that does the work.
 """
 
 from __future__ import annotations
