@@ -22,6 +22,7 @@ from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.private import make_folder
 from citewell.core.records import ISSUE, Answer, AuditRecord, Document, Passage, Trace
 from citewell.knowledge.assembly import Assembly
+from citewell.knowledge.feedback.signals import USER, standing
 from citewell.knowledge.sealing import failures
 
 if TYPE_CHECKING:
@@ -271,6 +272,11 @@ class KnowledgeBase:
         parts.seal_configuration()
         user = self.caller.name(user)
         return parts.intake.feedback(request_id, signal, user=user, claim=claim, meta=meta)
+
+    def said_of(self, request_id: str) -> tuple[Feedback, ...]:
+        """What the caller themselves said of an answer, as it stands, oldest first."""
+        said = standing(self._there.feedback.of(request_id))
+        return tuple(one for one in said if one.found_by == USER and one.user == self.caller.user)
 
     def engaged(self, request_id: str, event: str) -> None:
         """A page's beacon: it has "shown" an answer, or somebody first "engaged" with it (focus, scroll).

@@ -31,7 +31,7 @@ from citewell.core.records import AuditRecord, Case, CaseSpan, Record, Status
 from citewell.core.replacing import replace_file
 from citewell.knowledge.feedback import Feedback, Review
 from citewell.knowledge.feedback.queue import BY, OPEN, Group, QueueItem, grouped, item_of, with_topics
-from citewell.knowledge.feedback.signals import TROUBLE, documents_of
+from citewell.knowledge.feedback.signals import TROUBLE, WEAK, documents_of
 from citewell.knowledge.feedback.store import ACCEPTED, DISMISSED
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 
 MOST = 1_000
 """Answers that are looked at, newest first; more than people can review."""
-STATES = (OPEN, ACCEPTED, DISMISSED)
+WEAKLY = "weak"
+STATES = (OPEN, ACCEPTED, DISMISSED, WEAKLY)
+"""``open`` is what should be reviewed; ``weak`` is open too, but for weak signals alone."""
 ALL = "all"
 _PAGE = 100
 
@@ -209,6 +211,11 @@ class Reviewing:
         record, reviewer = self._decidable(request_id, reviewer)
         self._decide(record, reviewer, DISMISSED, reason=reason)
 
+    def reopen(self, request_id: str, *, reviewer: str = "") -> None:
+        """Takes a decision back: the answer waits again, and its case is none. Sealed."""
+        record, reviewer = self._decidable(request_id, reviewer)
+        self._decide(record, reviewer, OPEN)
+
     def cases(self) -> tuple[Case, ...]:
         """Those accepted, oldest decision first; none whose asker was erased."""
         self._refuse()
@@ -242,7 +249,8 @@ class Reviewing:
         for record in records[:MOST]:
             signals = said.get(record.request_id, ())
             item = item_of(record, signals, reviews.get(record.request_id))
-            if item.causes and state in (item.state, ALL) and (record.user != EVALUATION or signals):
+            kept = state in (_state(item), ALL)
+            if item.causes and kept and (record.user != EVALUATION or signals):
                 items.append(item)
         return with_topics(items), len(records) <= MOST
 
@@ -301,7 +309,7 @@ class Reviewing:
             "feedback_id": review.review_id,
             "request_id": record.request_id,
             "outcome": outcome,
-            "flags": [outcome],
+            "flags": [] if outcome == OPEN else [outcome],
             # By pseudonym, as the entry is about whoever asked: a reviewer who is erased is nobody in it.
             "reviewer": parts.log.keys.subject(reviewer).id,
             "reason": reason,
@@ -338,6 +346,10 @@ class Reviewing:
             f"{span.document} does not contain the words {span.quote[:80]!r}",
             hint="copy the words from `citewell documents show`",
         )
+
+
+def _state(item: QueueItem) -> str:
+    return WEAKLY if item.state == OPEN and WEAK.issuperset(item.causes) else item.state
 
 
 def _cited(record: AuditRecord) -> tuple[CaseSpan, ...]:

@@ -20,12 +20,12 @@ from citewell.core.errors import LogError
 from citewell.core.ports import Form
 from citewell.core.prompts.loading import hash_of
 from citewell.core.records import Claim, Conflict, Kind, Maker, Proof, Status, Verdict
+from citewell.core.vocabulary import STATES, state_of
 from citewell.generation.prompting import RULES, prompt_files
 from citewell.knowledge.auditing import Auditing
 from citewell.knowledge.home import KnowledgeBase
 from citewell.models.judges import GATE
 from citewell.server.pages.rendering import FOLDER, templates
-from citewell.server.pages.words import STATES, state_of
 
 LOOPBACK = "http://127.0.0.1:8000"
 HTML = {"accept": "text/html"}

@@ -32,6 +32,9 @@ TROUBLE = (
 )
 """Signals that people should look at, the plainest first."""
 
+WEAK = frozenset({Signal.NO_ENGAGEMENT})
+"""Of those, what says too little to be reviewed for it alone."""
+
 FAILING = "failing:"
 """Before the name of a stage in a flag: ``failing:retrieval``."""
 
