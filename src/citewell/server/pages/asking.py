@@ -128,7 +128,7 @@ def cancel(posting: Posting, request_id: str) -> Response:
 
 @router.get("/history")
 def history(reading: Reading, q: str = "", cursor: str = "") -> Response:
-    """What the reader asked, newest first.
+    """What the reader asked, newest first."""
     found = reading.kb.audit.query(AuditQuery(user=reading.caller.user, limit=PAST, cursor=cursor))
     words = q.casefold().split()
     records = [one for one in found.records if all(word in one.user_query.casefold() for word in words)]
