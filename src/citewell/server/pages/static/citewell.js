@@ -379,7 +379,9 @@ function taking() {
   });
   $("#more").addEventListener("click", () => $("textarea", fresh()).focus());
   addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) $("#accept").requestSubmit();
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    $("#accept").requestSubmit();
   });
 }
 
