@@ -30,7 +30,7 @@ from citewell.answering.streaming import Streaming, Tell
 from citewell.audit import EntryKind, Log
 from citewell.audit.keys import asker
 from citewell.core.errors import AbandonedError, CitewellError, GeneratorError, LogError
-from citewell.core.ports import AnswerCheck, AnswerJudge, Clock, Entailer, Ranker, TraceStore
+from citewell.core.ports import AnswerJudge, Clock, Entailer, Ranker, TraceStore
 from citewell.core.records import (
     Answer,
     AuditRecord,
@@ -72,7 +72,6 @@ class Answering(Parts):
     escalate: Escalate | None
     composes: bool = False
     answer_judge: AnswerJudge | None = None
-    answer_check: AnswerCheck | None = None
     card: Callable[[], CardState] = lambda: NO_CARD
 
     def ask(self, ask: Ask, tell: Tell | None = None, gone: Callable[[], bool] = lambda: False) -> Answer:

@@ -19,10 +19,10 @@ from citewell.answering.questioning import Questioner
 from citewell.answering.streaming import Streaming
 from citewell.core.config import Config
 from citewell.core.errors import GeneratorError
-from citewell.core.ports import Extractor, GateJudge, GenerationRequest, Generator, Requote
+from citewell.core.ports import AnswerCheck, Extractor, GateJudge, GenerationRequest, Generator, Requote
 from citewell.core.records import Claim, Draft, DraftClaim, Passage, Status, TokenUsage
 from citewell.retrieval import Retrieved, Retriever
-from citewell.retrieval.gate import GateResult, check_gate
+from citewell.retrieval.gate import GateResult, check_gate, opened
 from citewell.retrieval.quarantine import repeated, set_poison_aside
 from citewell.verification.checking import Checked, Checker
 
@@ -55,6 +55,7 @@ class Parts:
     pin: Callable[[str], None]
     questioner: Questioner | None = None
     gate_judge: GateJudge | None = None
+    answer_check: AnswerCheck | None = None
     aside: Aside = set_poison_aside
     gate: Gate = check_gate
 
@@ -89,6 +90,14 @@ class Stages:
             journal.beside = self._may_gainsay(found)
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in journal.passages if p.set_aside]
             notes += repeated(journal.passages, found.pool)
+        if parts.answer_check is not None:
+            with journal.stage("reading") as notes:
+                before = {p.chunk.chunk_id for p in journal.passages if p.relevant}
+                journal.passages = opened(
+                    self.aspects, journal.passages, parts.extractor, parts.config.gate, parts.answer_check
+                )
+                more = [p.chunk.chunk_id for p in journal.passages if p.relevant]
+                notes += [f"{name}: answers, by the judge" for name in more if name not in before]
         with journal.stage("gate") as notes:
             gate = parts.gate(
                 ask.question,
@@ -97,6 +106,7 @@ class Stages:
                 parts.extractor,
                 parts.config.gate,
                 parts.gate_judge,
+                parts.answer_check,
             )
             journal.gate_passed, journal.gate_reason = gate.passed, gate.reason
             notes += [gate.reason, *gate.notes]
