@@ -232,8 +232,9 @@ async def take_version(posting: Posting, id: Field, file: UploadFile) -> Respons
         if entry is None:
             raise absent()
         with site(posting.request).changing():
-            given = {"document_id": id, "acl": entry.acl, "tags": entry.tags}
-            report = upload(posting.kb, file.file, file.filename or "", **given)
+            name = file.filename or ""
+            kept = {"acl": entry.acl, "tags": entry.tags}
+            report = upload(posting.kb, file.file, name, document_id=id, **kept)
         return _about(posting, id, report.files)
 
     return await run_in_threadpool(take)

@@ -152,7 +152,7 @@ class _Marker:
 
 def _tables(rows: Sequence[tuple[int, Line]], known: dict[int, tuple[Table, Row]]) -> list[Block]:
     """Neighbouring rows, a block for each table of the document they belong to."""
-    found = []
+    found: list[Block] = []
     for _, group in groupby(rows, key=lambda item: known[item[0]][0].start if item[0] in known else -1):
         items = list(group)
         table = known[items[0][0]][0] if items[0][0] in known else None

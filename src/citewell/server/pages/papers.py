@@ -56,7 +56,7 @@ def _rectangles(document: Document, page: Page, spans: Sequence[Span]) -> tuple[
     """A rectangle for each printed line or table cell that a span stands in. In prose it covers the words,
     taken as equally wide a character. A row of which only the line is kept is covered whole, for its columns
     stand anywhere."""
-    found: dict[tuple[float, ...], dict[int, None]] = {}
+    found: dict[tuple[float, float, float, float], dict[int, None]] = {}
     for box in document.boxes:
         if box.page != page.number:
             continue
@@ -70,4 +70,4 @@ def _rectangles(document: Document, page: Page, spans: Sequence[Span]) -> tuple[
             right = box.x1 if row else box.x0 + (end - box.start) * step
             place = (left, page.height - box.y1, right - left, box.y1 - box.y0)
             found.setdefault(place, {}).update(dict.fromkeys(span.claims))
-    return tuple(Rectangle(*place, claims=tuple(claims)) for place, claims in found.items())
+    return tuple(Rectangle(*place, tuple(claims)) for place, claims in found.items())
