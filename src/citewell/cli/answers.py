@@ -11,7 +11,6 @@ from citewell.answering.streaming import Event, EventKind
 from citewell.cli.printing import say
 from citewell.core.records import Answer, Citation, Claim, Kind, Measure, Status, Verdict
 from citewell.core.vocabulary import named, state_of_verdict
-from citewell.verification.confidence.cards import stale_note
 
 _WIDTH = 100
 
@@ -52,8 +51,8 @@ def print_answer(answer: Answer) -> None:
     say(f"    {named('hallucination_gap').lower()} {_measure(report.hallucination_gap)}")
     if report.card:
         say(f"card    {report.card}")
-    if stale := stale_note(answer.trace):
-        say(f"WARNING {stale}")
+    if report.card_note:
+        say(f"WARNING {report.card_note}")
     say(f"record  {answer.request_id} (session {answer.session_id})")
     say(f"sealed  {answer.record_hash}")
 

@@ -95,10 +95,12 @@ def _print(document: Document, versions: int) -> None:
                 if (found := getattr(document, name)) is not None
             },
             "pages": str(len(document.pages) or ""),
+            "incomplete": ", ".join(f"page {number}" for number in document.incomplete),
             "groups": ", ".join(document.acl),
             "tags": ", ".join(document.tags),
-            "notes": "; ".join(document.notes),
         }
     )
+    for note in document.notes:
+        say(f"note: {note}")
     say()
     say(document.text)

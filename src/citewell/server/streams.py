@@ -23,6 +23,7 @@ from citewell.core.access import Caller
 from citewell.core.errors import CitewellError
 from citewell.core.records import Answer
 from citewell.knowledge.traces import Heard, Relay, Relayed
+from citewell.server.limits import Deadline
 from citewell.server.logs import log
 from citewell.server.problems import Details
 
@@ -39,11 +40,12 @@ ERROR = "error"
 
 class Stream:
     """One request's events, numbered from 1. ``asker`` is whose they are; ``relay`` takes them to other
-    workers; ``cancelled`` is set by an asker who no longer waits."""
+    workers; ``deadline`` ends it before its time where the asker no longer waits."""
 
     def __init__(self, request_id: str, asker: Caller, relay: Relay | None) -> None:
         self.request_id, self.asker, self.relay = request_id, asker, relay
-        self.question, self.session_id, self.cancelled = "", "", threading.Event()
+        self.question, self.session_id = "", ""
+        self.deadline = Deadline()
         self.answer: Answer | None = None
         self.ended_at: float | None = None
         self._events: list[Relayed] = []

@@ -350,12 +350,14 @@ def test_an_answer_of_every_kind_is_shown_for_what_it_is(
         claim, text="It is glass.", verdict=verdict(Status.BROKEN), citations=(broken,), shown=False
     )
     conflict = Conflict(about="the year", sides=(citation, citation), dates=("1932-03-19", "1931-01-01"))
+    report = record.confidence_report
+    assert report is not None
     altered = msgspec.structs.replace(
         record,
         claims=(claim, *others, failed),
         conflicts=(conflict,),
         missing=("who built it",),
-        notes=("decision: the calibration card in use is stale (sha256:1): other prompts",),
+        confidence_report=msgspec.structs.replace(report, card_note="other prompts"),
     )
     monkeypatch.setattr(Auditing, "record", lambda *_, **__: altered)
     shown = client.get(f"/answers/{request_id}", headers=HTML)

@@ -106,7 +106,6 @@ class Headline(NamedTuple):
 class ShownAnswer(NamedTuple):
     record: AuditRecord
     asked_as: str
-    stale: str
     quotes: Line
     answers: Line
     earned: bool
@@ -122,9 +121,7 @@ class ShownAnswer(NamedTuple):
     said: Said
 
 
-def shown(
-    record: AuditRecord, kb: KnowledgeBase, *, stale: str = "", said: Sequence[Feedback] = ()
-) -> ShownAnswer:
+def shown(record: AuditRecord, kb: KnowledgeBase, *, said: Sequence[Feedback] = ()) -> ShownAnswer:
     """``kb`` is the reader's, who may see the record and so each of its documents; ``said`` is what they
     said of it."""
     numbered = list(enumerate(record.claims, 1))
@@ -137,7 +134,6 @@ def shown(
     return ShownAnswer(
         record=record,
         asked_as=searched_as if searched_as != record.user_query else "",
-        stale=stale,
         quotes=quotes_line(record),
         answers=answers_it(record),
         earned=is_earned(record) and not changed,

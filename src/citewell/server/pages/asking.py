@@ -27,7 +27,6 @@ from citewell.server.problems import Problem, absent, looking_up, problem_of
 from citewell.server.routes.asking import AskRequest, answered, running
 from citewell.server.site import site
 from citewell.server.streams import Stream
-from citewell.verification.confidence.cards import STALE
 
 router = APIRouter(include_in_schema=False, route_class=Inside)
 
@@ -79,11 +78,10 @@ def answer(reading: Reading, request_id: str) -> Response:
     except Problem:
         return _live(reading, request_id)
     filters = record.parameters.get("filters") or {}
-    stale = next((note for note in record.notes if STALE in note), "")
     return _page(
         reading,
         record.session_id,
-        answer=shown(record, reading.kb, stale=stale, said=reading.kb.said_of(request_id)),
+        answer=shown(record, reading.kb, said=reading.kb.said_of(request_id)),
         turns=_turns(reading, record.session_id, before=record.timestamp),
         document=filters.get("document_id") or "",
         since=filters.get("since") or "",
@@ -122,7 +120,7 @@ def cancel(posting: Posting, request_id: str) -> Response:
     found = site(posting.request).streams.get(request_id, posting.caller)
     if found is None:
         raise absent()
-    found.cancelled.set()
+    found.deadline.left.set()
     return RedirectResponse(f"/answers/{request_id}", status_code=303)
 
 

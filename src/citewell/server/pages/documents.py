@@ -210,15 +210,15 @@ async def take_in(
     """Each file by the limited reader; what failed is shown with its remedy."""
     posting.need(Role.CURATOR)
 
-    def take() -> tuple[FileOutcome, ...]:
-        groups, tags = _named(acl), _named(tag)
-        with site(posting.request).changing():
-            reports = [
-                upload(posting.kb, one.file, one.filename or "", acl=groups, tags=tags) for one in files
-            ]
+    here = site(posting.request)
+
+    def take(gone: Callable[[], str]) -> tuple[FileOutcome, ...]:
+        options: dict[str, Any] = {"acl": _named(acl), "tags": _named(tag), "gone": gone}
+        with here.changing():
+            reports = [upload(posting.kb, one.file, one.filename or "", **options) for one in files]
         return tuple(outcome for report in reports for outcome in report.files)
 
-    outcomes = await run_in_threadpool(take)
+    outcomes = await here.attended(here.checks, posting.request, posting.caller, take)
     return await run_in_threadpool(_list, posting, "", "", 0, outcomes)
 
 
@@ -227,17 +227,17 @@ async def take_version(posting: Posting, id: Field, file: UploadFile) -> Respons
     """A file as the new version of a document: the old one stays as evidence and is retrieved no more."""
     posting.need(Role.CURATOR)
 
-    def take() -> Response:
-        entry = _entry(posting, id)
-        if entry is None:
-            raise absent()
-        with site(posting.request).changing():
-            name = file.filename or ""
-            kept = {"acl": entry.acl, "tags": entry.tags}
-            report = upload(posting.kb, file.file, name, document_id=id, **kept)
-        return _about(posting, id, report.files)
+    entry, here = await run_in_threadpool(_entry, posting, id), site(posting.request)
+    if entry is None:
+        raise absent()
 
-    return await run_in_threadpool(take)
+    def take(gone: Callable[[], str]) -> tuple[FileOutcome, ...]:
+        options: dict[str, Any] = {"document_id": id, "acl": entry.acl, "tags": entry.tags, "gone": gone}
+        with here.changing():
+            return upload(posting.kb, file.file, file.filename or "", **options).files
+
+    outcomes = await here.attended(here.checks, posting.request, posting.caller, take)
+    return await run_in_threadpool(_about, posting, id, outcomes)
 
 
 @router.post("/documents/recall")
