@@ -399,6 +399,7 @@ function steps() {
   });
 }
 
+if (location.hash === "#marks" && $("#marks")) $("#marks").open = true;
 theme();
 localTimes();
 steps();
