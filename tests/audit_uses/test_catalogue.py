@@ -16,7 +16,7 @@ from citewell.audit import CheckReport, Finding
 from citewell.audit.entries import EntryKind
 from citewell.core.records import Document
 from citewell.documents.evidence.sqlite import SqliteEvidence
-from citewell.documents.ingesting import IngestReport
+from citewell.documents.outcomes import IngestReport
 from citewell.knowledge.sealing import seal_ingest
 
 PAPERS = {

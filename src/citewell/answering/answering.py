@@ -168,7 +168,9 @@ class Answering(Parts):
             consistency = self._consistency(stages, sampled=self._near_border(reported(None, "")))
             notes += [f"not measured: {consistency.note}"] if consistency.value is None else []
         with journal.stage("conflicts"):
-            journal.conflicts = find_conflicts(stages.aspects, journal.passages, journal.beside)
+            journal.conflicts = find_conflicts(
+                stages.aspects, journal.passages, journal.beside, self.config.sources.rank
+            )
         with journal.stage("confidence") as notes:
             confidence = msgspec.structs.replace(reported(consistency, card.card), card_note=card.note)
             notes += [*confidence.reasons, *([card.note] if card.note else [])]
@@ -337,12 +339,13 @@ def _framed(checked: Checked, journal: Journal) -> list[str]:
 
 
 def _disputes(conflict: Conflict, checked: Checked) -> bool:
-    """Whether what a shown claim cites is a side of it."""
+    """Whether what a shown claim cites is a side of it that the keeper does not rank above all others."""
     cited = [citation for claim in checked.claims if claim.shown for citation in claim.citations]
+    highest = len(conflict.ranks) > 1 and conflict.ranks[0] > conflict.ranks[1]
     return any(
         (side.document_id, side.document_version) == (citation.document_id, citation.document_version)
         and side.start < citation.end
         and citation.start < side.end
-        for side in conflict.sides
+        for side in conflict.sides[highest:]
         for citation in cited
     )

@@ -11,6 +11,7 @@ from citewell.cli.commands import Found, command, group
 from citewell.cli.printing import columns, facts, say
 from citewell.core.errors import UsageError
 from citewell.core.records import Document
+from citewell.documents.outcomes import THREAD
 from citewell.knowledge.home import KnowledgeBase
 
 DocumentId = Annotated[
@@ -49,7 +50,9 @@ def show(
 ) -> Found:
     """Show one document: its metadata, and its text as citations refer to it."""
     document = kb.document(id, version)
-    return Found(document, lambda: _print(document, len(kb.versions(id))))
+    tags = {tag for tag in document.tags if tag.startswith(THREAD)}
+    thread = [e.document_id for e in kb.documents() if tags.intersection(e.tags)] if tags else []
+    return Found(document, lambda: _print(document, len(kb.versions(id)), thread))
 
 
 @command(documents)
@@ -81,7 +84,7 @@ def share(
     say(f"{id} is now visible to {', '.join(acl) if acl else 'everybody'}")
 
 
-def _print(document: Document, versions: int) -> None:
+def _print(document: Document, versions: int, thread: list[str]) -> None:
     facts(
         {
             "id": document.document_id,
@@ -98,6 +101,8 @@ def _print(document: Document, versions: int) -> None:
             "incomplete": ", ".join(f"page {number}" for number in document.incomplete),
             "groups": ", ".join(document.acl),
             "tags": ", ".join(document.tags),
+            "thread": ", ".join(thread),
+            **dict(document.headers),
         }
     )
     for note in document.notes:

@@ -17,7 +17,7 @@ from citewell.audit.entries import EntryKind
 from citewell.audit.tampering import Finding
 from citewell.core.records import Record
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
-from citewell.documents.ingesting import ADDED, UPDATED
+from citewell.documents.outcomes import ADDED, UPDATED
 
 if TYPE_CHECKING:
     from citewell.audit import Log

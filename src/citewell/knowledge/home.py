@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from citewell.answering.streaming import Event, Tell
     from citewell.core.ports import Entailer
     from citewell.documents.evidence.catalogue import CatalogueEntry
-    from citewell.documents.ingesting import FileOutcome, IngestReport, Progress
+    from citewell.documents.outcomes import FileOutcome, IngestReport, Progress
     from citewell.knowledge.auditing import Auditing
     from citewell.knowledge.feedback import Feedback
     from citewell.knowledge.logkeeping import LogKeeping
@@ -281,16 +281,6 @@ class KnowledgeBase:
         """What the caller themselves said of an answer, as it stands, oldest first."""
         said = standing(self._there.feedback.of(request_id))
         return tuple(one for one in said if one.found_by == USER and one.user == self.caller.user)
-
-    def engaged(self, request_id: str, event: str) -> None:
-        """A page's beacon: it has "shown" an answer, or somebody first "engaged" with it (focus, scroll).
-
-        No signal and no entry; without it nobody can be found to have ignored an answer. Only its asker's
-        count: an auditor who reads it says nothing of them. Raises UsageError.
-        """
-        record = self.seeing.request(request_id)
-        if self.caller.everything or self.seeing.owns(record):
-            self._parts.intake.beacon(request_id, event)
 
     def trace(self, session_id: str) -> list[Trace]:
         """What happened in a session, oldest first, read on record; empty for one that is not known."""

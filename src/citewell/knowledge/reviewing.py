@@ -29,9 +29,9 @@ from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.identity import plain
 from citewell.core.records import AuditRecord, Case, CaseSpan, Record, Status
 from citewell.core.replacing import replace_file
-from citewell.knowledge.feedback import Feedback, Review
+from citewell.knowledge.feedback import Review
 from citewell.knowledge.feedback.queue import BY, OPEN, Group, QueueItem, grouped, item_of, with_topics
-from citewell.knowledge.feedback.signals import TROUBLE, WEAK, documents_of
+from citewell.knowledge.feedback.signals import TROUBLE, documents_of
 from citewell.knowledge.feedback.store import ACCEPTED, DISMISSED
 
 if TYPE_CHECKING:
@@ -40,9 +40,7 @@ if TYPE_CHECKING:
 
 MOST = 1_000
 """Answers that are looked at, newest first; more than people can review."""
-WEAKLY = "weak"
-STATES = (OPEN, ACCEPTED, DISMISSED, WEAKLY)
-"""``open`` is what should be reviewed; ``weak`` is open too, but for weak signals alone."""
+STATES = (OPEN, ACCEPTED, DISMISSED)
 ALL = "all"
 _PAGE = 100
 
@@ -150,13 +148,6 @@ class Reviewing:
         item = item_of(record, self._parts.feedback.of(request_id), review)
         return Shown(item=item, record=record, case=review.case if review else None)
 
-    def detect(self) -> tuple[Feedback, ...]:
-        """Signals that have become due since, on answers that the caller may see: nobody looked at them."""
-        self._refuse()
-        return tuple(
-            said for said in self._parts.implicit.due() if self._seeing.may(said.request_id, review=True)
-        )
-
     # --- deciding ---------------------------------------------------------------------------------
 
     def accept(
@@ -240,7 +231,6 @@ class Reviewing:
         """Everything in ``state`` with its topic, newest first; and whether nothing older was left out."""
         if state not in (*STATES, ALL):
             raise UsageError(f"unknown state {state!r}", hint=f"one of {', '.join((*STATES, ALL))}")
-        self._parts.implicit.due()
         records = list(islice(self._records(since), MOST + 1))
         store = self._parts.feedback
         said = store.of_each([record.request_id for record in records])
@@ -249,8 +239,7 @@ class Reviewing:
         for record in records[:MOST]:
             signals = said.get(record.request_id, ())
             item = item_of(record, signals, reviews.get(record.request_id))
-            kept = state in (_state(item), ALL)
-            if item.causes and kept and (record.user != EVALUATION or signals):
+            if item.causes and state in (item.state, ALL) and (record.user != EVALUATION or signals):
                 items.append(item)
         return with_topics(items), len(records) <= MOST
 
@@ -346,10 +335,6 @@ class Reviewing:
             f"{span.document} does not contain the words {span.quote[:80]!r}",
             hint="copy the words from `citewell documents show`",
         )
-
-
-def _state(item: QueueItem) -> str:
-    return WEAKLY if item.state == OPEN and WEAK.issuperset(item.causes) else item.state
 
 
 def _cited(record: AuditRecord) -> tuple[CaseSpan, ...]:

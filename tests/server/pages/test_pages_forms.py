@@ -511,15 +511,6 @@ def test_one_thing_has_one_name_in_filters_and_rows(client: TestClient, kb: Know
     assert "<small>No relevant passage was found</small>" in shown
 
 
-def test_weak_signals_are_not_in_the_default_queue(client: TestClient, kb: KnowledgeBase) -> None:
-    kb.feedback(kb.ask("When did the bridge open?").request_id, "no_engagement")
-    assert kb.review.queue().items == ()
-    (weak,) = kb.review.queue(state="weak").items
-    assert weak.causes == ("no_engagement",)
-    assert "Nobody read it" not in client.get("/review", headers=HTML).text
-    assert "Nobody read it" in client.get("/review?state=weak", headers=HTML).text
-
-
 def test_a_notebook_shows_answer_report_and_run_with_their_states_and_nothing_that_runs(
     kb: KnowledgeBase,
 ) -> None:

@@ -24,13 +24,7 @@ from citewell.server.problems import looking_up
 router = APIRouter(include_in_schema=False, route_class=Inside)
 
 BY = {"cause": "What happened", "topic": "Topic", "document": "Document"}
-STATES = {
-    "open": "Open",
-    "weak": "Weak signals",
-    "accepted": "Accepted",
-    "dismissed": "Dismissed",
-    "all": "All",
-}
+STATES = ("open", "accepted", "dismissed", "all")
 JUDGEMENTS = {
     "supported": "The source says it",
     "partly": "The source says part of it",
@@ -68,7 +62,7 @@ def review(
         by=by,
         ways={name: (words, address("/review", by=name, state=state)) for name, words in BY.items()},
         state=state,
-        states={name: (words, address("/review", by=by, state=name)) for name, words in STATES.items()},
+        states={name: address("/review", by=by, state=name) for name in STATES},
         groups=[(one, address("/review", **whole, **{by: one.name})) for one in patterns],
         narrowed=next((value for value in narrowed.values() if value), ""),
         whole=address("/review", **whole),
