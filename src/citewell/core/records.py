@@ -482,6 +482,12 @@ class Answer(Record, frozen=True, kw_only=True, dict=True):
     asked_as: str = ""
     nearest: tuple[Citation, ...] = ()
 
+    def _repr_html_(self) -> str:
+        """How a notebook shows it."""
+        from citewell.core.display import answer_html
+
+        return answer_html(self)
+
     def receipt(self, **options: Any) -> Any:
         """The :class:`citewell.audit.receipts.Receipt` of this answer; see ``issue`` for the options.
 

@@ -24,6 +24,7 @@ from citewell.core.metering import Meter, metered
 from citewell.core.private import make_folder
 from citewell.core.records import ISSUE, Answer, AuditRecord, Document, Passage, Trace
 from citewell.knowledge.assembly import Assembly
+from citewell.knowledge.feedback.signals import USER, standing
 from citewell.knowledge.sealing import failures
 
 if TYPE_CHECKING:
@@ -291,6 +292,11 @@ class KnowledgeBase:
         parts.seal_configuration()
         user = self.caller.name(user)
         return parts.intake.feedback(request_id, signal, user=user, claim=claim, meta=meta)
+
+    def said_of(self, request_id: str) -> tuple[Feedback, ...]:
+        """What the caller themselves said of an answer, as it stands, oldest first."""
+        said = standing(self._there.feedback.of(request_id))
+        return tuple(one for one in said if one.found_by == USER and one.user == self.caller.user)
 
     def trace(self, session_id: str) -> list[Trace]:
         """What happened in a session, oldest first, read on record; empty for one that is not known."""
