@@ -311,7 +311,8 @@ class Failure(StrEnum):
 class Entailment(Record, frozen=True, kw_only=True):
     """Three probabilities that sum to 1; ``unchecked`` is the reason when there are none. Of the
     text's ``units``, sentences or rows, ``read`` were read; both are 0 from a model that reads all of it.
-    ``voices``: of a panel, whose words these are."""
+    ``voices``: of a panel, whose words these are; ``weighed``: they count together, by what was fitted to
+    them."""
 
     entailment: float | None
     neutral: float | None
@@ -320,6 +321,7 @@ class Entailment(Record, frozen=True, kw_only=True):
     read: int = 0
     units: int = 0
     voices: tuple[Voice, ...] = ()
+    weighed: bool = False
 
     @staticmethod
     def without(reason: str) -> Entailment:
