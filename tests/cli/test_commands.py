@@ -14,9 +14,11 @@ from threading import Thread
 import pytest
 
 import citewell
+from citewell.cli.ingest import told
 from citewell.core.errors import UsageError
 from citewell.core.identity import hash_file
 from citewell.core.weights import WEIGHTS
+from citewell.documents.outcomes import Step
 from citewell.knowledge.home import KnowledgeBase
 from citewell.verification.support import FILE
 
@@ -395,3 +397,30 @@ def test_models_names_the_judges_and_hides_no_model_behind_one_that_fails(  # ty
     assert {listed[name]["name"] for name in ("gate_judge", "answer_judge", "questioner")} == {"openai:asked"}
     assert "nonsense" in listed["extractor"]["error"]
     assert listed["entailer"]["hash"].startswith("sha256:")
+
+
+def test_documents_shows_of_a_mail_its_fields_its_thread_and_what_was_left_out(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "post").mkdir()
+    for number, refers in ((1, ""), (2, "In-Reply-To: <1@a.example>\n")):
+        (tmp_path / "post" / f"{number}.eml").write_text(
+            f"From: Ann <ann@a.example>\nMessage-ID: <{number}@a.example>\n{refers}Subject: Harbour\n"
+            "Date: Tue, 3 Mar 2026 09:00:00 +0000\nContent-Type: text/html\n\n"
+            "<nav>Home</nav><p>The harbour was dredged in 1911.</p>\n"
+        )
+    assert run("ingest", "post").stdout.startswith("2 added")
+    shown = " ".join(run("documents", "show", "post/2.eml").stdout.split())
+    for line in (
+        "thread: post/1.eml, post/2.eml",
+        "From: Ann <ann@a.example>",
+        "published_at: 2026-03-03 (mail header)",
+        "note: navigation left out: 4 characters",
+        "The harbour was dredged in 1911.",
+    ):
+        assert line in shown
+
+
+def test_the_progress_of_an_ingest_names_the_file_the_rate_and_what_is_left() -> None:
+    step = Step(path="in/handbook.pdf", files=2, of=8, pages=120, chunks=900, elapsed_s=80.0, left_s=180.0)
+    assert told(step) == "2/8 files, 120 pages (1.5 a second), about 3 min left: handbook.pdf"
+    first = Step(path="in/a.md", files=0, of=8, pages=0, chunks=0, elapsed_s=0.1, left_s=None)
+    assert told(first) == "0/8 files, 0 chunks: a.md"

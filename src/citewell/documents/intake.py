@@ -146,7 +146,7 @@ def _read(
     source: SourceFile, named: bool, worker: ParsingWorker, chunking: Chunking, plan: Plan
 ) -> Iterator[FileOutcome | Parsed]:
     """The file, or part of one, behind all that is inside it."""
-    asked = plan.is_document(source, named)
+    asked = plan.is_document(source, named and not source.part)
     try:
         kept = None
         if not source.part:
@@ -180,7 +180,7 @@ def _read(
     inside = [source.inside(place, name) for place, name in enumerate(reply.inside)]
     plan.holds(source, inside)
     for part in inside:
-        yield from _read(part, False, worker, chunking, plan)
+        yield from _read(part, named, worker, chunking, plan)
     if document is not None:
         document = plan.complete(document, source)
         yield Parsed(

@@ -14,6 +14,7 @@ from citewell.audit.entries import EntryKind
 from citewell.core.errors import AbandonedError, UsageError
 from citewell.core.naming import check_id
 from citewell.documents import ingesting, loading
+from citewell.documents.evidence.catalogue import WITHDRAWN
 from citewell.documents.outcomes import IngestReport, Progress
 from citewell.documents.worker import ParsingWorker
 from citewell.knowledge.sealing import seal_ingest
@@ -96,14 +97,29 @@ def ingest_documents(
 
 
 def withdraw(parts: Assembly, document_id: str, *, reason: str, user: str) -> None:
+    """The document and what was read from inside it, each with an entry of its own."""
     parts.seal_configuration()
-    version = ingesting.withdraw(document_id, evidence=parts.evidence, index=parts.index, reason=reason)
-    body = {"document_id": document_id, "reason": reason, "user": user, "index_version": version}
-    parts.log.note(EntryKind.WITHDRAWAL, body, subject=user)
+    for name in _and_inside(parts, document_id):
+        version = ingesting.withdraw(name, evidence=parts.evidence, index=parts.index, reason=reason)
+        body = {"document_id": name, "reason": reason, "user": user, "index_version": version}
+        parts.log.note(EntryKind.WITHDRAWAL, body, subject=user)
 
 
 def share(parts: Assembly, document_id: str, acl: Sequence[str], *, user: str) -> None:
+    """The document and what was read from inside it, each with an entry of its own."""
     parts.seal_configuration()
-    version = ingesting.share(document_id, acl, evidence=parts.evidence, index=parts.index)
-    body = {"document_id": document_id, "acl": sorted(acl), "user": user, "index_version": version}
-    parts.log.note(EntryKind.SHARE, body, subject=user)
+    for name in _and_inside(parts, document_id):
+        version = ingesting.share(name, acl, evidence=parts.evidence, index=parts.index)
+        body = {"document_id": name, "acl": sorted(acl), "user": user, "index_version": version}
+        parts.log.note(EntryKind.SHARE, body, subject=user)
+
+
+def _and_inside(parts: Assembly, document_id: str) -> list[str]:
+    """Its id behind those of what is attached to it, so that after an interruption none is more open than
+    it."""
+    inside = [
+        entry.document_id
+        for entry in parts.evidence.catalogue()
+        if entry.document_id.startswith(f"{document_id}/") and "#" in entry.uri and entry.state != WITHDRAWN
+    ]
+    return [*inside, document_id]
