@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from citewell.answering.force import NOTHING, InForce, force_on
 from citewell.answering.journal import Ask, Journal
 from citewell.answering.questioning import Questioner
 from citewell.answering.streaming import Streaming
@@ -45,7 +46,7 @@ Gate = Callable[..., GateResult]
 class Parts:
     """Who does the work. ``pin`` keeps an index version for ever; ``gate_judge`` takes the extractor's place
     at the gate. ``aside`` and ``gate`` are other than the filter and the gate only in a probe, which tells
-    what each is worth."""
+    what each is worth. ``in_force`` knows what is superseded."""
 
     retriever: Retriever
     extractor: Extractor
@@ -55,6 +56,7 @@ class Parts:
     pin: Callable[[str], None]
     questioner: Questioner | None = None
     gate_judge: GateJudge | None = None
+    in_force: InForce = NOTHING
     aside: Aside = set_poison_aside
     gate: Gate = check_gate
 
@@ -89,11 +91,18 @@ class Stages:
             journal.beside = self._may_gainsay(found)
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in journal.passages if p.set_aside]
             notes += repeated(journal.passages, found.pool)
+        journal.force = force_on(parts.in_force, ask.question, ask.as_of, ask.filters, journal.timestamp[:10])
+        journal.parameters["as_of"] = journal.force.asked
+        instead, said = journal.force.instead(journal.passages, self._inside)
+        if said:
+            with journal.stage("in force") as notes:
+                journal.passages += tuple(parts.aside(ask.question, instead, ()))
+                notes += said
         with journal.stage("gate") as notes:
             gate = parts.gate(
                 ask.question,
                 self.aspects,
-                journal.passages,
+                journal.force.left(journal.passages),
                 parts.extractor,
                 parts.config.gate,
                 parts.gate_judge,
@@ -168,6 +177,10 @@ class Stages:
             hypothesis=hypothesis,
         )
 
+    def _inside(self, document_id: str) -> Retrieved:
+        filters = msgspec.structs.replace(self.ask.filters, document_id=document_id)
+        return self.parts.retriever.retrieve(self.ask.question, filters=filters, pool=self.ask.pool)
+
     def checked(self) -> Checked:
         """The draft's check, or that of one stricter retry when it holds more than the first. A retry that
         fails leaves the first."""
@@ -237,7 +250,7 @@ class Stages:
         journal = self.journal
         ids = [passage.chunk.chunk_id for passage in first]
         rest = [passage for passage in journal.passages if passage.chunk.chunk_id not in ids]
-        usable = tuple(p for p in (*first, *rest) if p.relevant and not p.set_aside)
+        usable = tuple(p for p in journal.force.left((*first, *rest)) if p.relevant and not p.set_aside)
         with journal.stage("stricter retry" if strict or requote else "generation") as notes:
             request = GenerationRequest(
                 question=self.ask.question,

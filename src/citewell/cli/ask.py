@@ -52,6 +52,9 @@ def ask(
     document: OnlyDocument = None,
     since: Since = None,
     tag: Tag = None,
+    as_of: Annotated[
+        str, typer.Option(metavar="DATE", help="Answer by what was in force on DATE. [default: today]")
+    ] = "",
     over: Annotated[
         list[Path] | None,
         typer.Option(metavar="PATH", help="Ingest PATH into a temporary store and ask that; repeatable."),
@@ -82,6 +85,7 @@ def ask(
             document=document,
             since=since,
             tag=tag,
+            as_of=as_of,
             tell=tell,
         )
         if json:

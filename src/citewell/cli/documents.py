@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -10,7 +11,7 @@ import typer
 from citewell.cli.commands import Found, command, group
 from citewell.cli.printing import columns, facts, say
 from citewell.core.errors import UsageError
-from citewell.core.records import Document
+from citewell.core.records import Document, Supersession
 from citewell.knowledge.home import KnowledgeBase
 
 DocumentId = Annotated[
@@ -49,7 +50,7 @@ def show(
 ) -> Found:
     """Show one document: its metadata, and its text as citations refer to it."""
     document = kb.document(id, version)
-    return Found(document, lambda: _print(document, len(kb.versions(id))))
+    return Found(document, lambda: _print(document, len(kb.versions(id)), kb.superseded(id)))
 
 
 @command(documents)
@@ -81,7 +82,21 @@ def share(
     say(f"{id} is now visible to {', '.join(acl) if acl else 'everybody'}")
 
 
-def _print(document: Document, versions: int) -> None:
+_FOUND = (
+    *("title", "author", "language", "published_at", "effective_at", "expires_at", "signed_at"),
+    "edition",
+)
+
+
+def _told(one: Supersession) -> str:
+    """What is superseded, when and by what, on one line."""
+    what = " ".join(one.section) or "all of it"
+    begins = f" from {one.from_date}" if one.from_date else ""
+    ends = f" before {one.until}" if one.until else ""
+    return f"{what}{begins}{ends} ({one.standing.value}{f': {one.by}' if one.by else ''})"
+
+
+def _print(document: Document, versions: int, superseded: Sequence[Supersession]) -> None:
     facts(
         {
             "id": document.document_id,
@@ -90,10 +105,11 @@ def _print(document: Document, versions: int) -> None:
             "reader": document.reader,
             "source": document.uri,
             **{
-                name: f"{found.value} ({found.origin})"
-                for name in ("title", "author", "language", "published_at")
+                name: f"{found.value} ({'a guess, ' * found.guess}{found.origin})"
+                for name in _FOUND
                 if (found := getattr(document, name)) is not None
             },
+            "not in force": "; ".join(map(_told, superseded)),
             "pages": str(len(document.pages) or ""),
             "groups": ", ".join(document.acl),
             "tags": ", ".join(document.tags),

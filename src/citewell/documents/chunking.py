@@ -253,7 +253,7 @@ def chunk_document(document: Document, settings: Chunking) -> list[Chunk]:
                 rows=rows,
                 title=document.title.value if document.title else "",
                 author=document.author.value if document.author else "",
-                published_at=document.published_at.value if document.published_at else "",
+                published_at=document.dated,
                 acl=document.acl,
                 tags=document.tags,
                 ingested_at=document.ingested_at,

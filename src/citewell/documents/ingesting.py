@@ -37,6 +37,7 @@ from citewell.documents.evidence.catalogue import STORED, WITHDRAWN, CatalogueEn
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.files import FileFailure, SourceFile, hash_of, is_gone, place_of, walk
 from citewell.documents.index import ChunkIndex
+from citewell.documents.supersession import give, settle
 from citewell.documents.worker import ParsingWorker
 
 ADDED, UPDATED, UNCHANGED, SKIPPED, FAILED = "added", "updated", "unchanged", "skipped", "failed"
@@ -63,10 +64,12 @@ class FileOutcome(Record, frozen=True, kw_only=True):
 
 class IngestReport(Record, frozen=True, kw_only=True):
     """``files`` in the order they were done with: one left alone, skipped or failed when it was met, one that
-    was read when its chunks were written; withdrawn ones last."""
+    was read when its chunks were written; withdrawn ones last. ``notes``: statements of new documents that
+    something is superseded, where nothing here is what they name."""
 
     files: tuple[FileOutcome, ...]
     index_version: str
+    notes: tuple[str, ...] = ()
 
     @property
     def failed(self) -> tuple[FileOutcome, ...]:
@@ -91,6 +94,7 @@ def ingest(
     acl: Sequence[str] = (),
     tags: Sequence[str] = (),
     document_id: str | None = None,
+    supersedes: Sequence[str] = (),
     progress: Progress | None = None,
     clock: Clock | None = None,
     sees: Callable[[Iterable[str]], bool] = lambda acl: True,
@@ -102,9 +106,9 @@ def ingest(
     is read or reported like any file. ``acl`` and ``tags`` replace a known document's; empty, they leave them
     as they are, so that ingesting again never opens what was closed. A document whose file is gone from an
     ingested folder, or from the path that is given, is withdrawn; one in a folder that cannot be read stays.
-    ``sees`` says whether the caller may see documents with an access list: others are neither replaced nor
-    withdrawn. Interrupted from the keyboard, it publishes what is complete. Raises UsageError when another
-    ingest is writing.
+    ``supersedes`` are ids of documents that the one file given replaces. ``sees`` says whether the caller may
+    see documents with an access list: others are neither replaced nor withdrawn. Interrupted from the
+    keyboard, it publishes what is complete. Raises UsageError when another ingest is writing.
     """
     with index.writer():
         plan = _Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
@@ -118,6 +122,7 @@ def ingest(
             # Whoever stops halfway can ask what was read so far; the next run goes on from there.
             writing.commit()
             _reconcile(evidence, index)
+            settle(evidence)
             index.publish()
             raise
         writing.commit()
@@ -128,7 +133,20 @@ def ingest(
             evidence.withdraw(entry.document_id, GONE)
         outcomes = _with_gone(writing.outcomes, gone)
         _reconcile(evidence, index)
-        return IngestReport(files=tuple(outcomes), index_version=index.publish())
+        if supersedes:
+            _pair(outcomes, supersedes, evidence)
+        fresh = {one.document_id for one in outcomes if one.status in (ADDED, UPDATED)}
+        notes = tuple(f"{by}: {note}" for by, note in settle(evidence) if by in fresh)
+        return IngestReport(files=tuple(outcomes), index_version=index.publish(), notes=notes)
+
+
+def _pair(outcomes: Sequence[FileOutcome], older: Sequence[str], evidence: SqliteEvidence) -> None:
+    read = [one.document_id for one in outcomes if one.status in (ADDED, UPDATED, UNCHANGED)]
+    if len(read) != 1:
+        raise UsageError(
+            f"{len(read)} documents cannot supersede {', '.join(older)}", hint="name the one file that does"
+        )
+    give(evidence, read[0], older)
 
 
 def _reconcile(evidence: SqliteEvidence, index: ChunkIndex) -> None:
@@ -156,6 +174,7 @@ def withdraw(document_id: str, *, evidence: SqliteEvidence, index: ChunkIndex, r
     with index.writer():
         evidence.withdraw(document_id, reason)
         index.remove([document_id])
+        settle(evidence)
         return index.publish()
 
 

@@ -29,6 +29,7 @@ from citewell.core.records import Maker
 
 if TYPE_CHECKING:
     from citewell.answering.answering import Answering
+    from citewell.answering.force import InForce
     from citewell.answering.questioning import Questioner
     from citewell.audit import Log
     from citewell.audit.database import Database
@@ -299,6 +300,19 @@ class Assembly:
         return Checker(Verifier(entailer, settings, card=self.card_hash), self.evidence, settings)
 
     @property
+    def in_force(self) -> InForce:
+        """What the documents say is superseded."""
+        from citewell.answering.force import InForce
+        from citewell.documents.supersession import superseded
+
+        evidence = self.evidence
+        return InForce(
+            superseded=partial(superseded, evidence),
+            access=evidence.access,
+            text=lambda version, document_id: evidence.get(version, document_id).text,
+        )
+
+    @property
     def composes(self) -> bool:
         """Whether the writer is a language model."""
         return self.config.generator not in GENERATORS
@@ -387,6 +401,7 @@ class Assembly:
             gate_judge=self.gate_judge,
             answer_judge=self.answer_judge,
             answer_check=check,
+            in_force=self.in_force,
             card=self.card_state,
         )
 

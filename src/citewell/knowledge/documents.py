@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from citewell.audit.entries import EntryKind
 from citewell.core.errors import UsageError
@@ -16,7 +16,7 @@ from citewell.core.naming import check_id
 from citewell.documents import ingesting
 from citewell.documents.ingesting import IngestReport, Progress
 from citewell.documents.worker import ParsingWorker
-from citewell.knowledge.sealing import seal_ingest
+from citewell.knowledge.sealing import seal_ingest, supersessions_to_seal
 
 if TYPE_CHECKING:
     from citewell.knowledge.assembly import Assembly
@@ -45,6 +45,7 @@ def ingest(
     acl: Sequence[str],
     tags: Sequence[str],
     document_id: str | None,
+    supersedes: Sequence[str],
     progress: Progress | None,
     sees: Callable[[Iterable[str]], bool],
 ) -> IngestReport:
@@ -61,6 +62,7 @@ def ingest(
                 acl=acl,
                 tags=tags,
                 document_id=document_id,
+                supersedes=supersedes,
                 progress=progress,
                 clock=parts.clock,
                 sees=sees,
@@ -78,7 +80,13 @@ def ingest(
 def withdraw(parts: Assembly, document_id: str, *, reason: str, user: str) -> None:
     parts.seal_configuration()
     version = ingesting.withdraw(document_id, evidence=parts.evidence, index=parts.index, reason=reason)
-    body = {"document_id": document_id, "reason": reason, "user": user, "index_version": version}
+    body: dict[str, Any] = {
+        "document_id": document_id,
+        "reason": reason,
+        "user": user,
+        "index_version": version,
+        **supersessions_to_seal(parts.log, parts.evidence),
+    }
     parts.log.note(EntryKind.WITHDRAWAL, body, subject=user)
 
 
