@@ -87,12 +87,13 @@ class Force:
         return next((one for one in found if place.start < one.end and one.start < place.end), None)
 
     def left(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
-        """The passages with blanks for what is not in force; not ``relevant`` where nothing else is left."""
+        """The passages with blanks for what is not in force, without those of which nothing is left."""
         if self.whole:
             return tuple(passages)
         places = [[(one.start, one.end) for one in self._on(passage.chunk)] for passage in passages]
         pairs = zip(passages, places, strict=True)
-        return tuple(_blanked(passage, at) if at else passage for passage, at in pairs)
+        kept = [_blanked(passage, at) if at else passage for passage, at in pairs]
+        return tuple(passage for passage in kept if passage.chunk.content.strip())
 
     def struck(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         """Of the usable passages what is not in force, blanks for the rest."""
@@ -277,7 +278,7 @@ def _blanked(passage: Passage, places: Sequence[Place]) -> Passage:
             content = content[:a] + "".join("\n" if c == "\n" else " " for c in content[a:b]) + content[b:]
     rows = tuple(row for row in chunk.rows if not any(row.start < b and a < row.end for a, b in places))
     left = msgspec.structs.replace(chunk, content=content, rows=rows)
-    return msgspec.structs.replace(passage, chunk=left, relevant=passage.relevant and bool(content.strip()))
+    return msgspec.structs.replace(passage, chunk=left)
 
 
 def _merged(places: Iterable[Place]) -> list[Place]:

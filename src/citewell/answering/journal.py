@@ -322,7 +322,9 @@ class Journal:
             conflicts=self.conflicts,
             trace=self.trace(),
             record_hash=record_hash,
-            nearest=nearest(self.question, self.passages) if self.decision is Decision.ABSTAIN else (),
+            nearest=nearest(self.question, self.force.left(self.passages))
+            if self.decision is Decision.ABSTAIN
+            else (),
         )
 
     def trace(self) -> Trace:

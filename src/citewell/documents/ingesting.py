@@ -113,6 +113,7 @@ def ingest(
     with index.writer():
         plan = _Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
         found, places = list(walk(paths, document_id=document_id)), {place_of(path) for path in paths}
+        _refuse(supersedes, found)
         writing = _Writing(evidence, index, len(found), progress)
         try:
             writing.tell()
@@ -133,20 +134,19 @@ def ingest(
             evidence.withdraw(entry.document_id, GONE)
         outcomes = _with_gone(writing.outcomes, gone)
         _reconcile(evidence, index)
-        if supersedes:
-            _pair(outcomes, supersedes, evidence)
+        for outcome in outcomes if supersedes else ():
+            if outcome.status in (ADDED, UPDATED, UNCHANGED):
+                give(evidence, outcome.document_id, supersedes)
         fresh = {one.document_id for one in outcomes if one.status in (ADDED, UPDATED)}
         notes = tuple(f"{by}: {note}" for by, note in settle(evidence) if by in fresh)
         return IngestReport(files=tuple(outcomes), index_version=index.publish(), notes=notes)
 
 
-def _pair(outcomes: Sequence[FileOutcome], older: Sequence[str], evidence: SqliteEvidence) -> None:
-    read = [one.document_id for one in outcomes if one.status in (ADDED, UPDATED, UNCHANGED)]
-    if len(read) != 1:
+def _refuse(supersedes: Sequence[str], found: Sequence[SourceFile | FileFailure]) -> None:
+    if supersedes and len(found) != 1:
         raise UsageError(
-            f"{len(read)} documents cannot supersede {', '.join(older)}", hint="name the one file that does"
+            f"{len(found)} files cannot supersede {', '.join(supersedes)}", hint="name the one file that does"
         )
-    give(evidence, read[0], older)
 
 
 def _reconcile(evidence: SqliteEvidence, index: ChunkIndex) -> None:

@@ -195,9 +195,13 @@ def dates_of(known: Metadata, text: str, title: str = "") -> dict[str, Any]:
 def labelled(text: str) -> dict[str, Found]:
     """The dates and the edition that lines of the first page give under a label, by field name."""
     known: dict[str, Found] = {}
-    for line in text[:FIRST_PAGE].split("\n"):
-        cells = [cell.strip() for cell in re.split(r"\t|\s[|·•]\s|;\s", line)]
+    lines = text[:FIRST_PAGE].split("\n")
+    rows = [[cell.strip() for cell in re.split(r"\t|\s[|·•]\s|;\s", line)] for line in lines]
+    for number, (line, cells) in enumerate(zip(lines, rows, strict=True)):
+        below, after = (*rows[number + 1 : number + 3], [], [])[:2]
         pairs = [f"{label}: {value}" for label, value in itertools.pairwise(cells)]
+        if len(cells) == len(below) != len(after):  # heads over the one row of a table
+            pairs += [f"{label}: {value}" for label, value in zip(cells, below, strict=True)]
         for part in (*cells, *pairs, *(_LABELLED.split(line) if ":" in line else ())):
             for name, value in _read(part.strip()):
                 known.setdefault(name, Found(value=value, origin=f"first page: {name.split('_')[0]}"))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from citewell.core.errors import EvidenceError, UsageError
+from citewell.core.errors import EvidenceError
 from citewell.core.records import Document, Standing, Supersession
 from citewell.documents.clauses import place_of, sentence_with
 from citewell.documents.evidence.catalogue import WITHDRAWN
@@ -88,13 +88,7 @@ def given_of(evidence: SqliteEvidence) -> dict[str, tuple[str, ...]]:
 
 
 def give(evidence: SqliteEvidence, newer: str, older: Sequence[str]) -> None:
-    """A person says that ``newer`` replaces these; it holds for all its versions. Raises UsageError for an id
-    that is not here."""
-    known = {entry.document_id for entry in evidence.catalogue()}
-    for document_id in (newer, *older):
-        if document_id not in known:
-            hint = "check the id with `citewell documents list`"
-            raise UsageError(f"there is no document {document_id!r} to supersede", hint=hint)
+    """A person says that ``newer`` replaces these; it holds for all its versions."""
     all_ = given_of(evidence)
     all_[newer] = tuple(dict.fromkeys((*all_.get(newer, ()), *older)))
     evidence.derive(_GIVEN, {name: msgspec.json.encode(ids) for name, ids in all_.items()})
@@ -126,9 +120,9 @@ class _Home:
         wanted = name_of(phrase)
         fit = [one for one in others if self._fits(wanted, one)]
         whole = [one for one in fit if self.names[one.document_id].words == wanted.words]
-        return whole or [
-            one for one in fit if least <= len(wanted.words) < len(self.names[one.document_id].words)
-        ]
+        # An amendment has the words of what it amends in its title.
+        longer = [one for one in fit if len(one.amends) == 1]
+        return whole or (longer if least <= len(wanted.words) else [])
 
     def _fits(self, wanted: Name, one: Stated) -> bool:
         name = self.names[one.document_id]
