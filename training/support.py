@@ -28,6 +28,8 @@ from citewell.core.weights import WEIGHTS, judge_folder
 from citewell.models.onnx.entailer import OnnxAnswerCheck, OnnxEntailer
 from citewell.verification.evidence import KINDS, source_kind
 from citewell.verification.support import FILE, log_odds
+from training import answers
+from training.answers import NOTHING
 from training.card import state_hash
 from training.entailer import SEED
 from training.examples import passages as written_passages
@@ -207,9 +209,7 @@ def answers_border(judge: OnnxEntailer) -> dict[str, object]:
         for question, answered in told
     ]
     asked = rng.sample(asked, min(len(asked), ANSWERS))
-    p = np.array(
-        OnnxAnswerCheck(judge, border=0.5).answers([(text, question) for text, question, _ in asked])
-    )
+    p = np.array(OnnxAnswerCheck(judge, NOTHING).answers([(text, question) for text, question, _ in asked]))
     return _border(p, np.array([answered for *_, answered in asked]))
 
 
@@ -272,7 +272,7 @@ def main(names: list[str]) -> None:
     }
     if len(entailers) > 1:
         card["joint"] = {"with": makers[1], **fitted(rows, values)}
-        card["answers"] = answers_border(entailers[0])
+        card["answers"] = {**answers_border(entailers[0]), **answers.fitted(entailers[0])}
         card["contradiction"] = contradiction_border(entailers[0])
         print(card["answers"], card["contradiction"])
     (folder / FILE).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")

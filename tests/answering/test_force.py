@@ -8,11 +8,10 @@ import msgspec
 import pytest
 
 from citewell.answering.force import Force, InForce, force_on, told
-from citewell.core.config import Gate
 from citewell.core.identity import chunk_id
-from citewell.core.ports import Extraction, Reading
-from citewell.core.records import Chunk, Citation, Conflict, Document, Maker, Passage, Standing, Supersession
+from citewell.core.records import Chunk, Citation, Conflict, Document, Passage, Standing, Supersession
 from citewell.documents.text import caller_document
+from citewell.questions.evidence import SentenceAnswer
 from citewell.retrieval import Filters, Retrieved
 
 OLD = caller_document("lease.md", "The roof is green.\nThe rent is 900 euros.\nThe door is red.\n")
@@ -63,18 +62,13 @@ def force(
     return force_on(known(acl), question, as_of, filters or Filters(), "2026-06-01")
 
 
-class Reader:
-    maker = Maker(name="reader", hash="sha256:x")
-
-    def extract(self, question: str, passages: Sequence[str]) -> list[Reading]:
-        """Points at the rent."""
-        spans = [(text.find("The rent"), text) for text in passages]
-        return [
-            Reading(candidates=(Extraction(start=at, end=at + 20, probability=0.9),), no_answer=0.1)
-            if at >= 0
-            else Reading(candidates=(), no_answer=0.9)
-            for at, _ in spans
-        ]
+def reader(question: str, passages: Sequence[Passage]) -> list[SentenceAnswer]:
+    """Finds the rent."""
+    return [
+        SentenceAnswer(passage=one, start=START, end=END, text=one.chunk.content[START:END], probability=0.9)
+        for one in passages
+        if "The rent" in one.chunk.content
+    ]
 
 
 def test_only_what_is_in_force_is_left_and_every_offset_stays() -> None:
@@ -125,7 +119,7 @@ def test_what_holds_instead_is_read_however_it_ranks() -> None:
 
 
 def disclosed(conflicts: Sequence[Conflict] = ()) -> tuple[Conflict, ...]:
-    return force().disclosed(conflicts, [QUESTION], [passage(OLD)], [], Reader(), Gate())
+    return force().disclosed(conflicts, [QUESTION], [passage(OLD)], [], reader)
 
 
 def test_what_would_have_answered_is_told_with_what_superseded_it() -> None:

@@ -8,11 +8,13 @@ import msgspec
 import pytest
 
 from citewell.core.config import Gate
-from citewell.core.ports import Extraction, Reading
+from citewell.core.ports import Candidate, Extraction, Reading
 from citewell.core.records import Maker, Passage
 from citewell.models.onnx.reading import OnnxReader
 from citewell.questions.aspects import split_aspects
-from citewell.retrieval.gate import GateResult, check_gate
+from citewell.questions.evidence import find_pointed
+from citewell.questions.parsing import read_question
+from citewell.retrieval.gate import GateResult, check_gate, opened
 
 YEARS = ["Year Ended December 31, 2022", "Year Ended December 31, 2021"]
 
@@ -27,6 +29,24 @@ class Sure:
             Reading(candidates=(Extraction(start=0, end=len(text), probability=1.0),), no_answer=0.0)
             for text in passages
         ]
+
+
+class Knows:
+    """A check that is sure of what holds ``words``, and of nothing else."""
+
+    maker = Maker(name="knows")
+    border = least = 0.5
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+        self.asked: list[Candidate] = []
+
+    def answers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        return [0.9 if self.words in text else 0.1 for text, _ in pairs]
+
+    def weigh(self, question: str, candidates: Sequence[Candidate]) -> list[float]:
+        self.asked += candidates
+        return self.answers([(candidate.text, question) for candidate in candidates])
 
 
 class Broken:
@@ -118,3 +138,52 @@ def test_a_poisoned_passage_cannot_open_the_gate(cash_flows) -> None:
 def test_an_extractor_that_fails_is_an_error_and_not_a_pass(pages) -> None:
     with pytest.raises(RuntimeError, match="out of order"):
         gate("Who founded Acme?", pages.text("Acme was founded by Jane Roe."), extractor=Broken())
+
+
+QUESTION = "When does the library open?"
+OPENING = "The library opens at nine in the morning."
+
+
+def read(pages, text: str, *, relevant: bool) -> Passage:
+    return msgspec.structs.replace(pages.text(text), relevance=0.4, relevant=relevant)
+
+
+def test_what_the_ranker_doubts_is_relevant_where_the_check_finds_the_answer(pages) -> None:
+    passages = [
+        read(pages, OPENING, relevant=False),
+        read(pages, "The library has a garden.", relevant=False),
+    ]
+    assert not gate(QUESTION, *passages, extractor=Sure()).passed
+    found = opened([QUESTION], passages, Sure(), Gate(), Knows("opens at nine"))
+    assert [passage.relevant for passage in found] == [True, False]
+
+
+def test_what_was_quarantined_stays_out_whatever_the_check_says(pages) -> None:
+    poisoned = msgspec.structs.replace(read(pages, OPENING, relevant=False), set_aside="it gives orders")
+    (kept,) = opened([QUESTION], [poisoned], Sure(), Gate(), Knows("opens at nine"))
+    assert not kept.relevant
+
+
+def test_the_check_has_the_last_word_on_what_answers(pages) -> None:
+    passage = read(pages, OPENING, relevant=True)
+    check = Knows("closes at")
+    result = check_gate(QUESTION, (), [passage], Sure(), Gate(), None, check)
+    assert not result.passed
+    assert "none answers it" in result.reason
+    assert find_pointed(
+        read_question(QUESTION), [passage], Sure(), max_no_answer=0.4, check=Knows("opens at")
+    )
+
+
+def test_the_check_reads_a_sentence_under_its_title_and_headings(pages) -> None:
+    passage = read(pages, OPENING, relevant=True)
+    chunk = msgspec.structs.replace(passage.chunk, title="Visitors", section_path=("Visitors", "Hours"))
+    check = Knows("opens")
+    find_pointed(
+        read_question(QUESTION),
+        [msgspec.structs.replace(passage, chunk=chunk)],
+        Sure(),
+        max_no_answer=0.4,
+        check=check,
+    )
+    assert [candidate.text for candidate in check.asked] == [f"Visitors\nHours\n{OPENING}"]

@@ -31,7 +31,7 @@ from citewell.answering.streaming import Streaming, Tell
 from citewell.audit import EntryKind, Log
 from citewell.audit.keys import asker
 from citewell.core.errors import AbandonedError, CitewellError, GeneratorError, LogError
-from citewell.core.ports import AnswerCheck, AnswerJudge, Clock, Entailer, Ranker, TraceStore
+from citewell.core.ports import AnswerJudge, Clock, Entailer, Ranker, TraceStore
 from citewell.core.records import (
     Answer,
     AuditRecord,
@@ -73,7 +73,6 @@ class Answering(Parts):
     escalate: Escalate | None
     composes: bool = False
     answer_judge: AnswerJudge | None = None
-    answer_check: AnswerCheck | None = None
     card: Callable[[], CardState] = lambda: NO_CARD
 
     def ask(self, ask: Ask, tell: Tell | None = None, gone: Callable[[], bool] = lambda: False) -> Answer:
@@ -173,7 +172,7 @@ class Answering(Parts):
             found = find_conflicts(stages.aspects, journal.passages, journal.beside)
             claims = checked.claims
             journal.conflicts = journal.force.disclosed(
-                found, stages.aspects, journal.passages, claims, self.extractor, self.config.gate
+                found, stages.aspects, journal.passages, claims, stages.evidence
             )
         with journal.stage("confidence") as notes:
             confidence = reported(consistency, card.card)

@@ -10,17 +10,15 @@ one document reads all of it. Knows nothing about models or the log.
 from __future__ import annotations
 
 import calendar
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from citewell.core.config import Gate
-from citewell.core.ports import Extractor
 from citewell.core.prompts.loading import load_prompt
 from citewell.core.records import Chunk, Citation, Claim, Conflict, Passage, Standing, Supersession
-from citewell.questions.evidence import SentenceAnswer, find_evidence
+from citewell.questions.evidence import Answer, SentenceAnswer
 from citewell.questions.naming import usable
 from citewell.questions.parsing import read_question
 
@@ -154,11 +152,11 @@ class Force:
         aspects: Sequence[str],
         passages: Sequence[Passage],
         claims: Sequence[Claim],
-        extractor: Extractor,
-        settings: Gate,
+        reader: Callable[[str, Sequence[Passage]], Sequence[Answer]],
     ) -> tuple[Conflict, ...]:
         """``conflicts``, one told as superseded where but one side is in force, and each superseded place
-        that is shown or would have answered a part of the question, with what holds instead."""
+        that is shown or would have answered a part of the question, as the ``reader`` finds, with what holds
+        instead."""
         shown = [citation for claim in claims if claim.shown for citation in claim.citations]
         dates = {p.chunk.document_id: p.chunk.published_at for p in passages}
         told: list[Conflict] = []
@@ -172,7 +170,7 @@ class Force:
         said = [(citation.quote[:160], citation) for citation in shown]
         struck = self.struck(passages)
         for aspect in aspects if struck else ():
-            said += [(aspect, old) for old in _would_answer(aspect, struck, extractor, settings)]
+            said += [(aspect, _cited(answer)) for answer in reader(aspect, struck)[:MOST]]
         at = [(about, old, self.at(old)) for about, old in said]
         told += [self._told(about, old, one, shown, dates) for about, old, one in at if one is not None]
         kept = [one for one in conflicts if all(self.at(side) is None for side in one.sides)]
@@ -300,26 +298,22 @@ def _states(chunk: Chunk, all_: Sequence[Supersession]) -> bool:
     )
 
 
-def _would_answer(
-    aspect: str, struck: Sequence[Passage], extractor: Extractor, settings: Gate
-) -> Iterator[Citation]:
-    wanted = read_question(aspect)
-    for answer in find_evidence(wanted, struck, extractor, max_no_answer=settings.max_no_answer)[:MOST]:
-        at = answer if isinstance(answer, SentenceAnswer) else answer.row
-        chunk = answer.passage.chunk
-        yield Citation(
-            chunk_id=chunk.chunk_id,
-            document_id=chunk.document_id,
-            document_version=chunk.document_version,
-            start=at.start,
-            end=at.end,
-            quote=chunk.content[at.start - chunk.start_offset : at.end - chunk.start_offset],
-            answer_start=-1,
-            answer_end=-1,
-            mode="superseded",
-            section_path=chunk.section_path,
-            page=chunk.page,
-        )
+def _cited(answer: Answer) -> Citation:
+    at = answer if isinstance(answer, SentenceAnswer) else answer.row
+    chunk = answer.passage.chunk
+    return Citation(
+        chunk_id=chunk.chunk_id,
+        document_id=chunk.document_id,
+        document_version=chunk.document_version,
+        start=at.start,
+        end=at.end,
+        quote=chunk.content[at.start - chunk.start_offset : at.end - chunk.start_offset],
+        answer_start=-1,
+        answer_end=-1,
+        mode="superseded",
+        section_path=chunk.section_path,
+        page=chunk.page,
+    )
 
 
 def _overlap(one: Citation, other: Citation) -> bool:

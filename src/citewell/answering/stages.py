@@ -20,10 +20,12 @@ from citewell.answering.questioning import Questioner
 from citewell.answering.streaming import Streaming
 from citewell.core.config import Config
 from citewell.core.errors import GeneratorError
-from citewell.core.ports import Extractor, GateJudge, GenerationRequest, Generator, Requote
+from citewell.core.ports import AnswerCheck, Extractor, GateJudge, GenerationRequest, Generator, Requote
 from citewell.core.records import Claim, Draft, DraftClaim, Passage, Status, TokenUsage
+from citewell.questions.evidence import Answer, find_evidence
+from citewell.questions.parsing import read_question
 from citewell.retrieval import Retrieved, Retriever
-from citewell.retrieval.gate import GateResult, check_gate
+from citewell.retrieval.gate import GateResult, check_gate, opened
 from citewell.retrieval.quarantine import repeated, set_poison_aside
 from citewell.verification.checking import Checked, Checker
 
@@ -56,6 +58,7 @@ class Parts:
     pin: Callable[[str], None]
     questioner: Questioner | None = None
     gate_judge: GateJudge | None = None
+    answer_check: AnswerCheck | None = None
     in_force: InForce = NOTHING
     aside: Aside = set_poison_aside
     gate: Gate = check_gate
@@ -91,6 +94,14 @@ class Stages:
             journal.beside = self._may_gainsay(found)
             notes += [f"{p.chunk.chunk_id}: {p.set_aside}" for p in journal.passages if p.set_aside]
             notes += repeated(journal.passages, found.pool)
+        if parts.answer_check is not None:
+            with journal.stage("reading") as notes:
+                before = {p.chunk.chunk_id for p in journal.passages if p.relevant}
+                journal.passages = opened(
+                    self.aspects, journal.passages, parts.extractor, parts.config.gate, parts.answer_check
+                )
+                more = [p.chunk.chunk_id for p in journal.passages if p.relevant]
+                notes += [f"{name}: answers, by the judge" for name in more if name not in before]
         journal.force = force_on(parts.in_force, ask.question, ask.as_of, ask.filters, journal.timestamp[:10])
         journal.parameters["as_of"] = journal.force.asked
         instead, said = journal.force.instead(journal.passages, self._inside)
@@ -106,6 +117,7 @@ class Stages:
                 parts.extractor,
                 parts.config.gate,
                 parts.gate_judge,
+                parts.answer_check,
             )
             journal.gate_passed, journal.gate_reason = gate.passed, gate.reason
             notes += [gate.reason, *gate.notes]
@@ -179,7 +191,19 @@ class Stages:
 
     def _inside(self, document_id: str) -> Retrieved:
         filters = msgspec.structs.replace(self.ask.filters, document_id=document_id)
-        return self.parts.retriever.retrieve(self.ask.question, filters=filters, pool=self.ask.pool)
+        parts = self.parts
+        found = parts.retriever.retrieve(self.ask.question, filters=filters, pool=self.ask.pool)
+        if parts.answer_check is None:
+            return found
+        settings, best = parts.config.gate, found.pool[: parts.config.retrieval.top_k]
+        read = opened(self.aspects, best, parts.extractor, settings, parts.answer_check)
+        return msgspec.structs.replace(found, pool=(*read, *found.pool[len(read) :]))
+
+    def evidence(self, aspect: str, passages: Sequence[Passage]) -> Sequence[Answer]:
+        """What in the passages answers a part of the question, best first."""
+        most = self.parts.config.gate.max_no_answer
+        check, wanted = self.parts.answer_check, read_question(aspect)
+        return find_evidence(wanted, passages, self.parts.extractor, max_no_answer=most, check=check)
 
     def checked(self) -> Checked:
         """The draft's check, or that of one stricter retry when it holds more than the first. A retry that

@@ -45,6 +45,7 @@ DOING = {
     "retrieval for missing aspects": "Searching for what is missing",
     "verification": "Checking each claim against its source",
     "search with the claims": "Searching for sources that say otherwise",
+    "reading": "Reading what may answer",
     "answer check": "Checking that it answers the question",
     "consistency": "Comparing with other tries",
 }

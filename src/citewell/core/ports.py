@@ -215,15 +215,29 @@ class Entailer(Protocol):
         ...
 
 
+class Candidate(Record, frozen=True, kw_only=True):
+    """What may answer a question: ``text`` under its title and headings, the ``reader``'s probability that it
+    answers, and the ``ranker``'s that its passage does."""
+
+    text: str
+    reader: float
+    ranker: float
+
+
 class AnswerCheck(Protocol):
-    """Does a text answer a question, whatever its quotes are worth? It does from ``border`` on, which
-    ``maker.threshold`` repeats for the record."""
+    """Does a text answer a question, whatever its quotes are worth? By its own word it does from ``border``
+    on, which ``maker.threshold`` repeats for the record; weighed with the others' from ``least`` on."""
 
     maker: Maker
     border: float
+    least: float
 
     def answers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """For each (text, question) the probability in [0, 1] that the text answers the question."""
+        ...
+
+    def weigh(self, question: str, candidates: Sequence[Candidate]) -> list[float]:
+        """For each candidate the probability in [0, 1] that it answers, from all three words."""
         ...
 
 

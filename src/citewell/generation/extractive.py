@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import msgspec
 
 from citewell.core.config import Gate
-from citewell.core.ports import Extractor, GenerationRequest
+from citewell.core.ports import AnswerCheck, Extractor, GenerationRequest
 from citewell.core.prompts.loading import hash_of, load_prompt
 from citewell.core.records import Chunk, Draft, DraftClaim, Kind, Maker, Quote
 from citewell.questions.calculator import Result, calculator
@@ -41,8 +41,15 @@ _Piece = tuple[str, DraftClaim]
 class ExtractiveGenerator:
     """``max_no_answer``: a passage above this no-answer probability gives no sentence."""
 
-    def __init__(self, extractor: Extractor, *, max_no_answer: float = Gate().max_no_answer) -> None:
+    def __init__(
+        self,
+        extractor: Extractor,
+        *,
+        max_no_answer: float = Gate().max_no_answer,
+        check: AnswerCheck | None = None,
+    ) -> None:
         self._extractor = extractor
+        self._check = check
         self._max_no_answer = max_no_answer
         self.maker = Maker(
             name=f"{NAME} + {extractor.maker.name}",
@@ -68,7 +75,9 @@ class ExtractiveGenerator:
             return True
 
         for aspect in request.aspects or (request.question,):
-            answers = find_evidence(read_question(aspect), passages, self._extractor, max_no_answer=limit)
+            answers = find_evidence(
+                read_question(aspect), passages, self._extractor, max_no_answer=limit, check=self._check
+            )
             found = [(a, p) for a in answers if _bare((p := _piece(a, aspect))[1].text) not in banned]
             cells += [answer for answer, piece in found if told(piece) and isinstance(answer, CellAnswer)]
             missing += [] if found else [aspect]

@@ -81,14 +81,16 @@ def _onnx_embedder() -> Embedder:
     return OnnxEmbedder()
 
 
-def _extractive(extractor: Extractor, config: Config) -> Generator:
+def _extractive(extractor: Extractor, config: Config, check: AnswerCheck | None) -> Generator:
     from citewell.generation.extractive import ExtractiveGenerator
 
-    return ExtractiveGenerator(extractor, max_no_answer=config.gate.max_no_answer)
+    return ExtractiveGenerator(extractor, max_no_answer=config.gate.max_no_answer, check=check)
 
 
 EMBEDDERS: dict[str, Callable[[], Embedder]] = {EMBEDDED: _onnx_embedder}
-GENERATORS: dict[str, Callable[[Extractor, Config], Generator]] = {"extractive": _extractive}
+GENERATORS: dict[str, Callable[[Extractor, Config, AnswerCheck | None], Generator]] = {
+    "extractive": _extractive
+}
 
 
 def load_config(home: Path) -> Config:
@@ -258,7 +260,7 @@ class Assembly:
     def generator(self) -> Generator:
         name = self.config.generator
         if name in GENERATORS:
-            generator = GENERATORS[name](self.extractor, self.config)
+            generator = GENERATORS[name](self.extractor, self.config, self.answer_check)
         else:
             generator = self._language_writer(name)
         refuse_same_maker(generator.maker, self.entailer.maker)
@@ -350,7 +352,7 @@ class Assembly:
         folder, judge = judge_folder(), installed_judge()
         if folder is None or judge is None:
             return None
-        return OnnxAnswerCheck(judge, calibration_card(folder)["answers"]["border"])
+        return OnnxAnswerCheck(judge, calibration_card(folder)["answers"])
 
     @cached_property
     def answer_judge(self) -> AnswerJudge | None:

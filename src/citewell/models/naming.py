@@ -1,7 +1,7 @@
 """One line of configuration -> an entailer, a ranker, or a language model that writes, rewords or judges.
 
-    embedded                                  the packaged weights
-    judge                                     as entailer: the weights of citewell-judge
+    embedded                                  the packaged weights; as entailer with the judge's, if installed
+    small    judge                            as entailer: the packaged one or the judge alone
     huggingface:FOLDER_OR_ID[@sha256:HASH]    any kind that models/huggingface.py lists; pinned by @
     openai:MODEL      anthropic:MODEL         a judge with the rubric of prompts/entailment_judge.txt
     A + B                                     agreement required
@@ -26,7 +26,7 @@ from citewell.models.local import LocalModel
 from citewell.models.onnx.entailer import OnnxEntailer, installed_judge
 from citewell.models.onnx.reading import OnnxRanker
 from citewell.models.openai import OpenAIModel
-from citewell.models.panel import AgreementEntailer, EscalatingEntailer
+from citewell.models.panel import AgreementEntailer, EscalatingEntailer, JointEntailer
 
 Make = TypeVar("Make", bound=Callable[..., object])
 
@@ -91,14 +91,21 @@ def _judge_entailer() -> Entailer:
     return judge
 
 
-NAMELESS = ("embedded", "judge")
+def _embedded() -> Entailer:
+    """The small entailer with the judge, where it is installed, by the line that was fitted to both."""
+    judge = installed_judge()
+    return JointEntailer([OnnxEntailer(), judge]) if judge else OnnxEntailer()
+
+
+NAMELESS = ("embedded", "small", "judge")
 LANGUAGE_MODELS: dict[str, Callable[[str, Writer], LanguageModel]] = {
     "openai": OpenAIModel,
     "anthropic": AnthropicModel,
     "local": lambda name, settings: LocalModel(_at(name), settings, sha256=_pin(name)),
 }
 ENTAILERS: dict[str, Callable[[str], Entailer]] = {
-    "embedded": lambda _: OnnxEntailer(),
+    "embedded": lambda _: _embedded(),
+    "small": lambda _: OnnxEntailer(),
     "judge": lambda _: _judge_entailer(),
     "huggingface": lambda name: HuggingFaceEntailer(_at(name), sha256=_pin(name)),
     "openai": lambda name: JudgingEntailer(OpenAIModel(name, Writer())),

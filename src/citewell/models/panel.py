@@ -1,4 +1,5 @@
-"""Several entailers as one: all must agree, or only borderline cases go to the stronger.
+"""Several entailers as one: all must agree, all are weighed together, or only borderline cases go to the
+stronger.
 
 In: entailers behind their port. Out: an entailer whose maker names each member, and whose answers say whose
 word they are, so that each is joined by its own calibration (:mod:`citewell.verification.support`). Knows no
@@ -35,6 +36,24 @@ class AgreementEntailer:
         return [_agreed(row) for row in zip(*answers, strict=True)]
 
 
+class JointEntailer:
+    """The last member's word, with all of theirs beside it: support goes by the line that was fitted to them
+    together."""
+
+    def __init__(self, members: Sequence[Entailer]) -> None:
+        self.members = _distinct(members)
+        self.maker = _maker(" & ", self.members)
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        """For each pair the last member's probabilities; one that cannot check makes it unchecked."""
+        answers = [_voiced(member, pairs) for member in self.members]
+        return [
+            silent or msgspec.structs.replace(row[-1].said, voices=tuple(row))
+            for row in zip(*answers, strict=True)
+            for silent in [_silent(row)]
+        ]
+
+
 class EscalatingEntailer:
     """The first member decides clear cases; where its probability of support lies in ``borderline`` (or it
     could not check) the next one is asked, and so on. A later answer replaces an earlier one."""
@@ -65,7 +84,7 @@ def _voiced(member: Entailer, pairs: Sequence[tuple[str, str]]) -> list[Voice]:
 
 
 def _agreed(row: Sequence[Voice]) -> Entailment:
-    silent = next((voice.said for voice in row if voice.said.entailment is None), None)
+    silent = _silent(row)
     if silent is not None:
         return silent
     entailment = min(voice.said.entailment or 0.0 for voice in row)
@@ -82,6 +101,10 @@ def _agreed(row: Sequence[Voice]) -> Entailment:
     )
 
 
+def _silent(row: Sequence[Voice]) -> Entailment | None:
+    return next((voice.said for voice in row if voice.said.entailment is None), None)
+
+
 def _distinct(members: Sequence[Entailer]) -> list[Entailer]:
     names = [member.maker.name for member in members]
     if len(members) < 2 or len(set(names)) != len(names):
@@ -94,5 +117,5 @@ def _maker(joint: str, members: Sequence[Entailer]) -> Maker:
     makers = [member.maker for member in members]
     cards = [card for maker in makers if (card := card_of(maker)) != UNCALIBRATED]
     return Maker(
-        name=joint.join(maker.name for maker in makers), hash=hash_value(makers), card="".join(cards[:1])
+        name=joint.join(maker.name for maker in makers), hash=hash_value(makers), card="".join(cards[-1:])
     )

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from citewell.core.ports import Extractor, Reading
+from citewell.core.ports import AnswerCheck, Candidate, Extractor, Reading
 from citewell.core.records import Chunk, Passage, Record
 from citewell.core.sentences import sentence_spans
 from citewell.questions.calculator import calculator
@@ -28,6 +28,7 @@ from citewell.questions.rows import (
     find_rows,
     likely_rows,
     named_cells,
+    row_text,
     set_apart,
     text_of,
     words_of,
@@ -39,6 +40,8 @@ SIMILAR = 0.85
 MIN_PROBABILITY = 0.2
 BESIDE = 0.5  # of the best answer's probability, from which on another may stand beside it
 STRICT_PERIOD = 0.35
+MOST_JUDGED = 12
+"""Stretches and rows that the answer check reads for one part of a question."""
 FEWEST_ECHOED = 3  # words of a question that a sentence may not simply repeat
 
 _NUMBER = re.compile(
@@ -71,12 +74,17 @@ Answer = CellAnswer | SentenceAnswer
 
 
 def find_evidence(
-    wanted: ParsedQuestion, passages: Sequence[Passage], extractor: Extractor, *, max_no_answer: float
+    wanted: ParsedQuestion,
+    passages: Sequence[Passage],
+    extractor: Extractor,
+    *,
+    max_no_answer: float,
+    check: AnswerCheck | None = None,
 ) -> tuple[Answer, ...]:
     """The calculator's cells, or at most MAX_SENTENCES sentences or rows; () when nothing answers."""
     if cells := calculator().evidence(wanted, passages):
         return tuple(cells)
-    pointed = find_pointed(wanted, passages, extractor, max_no_answer=max_no_answer)
+    pointed = find_pointed(wanted, passages, extractor, max_no_answer=max_no_answer, check=check)
     rows = [] if wanted.by_cell and not wanted.words else find_rows(wanted, passages)
     rows = [row for row in rows if not set_apart(wanted.question, row.passage, row.row)]
     if rows and (not pointed or _row_wins(wanted, rows[0], pointed[0])):
@@ -103,28 +111,35 @@ def find_pointed(
     *,
     max_no_answer: float,
     limit: int = MAX_SENTENCES,
+    check: AnswerCheck | None = None,
 ) -> list[Answer]:
-    """At most ``limit`` sentences and rows, best first, from passages whose no-answer probability is at most
-    ``max_no_answer``; near-equal ones once."""
+    """At most ``limit`` sentences and rows, best first, near-equal ones once. The ``check`` weighs what the
+    extractor points at; without it what stands in a passage whose no-answer probability is above
+    ``max_no_answer`` is left out."""
     mine = [passage for passage in of_the_named(wanted, passages) if _periods_fit(wanted, passage)]
     if not mine:
         return []
     found: list[Answer] = []
+    least = check.least if check else MIN_PROBABILITY
+    max_no_answer = 1.0 if check else max_no_answer
     readings = extractor.extract(wanted.question, [passage.chunk.in_context for passage in mine])
     for passage, reading in zip(mine, readings, strict=True):
         if reading.no_answer <= max_no_answer:
-            sentences = (_sentence(wanted, passage, at) for at in pointed_at(passage.chunk, reading))
+            pointed = pointed_at(passage.chunk, reading)
+            sentences = (_sentence(wanted, passage, at, needs=check is None) for at in pointed)
             found += [answer for answer in sentences if answer]
     rows = [row for row in likely_rows(wanted, mine) if _holds_code(wanted, row.text)]
     readings = extractor.extract(wanted.question, [row.text for row in rows]) if rows else []
     for row, reading in zip(rows, readings, strict=True):
         cell = _cell(wanted, row, reading) if reading.no_answer <= max_no_answer else None
         found += [cell] if cell else []
+    if check and found:
+        found = _weighed(wanted.question, found, check)
     found = [answer for answer in found if not any(_told_better(wanted, answer, other) for other in found)]
     found.sort(key=lambda answer: -round(sure(answer), 6))
     kept: list[Answer] = []
     for answer in found:
-        if sure(answer) < MIN_PROBABILITY:
+        if sure(answer) < least:
             break
         # Beside the best one only what holds as much of the question.
         fits = not kept or (
@@ -138,15 +153,39 @@ def find_pointed(
     return kept
 
 
+def _weighed(question: str, found: Sequence[Answer], check: AnswerCheck) -> list[Answer]:
+    """The most promising, each as sure as the check makes it."""
+    first = sorted(found, key=lambda answer: -round(sure(answer) * (answer.passage.relevance or 0.0), 6))
+    first = first[:MOST_JUDGED]
+    weights = check.weigh(question, [_candidate(answer) for answer in first])
+    return [
+        msgspec.structs.replace(answer, probability=p)
+        if isinstance(answer, SentenceAnswer)
+        else msgspec.structs.replace(answer, probability=p, score=p)
+        for answer, p in zip(first, weights, strict=True)
+    ]
+
+
+def _candidate(answer: Answer) -> Candidate:
+    """What it says under its document's title and headings; a row with the heads of its columns."""
+    chunk = answer.passage.chunk
+    heads = dict.fromkeys(head for head in (chunk.title, *chunk.section_path) if head)
+    said = answer.text if isinstance(answer, SentenceAnswer) else row_text(answer.passage, answer.row).text
+    return Candidate(
+        text="\n".join([*heads, said]), reader=sure(answer), ranker=answer.passage.relevance or 0.0
+    )
+
+
 def sure(answer: Answer) -> float:
     """The probability that it answers; 0 where no extractor gave one."""
     return answer.probability or 0.0
 
 
-def _sentence(wanted: ParsedQuestion, passage: Passage, at: Pointed) -> SentenceAnswer | None:
+def _sentence(wanted: ParsedQuestion, passage: Passage, at: Pointed, *, needs: bool) -> SentenceAnswer | None:
+    """``needs``: it has a number or date where one is asked for, which the extractor alone does not see."""
     text = passage.chunk.content[at.start : at.end]
     beside = _echoes(wanted, text) or of_another(wanted, text)
-    fit = 0.0 if beside else _fits(wanted, passage, text)
+    fit = 0.0 if beside else _fits(wanted, passage, text, needs=needs)
     base = passage.chunk.start_offset
     if fit <= 0.0:
         return None
@@ -178,12 +217,12 @@ def _holds_code(wanted: ParsedQuestion, text: str) -> bool:
     return not wanted.codes or any(code in text for code in wanted.codes)
 
 
-def _fits(wanted: ParsedQuestion, passage: Passage, text: str) -> float:
+def _fits(wanted: ParsedQuestion, passage: Passage, text: str, *, needs: bool) -> float:
     """1 when the sentence may answer, less when its period is only what the company may call it, 0 not."""
     named = periods_in(text)
     plain = _without(_FOOTNOTE.sub("", text), named)
-    needs = _NEEDS.get(wanted.ask)
-    if needs and not needs.search(text if wanted.ask is Ask.WHEN else plain):
+    shape = _NEEDS.get(wanted.ask) if needs else None
+    if shape and not shape.search(text if wanted.ask is Ask.WHEN else plain):
         return 0.0
     if wanted.by_cell and not _states_value(wanted, plain):
         return 0.0

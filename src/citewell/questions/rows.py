@@ -270,10 +270,10 @@ def likely_rows(wanted: ParsedQuestion, passages: Sequence[Passage]) -> list[Row
                 if held and not set_apart(wanted.question, passage, row):
                     shared.append((len(held), passage, row))
     shared.sort(key=lambda found: -found[0])
-    return [_row_text(passage, row) for _, passage, row in shared[:MOST_ROWS]]
+    return [row_text(passage, row) for _, passage, row in shared[:MOST_ROWS]]
 
 
-def _row_text(passage: Passage, row: Row) -> RowText:
+def row_text(passage: Passage, row: Row) -> RowText:
     """``row`` under the first line of its chunk's context, each cell behind its column head."""
     text = f"{passage.chunk.context.partition(chr(10))[0]}\n{row.label}"
     cells = []

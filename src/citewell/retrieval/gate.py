@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from citewell.core.config import Gate
-from citewell.core.ports import Extractor, GateJudge, GateVerdict
+from citewell.core.ports import AnswerCheck, Extractor, GateJudge, GateVerdict
 from citewell.core.records import Citation, Passage, Record
 from citewell.core.sentences import sentence_spans
-from citewell.questions.evidence import find_evidence
+from citewell.questions.evidence import find_evidence, find_pointed
 from citewell.questions.naming import of_the_named, period_held, usable
 from citewell.questions.parsing import ParsedQuestion, read_question
 from citewell.questions.rows import CellAnswer, asked_words, words_of
@@ -43,6 +45,7 @@ def check_gate(
     extractor: Extractor,
     settings: Gate,
     judge: GateJudge | None = None,
+    check: AnswerCheck | None = None,
 ) -> GateResult:
     """Whether to write at all. An error of the extractor is raised, never read as a pass. A ``judge`` takes
     the extractor's place, not that of the exact checks; one that fails has not let anything pass."""
@@ -56,7 +59,7 @@ def check_gate(
         wanted = read_question(aspect)
         lacks = _lacks(wanted, open_)
         if judge is None and not lacks:
-            held = _answered(wanted, open_, extractor, settings)
+            held = _answered(wanted, open_, extractor, settings, check)
             lacks = "" if held else "the passages are about it, but none answers it"
             said[aspect] = held or lacks
         else:
@@ -76,6 +79,29 @@ def check_gate(
         missing=tuple(missing) if word.passed else asked,
         notes=notes,
         said=word,
+    )
+
+
+def opened(
+    aspects: Sequence[str],
+    passages: Sequence[Passage],
+    extractor: Extractor,
+    settings: Gate,
+    check: AnswerCheck,
+) -> tuple[Passage, ...]:
+    """``passages`` in their order: what the ranker puts under its threshold is relevant too where the check
+    finds an answer in it."""
+    read = [passage for passage in passages if not passage.set_aside and passage.relevance is not None]
+    answering = {
+        answer.passage.chunk.chunk_id
+        for aspect in aspects
+        for answer in find_pointed(
+            read_question(aspect), read, extractor, max_no_answer=settings.max_no_answer, check=check
+        )
+    }
+    return tuple(
+        msgspec.structs.replace(passage, relevant=passage.relevant or passage.chunk.chunk_id in answering)
+        for passage in passages
     )
 
 
@@ -109,11 +135,15 @@ def _lacks(wanted: ParsedQuestion, passages: Sequence[Passage]) -> str:
 
 
 def _answered(
-    wanted: ParsedQuestion, passages: Sequence[Passage], extractor: Extractor, settings: Gate
+    wanted: ParsedQuestion,
+    passages: Sequence[Passage],
+    extractor: Extractor,
+    settings: Gate,
+    check: AnswerCheck | None,
 ) -> str:
     """What answers, in words; "" for nothing."""
     mine = of_the_named(wanted, passages)
-    answers = find_evidence(wanted, mine, extractor, max_no_answer=settings.max_no_answer)
+    answers = find_evidence(wanted, mine, extractor, max_no_answer=settings.max_no_answer, check=check)
     if not answers:
         return ""
     where = "a table answers it" if isinstance(answers[0], CellAnswer) else "a sentence answers it"

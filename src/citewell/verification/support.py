@@ -3,21 +3,23 @@
 In: a premise, the entailer's three probabilities and its maker. Out: the probability of support at equal
 priors, so that 0.5 is its border. An embedded entailer's log odds go through one line a kind of source
 (sentence, text, table), whose coefficients stand beside its weights in support.json with what they were
-fitted on, checked against its card when they are read. Any other entailer's own probability is taken as it
-is; a panel is as sure as the least sure of those whose word it gives. Nothing of the claim's words is
-looked at here: features of them were measured and bought nothing (docs/measurements/rules.md).
+fitted on, checked against its card when they are read; the judge's and the small entailer's together through
+one line over both. Any other entailer's own probability is taken as it is; any other panel is as sure as the
+least sure of those whose word it gives. Nothing of the claim's words is looked at here: features of them were
+measured and bought nothing (docs/measurements/rules.md).
 """
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from citewell.core.identity import hash_bytes
-from citewell.core.records import Entailment, Maker
+from citewell.core.records import Entailment, Maker, Voice
 from citewell.core.weights import checked_bytes, entailer_folders, read_card
 from citewell.verification.evidence import source_kind
 
@@ -31,12 +33,33 @@ def support(premise: str, entailment: Entailment, *, maker: Maker) -> float:
     if entailment.entailment is None:
         raise ValueError(f"nothing to calibrate: {entailment.unchecked}")
     if entailment.voices:
+        together = _together(premise, entailment.voices)
+        if together is not None:
+            return together
         return min(support(premise, voice.said, maker=voice.maker) for voice in entailment.voices)
     fitted = _fitted(maker)
     if fitted is None:
         return entailment.entailment
     line = fitted["coefficients"][source_kind(premise)]
-    return 1.0 / (1.0 + math.exp(-(line["intercept"] + line["slope"] * log_odds(entailment.entailment))))
+    return _logistic(line["intercept"] + line["slope"] * log_odds(entailment.entailment))
+
+
+def _together(premise: str, voices: Sequence[Voice]) -> float | None:
+    """By the line that was fitted to both of two voices; None where there is none."""
+    said = {voice.maker.hash: voice.said.entailment for voice in voices}
+    for folder in _folders():
+        fitted = _read(folder)
+        if "joint" not in fitted:
+            continue
+        own, other = fitted["entailer"]["hash"], fitted["joint"]["with"]["hash"]
+        if said.keys() == {own, other}:
+            line = fitted["joint"]["coefficients"][source_kind(premise)]
+            return _logistic(
+                line["intercept"]
+                + line["slope"] * log_odds(said[own] or 0.0)
+                + line["slope of the other"] * log_odds(said[other] or 0.0)
+            )
+    return None
 
 
 def card_of(maker: Maker) -> str:
@@ -52,6 +75,10 @@ def calibration_card(folder: Path) -> dict[str, Any]:
     """What the coefficients of the entailer in ``folder`` were fitted on, and how well they are
     calibrated."""
     return {name: value for name, value in _read(folder).items() if name != "coefficients"}
+
+
+def _logistic(value: float) -> float:
+    return 1.0 / (1.0 + math.exp(-value))
 
 
 def log_odds(probability: float) -> float:

@@ -11,20 +11,23 @@ with the reason. Knows nothing about numbers, names or thresholds.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from citewell.core.ports import Candidate
 from citewell.core.records import Entailment
 from citewell.core.sentences import sentence_spans
 from citewell.core.weights import WEIGHTS, judge_folder
 from citewell.models.onnx.session import Session, Tokens
 from citewell.models.onnx.windows import WindowRule
+from citewell.models.remembering import Memory
+from citewell.verification.support import log_odds
 
 Logits = NDArray[np.float32]
 
@@ -106,26 +109,59 @@ def installed_judge() -> OnnxEntailer | None:
 
 
 class OnnxAnswerCheck:
-    """The judge's second output: whether a text answers a question. ``border`` stands in its calibration."""
+    """The judge's second output: whether a text answers a question. ``calibration`` is the part "answers" of
+    its support.json: the border of its own word, and the line over the words of reader, ranker and judge."""
 
-    def __init__(self, judge: OnnxEntailer, border: float) -> None:
-        self.border = border
+    def __init__(self, judge: OnnxEntailer, calibration: Mapping[str, Any], *, limit: int = 8_192) -> None:
+        self.border: float = calibration["border"]
+        self.least: float = calibration["least"]
+        self._line: Mapping[str, float] = calibration["line"]
         self._session = judge.session
         self._max_tokens = judge.max_tokens
-        self.maker = msgspec.structs.replace(judge.maker, threshold=border)
+        self._memory: Memory[tuple[str, str], float] = Memory(limit)
+        self.maker = msgspec.structs.replace(judge.maker, threshold=self.border)
+
+    def weigh(self, question: str, candidates: Sequence[Candidate]) -> list[float]:
+        """A logistic line over the three log odds, each cut at one in ten thousand."""
+        said = self.answers([(candidate.text, question) for candidate in candidates])
+        line = self._line
+        return [
+            _logistic(
+                line["intercept"]
+                + line["reader"] * log_odds(candidate.reader)
+                + line["ranker"] * log_odds(candidate.ranker)
+                + line["judge"] * log_odds(p)
+            )
+            for candidate, p in zip(candidates, said, strict=True)
+        ]
 
     def answers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """For each (text, question) the probability in [0, 1] that the text answers the question; a text is
-        cut where both together are longer than the model reads."""
-        runs = []
-        for text, question in pairs:
-            asked = self._session.tokenizer.encode(question, add_special_tokens=False)
-            room = self._max_tokens - 4 - min(len(asked.ids), self._max_tokens // 2)
-            said = self._session.tokenizer.encode(text, add_special_tokens=False)
-            kept = text if len(said.ids) <= room else text[: said.offsets[room - 1][1]]
-            both = self._session.tokenizer.encode(kept, question)
-            runs.append(Tokens(both.ids[: self._max_tokens], both.type_ids[: self._max_tokens]))
-        return [1.0 / (1.0 + math.exp(-float(output[1]))) for output in self._session.run(runs)]
+        """For each (text, question) the probability in [0, 1] that the text answers the question: that of its
+        likeliest piece, where both together are longer than the model reads. What was read before is not
+        read again."""
+        return self._memory.recall(pairs, self._read)
+
+    def _read(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        cut = [self._pieces(text, question) for text, question in pairs]
+        said = iter(self._session.run([piece for pieces in cut for piece in pieces]))
+        return [max(_logistic(float(next(said)[1])) for _ in pieces) for pieces in cut]
+
+    def _pieces(self, text: str, question: str) -> list[Tokens]:
+        """The text with the question, in as many pieces as it takes; of a question half a reading at most."""
+        encode, most = self._session.tokenizer.encode, self._max_tokens
+        asked = encode(question, add_special_tokens=False)
+        if len(asked.ids) > most // 2:
+            question = question[: asked.offsets[most // 2 - 1][1]]
+        room = most - 4 - min(len(asked.ids), most // 2)
+        places = encode(text, add_special_tokens=False).offsets
+        starts = range(0, max(1, len(places)), room)
+        texts = [text[places[at][0] : places[min(at + room, len(places)) - 1][1]] for at in starts]
+        read = [encode(piece, question) for piece in (texts if len(texts) > 1 else [text])]
+        return [Tokens(both.ids[:most], both.type_ids[:most]) for both in read]
+
+
+def _logistic(logit: float) -> float:
+    return 1.0 / (1.0 + math.exp(-logit))
 
 
 def _best(logits: Sequence[Logits]) -> tuple[float, float]:
