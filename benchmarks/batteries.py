@@ -63,14 +63,14 @@ def chat_answers(entailer: str = "embedded") -> tuple[Counter[str], dict[str, Co
     return counts, kinds
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
 def shows(answer: str, expected: str) -> bool:
     """Most of the expected words stand in the answer in one run."""
-    wanted = _words(expected)
-    found = SequenceMatcher(None, wanted, _words(answer), autojunk=False)
+    wanted = words(expected)
+    found = SequenceMatcher(None, wanted, words(answer), autojunk=False)
     return found.find_longest_match().size >= max(1, RIGHT * len(wanted))
 
 

@@ -474,19 +474,35 @@ def test_an_error_is_sealed_and_raised(make: Made, error: BaseException) -> None
 
 
 def test_a_question_whose_asker_has_gone_ends_at_its_next_stage_and_is_sealed_so(make: Made) -> None:
-    writer, gone = Writer([TRUE]), [False]
+    writer, gone = Writer([TRUE]), [""]
 
     class Leaving(StubRetriever):
         def retrieve(self, question: str, *, broaden: bool = False, **more: Any) -> Retrieved:
-            gone[0] = True
+            gone[0] = "the client hung up"
             return super().retrieve(question, broaden=broaden, **more)
 
     answering, log, _ = make(writer, retriever=Leaving([passage()]))
-    with pytest.raises(AbandonedError, match="poison filter"):
+    with pytest.raises(AbandonedError, match="poison filter': the client hung up"):
         answering.ask(Ask(question=QUESTION), gone=lambda: gone[0])
     (record,) = records(log)
     assert (record.failure_reason, record.response_decision) == ("abandoned", "")
     assert writer.requests == []
+
+
+def test_a_model_is_not_run_for_one_who_has_gone(make: Made) -> None:
+    said = [""]
+
+    class Leaving(StubRetriever):
+        def retrieve(self, question: str, *, broaden: bool = False, **more: Any) -> Retrieved:
+            read(256)
+            said[0] = "the client hung up"
+            read(256)
+            raise AssertionError("a model ran for nobody")
+
+    answering, log, _ = make(Writer([TRUE]), retriever=Leaving([passage()]))
+    with pytest.raises(AbandonedError, match="hung up"):
+        answering.ask(Ask(question=QUESTION), gone=lambda: said[0])
+    assert [record.failure_reason for record in records(log)] == ["abandoned"]
 
 
 def test_what_the_embedded_models_read_stands_with_its_stage(make: Made) -> None:

@@ -6,27 +6,27 @@ import shutil
 from pathlib import Path
 
 import pytest
-from benchmarks.audit_tamper import ENTRIES, FILE, ROWS, Row, judge, run, scene
+from benchmarks.audit_tamper import ENTRIES, FILE, ROWS, THEFTS, Row, judge, run, scene
+from benchmarks.audit_tamper_home import ROWS as HOME_ROWS
 
 from citewell.audit import SqliteLog
 
-KINDS = {
-    *("edit", "delete middle", "insert", "reorder", "duplicate", "change a prompt file"),
-    *("change evidence text", "swap checkpoint", "delete last", "truncate", "roll back", "rewrite whole"),
-    *("empty", "forge a person's text"),
-}
+
+def test_the_table_holds_at_least_the_51_that_were_asked_for() -> None:
+    assert len(ROWS) + len(THEFTS) + len(HOME_ROWS) >= 51
 
 
-def test_the_table_has_every_kind() -> None:
-    assert {row.kind for row in ROWS} == KINDS
-
-
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.kind}-{row.who}")
-def test_the_deed_is_named(row: Row) -> None:
-    report = run(row)
-    assert not report.ok
+@pytest.mark.parametrize("row", [*ROWS, *THEFTS], ids=lambda row: f"{row.kind}-{row.who}")
+def test_the_deed_is_named_or_known_to_be_beyond_naming(row: Row) -> None:
+    alone, kept = run(row)
+    if not row.named:
+        assert alone.ok, alone
+        assert kept.ok, kept
+        return
+    report = kept if row.outside else alone
     assert row.named in {finding.kind for finding in report.findings}
     assert all(finding.reason for finding in report.findings)
+    assert not kept.ok, "a kept checkpoint hides what is found without"
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.outside], ids=lambda row: row.kind)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -11,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from citewell.core.config import Documents
+from citewell.core.config import Chunking, Documents
 from citewell.core.errors import DamagedError, LimitError, UnreadableError, UnsupportedError
+from citewell.documents.chunking import chunk_document
 from citewell.documents.reading import read_bytes
 from citewell.documents.worker import ParsingWorker
 
@@ -116,3 +120,58 @@ def test_the_reading_process_holds_no_keys(tmp_path: Path, monkeypatch: pytest.M
         held = Path(f"/proc/{worker._process.pid}/environ").read_bytes()
     assert b"PATH=" in held
     assert b"sk-secret" not in held
+
+
+@pytest.mark.skipif(not Path("/proc/net/dev").exists(), reason="this system has no /proc")
+def test_the_reading_process_has_no_network(tmp_path: Path) -> None:
+    allowed = "import citewell.documents.process as p; raise SystemExit(not p.leave_network())"
+    if subprocess.run([sys.executable, "-c", allowed], check=False).returncode:
+        pytest.skip("this system lets no process leave its network")
+    (tmp_path / "a.txt").write_text("Some words.")
+    with ParsingWorker(Documents()) as worker:
+        worker.read(tmp_path / "a.txt", document_id="a")
+        assert worker._process is not None
+        routes = Path(f"/proc/{worker._process.pid}/net/route").read_text().splitlines()
+    assert len(routes) <= 1, "it can reach something"
+
+
+def test_what_is_read_and_cut_is_cut_as_without_the_worker(worker: ParsingWorker, tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("# Head\n\n" + "One sentence of several words. " * 300)
+    document, chunks = worker.cut(path, document_id="a", chunking=Chunking())
+    assert list(chunks) == chunk_document(document, Chunking())
+    assert len(chunks) > 1
+    assert worker.cut(path, document_id="a", chunking=Chunking(), known=document) == (document, chunks)
+
+
+def hostile(n: int) -> dict[str, str]:
+    heads, cells = "".join(f"<th>c{i}" for i in range(n)), "".join(f"<td>{i}" for i in range(n))
+    attributes = " ".join(f'a{i}="{i}"' for i in range(n))
+    return {
+        "backticks.md": "# A\n\n" + " ".join("`" * (i % 400 + 1) + "a" for i in range(n)),
+        "attributes.html": f"<!doctype html><p {attributes}>Some words.</p>",
+        "columns.html": f"<!doctype html><table><tr>{heads}<tr>{cells}</table>",
+    }
+
+
+@pytest.mark.parametrize("name", hostile(1))
+def test_the_limit_covers_cutting_too(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(hostile(8_000)[name])
+    (tmp_path / "quick.txt").write_text("Text.")
+    with ParsingWorker(Documents(timeout_s=2.0)) as hasty:
+        hasty.read(tmp_path / "quick.txt", document_id="q")
+        began = time.monotonic()
+        with contextlib.suppress(LimitError):
+            hasty.cut(path, document_id="a", chunking=Chunking())
+        assert time.monotonic() - began < 5
+
+
+def test_what_is_being_read_can_be_ended_from_another_thread(tmp_path: Path) -> None:
+    (tmp_path / "slow.md").write_text("# A\n\n" + "a **b** *c* [d](e)\n" * 300_000)
+    with ParsingWorker(Documents()) as opened:
+        threading.Timer(1.0, opened.kill).start()
+        began = time.monotonic()
+        with pytest.raises(LimitError):
+            opened.read(tmp_path / "slow.md", document_id="s")
+        assert time.monotonic() - began < 10

@@ -123,6 +123,56 @@ def test_headings_make_a_path(pdf: Any) -> None:
     assert "There were none" not in document.text[cash.start : cash.end]
 
 
+def test_a_double_space_after_a_full_stop_is_a_space(pdf: Any) -> None:
+    """In typewriting and between even margins it is wider than many a gap between columns."""
+    pdf.page().say(50, 700, "Rent is owed on the first day.  It is paid in advance.", raw="3 Tw")
+    assert "first day. It is paid" in pdf.read().text
+
+
+def test_a_paragraph_of_two_lines_set_wide_apart_is_one(pdf: Any) -> None:
+    """The condition behind the line's end is part of the sentence."""
+    sheet = pdf.page()
+    for top in (740, 660):
+        sheet.say(
+            50, top, "The buyer may take the racks on condition that they take delivery of all of them before"
+        )
+        sheet.say(50, top - 26, "the end of the first quarter.")
+    assert pdf.read().text.count("all of them before the end of the first quarter.\n") == 2
+
+
+def test_a_running_foot_does_not_part_a_paragraph_of_two_pages(pdf: Any) -> None:
+    """Its last printing stays: behind the text, not in it."""
+    for number in (1, 2):
+        sheet = pdf.page()
+        sheet.say(50, 740, "goes on over the page." if number > 1 else "It begins.").say(
+            50, 30, "Lower Mill lease"
+        )
+        sheet.say(50, 200, "A sentence that begins on the one page of the lease and, as sentences do,")
+    text = pdf.read().text
+    assert "as sentences do, goes on over the page." in text
+    assert text.endswith("Lower Mill lease\n")
+    assert text.count("Lower Mill lease") == 1
+
+
+def test_a_paragraph_goes_on_in_the_next_column(pdf: Any) -> None:
+    sheet = pdf.page()
+    for index in range(8):
+        sheet.say(50, 730 - 12 * index, "In the left column every line is full of")
+        sheet.say(320, 730 - 12 * index, "words that belong together and go on to")
+    assert "full of words that belong" in pdf.read().text
+
+
+def test_numbered_clauses_are_headings_by_their_numbers(pdf: Any) -> None:
+    """In the type of the text: alone on a line, counting on, with other lines below. Steps are none."""
+    sheet = pdf.page()
+    lines = ["6. Repairs", LONG, "to nobody else.", "7. Break clause", "7.1 Notice", LONG, "to nobody else."]
+    lines += ["8. Costs", "What to do:", "1. Open the valve", "2. Close the valve", "3. Wait", "That is all."]
+    for index, line in enumerate(lines):
+        sheet.say(50, 740 - 16 * index, line)
+    paths = [section.path for section in pdf.read().sections]
+    assert paths == [("6. Repairs",), ("7. Break clause",), ("7. Break clause", "7.1 Notice"), ("8. Costs",)]
+
+
 def test_a_footnotes_number_does_not_join_the_figure(pdf: Any) -> None:
     """12,345 with a raised 6 is not 123,456."""
     sheet = pdf.page()

@@ -65,16 +65,13 @@ def of(cases: tuple[Case, ...], kind: str) -> dict[str, Case]:
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("What is the warranty period?", "two years"),
-        ("When was the Malmo factory opened by Astrid Berg?", "1987"),
-        ("How many workers does the Malmo factory employ?", "240"),
-        ("What is the noise limit?", "60 decibels"),
+        ("What is the “Warranty period”?", "two years"),
         ("What is the “default” of pump.pressure?", "3 bar"),
         ("What is the “meaning” of alarm.delay_s?", "seconds until the alarm"),
-        ("What were net sales in 2022?", "1,377"),
+        ("What is the “Net sales” for 2022?", "1,377"),
     ],
 )
-def test_a_statement_becomes_the_question_it_answers(
+def test_a_cell_or_a_label_becomes_the_question_it_answers(
     cases: tuple[Case, ...], question: str, expected: str
 ) -> None:
     case = of(cases, "answerable")[question]
@@ -85,18 +82,11 @@ def test_a_statement_becomes_the_question_it_answers(
     assert span.quote in read(MANUAL).text
 
 
-def test_what_leans_on_other_sentences_is_left_alone(cases: tuple[Case, ...]) -> None:
-    asked = " ".join(of(cases, "answerable"))
-    assert "exceptions" not in asked
-    assert "When was the workshop" not in asked
-    assert not re.search(r"\b(?:it|this|they)\b", asked, flags=re.IGNORECASE)
-
-
-def test_no_draft_is_reviewed_and_each_says_its_kind_and_recipe(cases: tuple[Case, ...]) -> None:
+def test_no_draft_is_reviewed_and_each_says_its_kind_and_form(cases: tuple[Case, ...]) -> None:
     for case in cases:
         assert not case.reviewed
         assert case.tags[0] in {"answerable", "unanswerable", "near-miss"}
-        assert case.tags[1].startswith("recipe:")
+        assert case.tags[1].startswith("form:")
         assert bool(case.spans) == bool(case.expected) == (not case.abstain)
     assert len({case.id for case in cases}) == len(cases)
     assert len({case.question for case in cases}) == len(cases)
@@ -104,36 +94,40 @@ def test_no_draft_is_reviewed_and_each_says_its_kind_and_recipe(cases: tuple[Cas
 
 def test_questions_without_an_answer_ask_for_what_stands_nowhere(cases: tuple[Case, ...]) -> None:
     twins = of(cases, "unanswerable")
-    assert any(re.fullmatch(r"What were (?:net sales|research costs) in 20\d\d\?", twin) for twin in twins)
+    assert any(
+        re.fullmatch(r"What is the “(?:Net sales|Research costs)” for 20\d\d\?", twin) for twin in twins
+    )
     for twin in twins:
         for year in re.findall(r"\b20\d\d\b", twin):
             assert year not in MANUAL
     misses = of(cases, "near-miss")
-    assert "How many workers does the Lund workshop employ?" in misses
+    assert "What is the “weight” of pump.speed?" in misses or "What is the “default” of Seal B4?" in misses
     assert not misses.keys() & of(cases, "answerable").keys()
 
 
 def test_a_near_miss_is_not_asked_where_the_text_answers_it() -> None:
-    told = "The Malmo factory employs 240 workers.\n\nNo more.\n\nThe Lund factory has 12 windows.\n"
-    miss = "How many workers does the Lund factory employ?"
+    parts = "| part | weight |\n|---|---|\n| Seal B4 | 3 g |\n"
+    told = f"{parts}\n| setting | default |\n|---|---|\n| Speed | 40 |\n"
+    miss = "What is the “weight” of Speed?"
     assert miss in of(draft_cases([read(told)], n=50), "near-miss")
-    answered = f"{told}\n\nAmong the workers of the Lund factory there are two smiths.\n"
+    answered = f"{told}\n\nThe weight of the speed dial is two grams.\n"
     assert miss not in of(draft_cases([read(answered)], n=50), "near-miss")
 
 
 def test_a_question_with_two_answers_is_not_drafted() -> None:
-    one, other = "The seal ring is 3 cm wide.", "The seal ring is 4 cm wide."
-    question = "What is the seal ring?"
-    assert question in of(draft_cases([read(one)], n=9), "answerable")
-    assert question not in of(draft_cases([read(one), read(other, "b.md")], n=9), "answerable")
+    table = "| part | width |\n|---|---|\n| Seal ring | {} cm |\n"
+    question = "What is the “width” of Seal ring?"
+    one, other = read(table.format(3)), read(table.format(4), "b.md")
+    assert question in of(draft_cases([one], n=9), "answerable")
+    assert question not in of(draft_cases([one, other], n=9), "answerable")
 
 
 def test_figures_of_several_documents_are_asked_for_by_the_documents_name() -> None:
     table = "| Item | 2022 |\n|---|---|\n| Net sales | {} |\n"
     two = [read(table.format(7), "alpha_corp.md"), read(table.format(8), "beta_corp.md")]
     found = of(draft_cases(two, n=9), "answerable")
-    assert found["According to alpha corp, what were net sales in 2022?"].expected == "7"
-    assert found["According to beta corp, what were net sales in 2022?"].expected == "8"
+    assert found["According to alpha corp, what is the “Net sales” for 2022?"].expected == "7"
+    assert found["According to beta corp, what is the “Net sales” for 2022?"].expected == "8"
 
 
 def test_the_same_documents_give_the_same_drafts_and_another_seed_others(cases: tuple[Case, ...]) -> None:

@@ -24,7 +24,9 @@ from citewell.evaluation.cases import load_cases, load_labelled
 from citewell.evaluation.results import read_run
 from citewell.knowledge.home import KnowledgeBase
 from citewell.models.fake import FakeEntailer
-from citewell.verification.confidence.cards import STALE, Outcome, read_card, write_card
+from citewell.verification.confidence.cards import Outcome, read_card, write_card
+
+STALE = "the calibration card in use is stale"
 
 HARBOUR = """# Harbour
 

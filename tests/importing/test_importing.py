@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ from citewell.core.config import Config
 from citewell.core.errors import UsageError
 from citewell.documents.reading import read_bytes
 from citewell.evaluation.cases import load_answers, load_cases
-from citewell.evaluation.importing import FORMATS, Places, located, read_format
+from citewell.evaluation.importing import FORMATS, located, read_format
 from citewell.evaluation.running import evaluate_recorded
 from citewell.knowledge.assembly import Assembly
 
@@ -89,39 +87,9 @@ def beir(folder: Path) -> Path:
     return folder
 
 
-def ragtruth(folder: Path) -> Path:
-    info = {
-        "question": "Who built it?",
-        "passages": "passage 1:Ann Lee did.\n\npassage 2:It opened in 1901.\n",
-    }
-    lines(
-        folder / "source_info.jsonl",
-        [
-            {"source_id": "s1", "task_type": "QA", "source_info": info},
-            {"source_id": "s2", "task_type": "Data2txt", "source_info": {"name": "Cafe"}},
-        ],
-    )
-    lines(
-        folder / "response.jsonl",
-        [
-            {
-                "id": "1",
-                "source_id": "s1",
-                "model": "m",
-                "labels": [],
-                "split": "test",
-                "response": "Ann Lee.",
-            },
-            {"id": "2", "source_id": "s2", "model": "m", "labels": [{"text": "bar"}], "response": "A bar."},
-        ],
-    )
-    return folder
-
-
 def write(tmp_path: Path, name: str) -> Path:
     made = {
         "beir": lambda: beir(tmp_path / "set"),
-        "ragtruth": lambda: ragtruth(tmp_path / "set"),
         "ragas": lambda: lines(tmp_path / "ragas.jsonl", RAGAS),
         "financebench": lambda: lines(tmp_path / "questions.jsonl", [FINANCEBENCH]),
     }
@@ -143,34 +111,14 @@ def test_beir_judges_whole_documents_under_the_ids_that_ingest_gives(tmp_path: P
     assert set(found.documents) == {"bridges/d_1.txt", "bridges/d2.txt"}
 
 
-def test_a_gzipped_set_and_a_zipped_one_read_alike(tmp_path: Path) -> None:
+def test_a_gzipped_set_reads_like_a_plain_one(tmp_path: Path) -> None:
     plain = beir(tmp_path / "plain")
     packed = tmp_path / "packed"
     (packed / "qrels").mkdir(parents=True)
     for name in ("corpus.jsonl", "queries.jsonl"):
         (packed / f"{name}.gz").write_bytes(gzip.compress((plain / name).read_bytes()))
     (packed / "qrels" / "test.tsv").write_bytes((plain / "qrels" / "test.tsv").read_bytes())
-    with zipfile.ZipFile(tmp_path / "set.zip", "w") as file:
-        for path in plain.rglob("*"):
-            file.write(path, Path("set") / path.relative_to(plain))
-    assert (
-        read_format("beir", plain) == read_format("beir", packed) == read_format("beir", tmp_path / "set.zip")
-    )
-
-
-def test_ragtruth_brings_answers_with_their_sources_and_what_people_said(tmp_path: Path) -> None:
-    found = read_format("ragtruth", write(tmp_path, "ragtruth"))
-    first, second = found.answers
-    assert first == {
-        "id": "1",
-        "question": "Who built it?",
-        "answer": "Ann Lee.",
-        "sources": [{"id": "1", "text": "Ann Lee did."}, {"id": "2", "text": "It opened in 1901."}],
-        "supported": True,
-    }
-    assert second["supported"] is False
-    assert "Cafe" in second["sources"][0]["text"]
-    assert found.cases[0].tags == ("QA", "m", "test")
+    assert read_format("beir", plain) == read_format("beir", packed)
 
 
 def test_alce_ragas_and_deepeval_bring_answers_where_there_are_any(tmp_path: Path) -> None:
@@ -257,29 +205,37 @@ def test_documents_are_written_under_the_ids_of_the_spans(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("ragas", json.dumps(DEEPEVAL), "it looks like deepeval"),
-        ("deepeval", json.dumps(ALCE), "has no 'input'.*it looks like alce"),
+        ("ragas", json.dumps(DEEPEVAL), "has no 'user_input'; it has 'input'"),
+        ("deepeval", json.dumps(ALCE), "has no 'input'"),
         ("financebench", "not json", "is not JSON"),
         ("ragas", "[]", "holds no objects"),
         ("ragas", '[{"user_input": [{"content": "hi"}]}]', "is a conversation"),
-        ("ragas", '[{"user_input": "a", "response": "b", "retrieved_contexts": [1]}]', "no list of texts"),
-        ("alce", '[{"question": "a", "docs": "b"}]', "record 1: docs is no list of objects"),
+        (
+            "ragas",
+            '[{"user_input": "a", "response": "b", "retrieved_contexts": [1]}]',
+            "retrieved_contexts: Expected",
+        ),
+        ("alce", '[{"question": "a", "docs": "b"}]', "record 1: docs: Expected"),
         (
             "alce",
             '[{"question": "a", "docs": []}, {"question": "a"}]',
-            "record 2: docs is no list of objects",
+            "record 2 has no 'docs'",
         ),
-        ("alce", '[{"question": "a", "docs": ["b"]}]', "record 1: docs is no list of objects"),
+        ("alce", '[{"question": "a", "docs": ["b"]}]', "record 1: docs: Expected"),
         (
             "financebench",
             json.dumps([FINANCEBENCH, FINANCEBENCH | {"evidence": ["Purchases of plant"]}]),
-            "record 2: evidence is no list of objects",
+            "record 2: evidence: Expected",
         ),
-        ("financebench", json.dumps(FINANCEBENCH | {"evidence": "text"}), "evidence is no list of objects"),
+        ("financebench", json.dumps(FINANCEBENCH | {"evidence": "text"}), "evidence: Expected"),
         ("ragas", '{"user_input": [{"content": "hi"}], "response": "a"}', "is a conversation"),
-        ("deepeval", json.dumps({"question": "a", "docs": [{"text": "b"}]}), "it looks like alce"),
+        (
+            "deepeval",
+            json.dumps({"question": "a", "docs": [{"text": "b"}]}),
+            "has no 'input'",
+        ),
         ("deepeval", "[" * 100_000, "is not JSON"),
-        ("beir", "{}", "has not all of corpus.jsonl"),
+        ("beir", "{}", "has no corpus.jsonl"),
         ("nonsense", "{}", "one of beir, financebench"),
     ],
 )
@@ -327,22 +283,6 @@ def test_a_field_without_an_end_is_one_error(tmp_path: Path) -> None:
         read_format("beir", folder)
 
 
-def test_a_zip_that_cannot_be_unpacked_is_one_error(tmp_path: Path) -> None:
-    plain, path = beir(tmp_path / "set"), tmp_path / "set.zip"
-    with zipfile.ZipFile(path, "w") as file:
-        for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
-            file.write(plain / name, name)
-    data = bytearray(path.read_bytes())
-    for place in (found.start() for found in re.finditer(b"PK\x01\x02", bytes(data))):
-        data[place + 8] |= 1  # "encrypted", in the directory
-    path.write_bytes(bytes(data))
-    with pytest.raises(UsageError, match="cannot be read"):
-        read_format("beir", path)
-    path.write_bytes(bytes(data).replace(b"PK\x01\x02", b"PK\x00\x00"))
-    with pytest.raises(UsageError, match="cannot be read"):
-        read_format("beir", path)
-
-
 def test_two_records_of_one_id_are_refused(tmp_path: Path) -> None:
     path = lines(tmp_path / "r.jsonl", [{"id": "1", "user_input": "a"}, {"id": "1", "user_input": "b"}])
     with pytest.raises(UsageError, match="more than one record '1'"):
@@ -359,7 +299,7 @@ def test_a_name_of_the_set_cannot_leave_its_folder(tmp_path: Path) -> None:
 @given(st.text(), st.text(min_size=1), st.text())
 def test_located_words_are_always_the_texts_own(before: str, words: str, after: str) -> None:
     text = before + words + after
-    for quote in located(words, Places(text)):
+    for quote in located(words, text):
         assert quote in text
 
 

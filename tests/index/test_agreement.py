@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,12 +11,13 @@ import msgspec
 import pytest
 from benchmarks.access_world import fake_parts
 
-from citewell.core.config import Config
+from citewell.core.config import Chunking, Config
 from citewell.core.errors import IndexMismatchError
 from citewell.core.identity import chunk_id
 from citewell.core.records import Chunk
 from citewell.documents.agreement import Agreement
-from citewell.documents.chunking import chunk_document
+from citewell.documents.chunking import Surroundings, chunk_document
+from citewell.documents.reading import read_bytes
 from citewell.knowledge.home import KnowledgeBase
 
 TEXT = "# Bridges\n\nThe bridge was paid for by the town.\n"
@@ -110,9 +112,43 @@ def test_texts_stay_at_hand_and_their_number_is_bounded(
     parts = kb._parts
     snapshot = parts.index.snapshot()
     chunks = [c for one in snapshot.documents({}) for c in snapshot.between(one.document_id, 0, 1 << 40)]
-    agreed = Agreement(parts.evidence)
-    agreed.hold([*chunks, *chunks])
-    assert len(agreed._texts) == 1
+    agreed = Agreement(parts.evidence, parts.config.chunking)
+    assert agreed.hold([*chunks, *chunks]) == [*chunks, *chunks]
+    assert len(agreed._kept) == 1
+
+
+def test_what_stands_around_the_words_is_the_documents_when_they_are_read(kb: KnowledgeBase) -> None:
+    true = _bridge(kb)
+    rewrite(kb, title="The keeper's word", section_path=("Lies",), context="in millions", author="X")
+    (passage,) = [p for p in kb.search(ASKED) if p.chunk.document_id == true.document_id]
+    for name in ("title", "section_path", "context", "published_at", "author", "rows", "page"):
+        assert getattr(passage.chunk, name) == getattr(true, name)
+
+
+def test_an_access_list_opened_in_the_index_opens_nothing(kb: KnowledgeBase) -> None:
+    bridge = _bridge(kb).document_id
+    kb.share(bridge, ["board"])
+    rewrite(kb, acl=())
+    assert bridge in {p.chunk.document_id for p in kb.search(ASKED, groups=["board"])}
+    assert bridge not in {p.chunk.document_id for p in kb.search(ASKED, groups=["staff"])}
+    assert bridge not in {p.chunk.document_id for p in kb.search(ASKED)}
+
+
+PARTS = ("# Lease\n\n", "## 2. Rent\n\n", "The tenant pays 900 a month, in advance.\n\n", "### Late\n\n",
+         "| Item | Rent, in thousands |\n|---|---|\n| Shop | 12 |\n| Flat | 7 |\n\n",
+         "However, nothing is due in August. " * 40 + "\n\n", "## 2. Rent\n\n", "Short.\n\n")  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_surroundings_are_those_that_cutting_the_whole_document_gives(seed: int) -> None:
+    chance = random.Random(seed)
+    text = "".join(chance.choice(PARTS) for _ in range(40))
+    document = read_bytes(text.encode(), document_id="lease.md")
+    settings = Chunking(min_tokens=5, target_tokens=40, max_tokens=90)
+    around = Surroundings(document, settings)
+    cut = chunk_document(document, settings)
+    bare = {"section_path": (), "context": "", "rows": (), "page": None, "title": ""}
+    assert [around.of(msgspec.structs.replace(chunk, **bare)) for chunk in cut] == cut
 
 
 def test_an_index_that_is_gone_or_cannot_be_read_is_no_pass(

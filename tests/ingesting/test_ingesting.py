@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from citewell.core.config import Chunking, Documents
-from citewell.core.errors import UsageError
+from citewell.core.errors import AbandonedError, UsageError
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.index import BM25, LanceIndex
 from citewell.documents.ingesting import IngestReport, ingest, withdraw
@@ -518,3 +518,49 @@ def test_a_link_out_of_the_folder_is_left_alone_and_told(home: Home, folder: Pat
     assert told == dict.fromkeys(("figs.md", "more"), "it is a link out of the folder")
     assert report.failed == ()
     assert home.find("harvest") == ["papers/apples.md", "papers/pears.md", "papers/plums.md"]
+
+
+def test_a_file_that_is_embedded_too_long_fails_alone_and_says_what_to_do(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "pears.md").write_text(
+        "# On pears\n\n" + " ".join(f"Harvest {n} of pears." for n in range(900))
+    )
+    with ParsingWorker(Documents(timeout_s=5.0)) as worker:
+        home = Home(tmp_path / "home", worker)
+        embed = HashEmbedder.embed
+
+        def slowly(self: HashEmbedder, texts: Sequence[str]) -> Any:
+            time.sleep(2 if len(texts) > 20 else 0)
+            return embed(self, texts)
+
+        monkeypatch.setattr(HashEmbedder, "embed", slowly)
+        report = home.ingest(folder)
+    assert statuses(report)["papers/pears.md"] == "failed"
+    assert sorted(statuses(report).values()) == ["added", "added", "failed"]
+    (failed,) = report.failed
+    assert "longer than" in failed.message
+    assert "documents.timeout_s" in failed.hint
+
+
+def test_an_ingest_that_nobody_waits_for_ends_and_keeps_what_is_complete(home: Home, folder: Path) -> None:
+    said: list[str] = []
+
+    def progress(files: int, *_: int) -> None:
+        if files == 1:
+            said.append("the client has gone")
+
+    with pytest.raises(AbandonedError, match="client has gone"):
+        home.ingest(folder, progress=progress, gone=lambda: said[0] if said else "")
+    assert len(home.find("harvest")) == 1
+    assert sorted(statuses(home.ingest(folder)).values()) == ["added", "added", "unchanged"]
+
+
+def test_what_is_being_read_ends_with_the_ingest(tmp_path: Path) -> None:
+    (tmp_path / "slow.md").write_text("# A\n\n" + "a **b** *c* [d](e)\n" * 300_000)
+    began = time.monotonic()
+    with ParsingWorker(Documents()) as worker, pytest.raises(AbandonedError):
+        Home(tmp_path / "home", worker).ingest(
+            tmp_path / "slow.md", gone=lambda: "gone" if time.monotonic() - began > 1 else ""
+        )
+    assert time.monotonic() - began < 15

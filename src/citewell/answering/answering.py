@@ -75,14 +75,14 @@ class Answering(Parts):
     answer_judge: AnswerJudge | None = None
     card: Callable[[], CardState] = lambda: NO_CARD
 
-    def ask(self, ask: Ask, tell: Tell | None = None, gone: Callable[[], bool] = lambda: False) -> Answer:
-        """``tell`` hears the answer being made; once nobody waits for it any more, which ``gone`` says, no
-        further stage begins. Raises UsageError, LogError (nothing could be sealed), or what a stage raised,
-        AbandonedError too, sealed first."""
+    def ask(self, ask: Ask, tell: Tell | None = None, gone: Callable[[], str] = lambda: "") -> Answer:
+        """``tell`` hears the answer being made; once ``gone`` says why nobody waits for it any more, no
+        further stage begins and no model runs. Raises UsageError, LogError (nothing could be sealed), or what
+        a stage raised, AbandonedError too, sealed first."""
         refuse(ask)
         journal = self._journal(ask)
         streaming = self._streaming(ask, tell, journal)
-        journal.begins = partial(_begins, gone, streaming)
+        journal.begins, journal.meter.gone = partial(_begins, gone, streaming), gone
         try:
             asked_as = self._pass(ask, journal, streaming)
             if streaming is not None:
@@ -175,7 +175,7 @@ class Answering(Parts):
                 found, stages.aspects, journal.passages, claims, stages.evidence
             )
         with journal.stage("confidence") as notes:
-            confidence = reported(consistency, card.card)
+            confidence = msgspec.structs.replace(reported(consistency, card.card), card_note=card.note)
             notes += [*confidence.reasons, *([card.note] if card.note else [])]
             if self.answer_check is None and checked.claims:
                 notes.append("whether it answers was not checked: citewell-judge is not installed")
@@ -318,9 +318,9 @@ class Answering(Parts):
             self.log.note(EntryKind.NOTICE, {"request_id": journal.request_id, "escalate": trouble})
 
 
-def _begins(gone: Callable[[], bool], streaming: Streaming | None, stage: str) -> None:
-    if gone():
-        raise AbandonedError(f"whoever asked has gone before the stage {stage!r}")
+def _begins(gone: Callable[[], str], streaming: Streaming | None, stage: str) -> None:
+    if reason := gone():
+        raise AbandonedError(f"the question was ended before the stage {stage!r}: {reason}")
     if streaming is not None:
         streaming.begins(stage)
 

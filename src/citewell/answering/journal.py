@@ -169,7 +169,7 @@ class Journal:
         except BaseException as error:
             notes.append(f"failed: {type(error).__name__}: {error}")
             # The innermost stage that failed, not the ones it failed through.
-            self._failing = self._failing or name
+            self._failing = self._failing or (ABANDONED if isinstance(error, AbandonedError) else name)
             raise
         finally:
             took = (time.perf_counter() - began) * 1000

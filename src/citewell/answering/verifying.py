@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -23,6 +23,7 @@ from citewell.core.naming import check_id
 from citewell.core.ports import Embedder, Entailer
 from citewell.core.records import (
     Chunk,
+    Cited,
     Claim,
     Document,
     Draft,
@@ -86,13 +87,15 @@ def verify(
     settings: Verification | None = None,
     card: CardState = NO_CARD,
     one_claim: bool = False,
+    citations: Sequence[Cited] = (),
 ) -> VerifyReport:
     """Check ``answer`` against ``sources``: texts, ``{"id", "text"}`` mappings or pairs (ids default to "1",
     "2", ...), or one mapping of ids to texts.
 
     ``entailer`` is a model, its name as in the configuration, or None for the embedded one. ``card`` says
     which calibration card set the thresholds: verdicts name it, and a note says when it is stale. With
-    ``one_claim`` the text is one statement: it is not split and its markers are not read. Raises
+    ``one_claim`` the text is one statement: it is not split and its markers are not read. ``citations`` are
+    those that stand beside the text, as vendors give them; its markers count too. Raises
     UsageError for sources that share an id, for what is no text and for more than can be checked at once
     (MOST_SOURCES, MOST_PAIRS, MOST_READ, MOST_CITATIONS), before the work, ModelError when a named model
     cannot be loaded; a failing check is a verdict, not an error.
@@ -115,7 +118,8 @@ def verify(
         store.put(document)
     passages = [_passage(document) for document in documents]
     ids = [document.document_id for document in documents]
-    draft, labels = _draft(answer, ids, one_claim)
+    drafted = partial(_draft, answer, ids, one_claim, tuple(citations))
+    draft, labels = drafted()
     _bounded(len(draft.claims), documents)
     verifier = Verifier(_entailer(entailer), settings, card=card.card)
     checker = Checker(verifier, store, settings)
@@ -140,7 +144,7 @@ def verify(
         return ask
 
     checked = check(draft)
-    sentences = draft if one_claim else _draft(answer, ids, one_claim, split=False)[0]
+    sentences = draft if one_claim else drafted(split=False)[0]
     whole = checked if len(sentences.claims) == len(draft.claims) else check(sentences)
     claims = tuple(
         judged_alone(claim, asking(drafted))
@@ -262,7 +266,7 @@ def _passage(document: Document) -> Passage:
 
 
 def _draft(
-    answer: str, ids: Sequence[str], one_claim: bool, *, split: bool = True
+    answer: str, ids: Sequence[str], one_claim: bool, citations: Sequence[Cited] = (), *, split: bool = True
 ) -> tuple[Draft, tuple[str, ...]]:
     """(the claims of ``answer``, its labels, each as often as it cites)."""
     claims: tuple[DraftClaim, ...] = ()
@@ -287,11 +291,30 @@ def _draft(
             )
             for claim in parsed.claims
         )
+    beside = _beside(claims, citations)
+    labels = (*labels, *(cited.quote.source for cited in citations))
     claims = tuple(
-        msgspec.structs.replace(claim, quotes=tuple(_resolved(quote, ids) for quote in claim.quotes))
-        for claim in claims
+        msgspec.structs.replace(
+            claim, quotes=tuple(_resolved(quote, ids) for quote in (*claim.quotes, *more))
+        )
+        for claim, more in zip(claims, beside, strict=True)
     )
     return Draft(text=answer, raw=answer, claims=claims, maker=CALLER), labels
+
+
+def _beside(claims: Sequence[DraftClaim], citations: Sequence[Cited]) -> list[list[Quote]]:
+    """The quotes of each claim: those whose range it shares, or that follow it where no claim shares it."""
+    found: list[list[Quote]] = [[] for _ in claims]
+    for cited in citations:
+        end = max(cited.answer_end, cited.answer_start + 1)
+        sharing = [
+            place
+            for place, claim in enumerate(claims)
+            if claim.start < end and cited.answer_start < claim.end
+        ] or [place for place, claim in enumerate(claims) if claim.end <= cited.answer_start][-1:]
+        for place in sharing:
+            found[place].append(cited.quote)
+    return found
 
 
 def _resolved(quote: Quote, ids: Sequence[str]) -> Quote:

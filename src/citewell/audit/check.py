@@ -21,6 +21,7 @@ from citewell.audit.bodies import decrypt, fill_in
 from citewell.audit.checker import CheckReport, RowsSource
 from citewell.audit.database import Rows
 from citewell.audit.entries import RECORDS, EntryKind
+from citewell.audit.keys import asker
 from citewell.audit.tampering import Finding, Row
 from citewell.core.errors import EvidenceError, LogError, LogIntegrityError
 from citewell.core.identity import hash_text
@@ -33,12 +34,15 @@ __all__ = ["CheckReport", "Finding", "check_log"]
 
 KeyOf = Callable[[str], bytes | None]
 """The key behind a pseudonym, None where it is not at hand."""
+NameOf = Callable[[str], str]
+"""Who a pseudonym stands for, "" where that is not known any more."""
 
 
 def check_log(
     rows: Rows,
     *,
     keys: KeyOf | None = None,
+    names: NameOf | None = None,
     evidence: EvidenceStore | None = None,
     prompts: Mapping[str, str] | None = None,
     release: str = "",
@@ -49,7 +53,7 @@ def check_log(
     another one sealed the last configuration its files are not these. ``key`` and ``outside`` as in
     :func:`citewell.audit.checker.check`.
     """
-    contents = _Contents(rows, keys, evidence)
+    contents = _Contents(rows, keys, names, evidence)
     report = checker.check(RowsSource(rows), key=key, outside=outside, visit=contents.visit)
     size = rows.execute("SELECT size FROM head").fetchone()
     if size and size[0] != report.size and all(found.kind == "signature" for found in report.findings):
@@ -90,8 +94,10 @@ class _Configured:
 class _Contents:
     """What sound entries say, against everything that can be derived from it or that it leans on."""
 
-    def __init__(self, rows: Rows, keys: KeyOf | None, evidence: EvidenceStore | None) -> None:
-        self.private = _Private(rows, keys)
+    def __init__(
+        self, rows: Rows, keys: KeyOf | None, names: NameOf | None, evidence: EvidenceStore | None
+    ) -> None:
+        self.private = _Private(rows, keys, names)
         self._requests = _Beside(rows.execute("SELECT seq, request_id FROM requests ORDER BY seq"))
         self.sources = _Sources(evidence)
         self.findings: list[Finding] = []
@@ -136,15 +142,18 @@ class _Contents:
                 )
 
 
+_NAMING = (*RECORDS, *(EntryKind.WITHDRAWAL, EntryKind.SHARE, EntryKind.READ))
+"""Kinds of entries that stand under whom they name."""
 _READ = (*RECORDS, *(EntryKind.CONFIGURATION, EntryKind.INGEST, EntryKind.ERASURE))
 
 
 class _Private:
     """The personal texts beside the entries, each against the salted hash that was sealed of it."""
 
-    def __init__(self, rows: Rows, keys: KeyOf | None) -> None:
+    def __init__(self, rows: Rows, keys: KeyOf | None, names: NameOf | None) -> None:
         self._beside = _Beside(rows.execute("SELECT seq, subject, sealed FROM private ORDER BY seq"))
-        self._keys = keys
+        self._keys, self._names = keys, names
+        self._misnamed: set[str] = set()
         self._known: dict[str, bytes | None] = {}
         self._refused = ""
         self._shut: Counter[str] = Counter()
@@ -152,7 +161,7 @@ class _Private:
 
     def look_at(self, row: Row) -> Iterator[Finding]:
         """At those of a sound entry about somebody."""
-        seq, _, _, subject, text, body_hash = row
+        seq, kind, _, subject, text, body_hash = row
         stored = self._beside.of(seq)
         if not stored:
             self.gone.append((seq, subject))
@@ -166,9 +175,20 @@ class _Private:
             self._shut[subject] += 1
             return
         try:
-            fill_in(text or "", *decrypt(sealed, key, body_hash, subject))
+            body = fill_in(text or "", *decrypt(sealed, key, body_hash, subject))
+            if kind in _NAMING and self._names is not None and subject not in self._misnamed:
+                yield from self._named_otherwise(seq, subject, body)
         except LogIntegrityError:
             yield Finding("edited", seq, "its personal texts are not the ones that were sealed")
+
+    def _named_otherwise(self, seq: int, subject: str, body: dict[str, Any]) -> Iterator[Finding]:
+        """Where the keys give the person another name than the entry has, once a person."""
+        sealed = str(body.get("user") or body.get("reader") or "")
+        held = self._names(subject) if self._names is not None else ""
+        if held and held != asker(sealed, str(body.get("session_id") or "")):
+            self._misnamed.add(subject)
+            reason = f"the person {subject} of this entry has another name in the keys than was sealed"
+            yield Finding("subject", seq, reason)
 
     def unopened(self, erased: Collection[str]) -> Iterator[str]:
         """What was not looked at, but for those of people who were erased."""

@@ -313,6 +313,7 @@ class Log:
             return check_log(
                 rows,
                 keys=self.keys.key,
+                names=self.keys.name,
                 evidence=evidence,
                 prompts=prompts,
                 release=release,

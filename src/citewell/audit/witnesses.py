@@ -19,14 +19,14 @@ import os
 import subprocess
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from citewell.audit.entries import EntryKind
-from citewell.audit.notes import checkpoints_in, read_checkpoint
+from citewell.audit.notes import read_checkpoint
 from citewell.core.addresses import named, post
 from citewell.core.clock import stamp
 from citewell.core.errors import CitewellError, ConfigError, LogError, MissingExtraError
@@ -57,12 +57,6 @@ class FileWitness:
         except OSError as error:
             raise LogError(str(error), hint="check the path of the witness") from error
 
-    def read(self) -> Iterator[str]:
-        """Every checkpoint, oldest first."""
-        if self.path.exists():
-            kept = self.path.read_text(encoding="utf-8")
-            yield from checkpoints_in(kept) if kept else ()
-
 
 class GitWitness:
     """A file ``checkpoint`` in a repository, one commit each; pushing it is for its own hooks."""
@@ -82,10 +76,6 @@ class GitWitness:
             size = checkpoint.split("\n")[1]
             author = ("-c", "user.name=citewell", "-c", "user.email=citewell@localhost")
             self._git(*author, "commit", "-q", "-m", f"Checkpoint of {size} entries", "--", self.FILE)
-
-    def read(self) -> Iterator[str]:
-        for commit in self._git("log", "--reverse", "--format=%H", "--", self.FILE).split():
-            yield self._git("show", f"{commit}:{self.FILE}")
 
     def _git(self, *words: str) -> str:
         try:
@@ -146,15 +136,6 @@ class ObjectWitness:
                 hint="create the bucket with object lock enabled",
             ) from error
 
-    def read(self) -> Iterator[str]:
-        pages = self._client.get_paginator("list_objects_v2").paginate(
-            Bucket=self._bucket, Prefix=self._prefix
-        )
-        for page in pages:
-            for found in page.get("Contents", ()):
-                held = self._client.get_object(Bucket=self._bucket, Key=found["Key"])
-                yield held["Body"].read().decode()
-
 
 class WebhookWitness:
     """Posts the text; what became of it is asked of whoever runs the other end."""
@@ -166,9 +147,6 @@ class WebhookWitness:
         trouble = post(self.url, checkpoint.encode(), "text/plain; charset=utf-8")
         if trouble:
             raise LogError(trouble, hint="check its address, and that its server is running")
-
-    def read(self) -> Iterator[str]:
-        yield from ()
 
 
 def _object_store(parts: SplitResult) -> Witness:

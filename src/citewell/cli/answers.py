@@ -10,7 +10,6 @@ import textwrap
 from citewell.answering.streaming import Event, EventKind
 from citewell.cli.printing import say
 from citewell.core.records import Answer, Citation, Claim, Kind, Measure, Proof, Status, Verdict
-from citewell.verification.confidence.cards import stale_note
 
 WORDS = {
     Status.VERIFIED: "verified",
@@ -66,8 +65,8 @@ def print_answer(answer: Answer) -> None:
     say(f"    {'gap':<12}{_measure(report.hallucination_gap)}")
     if report.card:
         say(f"card    {report.card}")
-    if stale := stale_note(answer.trace):
-        say(f"WARNING {stale}")
+    if report.card_note:
+        say(f"WARNING {report.card_note}")
     say(f"record  {answer.request_id} (session {answer.session_id})")
     say(f"sealed  {answer.record_hash}")
 

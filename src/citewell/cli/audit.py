@@ -15,7 +15,7 @@ import typer
 from citewell.audit.log import Growth, Proof
 from citewell.cli import questions, receipts, retention, revisits
 from citewell.cli.answers import print_claims
-from citewell.cli.commands import Found, Id, Reader, command, group, text_of
+from citewell.cli.commands import Found, Id, command, group, text_of
 from citewell.cli.printing import ERROR, FAILED, OK, aside, facts, say
 from citewell.core.errors import UsageError
 from citewell.core.records import AuditRecord, Trace
@@ -84,7 +84,7 @@ def export(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="A new folder, or that of an earlier export.")
     ],
-    reader: Reader = "",
+    reader: str = "",
 ) -> None:
     """Write the log in a standard file format (C2SP tlog-tiles). `python -m citewell.audit FOLDER` checks the
     files."""
@@ -92,7 +92,7 @@ def export(
 
 
 @command(audit)
-def show(kb: KnowledgeBase, id: Id, reader: Reader = "") -> Found:
+def show(kb: KnowledgeBase, id: Id, reader: str = "") -> Found:
     """Show one record: the whole chain from the question to the decision."""
     record = kb.audit.record(id, reader=reader)
     return Found(record, lambda: _print_record(record))

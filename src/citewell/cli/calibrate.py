@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.eval_run import progress_bar, refuse_unwritable
-from citewell.cli.home import HomeOption, JsonOption, home_of
-from citewell.cli.printing import PARTIAL, aside, columns, say, say_json
+from citewell.cli.commands import Found, command, refuse_unwritable
+from citewell.cli.eval_run import progress_bar
+from citewell.cli.home import Home, must_be_there
+from citewell.cli.printing import OK, PARTIAL, aside, columns, say
 from citewell.core.errors import CitewellError, UsageError
 
 if TYPE_CHECKING:
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command("calibrate")(calibrate)
+    command(app)(calibrate)
 
 
 def calibrate(
-    context: typer.Context,
+    home: Home,
     files: Annotated[
         list[Path] | None,
         typer.Argument(metavar="[CASES]...", help="Case files, or labelled claims with their sources."),
@@ -51,22 +52,19 @@ def calibrate(
         Path | None,
         typer.Option(metavar="CARD", help="Where to write the card. [default: card.json in the home]"),
     ] = None,
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
+) -> Found:
     """Set thresholds, borders and weights from labelled data, and state what can be promised of them."""
     from citewell.evaluation.calibration.calibrating import Terms
     from citewell.evaluation.calibration.calibrating import calibrate as make
     from citewell.verification.confidence.cards import Outcome, write_card
 
-    folder = home_of(context, home)
     refuse_unwritable(out)
-    knowledge_base = _without_card(context, folder)
+    knowledge_base = _without_card(home)
     evidence = _evidence(knowledge_base, files or [], labels)
     terms = Terms(alpha=alpha, partial_alpha=partial_alpha, confidence=confidence)
     with progress_bar() as progress:
         card = make(knowledge_base, evidence, terms, progress=progress)
-    path = out or folder / "card.json"
+    path = out or home.path / "card.json"
     lost = _lost(card, path)
     # On record first: no card comes into use that the log does not know.
     knowledge_base.audit.note_evaluation(
@@ -75,13 +73,9 @@ def calibrate(
     write_card(card, path)
     if lost:
         aside(f"WARNING the previous card in {path} set {', '.join(lost)} too; this one does not")
-    if json:
-        say_json(card)
-    else:
-        _tell(card, path, folder)
     measured = [made for made in card.promises if made.outcome is not Outcome.NOT_MEASURED]
-    if not measured or any(made.outcome is not Outcome.HOLDS for made in measured):
-        raise typer.Exit(PARTIAL)
+    holds = measured and all(made.outcome is Outcome.HOLDS for made in measured)
+    return Found(card, lambda: _tell(card, path, home.path), OK if holds else PARTIAL)
 
 
 def _lost(card: Card, path: Path) -> list[str]:
@@ -95,20 +89,18 @@ def _lost(card: Card, path: Path) -> list[str]:
     return sorted(set(before.settings) - set(card.settings))
 
 
-def _without_card(context: typer.Context, folder: Path) -> KnowledgeBase:
+def _without_card(home: Home) -> KnowledgeBase:
     """The home as configured, but without its card: an old or missing card must not block calibration."""
     import msgspec
 
     from citewell.knowledge.assembly import load_config
     from citewell.knowledge.opening import open as open_knowledge_base
 
-    if not folder.is_dir():
-        raise CitewellError(f"no knowledge base at {folder}", hint="create one with `citewell ingest PATH`")
-    config = load_config(folder)
+    must_be_there(home.path)
+    config = load_config(home.path)
     bare = msgspec.structs.replace(config.confidence, card="")
-    found = open_knowledge_base(folder, config=msgspec.structs.replace(config, confidence=bare))
-    context.call_on_close(found.close)
-    return found
+    bare_config = msgspec.structs.replace(config, confidence=bare)
+    return home.closing(open_knowledge_base(home.path, config=bare_config))
 
 
 def _evidence(knowledge_base: KnowledgeBase, files: list[Path], labels: bool) -> Evidence:

@@ -9,31 +9,18 @@ from typing import Annotated
 
 import typer
 
-from citewell.cli.home import HomeOption, home_of, open_home
+from citewell.cli.commands import command, evaluation
+from citewell.cli.home import Home
 from citewell.cli.printing import ERROR, aside, escaped
 from citewell.core.errors import UsageError
 
-_FORMATS = ("beir", "financebench", "ragtruth", "alce", "ragas", "deepeval")
-Out = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Where to write the cases. [default: standard output]")
-]
+_FORMATS = ("beir", "financebench", "alce", "ragas", "deepeval")
+Count = Annotated[int, typer.Option("--n", min=1, help="The maximum number of cases.")]
+Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders, as for `ingest`.")]
 
 
-def register(group: typer.Typer) -> None:
-    group.command("draft")(draft)
-    group.command("import")(read)
-
-
-def draft(
-    context: typer.Context,
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Files and folders, as for `ingest`.")
-    ],
-    out: Out = None,
-    n: Annotated[int, typer.Option("--n", min=1, help="The maximum number of cases.")] = 50,
-    seed: Annotated[int, typer.Option(help="A different seed draws different cases.")] = 0,
-    home: HomeOption = None,
-) -> None:
+@command(evaluation)
+def draft(home: Home, paths: Paths, out: Path | None = None, n: Count = 50, seed: int = 0) -> int:
     """Draft cases from documents (answerable ones, unanswerable twins, near misses) for a person to
     review."""
     import msgspec
@@ -46,7 +33,7 @@ def draft(
     from citewell.knowledge.assembly import load_config
 
     documents, failed = [], False
-    with ParsingWorker(load_config(home_of(context, home)).documents) as worker:
+    with ParsingWorker(load_config(home.path).documents) as worker:
         for source in walk(paths):
             try:
                 if isinstance(source, FileFailure):
@@ -69,14 +56,14 @@ def draft(
     kinds = Counter(case.tags[0] for case in cases)
     told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     aside(f"{len(cases)} drafts from {len(documents)} documents ({told}), not yet reviewed")
-    if failed:
-        raise typer.Exit(ERROR)
+    return ERROR if failed else 0
 
 
+@command(evaluation, "import")
 def read(
-    context: typer.Context,
+    home: Home,
     form: Annotated[str, typer.Argument(metavar="FORMAT", help=", ".join(_FORMATS))],
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="The data set's file, folder or ZIP archive.")],
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The data set's file or folder.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the cases.")],
     answers: Annotated[
         Path | None,
@@ -87,13 +74,8 @@ def read(
     ] = None,
     document_id: Annotated[
         str,
-        typer.Option(
-            "--document-id",
-            metavar="TEMPLATE",
-            help="How its documents are named in your home, such as 'pdfs/{}.pdf'.",
-        ),
+        typer.Option(metavar="TEMPLATE", help="How your home names its documents, such as 'pdfs/{}.pdf'."),
     ] = "",
-    home: HomeOption = None,
 ) -> None:
     """Import cases, and answers if there are any, from a data set in another format."""
     import msgspec
@@ -102,7 +84,7 @@ def read(
     from citewell.evaluation.importing import read_format
 
     template = document_id or (f"{documents.resolve().name}/{{}}.txt" if documents else "")
-    found = read_format(form, path, document=template, texts=_texts(context, home))
+    found = read_format(form, path, document=template, texts=_texts(home))
     if documents is not None and not found.documents:
         raise UsageError(f"{form} contains no documents", hint="leave --documents out")
     if answers is not None and not found.answers:
@@ -123,13 +105,13 @@ def read(
         aside("note: the answers were not written; add --answers FILE to write them")
 
 
-def _texts(context: typer.Context, home: str | None) -> Callable[[str], str | None]:
+def _texts(home: Home) -> Callable[[str], str | None]:
     """Documents of the home, if there is one: quotes have to match its wording exactly."""
     from citewell.core.errors import CitewellError
 
-    if not home_of(context, home).is_dir():
+    if not home.path.is_dir():
         return lambda name: None
-    kb = open_home(context, home)
+    kb = home.open()
     known = {entry.document_id for entry in kb.documents()}
 
     def text(name: str) -> str | None:

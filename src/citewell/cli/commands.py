@@ -1,28 +1,51 @@
 """How a command is declared: over a home, with --json and --home, and an exit code for what it found.
 
-In: a function over an open KnowledgeBase (its first parameter ``kb``), over the home's folder (``home``) or
-over neither. Out: a command of a group. Also what several commands share: options and files of their users.
+In: a function over an open KnowledgeBase (its first parameter ``kb``), over its :class:`Home` (``home``) or
+over neither. Out: a command of a group. Also what several commands share: a table of options, and files of
+their users.
 """
 
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_origin
 
 import typer
 
-from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
+from citewell.cli.home import Home, HomeOption, JsonOption, home_of
 from citewell.cli.printing import OK, say_json
 from citewell.core.errors import UsageError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+OPTIONS: dict[str, Any] = {
+    name: typer.Option(metavar=metavar, help=help)
+    for name, metavar, help in (
+        ("since", "WHEN", "30d, 12h, or a date."),
+        ("out", "FILE", "Also write the result to FILE."),
+        ("html", "FILE", "Also write the page here."),
+        ("labels", "FILE", "Read such a file back once it is filled in."),
+        ("by", "NAME", "Who judges, for the record."),
+        ("seed", None, "A different seed draws different ones."),
+        ("reader", "U", "Your name, for the record."),
+        ("reviewer", "U", "Who decides, for the record."),
+        ("state", None, "open, accepted, dismissed or all."),
+        ("topic", None, "A topic as `review groups --by topic` names it."),
+        ("cause", None, "thumbs_down, relevance_gate_failed, ..."),
+        ("cursor", None, "The cursor that the previous page printed."),
+        ("writer", "LINE", "Probe this writer (such as openai:MODEL) instead of the home's."),
+        ("judge", "LINE", "Also measure this judge, such as openai:MODEL."),
+    )
+}
+"""Options of several commands, and single ones, by their parameter's name; one that says more about itself in
+its annotation is not looked up."""
+
 Id = Annotated[str, typer.Argument(metavar="ID", help="The record id that `ask` printed.")]
-Reader = Annotated[str, typer.Option("--reader", metavar="U", help="Your name, for the record.")]
 Groups = Annotated[
     list[str] | None, typer.Option("--group", metavar="G", help="A group the asker belongs to; repeatable.")
 ]
@@ -68,10 +91,8 @@ def command(
                 given[table] = {option: given.pop(option) for option in options or {}}
             if over_home:
                 home = given.pop("home")
-                first_one = (
-                    open_home(context, home, make=new_home) if first == "kb" else home_of(context, home)
-                )
-                found = function(first_one, **given)
+                own_home = Home(context, home_of(context, home))
+                found = function(own_home.open(make=new_home) if first == "kb" else own_home, **given)
             else:
                 found = function(**given)
             if isinstance(found, Found):
@@ -82,7 +103,7 @@ def command(
 
         parameters = [
             _option("context", Parameter.empty, typer.Context),
-            *own[over_home:],
+            *map(_described, own[over_home:]),
             *(_option(option, "", annotation) for option, annotation in (options or {}).items()),
         ]
         if signature.return_annotation is Found:
@@ -98,8 +119,31 @@ def command(
     return add
 
 
+def _described(parameter: Parameter) -> Parameter:
+    """With what the table says of it."""
+    if get_origin(parameter.annotation) is Annotated or parameter.name not in OPTIONS:
+        return parameter
+    return parameter.replace(annotation=Annotated[parameter.annotation, OPTIONS[parameter.name]])
+
+
 def _option(name: str, default: Any, annotation: Any) -> Parameter:
     return Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation)
+
+
+evaluation = group("Measure how good the answers are.")
+probe = group("Change what the pipeline reads and see how the answer changes.")
+evaluation.add_typer(probe, name="probe")
+
+
+def refuse_unwritable(path: Path | None) -> None:
+    """Raises UsageError if no file can be written there, before the work rather than after it."""
+    if path is None:
+        return
+    above = next(folder for folder in path.absolute().parents if folder.exists())
+    # A folder; or a stream, whose place a file would take.
+    special = (path.exists() and not path.is_file()) or path.absolute().parts[1:2] in (("dev",), ("proc",))
+    if special or not above.is_dir() or not os.access(above, os.W_OK):
+        raise UsageError(f"{path} cannot be written", hint="name a file in a folder that you can write to")
 
 
 def text_of(path: Path, *, hint: str = "name a text file") -> str:

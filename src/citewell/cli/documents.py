@@ -111,10 +111,12 @@ def _print(document: Document, versions: int, superseded: Sequence[Supersession]
             },
             "not in force": "; ".join(map(_told, superseded)),
             "pages": str(len(document.pages) or ""),
+            "incomplete": ", ".join(f"page {number}" for number in document.incomplete),
             "groups": ", ".join(document.acl),
             "tags": ", ".join(document.tags),
-            "notes": "; ".join(document.notes),
         }
     )
+    for note in document.notes:
+        say(f"note: {note}")
     say()
     say(document.text)

@@ -10,22 +10,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.home import HomeOption, JsonOption, open_home
-from citewell.cli.printing import FAILED, aside, columns, say, say_json
+from citewell.cli.commands import Found, command, evaluation
+from citewell.cli.printing import FAILED, OK, aside, columns, say
+from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
     from citewell.evaluation.drift import Drift, Point
 
 
-def register(group: typer.Typer) -> None:
-    group.command("drift")(drift)
-
-
+@command(evaluation)
 def drift(
-    context: typer.Context,
-    since: Annotated[str, typer.Option(metavar="WHEN", help="90d, 12h, or a date.")] = "90d",
+    kb: KnowledgeBase,
+    since: str = "90d",
     by: Annotated[str, typer.Option(help="day or week.")] = "week",
-    of: Annotated[str, typer.Option("--of", help="all, document, source, topic or configuration.")] = "all",
+    of: Annotated[str, typer.Option(help="all, document, source, topic or configuration.")] = "all",
     canary: Annotated[
         Path | None,
         typer.Option(metavar="CASES", help="First measure retrieval on these cases and seal the result."),
@@ -33,9 +31,7 @@ def drift(
     alert: Annotated[
         bool, typer.Option("--alert", help="Send alerts that fire to the configured command and webhook.")
     ] = False,
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
+) -> Found:
     """Show how quality changes over time: confidence, failures, abstention, signals and latency. Exits with 5
     if an alert fires."""
     from citewell.evaluation.cases import load_cases
@@ -43,25 +39,20 @@ def drift(
     from citewell.evaluation.drift import drift as measure
     from citewell.evaluation.drift import tell
 
-    knowledge_base = open_home(context, home)
     if canary is not None:
-        found = measure_canary(knowledge_base, load_cases(canary))
+        found = measure_canary(kb, load_cases(canary))
         aside(
             f"canary: evidence found for {found.hit:.1%} of {found.n} cases, precision {found.precision:.2f}"
         )
         for note in found.notes:
             aside(f"note: {note}")
-    moved = measure(knowledge_base, since=since, by=by, of=of)
-    troubles = tell(knowledge_base, moved.alerts) if alert else {}
-    if json:
-        say_json(moved)
-    else:
-        _tell(moved)
+    moved = measure(kb, since=since, by=by, of=of)
+    troubles = tell(kb, moved.alerts) if alert else {}
     for rule, sinks in troubles.items():
         for name, trouble in sinks.items():
             aside(f"{rule}: {name} failed: {trouble}" if trouble else f"{rule}: sent by {name}")
-    if any(one.state == "firing" for one in moved.alerts):
-        raise typer.Exit(FAILED)
+    firing = any(one.state == "firing" for one in moved.alerts)
+    return Found(moved, lambda: _tell(moved), FAILED if firing else OK)
 
 
 def _tell(moved: Drift) -> None:

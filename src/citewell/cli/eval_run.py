@@ -6,7 +6,6 @@ is not met. Progress goes to standard error.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,67 +13,59 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
-from citewell.cli.printing import ERROR, FAILED, aside, columns, say, say_json, visible
-from citewell.core.errors import UsageError
+from citewell.cli.commands import Found, command, evaluation, refuse_unwritable
+from citewell.cli.home import Home
+from citewell.cli.printing import ERROR, FAILED, OK, aside, columns, say, visible
 
 if TYPE_CHECKING:
-    from citewell.evaluation.comparing import Difference
+    from citewell.evaluation.comparing import Comparison, Difference
     from citewell.evaluation.results import Result, Run
     from citewell.evaluation.running import Progress
 
-Page = Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the page here.")]
+Answers = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Judge these recorded answers instead of asking.")
+]
+Page = Path | None
 
 
-def register(group: typer.Typer) -> None:
-    group.command("run")(run)
-    group.command("compare")(compare)
-    group.command("gate")(gate)
+def register(app: typer.Typer) -> None:
+    app.add_typer(evaluation, name="eval")
 
 
+@command(evaluation)
 def run(
-    context: typer.Context,
+    home: Home,
     cases: Annotated[Path, typer.Argument(metavar="CASES", help="Cases, one JSON object per line.")],
-    answers: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Judge these recorded answers instead of asking.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result file here.")] = None,
+    answers: Answers = None,
+    out: Path | None = None,
     html: Page = None,
     runs: Annotated[
         int,
-        typer.Option(
-            min=1, max=10, metavar="N", help="How many drafts of each answer to compare for consistency."
-        ),
+        typer.Option(min=1, max=10, metavar="N", help="Drafts of each answer to compare for consistency."),
     ] = 1,
     top_k: Annotated[
-        int | None, typer.Option("--top-k", min=1, max=10, help="Passages to pass on. [default: 5]")
+        int | None, typer.Option(min=1, max=10, help="Passages to pass on. [default: 5]")
     ] = None,
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
+) -> Found:
     """Measure answers against cases, each measure with its n, interval and maker. Exits with 1 if a case
     failed; the measures then cover the other cases only."""
     refuse_unwritable(html)
-    made = _evaluate(context, home, cases, answers, out, runs, top_k)
+    made = _evaluate(home, cases, answers, out, runs, top_k)
     if html is not None:
         from citewell.evaluation.report.page import write_page
 
         write_page(made, html)
-    if json:
-        say_json(made)
-    else:
-        _tell(made)
     _warn(made)
-    if any(outcome.error for outcome in made.cases):
-        raise typer.Exit(ERROR)
+    failed = any(outcome.error for outcome in made.cases)
+    return Found(made, lambda: _tell(made), ERROR if failed else OK)
 
 
+@command(evaluation)
 def compare(
     before: Annotated[Path, typer.Argument(metavar="A", help="A result file of `eval run`.")],
     after: Annotated[Path, typer.Argument(metavar="B", help="A later result file.")],
     html: Page = None,
-    json: JsonOption = False,
-) -> None:
+) -> Found:
     """Show what improved or got worse from A to B, and which cases flipped."""
     from citewell.evaluation.comparing import compare as compared
     from citewell.evaluation.results import read_run
@@ -85,8 +76,10 @@ def compare(
         from citewell.evaluation.report.page import write_comparison
 
         write_comparison(earlier, later, html)
-    if json:
-        return say_json(found)
+    return Found(found, lambda: _tell_apart(found))
+
+
+def _tell_apart(found: Comparison) -> None:
     measured = [one for one in found.measures if one.difference is not None]
     if measured:
         _differences("measure", measured)
@@ -101,54 +94,36 @@ def compare(
     say(f"{found.cases} cases in both, {len(found.flips)} flipped, {len(found.left_out)} left out")
     for name, (was, now) in found.changed.items():
         say(f"{name} differs: {was} -> {now}")
-    return None
 
 
+@command(evaluation)
 def gate(
-    context: typer.Context,
+    home: Home,
     run: Annotated[Path, typer.Argument(metavar="RUN|CASES", help="A result file, or cases to run now.")],
     thresholds: Annotated[Path, typer.Option(metavar="FILE", help="The thresholds to reach, as TOML.")],
-    answers: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With CASES: judge these recorded answers.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With CASES: also write the result file here.")
-    ] = None,
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
+    answers: Answers = None,
+    out: Path | None = None,
+) -> Found:
     """Check a run against thresholds. Exits with 0 if all are met, else 5; a measure without a value does not
-    meet its threshold."""
+    meet its threshold. With CASES, --answers and --out are as for `eval run`."""
     from citewell.evaluation.gating import check, load_rules
     from citewell.evaluation.results import is_run, read_run
 
     rules = load_rules(thresholds)
-    made = read_run(run) if is_run(run) else _evaluate(context, home, run, answers, out)
+    made = read_run(run) if is_run(run) else _evaluate(home, run, answers, out)
     report = check(made, rules)
-    if json:
-        say_json(report)
-    else:
-        for one in report.checks:
-            say(f"{'met' if one.holds else 'NOT met'}: {one.measure}: {one.reason}")
-        say(f"{sum(one.holds for one in report.checks)} of {len(report.checks)} thresholds met")
     _warn(made)
     for reason in report.skipped:
         aside(f"note: {reason}")
     if not report.checks:
         aside("note: no rule applies to this run, so nothing was checked; this does not count as a pass")
-    if not report.ok:
-        raise typer.Exit(FAILED)
 
+    def tell() -> None:
+        for one in report.checks:
+            say(f"{'met' if one.holds else 'NOT met'}: {one.measure}: {one.reason}")
+        say(f"{sum(one.holds for one in report.checks)} of {len(report.checks)} thresholds met")
 
-def refuse_unwritable(path: Path | None) -> None:
-    """Raises UsageError if no file can be written there, before the work rather than after it."""
-    if path is None:
-        return
-    above = next(folder for folder in path.absolute().parents if folder.exists())
-    # A folder; or a stream, whose place a file would take.
-    special = (path.exists() and not path.is_file()) or path.absolute().parts[1:2] in (("dev",), ("proc",))
-    if special or not above.is_dir() or not os.access(above, os.W_OK):
-        raise UsageError(f"{path} cannot be written", hint="name a file in a folder that you can write to")
+    return Found(report, tell, OK if report.ok else FAILED)
 
 
 @contextmanager
@@ -172,8 +147,7 @@ def progress_bar() -> Iterator[Progress]:
 
 
 def _evaluate(
-    context: typer.Context,
-    home: str | None,
+    home: Home,
     path: Path,
     answers: Path | None,
     out: Path | None,
@@ -192,17 +166,15 @@ def _evaluate(
     keeper = Keeper(out) if out is not None else None
     with progress_bar() as progress:
         if answers is None:
-            kb = open_home(context, home)
-            made = evaluate_home(kb, cases, runs=runs, top_k=top_k, progress=progress, keeper=keeper)
+            made = evaluate_home(home.open(), cases, runs=runs, top_k=top_k, progress=progress, keeper=keeper)
         else:
             recorded, digest = load_answers(answers, cases)
             unknown = sorted(set(recorded) - {case.id for case in cases})
             if unknown:
                 told = f"{len(unknown)} recorded answers match no case in this file"
                 aside(f"note: {told}, for example {unknown[0]!r}")
-            folder = home_of(context, home)
-            found = open_home(context, home) if folder.is_dir() else None
-            parts = found.parts if found is not None else Assembly(folder, load_config(folder))
+            found = home.open() if home.path.is_dir() else None
+            parts = found.parts if found is not None else Assembly(home.path, load_config(home.path))
             made = evaluate_recorded(recorded, digest, cases, parts, found, progress=progress, keeper=keeper)
     if out is not None and keeper is not None:
         if keeper.found:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
 
 import typer
 
@@ -16,6 +16,13 @@ from citewell.knowledge import opening
 from citewell.knowledge.home import KnowledgeBase
 
 DEFAULT = ".citewell"
+
+
+class Closing(Protocol):
+    def close(self) -> Any: ...
+
+
+Closed = TypeVar("Closed", bound=Closing)
 
 HomeOption = Annotated[
     str | None,
@@ -41,10 +48,23 @@ def must_be_there(home: Path) -> None:
 
 
 def open_home(context: typer.Context, home: str | None, *, make: bool = False) -> KnowledgeBase:
-    """Opens the home, which must exist unless ``make`` is set. Raises CitewellError with the remedy."""
-    path = home_of(context, home)
-    if path.exists() or not make:
-        must_be_there(path)
-    knowledge_base = opening.open(path)
-    context.call_on_close(knowledge_base.close)
-    return knowledge_base
+    """As :meth:`Home.open`, for a command's own option ``home``."""
+    return Home(context, home_of(context, home)).open(make=make)
+
+
+class Home(NamedTuple):
+    """The folder of the home that a command works on; it need not be there."""
+
+    context: typer.Context
+    path: Path
+
+    def open(self, *, make: bool = False) -> KnowledgeBase:
+        """The home, which must exist unless ``make`` is set. Raises CitewellError with the remedy."""
+        if self.path.exists() or not make:
+            must_be_there(self.path)
+        return self.closing(opening.open(self.path))
+
+    def closing(self, part: Closed) -> Closed:
+        """``part``, closed when the command ends."""
+        self.context.call_on_close(part.close)
+        return part

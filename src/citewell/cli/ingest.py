@@ -117,10 +117,15 @@ def _counted(kind: str, count: int) -> str:
 
 
 def tell_notes(report: IngestReport) -> None:
-    """Prints what was left out of the first few files, and how many more files have notes."""
+    """Prints which files have pages of which text is missing, what was left out of the first few others, and
+    how many more files have notes."""
     noted = [
         outcome for outcome in report.files if outcome.status in ("added", "updated") and outcome.message
     ]
+    for outcome in noted:
+        if outcome.incomplete:
+            aside(f"incomplete: {outcome.path}: {' '.join(outcome.message.split())}")
+    noted = [outcome for outcome in noted if not outcome.incomplete]
     for outcome in noted[:_MOST_NOTED]:
         aside(f"note: {outcome.path}: {' '.join(outcome.message.split())}")
     for note in report.notes[:_MOST_NOTED]:

@@ -7,16 +7,17 @@ from typing import Annotated
 
 import typer
 
-from citewell.cli.home import HomeOption, open_home
+from citewell.cli.commands import command
 from citewell.core.errors import AccessError, UsageError
+from citewell.knowledge.home import KnowledgeBase
 
 
 def register(app: typer.Typer) -> None:
-    app.command("mcp")(mcp)
+    command(app)(mcp)
 
 
 def mcp(
-    context: typer.Context,
+    kb: KnowledgeBase,
     user: Annotated[
         str,
         typer.Option(
@@ -41,7 +42,6 @@ def mcp(
             help="Allow ingesting from this folder only; repeatable, required for a named user.",
         ),
     ] = None,
-    home: HomeOption = None,
 ) -> None:
     """Serve search, ask, verify_citation, audit_query and get_receipt to an MCP client over stdio."""
     from citewell.core.access import Caller, Role
@@ -49,9 +49,7 @@ def mcp(
     from citewell.server.mcp import make_server
     from citewell.server.telemetry import telemetry
 
-    knowledge_base = open_home(context, home)
-    keys = ApiKeys(knowledge_base.home)
-    context.call_on_close(keys.close)
+    keys = ApiKeys(kb.home)
 
     def may_write() -> None:
         if (user or group) and keys.roles_of(user, Scope.INGEST).isdisjoint((Role.CURATOR, Role.ADMIN)):
@@ -69,11 +67,11 @@ def mcp(
         caller = Caller(user=user, groups=tuple(group or ()), roles=roles)
     else:
         caller = Caller(user="owner", roles=(Role.ADMIN,))
-    config = knowledge_base.config
+    config = kb.config
     told = telemetry(documents=config.server.otel_documents, writer=config.generator)
     try:
         make_server(
-            knowledge_base.as_(caller),
+            kb.as_(caller),
             allow_writes=allow_writes,
             folders=folder or (),
             may_write=may_write,
@@ -81,3 +79,4 @@ def mcp(
         ).run("stdio")
     finally:
         told.close()
+        keys.close()

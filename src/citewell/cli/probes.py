@@ -13,63 +13,45 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from citewell.cli.eval_run import refuse_unwritable
-from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
-from citewell.cli.printing import ERROR, aside, columns, say, say_json
+from citewell.cli.commands import Found, command, probe, refuse_unwritable
+from citewell.cli.home import Home
+from citewell.cli.printing import ERROR, OK, aside, columns, say
 from citewell.core.errors import UsageError
+from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
     from citewell.evaluation.probes.faithfulness import FaithfulnessReport
     from citewell.evaluation.probes.subjects import Sample, Subject
     from citewell.evaluation.results import Result
     from citewell.knowledge.assembly import Assembly
-    from citewell.knowledge.home import KnowledgeBase
 
 LIVE_BUDGET = 200
 """The default limit on writer calls for live traffic, because a week of it can be any amount."""
 Kind = TypeVar("Kind", bound=StrEnum)
-Out = Annotated[
-    Path | None, typer.Option("--out", metavar="FILE", help="Also write the report to FILE as JSON.")
+Budget = Annotated[
+    int | None,
+    typer.Option(
+        min=1, metavar="N", help=f"The maximum number of writer calls. [default: {LIVE_BUDGET} with --live]"
+    ),
 ]
-Seed = Annotated[int, typer.Option(help="The seed for everything that is drawn at random.")]
-CaseFile = Annotated[
-    Path | None, typer.Argument(metavar="[CASES]", help='Cases; lines with "sources" need no home.')
-]
 
 
-def register(group: typer.Typer) -> None:
-    probe = typer.Typer(
-        help="Change what the pipeline reads and see how the answer changes.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-    )
-    probe.command()(faithfulness)
-    probe.command()(poisoning)
-    probe.command()(detectors)
-    group.add_typer(probe, name="probe")
-
-
+@command(probe)
 def faithfulness(
-    context: typer.Context,
-    cases: CaseFile = None,
+    home: Home,
+    cases: Annotated[
+        Path | None, typer.Argument(metavar="[CASES]", help='Cases; lines with "sources" need no home.')
+    ] = None,
     live: Annotated[bool, typer.Option("--live", help="Sample what people asked, from the log.")] = False,
     since: Annotated[str, typer.Option(metavar="WHEN", help="With --live: 7d, 12h, or a date.")] = "7d",
-    budget: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help=f"The maximum number of writer calls. [default: {LIVE_BUDGET} with --live]",
-        ),
-    ] = None,
-    writer: Annotated[
-        str,
-        typer.Option(metavar="LINE", help="Probe this writer (such as openai:MODEL) instead of the home's."),
-    ] = "",
-    command: Annotated[
+    budget: Budget = None,
+    writer: str = "",
+    program: Annotated[
         str,
         typer.Option(
-            metavar="CMD", help="Probe a program that reads a question and sources and prints an answer."
+            "--command",
+            metavar="CMD",
+            help="Probe a program that reads a question and sources and prints an answer.",
         ),
     ] = "",
     retrieval: Annotated[
@@ -79,43 +61,41 @@ def faithfulness(
     controls: Annotated[
         int, typer.Option(min=1, max=4, help="Control edits outside the cited text, per sample.")
     ] = 2,
-    seed: Seed = 0,
-    reader: Annotated[str, typer.Option("--reader", metavar="U", help="Your name, for the record.")] = "",
-    out: Out = None,
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
+    seed: int = 0,
+    reader: str = "",
+    out: Path | None = None,
+) -> Found:
     """Test whether answers use what they cite: remove or change the sources and rewrite the answer. Exits
     with 1 if the writer failed on a sample; the figures then cover the other samples only."""
     from citewell.evaluation.probes.faithfulness import Alike, Faithfulness
 
     if (cases is None) is not live:
         raise UsageError("nothing to probe", hint="give CASES or --live")
-    if command and (writer or retrieval):
+    if program and (writer or retrieval):
         raise UsageError(
             "--command cannot be combined with --writer or --retrieval", hint="leave out one or the other"
         )
-    knowledge_base = _home(context, home)
+    knowledge_base = home.open() if home.path.is_dir() else None
     if knowledge_base is None and live:
         raise UsageError("--live needs a home", hint="name one with --home")
     refuse_unwritable(out)
     budget = LIVE_BUDGET if live and budget is None else budget
     samples = _samples(knowledge_base, cases, since, reader, seed, budget)
-    parts = _parts(context, home, knowledge_base)
-    subject = _subject(parts, knowledge_base is not None, writer, command, retrieval)
-    probe = Faithfulness(subject=subject, alike=Alike(parts.entailer), controls=controls, seed=seed)
-    report = probe.probe(
+    parts = knowledge_base.parts if knowledge_base else _parts(home)
+    subject = _subject(parts, knowledge_base is not None, writer, program, retrieval)
+    asked = Faithfulness(subject=subject, alike=Alike(parts.entailer), controls=controls, seed=seed)
+    report = asked.probe(
         samples, budget=budget, told=lambda done, calls: aside(f"{done} samples, {calls} calls")
     )
-    if not _written(report, out, json):
-        _tell(report)
-    if report.failed or not report.samples:
+    _write(report, out)
+    if incomplete := report.failed or not report.samples:
         aside(f"{report.samples} of {len(samples)} samples probed")
-        raise typer.Exit(ERROR)
+    return Found(report, lambda: _tell(report), ERROR if incomplete else OK)
 
 
+@command(probe)
 def poisoning(
-    context: typer.Context,
+    kb: KnowledgeBase,
     cases: Annotated[Path, typer.Argument(metavar="CASES", help="Cases with an expected answer and a span.")],
     place: Annotated[
         list[str] | None, typer.Option(metavar="PLACE", help="context or index; repeatable. [default: both]")
@@ -128,10 +108,8 @@ def poisoning(
         list[int] | None,
         typer.Option(min=1, metavar="N", help="Poisoned documents per question; repeatable."),
     ] = None,
-    out: Out = None,
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
+    out: Path | None = None,
+) -> Found:
     """Measure how well answers withstand poisoned documents, with and without each defence. The home is not
     changed."""
     from citewell.evaluation.cases import load_cases
@@ -140,28 +118,29 @@ def poisoning(
 
     refuse_unwritable(out)
     kinds, places = _known("--kind", kind, Poison), _known("--place", place, Place)
-    knowledge_base = open_home(context, home)
-    targets, left_out = targets_of(load_cases(cases), lambda name: knowledge_base.document(name).text)
-    probe = Poisoning(
-        parts=knowledge_base.parts, kinds=kinds, counts=count or RATES, told=lambda line: aside(line)
-    )
-    report = probe.probe(targets, places, left_out)
-    if _written(report, out, json):
-        return
+    targets, left_out = targets_of(load_cases(cases), lambda name: kb.document(name).text)
+    asked = Poisoning(parts=kb.parts, kinds=kinds, counts=count or RATES, told=aside)
+    report = asked.probe(targets, places, left_out)
+    _write(report, out)
     shares = ("accuracy", "misled", "abstained", "citation_precision", "clean_citations")
     rows = [("place", "poison", "count", "defences", *(name.replace("_", " ") for name in shares))]
     for cell in report.cells:
         told = (cell.place.value, cell.poison.value if cell.poison else "-", str(cell.count), cell.defences)
         rows.append((*told, *(_share(getattr(cell, name)) for name in shares)))
-    columns(rows)
-    say(
-        f"{report.cases} cases probed; {len(left_out)} left out because they have"
-        " nothing to replace or their document is missing"
-    )
+
+    def tell() -> None:
+        columns(rows)
+        say(
+            f"{report.cases} cases probed; {len(left_out)} left out because they have"
+            " nothing to replace or their document is missing"
+        )
+
+    return Found(report, tell)
 
 
+@command(probe)
 def detectors(
-    context: typer.Context,
+    home: Home,
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help='JSON lines: {"claim", "sources", "label"}.')
     ] = None,
@@ -174,14 +153,10 @@ def detectors(
     most: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Rows to draw from each data set.")
     ] = None,
-    judge: Annotated[
-        str, typer.Option(metavar="LINE", help="Also measure this judge, such as openai:MODEL.")
-    ] = "",
-    seed: Seed = 0,
-    out: Out = None,
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
+    judge: str = "",
+    seed: int = 0,
+    out: Path | None = None,
+) -> Found:
     """Compare the ways to detect unsupported claims: how many each catches, and its false alarms."""
     from citewell.evaluation.cases import load_labelled
     from citewell.evaluation.probes import detectors as known
@@ -190,7 +165,7 @@ def detectors(
     refuse_unwritable(out)
     paths = _sets(file, data)
     loaded = {name: load_labelled(path, most=most, seed=seed) for name, path in paths.items()}
-    parts = _parts(context, home, None)
+    parts = _parts(home)
     chosen = [
         known.word_overlap(),
         known.cosine(parts.embedder),
@@ -201,16 +176,19 @@ def detectors(
     for name, rows in loaded.items():
         aside(f"{name}: {len(rows)} claims")
         reports.append(known.measure(rows, chosen, data=name))
-    if _written(reports, out, json):
-        return
-    for report in reports:
-        say(f"{report.data}: {report.n} claims, {report.supported} supported")
-        table = [("detector", "caught", "false alarms", "unscored")]
-        for one in report.detectors:
-            unscored = one.caught.unscored + one.alarms.unscored
-            shares = (_share(one.caught), _share(one.alarms))
-            table.append((f"{one.detector} < {one.border:g}", *shares, str(unscored)))
-        columns(table)
+    _write(reports, out)
+
+    def tell() -> None:
+        for report in reports:
+            say(f"{report.data}: {report.n} claims, {report.supported} supported")
+            table = [("detector", "caught", "false alarms", "unscored")]
+            for one in report.detectors:
+                unscored = one.caught.unscored + one.alarms.unscored
+                shares = (_share(one.caught), _share(one.alarms))
+                table.append((f"{one.detector} < {one.border:g}", *shares, str(unscored)))
+            columns(table)
+
+    return Found(reports, tell)
 
 
 # --- inside ---------------------------------------------------------------------------------------
@@ -225,17 +203,10 @@ def _known(option: str, given: list[str] | None, known: type[Kind]) -> tuple[Kin
     return tuple(names[name] for name in given or names)
 
 
-def _home(context: typer.Context, home: str | None) -> KnowledgeBase | None:
-    return open_home(context, home) if home_of(context, home).is_dir() else None
-
-
-def _parts(context: typer.Context, home: str | None, knowledge_base: KnowledgeBase | None) -> Assembly:
+def _parts(home: Home) -> Assembly:
     from citewell.knowledge.assembly import Assembly, load_config
 
-    if knowledge_base is not None:
-        return knowledge_base.parts
-    folder = home_of(context, home)
-    return Assembly(folder, load_config(folder))
+    return Assembly(home.path, load_config(home.path))
 
 
 def _samples(
@@ -295,16 +266,12 @@ def _sets(file: Path | None, data: list[str] | None) -> dict[str, Path]:
     return paths
 
 
-def _written(report: object, out: Path | None, json: bool) -> bool:
-    """Writes the report to ``out`` and, as JSON, to standard output: whether that was asked for."""
+def _write(report: object, out: Path | None) -> None:
     from citewell.core.records import to_json
     from citewell.evaluation.cases import write_file
 
     if out is not None:
         write_file(out, to_json(report) + b"\n")
-    if json:
-        say_json(report)
-    return json
 
 
 def _tell(report: FaithfulnessReport) -> None:

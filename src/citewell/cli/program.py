@@ -15,19 +15,23 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from citewell.cli import (
+from citewell.cli import (  # noqa: F401 - they add to the group `eval`
     ask,
     audit,
     calibrate,
+    casefiles,
     documents,
-    evaluate,
+    drift,
+    eval_run,
     feedback,
     ingest,
     mcp,
     printing,
+    probes,
     review,
     serve,
     setup,
+    spotcheck,
     verify,
 )
 from citewell.cli.home import HomeOption
@@ -143,7 +147,7 @@ for group in (
     audit,
     feedback,
     review,
-    evaluate,
+    eval_run,
     serve,
     calibrate,
     mcp,

@@ -13,7 +13,7 @@ import msgspec
 import typer
 
 from citewell.audit.question import AuditQuery, moment
-from citewell.cli.commands import Found, Reader, command
+from citewell.cli.commands import Found, command
 from citewell.cli.printing import aside, columns, counted, say
 from citewell.core.errors import UsageError
 from citewell.core.records import AuditRecord
@@ -55,7 +55,7 @@ def query(
         Path | None,
         typer.Option(metavar="FILE", help="Write all matching records to a .csv, .jsonl or .parquet file."),
     ] = None,
-    reader: Reader = "",
+    reader: str = "",
     filters: Mapping[str, str] = {},
 ) -> Found:
     """List records, newest first."""
@@ -85,7 +85,7 @@ def counts(
     of: Annotated[
         str, typer.Option(help="decision, status, proof, confidence, model, prompt or failure.")
     ] = "decision",
-    reader: Reader = "",
+    reader: str = "",
     filters: Mapping[str, str] = {},
 ) -> Found:
     """Count records over time, by decision, status, model or another property."""

@@ -12,7 +12,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from citewell.cli.commands import Found, Id, Reader, command, group, text_of
+from citewell.cli.commands import Found, Id, command, group, text_of
 from citewell.cli.printing import FAILED, OK, say
 from citewell.core.errors import UsageError
 from citewell.knowledge.home import KnowledgeBase
@@ -38,7 +38,7 @@ def receipt(
     html: Annotated[
         bool, typer.Option("--html", help="Write a page to print instead; it proves nothing by itself.")
     ] = False,
-    reader: Reader = "",
+    reader: str = "",
 ) -> None:
     """Print the receipt of one answer: its proof, as JSON."""
     from citewell.audit.printed import as_html

@@ -8,31 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.answers import print_claims
+from citewell.cli.commands import Found, Id, command, group
 from citewell.cli.home import HomeOption, JsonOption, open_home
-from citewell.cli.printing import aside, columns, counted, say, say_json
+from citewell.cli.printing import aside, columns, counted, facts, say, say_json
 from citewell.core.errors import UsageError
+from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
     from citewell.core.records import CaseSpan
     from citewell.knowledge.feedback.queue import QueueItem
-    from citewell.knowledge.home import KnowledgeBase
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The record id.")]
-Reviewer = Annotated[str, typer.Option("--reviewer", metavar="U", help="Who decides, for the record.")]
-Reader = Annotated[str, typer.Option("--reader", metavar="U", help="Your name, for the record.")]
-State = Annotated[str, typer.Option("--state", help="open, accepted, dismissed or all.")]
-Since = Annotated[str, typer.Option("--since", metavar="WHEN", help="30d, 12h, or a date.")]
-
-group = typer.Typer(
-    help="Review answers that may have gone wrong.", invoke_without_command=True, rich_markup_mode=None
+reviews = group(
+    "Review answers that may have gone wrong.", no_args_is_help=False, invoke_without_command=True
 )
 
 
 def register(app: typer.Typer) -> None:
-    app.add_typer(group, name="review")
+    app.add_typer(reviews, name="review")
 
 
-@group.callback()
+@reviews.callback()
 def review(
     context: typer.Context,
     to: Annotated[
@@ -45,134 +40,116 @@ def review(
     home: HomeOption = None,
 ) -> None:
     """Review answers that may have gone wrong. Without a command, lists the queue."""
-    if context.invoked_subcommand:
-        return None
+    if not context.invoked_subcommand:
+        found = _default(open_home(context, home), to, detect)
+        say_json(found.value) if json else found.tell()
+
+
+def _default(kb: KnowledgeBase, to: Path | None, detect: bool) -> Found:
     if detect:
-        found = open_home(context, home).review.detect()
-        if json:
-            return say_json({"signals": found})
-        return say(f"Found {counted(len(found), 'answer')} that nobody has engaged with.")
+        found = kb.review.detect()
+        return Found(
+            {"signals": found},
+            lambda: say(f"Found {counted(len(found), 'answer')} that nobody has engaged with."),
+        )
     if to is None:
-        return list_(context, json=json, home=home)
-    written = open_home(context, home).review.write(to)
-    if json:
-        return say_json(written)
-    say(f"{to}: added {counted(written.added, 'case')}, {written.already} already there")
-    if written.changed:
-        say(f"Updated {counted(written.changed, 'case')} because the decision has changed.")
-    if written.removed:
-        say(f"Removed {counted(written.removed, 'case')}: dismissed since, or the asker was erased.")
-    return None
+        return list_(kb)
+    written = kb.review.write(to)
+
+    def tell() -> None:
+        say(f"{to}: added {counted(written.added, 'case')}, {written.already} already there")
+        if written.changed:
+            say(f"Updated {counted(written.changed, 'case')} because the decision has changed.")
+        if written.removed:
+            say(f"Removed {counted(written.removed, 'case')}: dismissed since, or the asker was erased.")
+
+    return Found(written, tell)
 
 
-@group.command("list")
+@command(reviews, "list")
 def list_(
-    context: typer.Context,
-    state: State = "open",
-    cause: Annotated[str, typer.Option(help="thumbs_down, relevance_gate_failed, ...")] = "",
-    topic: Annotated[str, typer.Option(help="A topic as `review groups --by topic` names it.")] = "",
+    kb: KnowledgeBase,
+    state: str = "open",
+    cause: str = "",
+    topic: str = "",
     document: Annotated[str, typer.Option(metavar="D", help="Only answers that rest on this document.")] = "",
-    since: Since = "",
+    since: str = "",
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Items per page.")] = 50,
-    cursor: Annotated[str, typer.Option(help="The cursor that the previous page printed.")] = "",
-    reader: Reader = "",
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
+    cursor: str = "",
+    reader: str = "",
+) -> Found:
     """List the answers to review, newest first."""
-    knowledge_base = open_home(context, home)
-    page = knowledge_base.review.queue(
-        state=state,
-        cause=cause,
-        topic=topic,
-        document=document,
-        since=_moment(knowledge_base, since),
-        limit=limit,
-        cursor=cursor,
-        reader=reader,
-    )
-    if json:
-        return say_json(page)
-    if not page.items:
-        return say("Nothing to review.")
-    head = ("id", "time", "state", "stage", "causes", "question")
-    columns([head, *map(_line, page.items)])
-    if page.next:
-        say(f"{page.total} in total. More with --cursor {page.next}")
-    if not page.complete:
-        aside("note: older answers were not examined; narrow the range with --since")
-    return None
+    chosen = {"state": state, "cause": cause, "topic": topic, "document": document, "cursor": cursor}
+    page = kb.review.queue(**chosen, since=_moment(kb, since), limit=limit, reader=reader)
+
+    def tell() -> None:
+        if not page.items:
+            return say("Nothing to review.")
+        head = ("id", "time", "state", "stage", "causes", "question")
+        columns([head, *map(_line, page.items)])
+        if page.next:
+            say(f"{page.total} in total. More with --cursor {page.next}")
+        if not page.complete:
+            aside("note: older answers were not examined; narrow the range with --since")
+        return None
+
+    return Found(page, tell)
 
 
-@group.command()
+@command(reviews)
 def groups(
-    context: typer.Context,
+    kb: KnowledgeBase,
     by: Annotated[str, typer.Option(help="cause, topic or document.")] = "cause",
-    state: State = "open",
-    since: Since = "",
-    reader: Reader = "",
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
+    state: str = "open",
+    since: str = "",
+    reader: str = "",
+) -> Found:
     """Group the answers to review by cause, topic or document, with counts."""
-    knowledge_base = open_home(context, home)
-    found = knowledge_base.review.groups(
-        by=by, state=state, since=_moment(knowledge_base, since), reader=reader
-    )
-    if json:
-        return say_json({"groups": found})
-    if not found:
-        return say("Nothing to review.")
-    columns(
-        [
-            ("n", by, "stages", "newest"),
-            *((str(g.n), g.name, _counts(g.stages), g.requests[0]) for g in found),
-        ]
-    )
-    return None
+    found = kb.review.groups(by=by, state=state, since=_moment(kb, since), reader=reader)
+    rows = [(str(g.n), g.name, _counts(g.stages), g.requests[0]) for g in found]
+    head = ("n", by, "stages", "newest")
+    return Found({"groups": found}, lambda: columns([head, *rows]) if rows else say("Nothing to review."))
 
 
-@group.command()
-def show(
-    context: typer.Context, id: Id, reader: Reader = "", json: JsonOption = False, home: HomeOption = None
-) -> None:
+@command(reviews)
+def show(kb: KnowledgeBase, id: Id, reader: str = "") -> Found:
     """Show one answer: what it said, the feedback on it, and what was decided."""
-    shown = open_home(context, home).review.show(id, reader=reader)
-    if json:
-        return say_json(shown)
+    shown = kb.review.show(id, reader=reader)
     item, record = shown.item, shown.record
-    facts = {
-        "record": item.request_id,
-        "state": item.state,
-        "causes": ", ".join(item.causes),
-        "stage": item.stage,
-        "question": item.question,
-        "decision": item.decision,
-        "missing": "; ".join(record.missing),
-        "documents": ", ".join(item.documents),
-        "reviewer": item.reviewer,
-        "reason": item.reason,
-    }
-    columns([(f"{name}:", value) for name, value in facts.items() if value])
-    for one in item.signals:
-        about = f" on claim {one.claim}" if one.claim else ""
-        meta = "".join(f" {name}={value}" for name, value in one.meta.items())
-        say(f"    {one.timestamp[:19]} {one.signal.value}{about} (by {one.user or one.found_by}){meta}")
-    say("\nshown:")
-    say(record.shown_response)
-    say()
-    print_claims(record.claims)
-    if shown.case is not None:
-        say("case:")
-        say_json(shown.case)
-    return None
+
+    def tell() -> None:
+        facts(
+            {
+                "record": item.request_id,
+                "state": item.state,
+                "causes": ", ".join(item.causes),
+                "stage": item.stage,
+                "question": item.question,
+                "decision": item.decision,
+                "missing": "; ".join(record.missing),
+                "documents": ", ".join(item.documents),
+                "reviewer": item.reviewer,
+                "reason": item.reason,
+            }
+        )
+        for one in item.signals:
+            about = f" on claim {one.claim}" if one.claim else ""
+            meta = "".join(f" {name}={value}" for name, value in one.meta.items())
+            say(f"    {one.timestamp[:19]} {one.signal.value}{about} (by {one.user or one.found_by}){meta}")
+        say(f"\nshown:\n{record.shown_response}\n")
+        print_claims(record.claims)
+        if shown.case is not None:
+            say("case:")
+            say_json(shown.case)
+
+    return Found(shown, tell)
 
 
-@group.command()
+@command(reviews)
 def accept(
-    context: typer.Context,
+    kb: KnowledgeBase,
     id: Id,
-    reviewer: Reviewer,
+    reviewer: str,
     question: Annotated[str, typer.Option(help="The question reworded, if it does not stand alone.")] = "",
     expected: Annotated[str, typer.Option(help="The right answer.")] = "",
     span: Annotated[
@@ -185,35 +162,28 @@ def accept(
     tag: Annotated[
         list[str] | None, typer.Option(metavar="T", help="A label for the case; repeatable.")
     ] = None,
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
+) -> Found:
     """Turn the answer into a case. The spans it cited count as right unless others are given."""
-    case = open_home(context, home).review.accept(
-        id,
-        reviewer=reviewer,
-        question=question,
-        expected=expected,
-        spans=[_span(words) for words in span or []],
-        abstain=abstain,
-        tags=tag or (),
-    )
-    if json:
-        return say_json(case)
-    say(f"Accepted {case.id} as a case: {len(case.spans)} spans{', abstains' if case.abstain else ''}")
-    return say("Write it to a case file with `citewell review --to FILE`.")
+    said = {"question": question, "expected": expected, "abstain": abstain}
+    spans = [_span(words) for words in span or []]
+    case = kb.review.accept(id, reviewer=reviewer, **said, spans=spans, tags=tag or ())
+
+    def tell() -> None:
+        say(f"Accepted {case.id} as a case: {len(case.spans)} spans{', abstains' if case.abstain else ''}")
+        say("Write it to a case file with `citewell review --to FILE`.")
+
+    return Found(case, tell)
 
 
-@group.command()
+@command(reviews)
 def dismiss(
-    context: typer.Context,
+    kb: KnowledgeBase,
     id: Id,
-    reviewer: Reviewer,
+    reviewer: str,
     reason: Annotated[str, typer.Option(help="Why it is dismissed.")],
-    home: HomeOption = None,
 ) -> None:
     """Remove the answer from the queue, with a reason."""
-    open_home(context, home).review.dismiss(id, reviewer=reviewer, reason=reason)
+    kb.review.dismiss(id, reviewer=reviewer, reason=reason)
     say(f"Dismissed {id}.")
 
 

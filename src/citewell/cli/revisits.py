@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.commands import Found, Id, Reader, command
+from citewell.cli.commands import Found, Id, command
 from citewell.cli.printing import FAILED, OK, say
 from citewell.knowledge.home import KnowledgeBase
 
@@ -28,7 +28,7 @@ def recheck(
     id: Annotated[
         str, typer.Argument(metavar="[ID]", help="Check only this answer. [default: every answer]")
     ] = "",
-    reader: Reader = "",
+    reader: str = "",
 ) -> Found:
     """Check past citations against today's documents: SAME, MOVED, CHANGED or GONE. Exits with 5 if a claim
     no longer holds."""
@@ -50,7 +50,7 @@ def recall(
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also write each notice to a file in this folder.")
     ] = None,
-    reader: Reader = "",
+    reader: str = "",
 ) -> Found:
     """List every past answer that rests on a document, who saw it, and a notice for each. The recall is
     recorded."""
@@ -72,7 +72,7 @@ def recall(
     return Found({"notices": notices}, tell)
 
 
-def replay(kb: KnowledgeBase, id: Id, reader: Reader = "") -> Found:
+def replay(kb: KnowledgeBase, id: Id, reader: str = "") -> Found:
     """Repeat a recorded request on its index version. Exits with 5 if the result is not identical."""
     outcome = kb.audit.replay(id, reader=reader)
     lines = [

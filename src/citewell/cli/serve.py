@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -26,6 +26,7 @@ group = typer.Typer(
 
 def register(app: typer.Typer) -> None:
     app.command("serve")(serve)
+    app.command("proxy")(proxy)
     app.add_typer(group, name="keys")
 
 
@@ -43,23 +44,62 @@ def serve(
     home: HomeOption = None,
 ) -> None:
     """Serve the HTTP API and the web pages. Only this machine can reach them until you create a key."""
-    import msgspec
+    _serve(_home(context, home), {"server": {"host": host, "port": port, "workers": workers}}, "/")
 
+
+def proxy(
+    context: typer.Context,
+    to: Annotated[str, typer.Option(metavar="URL", help="The API to pass requests on to. [proxy.to]")] = "",
+    policy: Annotated[
+        str, typer.Option(metavar="P", help="observe, annotate or withhold. [default: annotate]")
+    ] = "",
+    unchecked: Annotated[
+        str,
+        typer.Option(metavar="U", help="pass or withhold what could not be checked. [default: pass]"),
+    ] = "",
+    sources: Annotated[
+        str,
+        typer.Option(metavar="REGEX", help="How prompts hold sources: groups `id` and `text`."),
+    ] = "",
+    host: Annotated[
+        str, typer.Option(metavar="H", help="The address to listen on. [default: 127.0.0.1]")
+    ] = "",
+    port: Annotated[
+        int | None, typer.Option(metavar="P", min=0, max=65535, help="The port to listen on. [default: 8000]")
+    ] = None,
+    home: HomeOption = None,
+) -> None:
+    """Check the answers that another system gets from its model. Point its `base_url` at the address that
+    this prints; nothing else changes."""
+    from citewell.core.private import make_folder
+
+    folder = home_of(context, home)
+    make_folder(folder)
+    given = {"to": to, "policy": policy, "unchecked": unchecked, "sources": sources}
+    _serve(folder, {"proxy": given, "server": {"host": host, "port": port}}, "/proxy")
+
+
+def _serve(folder: Path, given: dict[str, dict[str, Any]], path: str) -> None:
+    """With the options that are ``given``, by section."""
     from citewell.knowledge.assembly import load_config
+    from citewell.server.routes.proxy import refuse as refuse_proxy
     from citewell.server.serving import refuse
     from citewell.server.serving import serve as run
 
-    folder = _home(context, home)
-    config = load_config(folder)
-    given = {"host": host or None, "port": port, "workers": workers}
-    settings = msgspec.structs.replace(
-        config.server, **{name: value for name, value in given.items() if value is not None}
-    )
-    config = msgspec.structs.replace(config, server=settings)
+    said = {
+        f"CITEWELL_{section}_{name}".upper(): str(value)
+        for section, options in given.items()
+        for name, value in options.items()
+        if value not in ("", None)
+    }
+    config = load_config(folder, said)
+    settings = config.server
     refuse(folder, config)
+    if path == "/proxy":
+        refuse_proxy(config.proxy)
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
-    aside(f"http://{shown}:{settings.port} (stop with Ctrl-C)")
-    run(folder, config)
+    aside(f"http://{shown}:{settings.port}{path.rstrip('/')} (stop with Ctrl-C)")
+    run(folder, config, said)
 
 
 @group.command("create")

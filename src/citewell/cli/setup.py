@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from citewell.cli.home import HomeOption, JsonOption, home_of
-from citewell.cli.printing import ERROR, aside, columns, say, say_json
+from citewell.cli.commands import Found, command
+from citewell.cli.home import Home
+from citewell.cli.printing import ERROR, OK, aside, columns, say
 from citewell.core.errors import CitewellError, UsageError
 from citewell.core.private import make_file, make_folder
 
@@ -30,39 +31,36 @@ TEMPLATE = """\
 
 
 def register(app: typer.Typer) -> None:
-    app.command("init")(init)
-    app.command("doctor")(doctor)
-    app.command("models")(models)
+    for function in (init, doctor, models):
+        command(app)(function)
 
 
 def init(
-    context: typer.Context,
-    home: HomeOption = None,
+    home: Home,
     force: Annotated[bool, typer.Option(help="Overwrite citewell.toml if it exists.")] = False,
 ) -> None:
     """Create an empty home with its citewell.toml. (`citewell ingest` creates one too.)"""
     from citewell.knowledge.assembly import CONFIG_FILE
 
-    folder = home_of(context, home)
-    path = folder / CONFIG_FILE
+    path = home.path / CONFIG_FILE
     if path.exists() and not force:
         raise UsageError(f"{path} already exists", hint="overwrite it with --force")
     try:
-        make_folder(folder)
+        make_folder(home.path)
         make_file(path)
         path.write_text(TEMPLATE, encoding="utf-8")
     except OSError as error:
         raise CitewellError(
-            f"{folder} cannot be created ({error.strerror})", hint="choose another folder with --home"
+            f"{home.path} cannot be created ({error.strerror})", hint="choose another folder with --home"
         ) from error
-    say(f"Created {path}. Next, run `citewell --home {folder} ingest PATH`.")
+    say(f"Created {path}. Next, run `citewell --home {home.path} ingest PATH`.")
 
 
-def doctor(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
+def doctor(home: Home) -> Found:
     """Test every part of this installation and home. Exits with 1 if one fails, and says how to fix it."""
     from citewell.knowledge.assembly import MODELS
 
-    assembly = _assembly(home_of(context, home))
+    assembly = _assembly(home.path)
     checks: dict[str, Callable[[], str]] = {
         "runtime": _runtime,
         "configuration": lambda: assembly.config.hash,
@@ -77,27 +75,20 @@ def doctor(context: typer.Context, json: JsonOption = False, home: HomeOption = 
     results = {name: _tried(check) for name, check in checks.items()}
     assembly.close()
     failed = [name for name, (works, _) in results.items() if not works]
-    if json:
-        found = [{"part": name, "ok": works, "says": says} for name, (works, says) in results.items()]
-        say_json({"ok": not failed, "parts": found})
-    else:
-        columns([("ok" if works else "FAILS", name, says) for name, (works, says) in results.items()])
-    if failed:
-        raise typer.Exit(ERROR)
+    found = [{"part": name, "ok": works, "says": says} for name, (works, says) in results.items()]
+    rows = [("ok" if works else "FAILS", name, says) for name, (works, says) in results.items()]
+    return Found({"ok": not failed, "parts": found}, lambda: columns(rows), ERROR if failed else OK)
 
 
-def models(context: typer.Context, json: JsonOption = False, home: HomeOption = None) -> None:
+def models(home: Home) -> Found:
     """List each model with the hashes of its files and its card. Exits with 1 if one cannot be opened."""
-    assembly = _assembly(home_of(context, home))
+    assembly = _assembly(home.path)
     listed = {name: _listed(maker) for name, maker in _makers(assembly).items()}
     listed = {name: said for name, said in listed.items() if said}
     assembly.close()
-    if json:
-        say_json(listed)
-    else:
-        columns([row for name, said in listed.items() for row in _rows(name, said)])
-    if any("error" in said for said in listed.values()):
-        raise typer.Exit(ERROR)
+    rows = [row for name, said in listed.items() for row in _rows(name, said)]
+    failed = any("error" in said for said in listed.values())
+    return Found(listed, lambda: columns(rows), ERROR if failed else OK)
 
 
 def _makers(assembly: Assembly) -> dict[str, Callable[[], Maker | None]]:

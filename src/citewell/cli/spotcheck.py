@@ -12,59 +12,54 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.home import HomeOption, JsonOption, open_home
-from citewell.cli.printing import aside, counted, say, say_json, visible
+from citewell.cli.commands import Found, command, evaluation
+from citewell.cli.printing import aside, counted, say, visible
 from citewell.core.errors import UsageError
+from citewell.knowledge.home import KnowledgeBase
 
 if TYPE_CHECKING:
     from citewell.evaluation.sampling import Agreement, Sample
-    from citewell.knowledge.home import KnowledgeBase
 
 KEYS = {"s": "supported", "p": "partly", "n": "not", "c": "cannot tell"}
 
 
-def register(group: typer.Typer) -> None:
-    group.command("sample")(sample)
+Most = Annotated[
+    int,
+    typer.Option("--n", min=1, max=2000, help="The maximum number of answers; all their claims are shown."),
+]
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the claims as JSON lines to fill in.")]
 
 
+@command(evaluation)
 def sample(
-    context: typer.Context,
-    since: Annotated[str, typer.Option(metavar="WHEN", help="30d, 12h, or a date.")] = "30d",
-    n: Annotated[
-        int,
-        typer.Option(
-            "--n", min=1, max=2000, help="The maximum number of answers; all their claims are shown."
-        ),
-    ] = 50,
-    seed: Annotated[int, typer.Option(help="A different seed draws different answers.")] = 0,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the claims as JSON lines to fill in.")
-    ] = None,
-    labels: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Read such a file back once it is filled in.")
-    ] = None,
-    by: Annotated[str, typer.Option(metavar="NAME", help="Who judges, for the record.")] = "",
-    json: JsonOption = False,
-    home: HomeOption = None,
-) -> None:
+    kb: KnowledgeBase,
+    since: str = "30d",
+    n: Most = 50,
+    seed: int = 0,
+    out: Out = None,
+    labels: Path | None = None,
+    by: str = "",
+) -> Found:
     """Draw recent claims for people to judge blind, then show how far they agree with the verifier."""
     from citewell.evaluation.sampling import agreement, draw
 
-    knowledge_base = open_home(context, home)
     if labels is not None:
-        _read_back(knowledge_base, labels, by)
-        return _tell(agreement(knowledge_base), json)
-    drawn = draw(knowledge_base, since=since, n=n, seed=seed, by=by)
+        _read_back(kb, labels, by)
+        found = agreement(kb)
+        return Found(found, lambda: _tell(found))
+    drawn = draw(kb, since=since, n=n, seed=seed, by=by)
     if drawn.left_out:
         aside(f"note: left out {counted(drawn.left_out, 'claim')} without a span to show")
-    if not drawn.items:
-        return say("No claims to judge.")
-    if out is not None:
-        return _write(drawn, out)
-    if json:
-        return say_json(drawn)
-    _ask(knowledge_base, drawn, by)
-    return _tell(agreement(knowledge_base), json)
+
+    def tell() -> None:
+        if not drawn.items:
+            return say("No claims to judge.")
+        if out is not None:
+            return _write(drawn, out)
+        _ask(kb, drawn, by)
+        return _tell(agreement(kb))
+
+    return Found(drawn, tell)
 
 
 def _ask(knowledge_base: KnowledgeBase, drawn: Sample, by: str) -> None:
@@ -157,9 +152,7 @@ def _read_back(knowledge_base: KnowledgeBase, path: Path, by: str) -> None:
     aside(f"Sealed {counted(len(said), 'label')}; left out {counted(empty, 'claim')} without an answer.")
 
 
-def _tell(found: Agreement, json: bool) -> None:
-    if json:
-        return say_json(found)
+def _tell(found: Agreement) -> None:
     if found.raw is None:
         return say("Nothing has been judged yet.")
     why = " (one side always gave the same answer)" if found.kappa is None else ""

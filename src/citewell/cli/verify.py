@@ -17,6 +17,7 @@ from citewell.core.errors import DocumentError, UsageError
 if TYPE_CHECKING:
     from citewell.answering.verifying import VerifyReport
     from citewell.knowledge.assembly import Assembly
+    from citewell.vendors.reading import Answered
 
 STDIN = "-"
 _WORST = (USAGE, FAILED, PARTIAL, OK)
@@ -41,31 +42,90 @@ def verify(
             metavar="FILE|-", help='Check one {"id", "question"?, "answer" or "claim", "sources"} per line.'
         ),
     ] = "",
+    from_: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            metavar="VENDOR",
+            help="FILE is a response of anthropic, openai, ...; without it the vendor is detected.",
+        ),
+    ] = "",
+    to: Annotated[
+        str,
+        typer.Option(metavar="FORMAT", help="Print what is verified as a response of a vendor, or as w3c."),
+    ] = "",
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Check an answer against its sources. Exit codes: 0 all claims verified, 3 some not supported, 5 some
-    contradicted or with a broken citation."""
+    """Check an answer against its sources. FILE alone is a saved response of a vendor, with its citations.
+    Exit codes: 0 all claims verified, 3 some not supported, 5 some contradicted or with a broken citation."""
     from citewell.knowledge.assembly import Assembly, load_config
 
-    sources = [*(source or ()), *(more or ())]
-    if bool(jsonl) == bool(answer) or bool(answer) != bool(sources):
+    response = more[0] if more and not answer and not jsonl else None
+    sources = [*(source or ()), *(() if response else more or ())]
+    fits = bool(sources) if answer else not sources or response is not None
+    if (
+        (bool(jsonl), bool(answer), response is not None).count(True) != 1
+        or not fits
+        or (from_ and not response)
+    ):
         raise UsageError(
-            "nothing to verify", hint="give --answer FILE with --source FILE..., or --jsonl FILE"
+            "nothing to verify",
+            hint="give --answer FILE with --source FILE..., a saved response of a vendor, or --jsonl FILE",
         )
     folder = home_of(context, home)
     assembly = Assembly(folder, load_config(folder))
     if stale := assembly.card_state(verdicts=True).note:
         aside(f"WARNING {stale}")
-    code = _lines(jsonl, assembly) if jsonl else _one(answer, sources, question, assembly, json)
+    if jsonl:
+        code = _lines(jsonl, assembly)
+    else:
+        read = _read(sources, assembly)
+        given = _response(response, from_, read) if response else _answer(answer, read)
+        code = _one(given, question or given.question, assembly, json, to)
     if code:
         raise typer.Exit(code)
 
 
-def _one(answer: str, sources: list[Path], question: str, assembly: Assembly, json: bool) -> int:
-    from citewell.answering.verifying import verify as check
+def _answer(answer: str, sources: list[tuple[str, str]]) -> Answered:
+    from citewell.vendors.reading import Answered
+    from citewell.vendors.requests import Given
 
-    report = check(_text(answer), _read(sources, assembly), question or None, **_options(assembly))
+    return Answered(text=_text(answer), sources=tuple(Given(id=id, text=text) for id, text in sources))
+
+
+def _response(path: Path, vendor: str, sources: list[tuple[str, str]]) -> Answered:
+    """A saved response; ``sources`` are the documents of its request, in their order."""
+    import msgspec
+
+    from citewell.vendors.reading import read
+
+    try:
+        given = msgspec.json.decode(_text(str(path)))
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{path} is not JSON: {error}", hint="save the response as JSON") from error
+    if not isinstance(given, dict):
+        raise UsageError(f"{path} is not a JSON object", hint="save the response as the API returned it")
+    found = read(given, vendor, sources)
+    if not found.sources:
+        hint = (
+            'add them with --source, in the order of the request, or save {"request": ..., "response": ...}'
+        )
+        raise UsageError(f"{path} holds no text of its sources", hint=hint)
+    return found
+
+
+def _one(given: Answered, question: str, assembly: Assembly, json: bool, to: str) -> int:
+    from citewell.answering.verifying import verify as check
+    from citewell.vendors.writing import write
+
+    sources = [(source.id, source.text) for source in given.sources]
+    report = check(given.text, sources, question or None, citations=given.citations, **_options(assembly))
+    for note in given.notes:
+        aside(f"note: {note}")
+    if to:
+        say_json(write(given, report.claims, to))
+        return code_of_claims(report.claims)
     if json:
         say_json(
             {

@@ -21,7 +21,7 @@ from citewell.core.identity import hash_value, plain
 from citewell.core.records import Record
 
 LISTS = {"audit.witnesses", "server.hosts", "server.proxies", "alerts.rules"}
-OPERATION = ("server", "feedback", "alerts", "escalate")
+OPERATION = ("server", "proxy", "feedback", "alerts", "escalate")
 """None of this is hashed into a record."""
 RESERVED = {"CITEWELL_HOME", "CITEWELL_DATA", "CITEWELL_CONFIG"} | {
     f"CITEWELL_{name}"
@@ -167,7 +167,8 @@ class Server(Record, frozen=True, kw_only=True):
 
     ``hosts`` are host names that requests may use in addition to those of loopback; ``proxies`` are the
     addresses whose ``X-Forwarded-*`` headers are trusted. ``threads`` requests run at a time and ``queue``
-    more wait, none longer than ``max_wait_s`` seconds; the server asks all others to retry later.
+    more wait, none longer than ``max_wait_s`` seconds; the server asks all others to retry later. A question
+    or check ends after ``timeout_s`` seconds, waiting included, 0 for no limit.
     ``rate_per_minute`` and ``burst`` apply per caller; 0 means no limit. ``oidc_jwks`` is for an issuer that
     keeps its keys at another host.
     """
@@ -180,6 +181,7 @@ class Server(Record, frozen=True, kw_only=True):
     threads: int = 4
     queue: int = 256
     max_wait_s: float = 30.0
+    timeout_s: float = 300.0
     rate_per_minute: int = 600
     burst: int = 120
     max_body_kb: int = 1024
@@ -194,6 +196,23 @@ class Server(Record, frozen=True, kw_only=True):
     oidc_roles: str = "roles"
     oidc_role: Literal["asker", "curator", "auditor", "admin", ""] = "asker"
     otel_documents: bool = False
+
+
+class Proxy(Record, frozen=True, kw_only=True):
+    """The checking proxy of the server: ``to`` is the address of a model's API, "" for no proxy.
+
+    ``policy`` says what becomes of a checked answer; ``unchecked`` of one that could not be checked where the
+    policy is "withhold". ``check_s`` bounds a check, ``timeout_s`` how long the API may be silent.
+    ``sources`` is the pattern of sources in prompts, see :data:`citewell.vendors.requests.NUMBERED`, which ""
+    stands for.
+    """
+
+    to: str = ""
+    policy: Literal["observe", "annotate", "withhold"] = "annotate"
+    unchecked: Literal["pass", "withhold"] = "pass"
+    check_s: float = 30.0
+    timeout_s: float = 600.0
+    sources: str = ""
 
 
 class Feedback(Record, frozen=True, kw_only=True):
@@ -240,6 +259,7 @@ class Config(Record, frozen=True, kw_only=True):
     retention: Retention = Retention()
     feedback: Feedback = Feedback()
     server: Server = Server()
+    proxy: Proxy = Proxy()
     alerts: Alerts = Alerts()
 
     @property
@@ -260,6 +280,7 @@ class Config(Record, frozen=True, kw_only=True):
         """
         tree: dict[str, Any] = {name: plain(getattr(self, name)) for name in OPERATION}
         tree["escalate"] = self.escalate and blind(self.escalate)
+        tree["proxy"]["to"] = named(self.proxy.to)
         tree["alerts"] |= {
             "command": self.alerts.command and blind(self.alerts.command),
             "webhook": named(self.alerts.webhook),

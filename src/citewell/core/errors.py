@@ -20,7 +20,7 @@ CitewellError                     .hint says what to do, .retryable whether tryi
 │   └── ModelChangedError         a file's hash differs from its card
 ├── GeneratorError                the writer failed
 │   └── FormRefusedError          the server does not take the schema or grammar it was sent
-├── AbandonedError                whoever asked has gone: the pass ended between two stages
+├── AbandonedError                nobody waits any more, or too long: the work ended before it was done
 └── LogError                      the audit record could not be stored durably: no answer is given
     └── LogIntegrityError         the log does not recompute to the same hashes
 """
@@ -121,7 +121,7 @@ class FormRefusedError(GeneratorError):
 
 
 class AbandonedError(CitewellError):
-    """Whoever asked has gone, so the pass ended between two stages."""
+    """Whoever asked has gone, or the time is over, so the work ended before it was done."""
 
 
 class LogError(CitewellError):

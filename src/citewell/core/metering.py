@@ -7,11 +7,11 @@ or in a call it bounds; outside a metered pass nothing is counted. Knows nothing
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from citewell.core.errors import SameModelError
+from citewell.core.errors import AbandonedError, SameModelError
 from citewell.core.ports import Completion
 
 READ = 256
@@ -21,9 +21,11 @@ small one (``read_cost`` in its card)."""
 
 class Meter:
     """One pass's: ``reads``, the ``judgements`` that language models gave as entailers, and ``writers``, the
-    names under which servers answered the writer."""
+    names under which servers answered the writer. ``gone`` says why nobody waits for the pass any more, ""
+    while somebody does."""
 
-    def __init__(self) -> None:
+    def __init__(self, gone: Callable[[], str] = lambda: "") -> None:
+        self.gone = gone
         self.reads = 0.0
         self.judgements: list[Completion] = []
         self.writers: set[str] = set()
@@ -46,6 +48,13 @@ def read(tokens: int, cost: float = 1.0) -> None:
     """Counts a run over ``tokens`` of a model that costs ``cost`` times the small encoder a token."""
     if meter := _METER.get():
         meter.reads += tokens * cost / READ
+    must_go_on()
+
+
+def must_go_on() -> None:
+    """Raises AbandonedError where nobody waits for this pass any more."""
+    if (meter := _METER.get()) and (reason := meter.gone()):
+        raise AbandonedError(f"the work was ended: {reason}")
 
 
 def spent(said: Completion) -> None:

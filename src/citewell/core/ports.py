@@ -5,7 +5,7 @@ Implementations are chosen in :mod:`citewell.knowledge.assembly` alone. Every mo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -433,8 +433,6 @@ class Witness(Protocol):
     def publish(self, checkpoint: str) -> None:
         """The checkpoint is kept when this returns. Raises LogError."""
         ...
-
-    def read(self) -> Iterator[str]: ...
 
 
 class Clock(Protocol):

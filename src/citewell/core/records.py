@@ -117,8 +117,9 @@ class Document(Record, frozen=True, kw_only=True):
     """One version of one source. ``text`` is NFC; ``version`` hashes the bytes it came from.
 
     Paragraphs are one line each, separated by newlines; the cells of a table row are separated by
-    tabs, one line per row. ``expires_at`` is the last day on which it holds; ``replaces`` are ids or titles
-    of other documents, as its front matter names them; ``supersedes`` is the version before this one.
+    tabs, one line per row. ``incomplete`` names the pages on which more is printed than the text holds.
+    ``expires_at`` is the last day on which it holds; ``replaces`` are ids or titles of other documents, as
+    its front matter names them; ``supersedes`` is the version before this one.
     """
 
     document_id: str
@@ -146,6 +147,7 @@ class Document(Record, frozen=True, kw_only=True):
     ingested_at: str = ""
     supersedes: str = ""
     caller_supplied: bool = False
+    incomplete: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -250,6 +252,14 @@ class Quote(Record, frozen=True, kw_only=True):
     text: str = ""
     start: int | None = None
     end: int | None = None
+
+
+class Cited(Record, frozen=True, kw_only=True):
+    """A quote that stands behind ``[answer_start, answer_end)`` of somebody else's answer."""
+
+    answer_start: int
+    answer_end: int
+    quote: Quote
 
 
 class Kind(StrEnum):
@@ -434,7 +444,8 @@ class Decision(StrEnum):
 
 class ConfidenceReport(Record, frozen=True, kw_only=True):
     """Four components, each with its n; ``overall`` is their mean by ``weights`` renormalised over
-    what was measured (None when nothing was)."""
+    what was measured (None when nothing was). ``card_note`` says why the calibration ``card`` in use is
+    stale, "" when it is not."""
 
     retrieval_score: Measure
     coverage_score: Measure
@@ -446,6 +457,7 @@ class ConfidenceReport(Record, frozen=True, kw_only=True):
     decision: Decision
     reasons: tuple[str, ...] = ()
     card: str = ""
+    card_note: str = ""
 
 
 class Conflict(Record, frozen=True, kw_only=True):
@@ -524,6 +536,10 @@ class Answer(Record, frozen=True, kw_only=True, dict=True):
                 " use KnowledgeBase.audit.receipt(request_id)"
             )
         return issue(self.request_id, **options)
+
+
+EXTERNAL = "external"
+"""In a record's parameters: another system wrote the answer; how it was passed on."""
 
 
 class RetrievalResult(Record, frozen=True, kw_only=True):

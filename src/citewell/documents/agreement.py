@@ -1,7 +1,8 @@
 """The index checked against the evidence: a chunk counts only if the stored document says the same.
 
-In: chunks as the index gives them, the evidence store. Out: nothing where each is the stretch of the stored
-version that it says it is, else IndexMismatchError; and, for a check of everything, sentences that name what
+In: chunks as the index gives them, the evidence store. Out: the same with everything beside their words as
+the stored version has it, where each is the stretch of it that it says it is, else IndexMismatchError; and,
+for a check of everything, sentences that name what
 differs. The index only finds words: someone who can write to its files may hide a passage, but cannot put
 words into a document.
 """
@@ -9,7 +10,7 @@ words into a document.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,11 +19,10 @@ from citewell.core.config import Chunking
 from citewell.core.errors import EvidenceError, IndexMismatchError
 from citewell.core.identity import chunk_id
 from citewell.core.records import Chunk, Document
-from citewell.documents.chunking import chunk_document
+from citewell.documents.chunking import Surroundings, chunk_document
 from citewell.documents.evidence.catalogue import INDEXED
 
 if TYPE_CHECKING:
-    from citewell.core.ports import EvidenceStore
     from citewell.documents.evidence.sqlite import SqliteEvidence
 
 HINT = "move the folder `index` out of the home and ingest the documents again"
@@ -33,35 +33,43 @@ _TOLD = 3  # documents that a finding names
 
 
 class Agreement:
-    """``evidence`` is read once a document version, its hash is checked, and the most recent texts are
-    kept."""
+    """``evidence`` is read once a document version, its hash is checked, and the most recent are kept."""
 
-    def __init__(self, evidence: EvidenceStore) -> None:
-        self._evidence = evidence
-        self._texts: OrderedDict[tuple[str, str], str] = OrderedDict()
+    def __init__(self, evidence: SqliteEvidence, settings: Chunking) -> None:
+        self._evidence, self._settings = evidence, settings
+        self._kept: OrderedDict[tuple[str, str], Surroundings] = OrderedDict()
 
-    def hold(self, chunks: Iterable[Chunk]) -> None:
-        """Raises IndexMismatchError for a chunk that is not that stretch of its document, EvidenceError
-        where the document cannot be read."""
+    def hold(self, chunks: Iterable[Chunk], groups: Sequence[str] | None = None) -> list[Chunk]:
+        """Those that the evidence lets a reader of these groups see, with the headings, units, title and date
+        of the stored document: the index is believed in nothing. Raises IndexMismatchError for a chunk that
+        is not that stretch of its document, EvidenceError where the document cannot be read."""
+        chunks = list(chunks)
+        lists = self._evidence.access({chunk.document_id for chunk in chunks}) if groups is not None else {}
+        held = []
         for chunk in chunks:
-            text = self._text(chunk.document_version, chunk.document_id)
-            if differs(chunk, text):
+            stored = self._stored(chunk.document_version, chunk.document_id)
+            if differs(chunk, stored.text):
                 raise IndexMismatchError(
                     f"the index returned a passage of {chunk.document_id} [{chunk.start_offset}:"
                     f"{chunk.end_offset}] that the stored document does not contain",
                     hint=f"the index was changed after it was built: run `citewell audit check`, then {HINT}",
                 )
+            acl = lists.get(chunk.document_id)
+            if groups is None or not acl or set(acl) & set(groups):
+                held.append(stored.of(chunk))
+        return held
 
-    def _text(self, version: str, document_id: str) -> str:
+    def _stored(self, version: str, document_id: str) -> Surroundings:
         key = (version, document_id)
-        if key not in self._texts:
-            self._texts[key] = self._evidence.get(version, document_id).text
-        self._texts.move_to_end(key)
-        while len(self._texts) > 1 and (
-            len(self._texts) > _KEPT or sum(map(len, self._texts.values())) > _MOST_CHARACTERS
+        if key not in self._kept:
+            document = self._evidence.get(version, document_id)
+            self._kept[key] = Surroundings(document, self._settings)
+        self._kept.move_to_end(key)
+        while len(self._kept) > 1 and (
+            len(self._kept) > _KEPT or sum(one.size for one in self._kept.values()) > _MOST_CHARACTERS
         ):
-            self._texts.popitem(last=False)
-        return self._texts[key]
+            self._kept.popitem(last=False)
+        return self._kept[key]
 
 
 def differs(chunk: Chunk, text: str) -> bool:

@@ -14,6 +14,7 @@ import itertools
 import re
 from bisect import bisect_left, bisect_right
 from pathlib import PurePosixPath
+from typing import Any
 
 import msgspec
 
@@ -175,7 +176,7 @@ class _Units:
         text = document.text
         lines = [(m.start(), m.end()) for m in _LINE.finditer(text) if not m.group().isspace()]
         counts = _costs([text[a:b] for a, b in lines])
-        heads = {s.start: " ".join(s.path[-1].split()) for s in document.sections if s.path}
+        heads = _heads(document)
         after = 0.0
         for (start, end), count in zip(lines, counts, strict=True):
             start, end = _trim(text, start, end)
@@ -232,8 +233,6 @@ def chunk_document(document: Document, settings: Chunking) -> list[Chunk]:
     chunks = []
     for position, ((a, b), (start, end)) in enumerate(zip(ranges, spans, strict=True)):
         path, parent_start, parent_end = _parent(outline, units, a, b)
-        rows = layout.rows_in(start, end)
-        context = layout.table_context(start, end, rows)
         chunks.append(
             Chunk(
                 chunk_id=ids[position],
@@ -242,24 +241,76 @@ def chunk_document(document: Document, settings: Chunking) -> list[Chunk]:
                 start_offset=start,
                 end_offset=end,
                 content=document.text[start:end],
-                context="\n".join([_heading_line(naming, path), *context]),
-                section_path=path,
                 parent_id=section_id(document.version, parent_start, parent_end),
                 parent_start=parent_start,
                 parent_end=parent_end,
                 previous_id=ids[position - 1] if position else "",
                 next_id=ids[position + 1] if position + 1 < len(ids) else "",
-                page=layout.page(start, end),
-                rows=rows,
-                title=document.title.value if document.title else "",
-                author=document.author.value if document.author else "",
-                published_at=document.dated,
+                **_around(document, layout, naming, path, start, end),
                 acl=document.acl,
                 tags=document.tags,
                 ingested_at=document.ingested_at,
             )
         )
     return chunks
+
+
+def _around(
+    document: Document, layout: _Layout, naming: str, path: tuple[str, ...], start: int, end: int
+) -> dict[str, Any]:
+    """What is read with the text ``[start, end)`` and stands elsewhere in the document."""
+    rows = layout.rows_in(start, end)
+    context = layout.table_context(start, end, rows)
+    return {
+        "context": "\n".join([_heading_line(naming, path), *context]),
+        "section_path": path,
+        "page": layout.page(start, end),
+        "rows": rows,
+        "title": document.title.value if document.title else "",
+        "author": document.author.value if document.author else "",
+        "published_at": document.dated,
+    }
+
+
+class Surroundings:
+    """What :func:`chunk_document` gives the chunks of a document beside their words, for some of them: a
+    fraction of what it takes to cut the document again."""
+
+    def __init__(self, document: Document, settings: Chunking) -> None:
+        self.text = document.text
+        self.size = len(document.text) + 100 * sum(len(table.rows) for table in document.tables)
+        """About its bytes in memory."""
+        # Boxes are most of a PDF, and say nothing of a chunk.
+        self._document = msgspec.structs.replace(document, boxes=())
+        self._outline, self._layout = _Outline(document), _Layout(document)
+        self._naming, self._settings, self._heads = _name(document), settings, _heads(document)
+
+    def of(self, chunk: Chunk) -> Chunk:
+        """``chunk`` with the context, section, page, rows, title, author and date that the document gives."""
+        start, end = chunk.start_offset, chunk.end_offset
+        path = self._outline.common_path(self._segments(start, end))
+        around = _around(self._document, self._layout, self._naming, path, start, end)
+        return msgspec.structs.replace(chunk, **around)
+
+    def _segments(self, start: int, end: int) -> list[int]:
+        """Those of its lines; of bare headings only where there is nothing else."""
+        lines = [_trim(self.text, m.start(), m.end()) for m in _LINE.finditer(self.text, start, end)]
+        lines = [(a, b) for a, b in lines if a < b]
+        bodies = [a for a, b in lines if not self._bare_heading(a, b)]
+        return sorted({self._outline.at(a) for a in bodies or [a for a, _ in lines]})
+
+    def _bare_heading(self, start: int, end: int) -> bool:
+        line = self.text[start:end]
+        if self._heads.get(start) != " ".join(line.split()):
+            return False
+        most = self._settings.max_tokens if self._layout.table(start) else self._settings.min_tokens
+        return _costs([line])[0] <= most
+
+
+def _heads(document: Document) -> dict[int, str]:
+    return {
+        section.start: " ".join(section.path[-1].split()) for section in document.sections if section.path
+    }
 
 
 def _best_borders(document: Document, outline: _Outline, units: _Units, settings: Chunking) -> list[int]:

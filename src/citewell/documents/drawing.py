@@ -56,6 +56,10 @@ def main() -> None:
 
     import pypdfium2
 
+    from citewell.documents.process import leave_network
+
+    leave_network()
+
     path, number, scale, memory = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
     resource.setrlimit(resource.RLIMIT_AS, (memory << 20, resource.getrlimit(resource.RLIMIT_AS)[1]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,7 +1,7 @@
 """Files -> evidence -> chunks -> index: adds new and changed files, withdraws deleted ones.
 
 In: paths, a parsing worker, an evidence store and an index. Out: one outcome per file and a published
-index version. Parsing and chunking run ahead in a thread of their own while chunks are embedded, at
+index version. Parsing and chunking run ahead, in the worker's process, while chunks are embedded, at
 most a few documents ahead, so memory does not grow with the number of files. The order of writing
 (evidence, then chunks, then the mark that both are there) makes every interruption resumable: the next
 run finds what is stored and goes on. Knows nothing about formats or models.
@@ -13,7 +13,8 @@ import contextlib
 import os
 import queue
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -23,15 +24,16 @@ import msgspec
 from citewell.core.clock import SystemClock, stamp
 from citewell.core.config import Chunking
 from citewell.core.errors import (
+    AbandonedError,
     CitewellError,
     DocumentError,
     EvidenceError,
+    LimitError,
     OtherKindError,
     UsageError,
 )
 from citewell.core.ports import Clock
 from citewell.core.records import Chunk, Document, Record
-from citewell.documents.chunking import chunk_document
 from citewell.documents.detect import DATA
 from citewell.documents.evidence.catalogue import STORED, WITHDRAWN, CatalogueEntry, absent
 from citewell.documents.evidence.sqlite import SqliteEvidence
@@ -47,11 +49,12 @@ GONE = "its file was deleted"
 _COMMIT_CHUNKS = 512
 _EMBED_CHUNKS = 64
 _DOCUMENTS_AHEAD = 2
+_LOOKED_S = 0.5
 
 
 class FileOutcome(Record, frozen=True, kw_only=True):
     """The outcome for one file. ``message`` and ``hint`` say why it failed and what to do or, for a skipped
-    file, what it is: a kind that Citewell does not read."""
+    file, what it is: a kind that Citewell does not read. ``incomplete``: pages of which text is missing."""
 
     path: str
     document_id: str
@@ -60,6 +63,7 @@ class FileOutcome(Record, frozen=True, kw_only=True):
     hint: str = ""
     pages: int = 0
     chunks: int = 0
+    incomplete: tuple[int, ...] = ()
 
 
 class IngestReport(Record, frozen=True, kw_only=True):
@@ -98,6 +102,7 @@ def ingest(
     progress: Progress | None = None,
     clock: Clock | None = None,
     sees: Callable[[Iterable[str]], bool] = lambda acl: True,
+    gone: Callable[[], str] = lambda: "",
 ) -> IngestReport:
     """Brings evidence and index up to date with the files under ``paths`` and publishes the index.
 
@@ -108,18 +113,24 @@ def ingest(
     ingested folder, or from the path that is given, is withdrawn; one in a folder that cannot be read stays.
     ``supersedes`` are ids of documents that the one file given replaces. ``sees`` says whether the caller may
     see documents with an access list: others are neither replaced nor withdrawn. Interrupted from the
-    keyboard, it publishes what is complete. Raises UsageError when another ingest is writing.
+    keyboard, or once ``gone`` says why nobody waits for it any more (AbandonedError), it publishes what is
+    complete. Raises UsageError when another ingest is writing.
+
+    The worker's limit of time is for reading and cutting a file, and again for each _COMMIT_CHUNKS begun of
+    its chunks to be embedded.
     """
     with index.writer():
         plan = _Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
         found, places = list(walk(paths, document_id=document_id)), {place_of(path) for path in paths}
         _refuse(supersedes, found)
-        writing = _Writing(evidence, index, len(found), progress)
+        writing = _Writing(evidence, index, len(found), progress, worker.limits.timeout_s, gone)
+        read = _ahead(_read_all(found, places, worker, chunking, plan), worker, writing.must_go_on)
         try:
             writing.tell()
-            for item in _ahead(_read_all(found, places, worker, chunking, plan)):
-                writing.take(item)
-        except KeyboardInterrupt:
+            with contextlib.closing(read):
+                for item in read:
+                    writing.take(item)
+        except (KeyboardInterrupt, AbandonedError):
             # Whoever stops halfway can ask what was read so far; the next run goes on from there.
             writing.commit()
             _reconcile(evidence, index)
@@ -128,11 +139,11 @@ def ingest(
             raise
         writing.commit()
         entries = [entry for entry in evidence.catalogue() if sees(entry.acl)]
-        gone = _gone(places, found, entries)
-        index.remove([entry.document_id for entry in gone])
-        for entry in gone:
+        deleted = _gone(places, found, entries)
+        index.remove([entry.document_id for entry in deleted])
+        for entry in deleted:
             evidence.withdraw(entry.document_id, GONE)
-        outcomes = _with_gone(writing.outcomes, gone)
+        outcomes = _with_gone(writing.outcomes, deleted)
         _reconcile(evidence, index)
         for outcome in outcomes if supersedes else ():
             if outcome.status in (ADDED, UPDATED, UNCHANGED):
@@ -265,9 +276,16 @@ class _Writing:
     """Takes what was read, in order: evidence once it is embedded, chunks in batches of whole documents."""
 
     def __init__(
-        self, evidence: SqliteEvidence, index: ChunkIndex, files: int, progress: Progress | None
+        self,
+        evidence: SqliteEvidence,
+        index: ChunkIndex,
+        files: int,
+        progress: Progress | None,
+        timeout_s: float,
+        gone: Callable[[], str],
     ) -> None:
         self._evidence, self._index, self._progress = evidence, index, progress
+        self._timeout_s, self._gone = timeout_s, gone
         self._waiting: list[tuple[_Parsed, list[Any]]] = []
         self._rows = 0
         self._all_files = files
@@ -280,9 +298,9 @@ class _Writing:
         else:
             try:
                 tables = self._encoded(item)
-            except UsageError as error:
-                # A text of which the embedder can make nothing is that file's failure, not the run's: what
-                # is stored and found stays as it was.
+            except (UsageError, LimitError) as error:
+                # A text of which the embedder can make nothing, or not in time, is that file's failure, not
+                # the run's: what is stored and found stays as it was.
                 failed = _failed(item.path, item.document.document_id, error)
                 if item.status == UPDATED:
                     kept = f"{failed.message}; the previous version stays searchable"
@@ -300,7 +318,15 @@ class _Writing:
 
     def _encoded(self, item: _Parsed) -> list[Any]:
         tables = []
+        limit = self._timeout_s * (1 + len(item.chunks) // _COMMIT_CHUNKS)
+        ends = time.monotonic() + limit
         for start in range(0, len(item.chunks), _EMBED_CHUNKS):
+            self.must_go_on()
+            if time.monotonic() > ends:
+                raise LimitError(
+                    f"embedding its {len(item.chunks)} chunks takes longer than {limit:g} s",
+                    hint="split it, or raise documents.timeout_s",
+                )
             batch = item.chunks[start : start + _EMBED_CHUNKS]
             tables.append(self._index.encode(batch))
             self._chunks += len(batch)
@@ -324,9 +350,14 @@ class _Writing:
                     message="; ".join(document.notes),
                     pages=len(document.pages),
                     chunks=len(item.chunks),
+                    incomplete=document.incomplete,
                 )
             )
         self._waiting, self._rows = [], 0
+
+    def must_go_on(self) -> None:
+        if reason := self._gone():
+            raise AbandonedError(f"the ingest was ended: {reason}")
 
     def tell(self) -> None:
         if self._progress is not None:
@@ -352,7 +383,12 @@ def _read_all(
             if skipped is not None:
                 yield skipped
                 continue
-            document = plan.kept(source, version) or worker.read(source.path, document_id=source.document_id)
+            document, chunks = worker.cut(
+                source.path,
+                document_id=source.document_id,
+                chunking=chunking,
+                known=plan.kept(source, version),
+            )
             if document.media_type in DATA and not plan.is_document(source, is_named):
                 yield _outcome(source, SKIPPED, "it is a data file", "name the file to ingest it as text")
                 continue
@@ -369,13 +405,22 @@ def _read_all(
         yield _Parsed(
             path=str(source.path),
             document=document,
-            chunks=tuple(chunk_document(document, chunking)),
+            chunks=tuple(_labelled(chunk, document) for chunk in chunks),
             status=plan.status(source.document_id),
         )
 
 
-def _ahead(items: Iterator[FileOutcome | _Parsed]) -> Iterator[FileOutcome | _Parsed]:
-    """``items``, made in a thread of their own, a few ahead of the consumer."""
+def _labelled(chunk: Chunk, document: Document) -> Chunk:
+    """With what is decided here and not by the file: who may see it, when it came."""
+    labels = {"acl": document.acl, "tags": document.tags, "ingested_at": document.ingested_at}
+    return msgspec.structs.replace(chunk, **labels)
+
+
+def _ahead(
+    items: Iterator[FileOutcome | _Parsed], worker: ParsingWorker, must_go_on: Callable[[], None]
+) -> Generator[FileOutcome | _Parsed, None, None]:
+    """``items``, made in a thread of their own, a few ahead of the consumer. Closed before its end, it ends
+    what is being read."""
     waiting: queue.Queue[FileOutcome | _Parsed | BaseException | None] = queue.Queue(_DOCUMENTS_AHEAD)
     stopped = threading.Event()
 
@@ -399,10 +444,21 @@ def _ahead(items: Iterator[FileOutcome | _Parsed]) -> Iterator[FileOutcome | _Pa
     thread = threading.Thread(target=make, name="citewell-reading", daemon=True)
     thread.start()
     try:
-        while (item := waiting.get()) is not None:
+        while True:
+            try:
+                item = waiting.get(timeout=_LOOKED_S)
+            except queue.Empty:
+                must_go_on()
+                continue
+            if item is None:
+                return
             if isinstance(item, BaseException):
                 raise item
             yield item
+    except BaseException:
+        stopped.set()
+        worker.kill()
+        raise
     finally:
         stopped.set()
         thread.join()

@@ -1,4 +1,5 @@
-"""The other side of :mod:`citewell.documents.worker`: one file at a time, under limits.
+"""The other side of :mod:`citewell.documents.worker`: one file at a time, read and cut under limits, without
+network where the system lets a process give it up.
 
 In: requests on standard input. Out: replies on what was standard output; anything a library prints
 goes to standard error. Both sides trust each other's frames: a length of 8 bytes, big endian, then msgpack.
@@ -6,33 +7,41 @@ goes to standard error. Both sides trust each other's frames: a length of 8 byte
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 import msgspec
 
-from citewell.core.config import Documents
+from citewell.core.config import Chunking, Documents
 from citewell.core.errors import DocumentError, LimitError
-from citewell.core.records import Document, Record
+from citewell.core.records import Chunk, Document, Record
+from citewell.documents.chunking import chunk_document
 from citewell.documents.files import read_file
 from citewell.documents.reading import read_bytes
 
 
 class Request(Record, frozen=True, kw_only=True):
-    """A file to read; ``path`` in the operating system's own bytes."""
+    """A file to read, ``path`` in the operating system's own bytes, or a ``document`` that was read before;
+    cut into chunks where ``chunking`` says how."""
 
     path: bytes
     document_id: str
     limits: Documents
+    document: Document | None = None
+    chunking: Chunking | None = None
 
 
 class Reply(Record, frozen=True, kw_only=True):
-    """A document, or the name, message and hint of a DocumentError; and the peak memory so far."""
+    """A document and its chunks, or the name, message and hint of a DocumentError; and the peak memory so
+    far."""
 
     document: Document | None = None
+    chunks: tuple[Chunk, ...] = ()
     error: str = ""
     message: str = ""
     hint: str = ""
@@ -47,6 +56,7 @@ def write_frame(stream: IO[bytes], payload: bytes) -> None:
 
 def main() -> None:
     """Serves requests until standard input ends."""
+    leave_network()
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -59,7 +69,9 @@ def main() -> None:
 def _serve(request: Request) -> bytes:
     try:
         _limit(request.limits)
-        return msgspec.msgpack.encode(Reply(document=_read(request), peak_mb=_peak_mb()))
+        document = request.document or _read(request)
+        chunks = () if request.chunking is None else tuple(chunk_document(document, request.chunking))
+        return msgspec.msgpack.encode(Reply(document=document, chunks=chunks, peak_mb=_peak_mb()))
     except DocumentError as error:
         failure = error
     except MemoryError:
@@ -82,6 +94,19 @@ def _read(request: Request) -> Document:
     data = read_file(path, max_bytes=request.limits.max_file_mb << 20)
     name = os.fsencode(path).decode("utf-8", "replace")
     return read_bytes(data, document_id=request.document_id, uri=name, limits=request.limits)
+
+
+_NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000
+"""``CLONE_NEWNET`` and ``CLONE_NEWUSER`` of ``sched.h``."""
+
+
+def leave_network() -> bool:
+    """Puts this process into a network of its own, which has no interfaces: at once where it may, else as the
+    one user of a namespace of its own. False where the system allows neither."""
+    with suppress(AttributeError, OSError, TypeError):  # only Linux has it
+        unshare = ctypes.CDLL(None).unshare
+        return bool(unshare(_NEW_NETWORK) == 0 or unshare(_NEW_USER | _NEW_NETWORK) == 0)
+    return False
 
 
 def _limit(limits: Documents) -> None:

@@ -1,8 +1,8 @@
-"""Isolated parsing: files are read in a process of their own, bounded in memory and time.
+"""Isolated parsing: files are read and cut in a process of their own, bounded in memory and time.
 
-In: a path. Out: a Document, or a DocumentError with a hint, whatever the file does to its reader:
-an overrun or a crash kills the process, never the caller. The process is kept between files and
-restarted after a kill or once it has grown. Knows nothing about formats.
+In: a path. Out: a Document and its chunks, or a DocumentError with a hint, whatever the file does to
+its reader: an overrun or a crash kills the process, never the caller. The process is kept between files
+and restarted after a kill or once it has grown. Knows nothing about formats.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import IO
 import msgspec
 
 from citewell.core import errors
-from citewell.core.config import Documents
+from citewell.core.config import Chunking, Documents
 from citewell.core.environment import bare
 from citewell.core.errors import DamagedError, DocumentError, LimitError
-from citewell.core.records import Document
+from citewell.core.records import Chunk, Document
 from citewell.documents.process import Reply, Request, write_frame
 
 _STARTING_S = 60.0  # importing the readers on a cold disk is not the file's fault
@@ -60,9 +60,30 @@ class ParsingWorker:
 
     def read(self, path: Path, *, document_id: str) -> Document:
         """The document of the regular file ``path``. Raises a DocumentError, always with a hint."""
+        return self._asked(path, document_id)[0]
+
+    def cut(
+        self, path: Path, *, document_id: str, chunking: Chunking, known: Document | None = None
+    ) -> tuple[Document, tuple[Chunk, ...]]:
+        """As :meth:`read`, with its chunks; of a version that is ``known`` only these. One limit is for
+        both."""
+        return self._asked(path, document_id, known, chunking)
+
+    def kill(self) -> None:
+        """From another thread: ends what is being read, which its reader gets as a DocumentError."""
+        if (process := self._process) is not None:
+            process.kill()
+
+    def _asked(
+        self, path: Path, document_id: str, known: Document | None = None, chunking: Chunking | None = None
+    ) -> tuple[Document, tuple[Chunk, ...]]:
         process, fresh = self._running()
         request = Request(
-            path=os.fsencode(os.path.abspath(path)), document_id=document_id, limits=self.limits
+            path=os.fsencode(os.path.abspath(path)),
+            document_id=document_id,
+            limits=self.limits,
+            document=known,
+            chunking=chunking,
         )
         deadline = time.monotonic() + self.limits.timeout_s + (_STARTING_S if fresh else 0.0)
         try:
@@ -140,11 +161,11 @@ class ParsingWorker:
             hint="open it in the program it was made with and save it again, or raise documents.memory_mb",
         )
 
-    def _result(self, reply: Reply) -> Document:
+    def _result(self, reply: Reply) -> tuple[Document, tuple[Chunk, ...]]:
         if reply.error == LimitError.__name__ or reply.peak_mb > _GROWN * self.limits.memory_mb:
             self.close()  # memory once used is not all given back, and the next file gets the whole bound
         if reply.document is not None:
-            return reply.document
+            return reply.document, reply.chunks
         kind = getattr(errors, reply.error, DamagedError)
         failure = kind(reply.message, hint=reply.hint)
         if not isinstance(failure, DocumentError):

@@ -47,7 +47,7 @@ def json_lines(path: Path, shape: str = "one object a line") -> Iterator[tuple[s
         where = f"{path}, line {number}"
         try:
             given = msgspec.json.decode(line)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise UsageError(f"{where} is not JSON ({error})", hint=shape) from error
         if not isinstance(given, dict):
             raise UsageError(f"{where} is no object", hint=shape)

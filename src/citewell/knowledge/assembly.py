@@ -10,7 +10,7 @@ import copy
 import dataclasses
 import os
 import shlex
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -93,11 +93,12 @@ GENERATORS: dict[str, Callable[[Extractor, Config, AnswerCheck | None], Generato
 }
 
 
-def load_config(home: Path) -> Config:
-    """``CITEWELL_CONFIG``, else ``home/citewell.toml`` when it is there, overlaid by the environment."""
+def load_config(home: Path, said: Mapping[str, str] | None = None) -> Config:
+    """``CITEWELL_CONFIG``, else ``home/citewell.toml`` when it is there, overlaid by the environment and by
+    ``said``, variables too."""
     named = os.environ.get("CITEWELL_CONFIG")
     path = Path(named) if named else home / CONFIG_FILE
-    return configuration.load(path if named or path.is_file() else None)
+    return configuration.load(path if named or path.is_file() else None, {**os.environ, **(said or {})})
 
 
 class Assembly:
@@ -288,7 +289,10 @@ class Assembly:
         from citewell.documents.agreement import Agreement
         from citewell.retrieval import Retriever
 
-        return Retriever(index, self.ranker, self.config.retrieval, Agreement(self.evidence).hold)
+        agreed = Agreement(self.evidence, self.config.chunking)
+        # What was asked of an older version is asked again by who might see what then.
+        hold = agreed.hold if index is self.index else lambda chunks, _: agreed.hold(chunks)
+        return Retriever(index, self.ranker, self.config.retrieval, hold)
 
     @cached_property
     def checker(self) -> Checker:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from citewell.audit.entries import EntryKind
-from citewell.core.errors import UsageError
+from citewell.core.errors import AbandonedError, UsageError
 from citewell.core.naming import check_id
 from citewell.documents import ingesting
 from citewell.documents.ingesting import IngestReport, Progress
@@ -48,6 +48,7 @@ def ingest(
     supersedes: Sequence[str],
     progress: Progress | None,
     sees: Callable[[Iterable[str]], bool],
+    gone: Callable[[], str],
 ) -> IngestReport:
     """See :func:`citewell.documents.ingesting.ingest`; the log commits to the text of everything that was
     read."""
@@ -66,8 +67,9 @@ def ingest(
                 progress=progress,
                 clock=parts.clock,
                 sees=sees,
+                gone=gone,
             )
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, AbandonedError):
         # What was read so far can be asked from now on, so the log commits to it like to any other.
         seal_ingest(
             parts.log, parts.evidence, IngestReport(files=(), index_version=parts.index.version()), paths

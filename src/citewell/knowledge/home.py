@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from citewell.core.access import OWNER, Caller, Role, texts
 from citewell.core.config import Config
 from citewell.core.errors import EvidenceError, UsageError
+from citewell.core.metering import Meter, metered
 from citewell.core.private import make_folder
 from citewell.core.records import ISSUE, Answer, AuditRecord, Document, Passage, Supersession, Trace
 from citewell.knowledge.assembly import Assembly
@@ -92,13 +93,14 @@ class KnowledgeBase:
         document_id: str | None = None,
         supersedes: Sequence[str] = (),
         progress: Progress | None = None,
+        gone: Callable[[], str] = lambda: "",
     ) -> IngestReport:
         """Brings the knowledge base up to date with files and folders; see
         :func:`citewell.documents.ingesting.ingest`.
 
         A file that cannot be read is in the report with its remedy; the others go on. Raises UsageError for
         what is no path or id and when another ingest is writing, AccessError when the caller may not, or
-        would not see what comes in.
+        would not see what comes in, AbandonedError once ``gone`` says why nobody waits for it any more.
         """
         from citewell.knowledge.documents import ingest, refuse
 
@@ -117,6 +119,7 @@ class KnowledgeBase:
             supersedes=self._seen_ids(supersedes),
             progress=progress,
             sees=self.caller.sees,
+            gone=gone,
         )
 
     def _seen_ids(self, document_ids: Sequence[str]) -> tuple[str, ...]:
@@ -162,10 +165,11 @@ class KnowledgeBase:
         as_of: str = "",
         tell: Tell | None = None,
         request_id: str = "",
-        gone: Callable[[], bool] = lambda: False,
+        gone: Callable[[], str] = lambda: "",
     ) -> Answer:
         """The accountable pass; its record is durable when this returns. ``tell`` hears it being made;
-        once ``gone`` says that nobody waits for it any more, it ends at its next stage; ``request_id`` is one
+        once ``gone`` says why nobody waits for it any more, it ends at its next stage, or run of a model;
+        ``request_id`` is one
         of :func:`citewell.core.identity.request_id`, drawn here when empty.
 
         ``as_of`` is the ISO date whose law is asked: what was superseded later counts, what was not in force
@@ -346,18 +350,20 @@ class KnowledgeBase:
         answer.__dict__[ISSUE] = self.audit.receipt
         return answer
 
-    def verify_line(self, line: str | bytes) -> bytes:
-        """One line of ``citewell verify --jsonl`` in and out, by this home's models; nothing is kept."""
+    def verify_line(self, line: str | bytes, *, gone: Callable[[], str] = lambda: "") -> bytes:
+        """One line of ``citewell verify --jsonl`` in and out, by this home's models; nothing is kept. Raises
+        AbandonedError once ``gone`` says why nobody waits for it any more."""
         from citewell.answering.verifying import verify_json_line
 
         parts = self._parts
-        return verify_json_line(
-            line,
-            entailer=parts.entailer,
-            embedder=parts.embedder,
-            settings=self.config.verification,
-            card=parts.card_state(verdicts=True),
-        )
+        with metered(Meter(gone)):
+            return verify_json_line(
+                line,
+                entailer=parts.entailer,
+                embedder=parts.embedder,
+                settings=self.config.verification,
+                card=parts.card_state(verdicts=True),
+            )
 
     def warm(self) -> None:
         """Makes every part of the pass now rather than for the first who asks; the index is opened while the

@@ -21,7 +21,7 @@ from citewell.audit.tampering import Finding
 from citewell.core.access import Caller, Role
 from citewell.core.environment import environment
 from citewell.core.errors import CitewellError, EvidenceError, IndexMismatchError, LogError, ModelError
-from citewell.knowledge import apikeys
+from citewell.knowledge import apikeys, beside
 from citewell.knowledge.apikeys import Key
 from citewell.knowledge.assembly import AUDIT_FILE, TABLES_FILE, Assembly
 from citewell.knowledge.catalogue import CATALOGUE, differences, ingest_under_way
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from citewell.documents.evidence.sqlite import SqliteEvidence
 
 
-_BESIDE = ("evidence", "prompt", "signature")
+_BESIDE = ("evidence", "prompt", "signature", "subject")
 """Findings that leave the entries themselves as they were sealed."""
 
 
@@ -148,11 +148,13 @@ class LogKeeping:
         documents, notes, unread = self._documents_differ(log, report, evidence)
         index, unseen = self._index_differs(evidence)
         doors = self._keys_differ(log, report, api_keys)
-        found = {*report.findings, *findings, *documents, *index, *doors}
+        stores, apart = self._stores_differ(log, report)
+        found = {*report.findings, *findings, *documents, *index, *doors, *stores}
         skipped = [f"search tables not checked: {missed}"] if missed else []
         skipped += ["API keys not checked: none available"] if api_keys is None else []
         skipped += [f"document catalogue not checked: {unread}"] if unread else []
         skipped += [f"index not checked: {unseen}"] if unseen else []
+        skipped += [f"feedback and traces not checked: {apart}"] if apart else []
         whole = replace(
             report,
             ok=not found,
@@ -165,6 +167,21 @@ class LogKeeping:
     def _keys_differ(self, log: Log, report: CheckReport, keys: Sequence[Key] | None) -> list[Finding]:
         sound = all(found.kind in _BESIDE for found in report.findings)
         return list(apikeys.differences(log, keys)) if sound and keys is not None else []
+
+    def _stores_differ(self, log: Log, report: CheckReport) -> tuple[list[Finding], str]:
+        """Findings in feedback, reviews and traces; and why nothing was looked at, "" where it was."""
+        if any(found.kind not in _BESIDE for found in report.findings):
+            return [], "the log they would be compared with has findings"
+        parts = self._parts
+        if not os.access(parts.home, os.W_OK):
+            return [], "they can only be opened in a writable folder"
+        found: list[Finding] = []
+        try:
+            found += beside.feedback_differences(log, parts.feedback)
+            found += beside.trace_differences(log, parts.traces, parts.feedback)
+        except (LogError, ValueError, LookupError, TypeError, AttributeError) as error:
+            found.append(Finding(beside.FEEDBACK, 0, f"feedback and traces cannot be compared: {error}"))
+        return found, ""
 
     def seal_key(self, key: Key, outcome: str) -> None:
         """An entry of a key of the server that is made or revoked."""

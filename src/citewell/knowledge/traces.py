@@ -8,7 +8,7 @@ after its answer, which the record keeps for ever. Knows nothing about records, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -103,6 +103,19 @@ class Traces:
                     "UPDATE traces SET body = ? WHERE request_id = ?", (_body(flagged), _text(request_id))
                 )
         return row is not None
+
+    def batches(self, size: int = 200) -> Iterator[list[Trace]]:
+        """All of them, oldest first."""
+        number = 0
+        while True:
+            with self.database.reading() as rows:
+                found = rows.execute(
+                    "SELECT body, number FROM traces WHERE number > ? ORDER BY number LIMIT ?", (number, size)
+                ).fetchall()
+            if not found:
+                return
+            yield [_trace(row) for row in found]
+            number = found[-1][1]
 
     def before(self, timestamp: str) -> set[str]:
         """The requests that were asked before it."""

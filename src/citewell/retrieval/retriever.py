@@ -79,15 +79,15 @@ class Pool(Record, frozen=True, kw_only=True):
 
 class Retriever:
     """``ranker`` judges each passage of the pool; ``settings`` hold weights, sizes and the threshold.
-    ``hold`` raises for a chunk that the evidence does not bear out
-    (:meth:`citewell.documents.agreement.Agreement.hold`): it sees every chunk that leaves here to be read."""
+    ``hold`` gives every chunk that leaves here to be read as the evidence bears it out, without those that
+    it does not let the asker see (:meth:`citewell.documents.agreement.Agreement.hold`)."""
 
     def __init__(
         self,
         index: Readable,
         ranker: Ranker,
         settings: Retrieval,
-        hold: Callable[[Iterable[Chunk]], None] = lambda chunks: None,
+        hold: Callable[[Iterable[Chunk], Sequence[str] | None], list[Chunk]] = lambda chunks, _: list(chunks),
     ) -> None:
         self._index = index
         self._ranker = ranker
@@ -137,7 +137,8 @@ class Retriever:
             )
             asked = frozenset(best_named(found.named))
             beside = tuple(p for p in ranked if p.relevant and (not asked or p.chunk.document_id in asked))
-            self._hold(passage.chunk for passage in (*kept, *beside))
+            borne = self._hold([passage.chunk for passage in (*kept, *beside)], filters.groups)
+            kept, beside = _borne_out(kept, borne), tuple(_borne_out(beside, borne))
         if broaden:
             notes.append(
                 f"broadened: pool of {pool}, the first {settings.read} read, searched as: {wording.words}"
@@ -158,8 +159,7 @@ class Retriever:
         filters = filters or Filters()
         snapshot = self._index.snapshot(filters.groups)
         found = self.pool(word(statement), snapshot, filters, NEAR)
-        chunks = [found.chunks[key] for key, _ in found.fused]
-        self._hold(chunks)
+        chunks = self._hold([found.chunks[key] for key, _ in found.fused], filters.groups)
         return Retrieved(
             passages=(),
             index_version=snapshot.version(),
@@ -275,6 +275,16 @@ def _order(passage: Passage) -> tuple[Any, ...]:
         passage.chunk.chunk_id,
         passage.chunk.document_id,
     )
+
+
+def _borne_out(passages: Iterable[Passage], borne: Iterable[Chunk]) -> list[Passage]:
+    """The passages whose chunks are among those borne out, with these."""
+    held = {_key(chunk): chunk for chunk in borne}
+    return [
+        msgspec.structs.replace(passage, chunk=held[_key(passage.chunk)])
+        for passage in passages
+        if _key(passage.chunk) in held
+    ]
 
 
 def _key(chunk: Chunk) -> Key:

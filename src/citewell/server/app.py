@@ -6,6 +6,7 @@ In: a knowledge base. Out: an ASGI application; models are loaded when it starts
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -25,7 +26,7 @@ from citewell.server.logs import RequestLog, log
 from citewell.server.pages import ROUTERS as PAGES
 from citewell.server.pages.rendering import error_page
 from citewell.server.problems import Problem, problem_of, response_of
-from citewell.server.routes import ROUTERS
+from citewell.server.routes import ROUTERS, proxy
 from citewell.server.shapes import add_schemas
 from citewell.server.site import Site
 
@@ -48,16 +49,25 @@ def create_app(
 ) -> FastAPI:
     """The application of one home. ``local`` says that only this machine can reach it: then, as long as no
     key was ever made and no issuer is configured, whoever comes is the owner. When it is stopped, work has
-    ``grace_s`` to end, None for as long as it takes; ``leave`` is called where some is running still."""
+    ``grace_s`` to end, None for as long as it takes; ``leave`` is called where some is running still, and
+    where the process has not ended so long after."""
     here = Site(kb, local=local)
+    upstream = proxy.Upstream(kb.config.proxy) if kb.config.proxy.to else None
 
     @asynccontextmanager
     async def running(_: FastAPI) -> AsyncIterator[None]:
         here.start()
         yield
+        if upstream is not None:
+            await upstream.client.aclose()
         if not here.close(grace_s):
-            log.warning("work was still running when the server ended", extra={"pieces": here.work.waiting})
+            running = here.work.waiting + here.checks.waiting
+            log.warning("work was still running when the server ended", extra={"pieces": running})
             leave()
+        elif grace_s is not None:  # a page or an export may still be made in a thread
+            late = threading.Timer(grace_s, leave)
+            late.daemon = True
+            late.start()
 
     app = App(
         title="Citewell",
@@ -68,8 +78,8 @@ def create_app(
         redoc_url=None,
         telemetry={"tracing": False, "metrics": False},  # its spans hold addresses, and those hold contents
     )
-    app.state.site, app.state.kb = here, kb
-    for router in (*ROUTERS, *PAGES):
+    app.state.site, app.state.kb, app.state.upstream = here, kb, upstream
+    for router in (*ROUTERS, *PAGES, *([proxy.router] if upstream is not None else [])):
         app.include_router(router)
     # What is caught as Exception is raised again behind the response, for the server's own log.
     for kind in (Problem, CitewellError, Busy, HTTPException, RequestValidationError, Exception):

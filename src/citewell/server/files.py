@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
@@ -40,9 +40,10 @@ def upload(
     document_id: str = "",
     acl: Sequence[str] = (),
     tags: Sequence[str] = (),
+    gone: Callable[[], str] = lambda: "",
 ) -> IngestReport:
     """``document_id`` is ``uploads/NAME`` when none is given. A file that cannot be read is in the report,
-    and is not kept."""
+    and is not kept; nor is one that nobody waits for any more."""
     folder = kb.home / UPLOADS
     make_folder(folder)
     arriving = folder / f"arriving-{os.urandom(8).hex()}"
@@ -57,7 +58,8 @@ def upload(
     finally:
         arriving.unlink(missing_ok=True)
     try:
-        report = kb.ingest(path, document_id=document_id or f"{UPLOADS}/{tame(name)}", acl=acl, tags=tags)
+        name = document_id or f"{UPLOADS}/{tame(name)}"
+        report = kb.ingest(path, document_id=name, acl=acl, tags=tags, gone=gone)
         taken = taken or not report.failed
     finally:
         if not taken:

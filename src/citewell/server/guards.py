@@ -18,8 +18,8 @@ from citewell.server.problems import TOO_LARGE, Problem, forbidden, response_of
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-UPLOADS = frozenset({"/v1/documents", "/documents"})
-"""The paths that take whole files."""
+UPLOADS = ("/v1/documents", "/documents", "/proxy/")
+"""The paths that take whole files, and what begins with the last."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -59,7 +59,8 @@ class Guards:
         self.upload = RequestBodyLimitMiddleware(app, max_upload)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        inner = self.upload if scope.get("path") in UPLOADS else self.body
+        path = scope.get("path", "")
+        inner = self.upload if path in UPLOADS or path.startswith(UPLOADS[-1]) else self.body
         if scope["type"] != "http":
             await inner(scope, receive, send)
             return

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
@@ -52,16 +52,32 @@ class Busy(Exception):
         self.after = after
 
 
+class Deadline:
+    """Of one request, from the door to its end: so many seconds (0: none), or until its client has
+    ``left``."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.left = threading.Event()
+        self._seconds, self._ends = seconds, time.monotonic() + seconds
+
+    def gone(self) -> str:
+        """Why nobody waits any more, "" while somebody does."""
+        if self.left.is_set():
+            return "the client has gone"
+        over = self._seconds and time.monotonic() > self._ends
+        return f"it took longer than server.timeout_s, {self._seconds:g} s" if over else ""
+
+
 class _Task(NamedTuple):
     future: Future[Any]
     call: Callable[[], Any]
 
 
 class Work:
-    """Threads for what takes long, with an end to the queue before them. Callers take turns, so that one who
-    asks much holds up nobody else. Nobody waits longer than ``max_wait_s``: who would, by what a task has
-    taken lately, is turned away at once, and who did after all, then. ``told`` hears how much is accepted
-    and not finished, running ones too."""
+    """Threads for what takes long, with an end to the queue before them. Callers take turns, and nobody has
+    all the threads, so that one who asks much holds up nobody else. Nobody waits longer than
+    ``max_wait_s``: who would, by what a task has taken lately, is turned away at once, and who did after all,
+    then. ``told`` hears how much is accepted and not finished, running ones too."""
 
     def __init__(
         self,
@@ -80,11 +96,12 @@ class Work:
         self._told = told
         self._queues: OrderedDict[str, deque[_Task]] = OrderedDict()
         self._accepted: set[Future[Any]] = set()
-        self._running, self._took = 0, 0.0
+        self._running: Counter[str] = Counter()
+        self._took = 0.0
         self.waiting = 0
 
     def submit(self, task: Callable[[], Result], caller: str = "") -> Future[Result]:
-        """Raises Busy. What was begun is done, whoever still listens."""
+        """Raises Busy."""
         future: Future[Result] = Future()
         with self._lock:
             wait_s = self._expected(caller)
@@ -135,7 +152,7 @@ class Work:
     def _expected(self, caller: str) -> float:
         """Seconds until a further task of this caller begins: those before it are the caller's own and as
         many of each other's."""
-        if self._running < self._threads and not self._queues:
+        if self._running.total() < self._threads and not self._queues:
             return 0.0
         mine = len(self._queues.get(caller, ()))
         before = mine + sum(
@@ -144,16 +161,25 @@ class Work:
         return (before + 1) * self._took / self._threads
 
     def _next(self) -> None:
-        """Runs the next task of the caller whose turn it is."""
+        """Runs what waits, until there is nothing that may be begun."""
+        while (taken := self._taken()) is not None:
+            self._run(*taken)
+
+    def _taken(self) -> tuple[str, _Task] | None:
+        """The next task of the caller whose turn it is, of those who have not their most threads."""
+        most = max(1, self._threads - 1)
         with self._lock:
-            caller, queue = next(iter(self._queues.items()))
-            task = queue.popleft()
-            del self._queues[caller]
-            if queue:
-                self._queues[caller] = queue  # behind all others
-            if not task.future.set_running_or_notify_cancel():
-                return
-            self._running += 1
+            for caller in [name for name in self._queues if self._running[name] < most]:
+                queue = self._queues.pop(caller)
+                task = queue.popleft()
+                if queue:
+                    self._queues[caller] = queue  # behind all others
+                if task.future.set_running_or_notify_cancel():
+                    self._running[caller] += 1
+                    return caller, task
+            return None
+
+    def _run(self, caller: str, task: _Task) -> None:
         began = self._clock()
         try:
             result = task.call()
@@ -162,7 +188,8 @@ class Work:
         else:
             ended = partial(task.future.set_result, result)
         with self._lock:
-            self._running -= 1
+            self._running[caller] -= 1
+            self._running += Counter()  # without those who have none
             took = self._clock() - began
             self._took = took if not self._took else 0.8 * self._took + 0.2 * took
         ended()

@@ -68,7 +68,7 @@ def forbidden(hint: str, title: str = "you do not have permission to do this") -
 STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
     (errors.UsageError, 400),
     (errors.AccessError, 403),
-    # Nobody is there to see it: the status that access logs have for it.
+    # Of a client that has gone, whom nobody tells, or of one that has waited long enough.
     (errors.AbandonedError, 499),
     (errors.EvidenceError, 500),
     (errors.LimitError, 413),

@@ -12,6 +12,7 @@ import logging
 import os
 import tempfile
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -58,8 +59,9 @@ def refuse(home: Path, config: Config) -> None:
         )
 
 
-def serve(home: Path, config: Config) -> None:
-    """Answers requests until it is told to stop. Raises ConfigError before the socket opens."""
+def serve(home: Path, config: Config, said: Mapping[str, str] | None = None) -> None:
+    """Answers requests until it is told to stop; ``said`` are the variables that stand for the options of a
+    command line, in ``config`` already. Raises ConfigError before the socket opens."""
     refuse(home, config)
     settings = config.server
     options: dict[str, Any] = {
@@ -78,12 +80,7 @@ def serve(home: Path, config: Config) -> None:
         uvicorn.run(application(home, config), **options)
         return
     # Each worker is a fresh process that reads the same configuration; what the command line said goes along.
-    os.environ |= {
-        "CITEWELL_HOME": str(home),
-        "CITEWELL_SERVER_HOST": settings.host,
-        "CITEWELL_SERVER_PORT": str(settings.port),
-        "CITEWELL_SERVER_WORKERS": str(settings.workers),
-    }
+    os.environ |= {"CITEWELL_HOME": str(home), **(said or {})}
     with tempfile.TemporaryDirectory(prefix="citewell-metrics-") as folder:
         counts = Path(os.environ.setdefault(SHARED, folder))
         counts.mkdir(parents=True, exist_ok=True)

@@ -6,24 +6,28 @@ Found again from any request by :func:`site`. Knows nothing about routes.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import Depends
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
 
 from citewell.core.access import Caller
+from citewell.core.errors import AbandonedError
 from citewell.knowledge.home import KnowledgeBase
 from citewell.server.files import Pictures
 from citewell.server.keys import ApiKeys
-from citewell.server.limits import Buckets, Work
+from citewell.server.limits import Buckets, Deadline, Work
 from citewell.server.logs import log
 from citewell.server.metrics import Metrics
 from citewell.server.oidc import Issuer
 from citewell.server.problems import Problem
 from citewell.server.streams import Streams
 from citewell.server.telemetry import telemetry
+
+Result = TypeVar("Result")
 
 CHANGE_WAITS_S = 5.0
 """No longer, for who waits holds a thread that questions and pages need too."""
@@ -43,6 +47,8 @@ class Site:
         self.work = Work(
             settings.threads, settings.queue, max_wait_s=settings.max_wait_s, told=self.metrics.queue.set
         )
+        # Checks and uploads take long: threads of their own, so that questions always have theirs.
+        self.checks = Work((settings.threads + 1) // 2, settings.queue, max_wait_s=settings.max_wait_s)
         self.callers = Buckets(settings.rate_per_minute, settings.burst)
         # Guessing 256 bits is hopeless; this keeps it from being expensive too.
         self.strangers = Buckets(60, 30)
@@ -58,6 +64,31 @@ class Site:
     def kb_for(self, caller: Caller) -> KnowledgeBase:
         """The home as far as ``caller`` may see and use it."""
         return self.kb.as_(caller)
+
+    async def attended(
+        self,
+        work: Work,
+        request: Request,
+        caller: Caller,
+        call: Callable[[Callable[[], str]], Result],
+        *,
+        timeout_s: float = 0.0,
+    ) -> Result:
+        """``call`` in a thread of ``work``; what it is given says why nobody waits for it any more, "" while
+        somebody does. Raises Busy, Problem 503 where the time is over, or what it raised."""
+        deadline = Deadline(timeout_s)
+
+        async def present() -> bool:
+            if await request.is_disconnected():
+                deadline.left.set()
+            return not deadline.left.is_set()
+
+        try:
+            return await work.run(lambda: call(deadline.gone), caller=caller.user, wanted=present)
+        except AbandonedError as error:
+            raise overdue(error, deadline) from error
+        finally:
+            deadline.left.set()  # also of a request that was cancelled
 
     @contextmanager
     def changing(self) -> Iterator[None]:
@@ -100,11 +131,21 @@ class Site:
         """False where work is still running after ``within`` seconds."""
         if self._scheduler is not None:
             self._scheduler.close()
+        began = time.monotonic()
         ended = self.work.close(within)
+        left = None if within is None else max(0.0, within - (time.monotonic() - began))
+        ended = self.checks.close(left) and ended
         self.streams.close()
         self.telemetry.close()
         self.keys.close()
         return ended
+
+
+def overdue(error: AbandonedError, deadline: Deadline) -> Exception:
+    """What to tell whoever still waits; ``error`` itself where nobody does."""
+    if deadline.left.is_set():
+        return error
+    return Problem(503, str(error.args[0]), hint="ask for less at once, or raise server.timeout_s")
 
 
 class Scheduler:

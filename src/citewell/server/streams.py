@@ -23,6 +23,7 @@ from citewell.core.access import Caller
 from citewell.core.errors import CitewellError
 from citewell.core.records import Answer
 from citewell.knowledge.traces import Heard, Relay, Relayed
+from citewell.server.limits import Deadline
 from citewell.server.logs import log
 from citewell.server.problems import Details
 
@@ -43,6 +44,7 @@ class Stream:
 
     def __init__(self, request_id: str, asker: Caller, relay: Relay | None) -> None:
         self.request_id, self.asker, self.relay = request_id, asker, relay
+        self.deadline = Deadline()
         self.answer: Answer | None = None
         self.ended_at: float | None = None
         self._events: list[Relayed] = []

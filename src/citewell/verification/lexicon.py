@@ -150,14 +150,6 @@ OPPOSITES = (
     ("asset assets", "liability liabilities"), ("current", "noncurrent non-current former"), ("short", "long"),
 )  # fmt: skip
 
-PARTIES = (
-    ("landlord lessor", "tenant renter lessee"), ("lender creditor", "borrower debtor"), ("buyer purchaser", "seller vendor"),
-    ("employer", "employee worker"), ("licensor", "licensee"), ("plaintiff", "defendant"), ("insurer", "policyholder"),
-    ("franchisor", "franchisee"), ("supplier", "customer"), ("parent", "child children"), ("teacher", "student pupil"),
-    ("doctor physician", "patient"),
-)  # fmt: skip
-"""Two sides of one relation: what is said of the one is not said of the other."""
-
 STOP = frozenset(
     "a an the of in on at to for and or but by with from as is are was were be been being it its this that these those "
     "he she they his her their has have had do does did will would can could may might which who whom than then also".split()

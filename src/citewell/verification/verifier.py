@@ -23,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from citewell.core.config import Verification
 from citewell.core.errors import CitewellError
 from citewell.core.identity import hash_value
+from citewell.core.metering import must_go_on
 from citewell.core.ports import Entailer
 from citewell.core.records import Entailment, Label, Maker, Proof, Record, Status, Verdict
 from citewell.core.sentences import sentence_spans
@@ -108,7 +109,10 @@ class Verifier:
 
     def verify_many(self, questions: Sequence[ClaimEvidence]) -> list[Verdict]:
         """One verdict a question, in order; the model is asked once for all of them, twice at most."""
-        settled = [self._settled(question) for question in questions]
+        settled = []
+        for question in questions:
+            must_go_on()
+            settled.append(self._settled(question))
         open_ones = [i for i, verdict in enumerate(settled) if verdict is None]
         reads = self._read([(questions[i], premise) for i in open_ones for premise in questions[i].evidence])
         grouped: dict[int, list[_Read]] = {}

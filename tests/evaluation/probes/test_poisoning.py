@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
 from typer.testing import CliRunner
 
+from citewell.answering.journal import Ask
 from citewell.cli.program import app
 from citewell.core.config import Confidence, Config, Verification
 from citewell.core.errors import EvidenceError, UsageError
-from citewell.core.records import Case, CaseSpan, Status
+from citewell.core.records import Case, CaseSpan, Chunk, Passage, Status
 from citewell.evaluation.probes.poison import (
     ALL,
     COPIES,
@@ -22,6 +27,7 @@ from citewell.evaluation.probes.poison import (
     Poison,
     Target,
     copied,
+    handed,
     poisoned,
     target_of,
     verifier_for,
@@ -30,6 +36,7 @@ from citewell.evaluation.probes.poisoning import Place, Poisoning, targets_of
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.home import KnowledgeBase
 from citewell.models.fake import FakeEntailer, HashEmbedder
+from citewell.retrieval import Retrieved
 from citewell.retrieval.quarantine import instructions_in
 from citewell.verification.confidence.cards import FORMAT, Card, write_card
 from citewell.verification.evidence import ClaimEvidence, as_evidence
@@ -116,6 +123,36 @@ def test_each_kind_is_what_it_says(kind: Poison) -> None:
     assert any(map(instructions_in, texts)) is (kind is Poison.INSTRUCTION)
     if kind is Poison.OUTDATED:
         assert all(d.published_at and d.published_at.value.startswith(OUTDATED) for d in documents)
+
+
+def test_only_quarantined_passages_are_counted_each_once() -> None:
+    """A flood that was kept is noted in the same stage, and a second look filters the same passages again."""
+    chunk = Chunk(
+        chunk_id="a", document_id="a", document_version="1", start_offset=0, end_offset=5, content="Fine."
+    )
+    kept = Passage(chunk=chunk)
+    taken = Passage(chunk=msgspec.structs.replace(chunk, chunk_id="b"), set_aside="gives orders")
+
+    @dataclasses.dataclass(frozen=True)
+    class Pass:
+        aside: Callable[..., Sequence[Passage]]
+        pin: object = None
+        retriever: object = None
+        checker: object = None
+        gate: object = None
+
+        def rehearse(self, ask: Ask) -> SimpleNamespace:
+            for _ in range(2):
+                self.aside(ask.question, (kept, taken), ())
+            return SimpleNamespace(notes=("poison filter: a: floods", "poison filter: b: orders"))
+
+    parts: Any = SimpleNamespace(
+        config=Config(), entailer=FakeEntailer(), evidence=None, answering=Pass(lambda *given: given[1])
+    )
+    target = made()[0]
+    found = Retrieved(passages=(), index_version="1")
+    assert handed(parts, target, found, [], ALL).quarantined == 1
+    assert handed(parts, target, found, [], NO_DEFENCE).quarantined == 0
 
 
 def test_nothing_to_poison_is_an_error(tmp_path: Path) -> None:

@@ -2,19 +2,22 @@
 
 In: an open pypdfium2 page. Out: a :class:`PageWords`: words in the order of the content stream, in the
 page as it is displayed (crop box at the origin, rotation applied), points, origin at the bottom left;
-and how many characters were set aside because no reader of the page would see them.
+how many characters were set aside because no reader of the page would see them, and how many are drawn that
+were not read. Hidden text must not become evidence: a reader who checks a citation would not find it.
 Knows nothing about lines, tables or documents.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from citewell.documents.pdf.ink import Ink
 from citewell.documents.pdf.pdfium import Bounds, PageCalls
-from citewell.documents.pdf.visibility import TINY, Visibility
 
 if TYPE_CHECKING:
     import pypdfium2
@@ -22,9 +25,13 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 400_000
 """A page with more is cut there and the cut is reported: a newspaper page has about 30,000."""
 
-_STROKED_MODES = {1, 2, 5, 6}
+TINY = 1.0
+"""Points: smaller type cannot be read on paper."""
+_STROKED_MODES, _STROKE_ONLY, _INVISIBLE_MODES = {1, 2, 5, 6}, {1, 5}, {3, 7}
+_WHITE, _MIN_ALPHA = 240, 16
+_SPACE = 0.22
+"""Em widths of white inside a word that its file sets in pieces: a space that was moved over, not set."""
 _RULE_HEIGHT, _RULE_WIDTH = 2.5, 8.0
-_MAX_OBJECTS = 20_000
 _WORD = re.compile("[^\\s\\x00-\\x01\\x03-\\x20\\xa0\\u2007\\u202f\\u3000]+")
 # Line-end hyphens come as U+0002 or U+FFFE; soft hyphens, zero-width and direction marks carry no text.
 _TRANSLATED = {2: "-", 0xFFFE: "-", 0xFFFF: None, 0xAD: None, 0xFEFF: None} | dict.fromkeys(
@@ -58,21 +65,33 @@ class Rule(NamedTuple):
 
 
 class PageWords(NamedTuple):
-    """``hidden`` counts characters by the reason they were set aside."""
+    """``hidden`` counts characters by the reason they were set aside, ``unmapped`` those whose font does not
+    say which they are; ``unread`` estimates those that are drawn where nothing was read."""
 
     width: float
     height: float
     words: list[Word]
     hidden: Counter[str]
     rules: list[Rule]
+    unmapped: int = 0
+    unread: int = 0
+    images: int = 0
 
 
 class _Style(NamedTuple):
+    """Of one text object. ``base``: of its line, unless it is ``aslant``, turned by any angle; ``axis``: 0
+    where x is the same along a line, 1 where y is."""
+
     size: float
     bold: bool
     italic: bool
     hidden: str
+    white: bool
     turned: int
+    aslant: bool
+    axis: int
+    base: float
+    mapped: bool
 
 
 def read_words(page: pypdfium2.PdfPage) -> PageWords:
@@ -123,7 +142,8 @@ class _Walk:
     def __init__(self, page: pypdfium2.PdfPage, calls: PageCalls) -> None:
         self._calls = calls
         self._frame = _Frame(page)
-        self._visibility = Visibility(page, calls)
+        self._ink = Ink(page, calls)
+        self._images, self._unmapped, self._read = calls.images, 0, 0
         self._hidden: Counter[str] = Counter()
         count = calls.count()
         self._count = min(count, MAX_CHARACTERS)
@@ -135,93 +155,143 @@ class _Walk:
 
     def run(self) -> PageWords:
         text = self._calls.text(self._count)
+        spans = [match.span() for match in _WORD.finditer(text)]
+        firsts = self._calls.objects([start for start, _ in spans])
+        lasts = self._calls.objects([end - 1 for _, end in spans])
+        # Most words lie in one text object; only those that straddle two are walked by character.
+        straddling = [span for span, a, b in zip(spans, firsts, lasts, strict=True) if a != b]
+        stops = self._stops(text, straddling) if straddling else {}
+        pieces: list[tuple[int, int, int, bool]] = []
         after = -1
-        for match in _WORD.finditer(text):
-            start, end = match.span()
+        for (start, end), handle in zip(spans, firsts, strict=True):
             spaced, after = start != after, end
-            first = self._calls.object(start)
-            # Most words lie in one text object; only those that straddle two are walked by character.
-            if first == self._calls.object(end - 1):
-                self._piece(text, start, end, first, spaced)
-                continue
-            for stop in self._stops(start, end):
-                self._piece(text, start, stop, self._calls.object(start), spaced)
-                start, spaced = stop, False
-        return PageWords(self._frame.width, self._frame.height, self._words, self._hidden, self._rules())
+            for stop, following in stops.get(start, ()):
+                pieces.append((start, stop, handle, spaced))
+                start, handle, spaced = stop, following, False
+            pieces.append((start, end, handle, spaced))
+        boxes = iter(self._calls.boxes([at for start, end, *_ in pieces for at in (start, end - 1)]))
+        for (start, end, handle, spaced), a, b in zip(pieces, boxes, boxes, strict=True):
+            self._piece(text, start, end, handle, spaced, a, b)
+        return PageWords(
+            self._frame.width,
+            self._frame.height,
+            self._words,
+            self._hidden,
+            self._rules(),
+            self._unmapped,
+            self._ink.unread(self._read),
+            self._images,
+        )
 
-    def _stops(self, start: int, end: int) -> Iterator[int]:
-        """Where the print changes inside a word. Many files set every letter as an object of its own."""
-        last = self._calls.object(start)
-        print_before, line_before, size_before = self._print(start, last)
-        for index in range(start + 1, end):
-            handle = self._calls.object(index)
-            if handle == last:
-                continue
-            printed, line, size = self._print(index, handle)
-            near = 0.1 * size
-            if printed != print_before or abs(line - line_before) > near or abs(size - size_before) > near:
-                yield index
-            last, print_before, line_before, size_before = handle, printed, line, size
-        yield end
-
-    def _print(self, index: int, handle: int) -> tuple[tuple[int, ...], float, float]:
-        """What tells two objects of one word apart: mode and colour, the writing's line, its size."""
+    def _stops(self, text: str, words: list[tuple[int, int]]) -> dict[int, list[tuple[int, int]]]:
+        """Start of a word -> where its print changes (mode, colour, the writing's line) or white stands in
+        it, each with the object that follows. Many files set every letter as an object of its own."""
         calls = self._calls
-        a, b, c, d = calls.matrix(index)
-        x, y = calls.origin(index)
-        size = calls.font_size(index) * (abs(c) + abs(d))
-        return (calls.mode(handle), *calls.colour(index)), x if abs(b) > abs(a) else y, size
+        indexes = [index for start, end in words for index in range(start, end)]
+        handles = calls.objects(indexes)
+        boxes = np.array(calls.boxes(indexes))
+        prints, lines = calls.prints(indexes, handles), np.array(calls.origins(indexes))
+        firsts = np.cumsum([0, *(end - start for start, end in words)])
+        styles = [self._style(start, handles[at]) for (start, _), at in zip(words, firsts, strict=False)]
+        lengths = np.diff(firsts)
+        sizes = np.repeat([style.size for style in styles], lengths)[1:]
+        down = np.repeat([style.axis for style in styles], lengths)[1:]
+        moved = np.abs(np.diff(lines, axis=0))[np.arange(len(down)), down] > 0.1 * sizes
+        changed = moved | np.array([a != b for a, b in itertools.pairwise(prints)])
+        ahead, behind = boxes[1:], boxes[:-1]
+        white = np.maximum(ahead[:, :2] - behind[:, 2:], behind[:, :2] - ahead[:, 2:]).max(axis=1)
+        wide = white > _SPACE * sizes
+        inside = np.ones(len(sizes), dtype=bool)
+        inside[firsts[1:-1] - 1] = False
+        found: dict[int, list[tuple[int, int]]] = {}
+        for at in np.flatnonzero((changed | wide) & inside).tolist():
+            word = int(np.searchsorted(firsts, at, side="right")) - 1
+            index = indexes[at + 1]
+            if not changed[at]:
+                # Not white that stands between all letters, and not beside a narrow figure.
+                usual = float(np.median(white[firsts[word] : firsts[word + 1] - 1]))
+                if white[at] <= 2 * usual or not (text[index - 1].isalpha() or text[index].isalpha()):
+                    continue
+            found.setdefault(words[word][0], []).append((index, handles[at + 1]))
+        return found
 
-    def _piece(self, text: str, start: int, end: int, handle: int, spaced: bool) -> None:
-        style = self._styles.get(handle)
-        if style is None:
-            style = self._styles[handle] = self._style(start, handle)
-        if style.hidden:
-            self._hidden[style.hidden] += end - start
-            return
+    def _piece(
+        self, text: str, start: int, end: int, handle: int, spaced: bool, a: Bounds, b: Bounds
+    ) -> None:
+        """``a`` and ``b``: the ink of the first and of the last character."""
         shown = text[start:end].translate(_TRANSLATED)
         if not shown:
             return
-        place = self._place(start, end - 1, style)
-        if place is None:
-            self._hidden["outside the page"] += end - start
+        style, frame = self._style(start, handle), self._frame
+        if style.aslant or frame.rotation:
+            ink = frame.bounds(a, b)
+            x0, x1 = ink[0], ink[2]
+            base = ink[1] if style.turned else frame.point(*self._calls.origin(start))[1]
+        else:
+            x0, base = a[0] - frame.left, style.base
+            x1 = max(x0, b[2] - frame.left)
+            ink = (x0, base, x1, base + 0.5 * style.size)
+        reason = style.hidden or self._reason(x0, x1, base, ink, style)
+        self._ink.strike(ink, style.size)
+        if reason:
+            self._hidden[reason] += end - start
             return
-        x0, x1, base = place
+        self._read += len(shown)
+        self._unmapped += 0 if style.mapped else len(shown)
         self._words.append(
             Word(shown, x0, x1, base, style.size, style.bold, style.italic, spaced, style.turned)
         )
 
-    def _place(self, first: int, last: int, style: _Style) -> tuple[float, float, float] | None:
-        """Left and right edge of the ink and the baseline; None outside the page."""
-        frame, a, b = self._frame, self._calls.box(first), self._calls.box(last)
-        x, y = self._calls.origin(first)
-        if frame.rotation or style.turned:
-            x0, low, x1, _ = frame.bounds(a, b)
-            base = low if style.turned else frame.point(x, y)[1]
-        else:
-            x0, x1, base = a[0] - frame.left, b[2] - frame.left, y - frame.bottom
+    def _reason(self, x0: float, x1: float, base: float, ink: Bounds, style: _Style) -> str:
+        """Why nobody sees a word where the page is drawn, or ""."""
+        frame = self._frame
         if x1 <= 0 or x0 >= frame.width or not -style.size < base < frame.height:
-            return None
-        return x0, max(x0, x1), base
+            return "outside the page"
+        if style.white and self._ink.ground(ink) >= _WHITE:
+            return "white on white"
+        return "" if self._ink.shows(ink) else "covered, clipped or in the colour of their ground"
 
     def _style(self, index: int, handle: int) -> _Style:
+        style = self._styles.get(handle)
+        if style is None:
+            style = self._styles[handle] = self._style_at(index, handle)
+        return style
+
+    def _style_at(self, index: int, handle: int) -> _Style:
         if not handle:
-            return _Style(10.0, False, False, "", 0)
+            return _Style(10.0, False, False, "", False, 0, True, 1, 0.0, True)
         a, b, c, d = self._calls.matrix(index)
         size = self._calls.font_size(index) * (c * c + d * d) ** 0.5
         if size < 2 * TINY:
             # Type 3 fonts carry their size in a matrix of their own: trust the ink before calling it tiny.
-            size = max(size, *(self._height(at) for at in range(index, min(index + 6, self._count))))
+            boxes = self._calls.boxes(range(index, min(index + 6, self._count)))
+            size = max(size, *(min(box[3] - box[1], 1000.0) for box in boxes))
         mode = self._calls.mode(handle)
         bold, italic = self._font(handle)
-        hidden = self._visibility.hidden(index, size, mode)
+        *colour, alpha = self._calls.colour(index, stroke=mode in _STROKE_ONLY)
+        hidden = (
+            "invisible (render mode 3)"
+            if mode in _INVISIBLE_MODES
+            else "smaller than one point"
+            if size < TINY
+            else "transparent"
+            if alpha < _MIN_ALPHA
+            else ""
+        )
         quarter = (1 if b > 0 else 3) if abs(b) > abs(a) else (2 if a < 0 else 0)
         turned = (quarter - self._frame.rotation // 90) % 4
-        return _Style(size, bold or mode in _STROKED_MODES, italic, hidden, turned)
-
-    def _height(self, index: int) -> float:
-        _, low, _, high = self._calls.box(index)
-        return min(high - low, 1000.0)
+        return _Style(
+            size,
+            bold or mode in _STROKED_MODES,
+            italic,
+            hidden,
+            min(colour) >= _WHITE,
+            turned,
+            b != 0 or a < 0,
+            0 if abs(b) > abs(a) else 1,
+            self._calls.origin(index)[1] - self._frame.bottom,
+            self._calls.mapped(index),
+        )
 
     def _font(self, handle: int) -> tuple[bool, bool]:
         address = self._calls.font_address(handle)
@@ -234,7 +304,7 @@ class _Walk:
 
     def _rules(self) -> list[Rule]:
         found = []
-        for path in self._calls.paths(_MAX_OBJECTS):
+        for path in self._calls.paths():
             x0, low, x1, high = self._frame.bounds(path)
             if high - low <= _RULE_HEIGHT and x1 - x0 >= _RULE_WIDTH:
                 found.append(Rule(x0, x1, low))

@@ -7,6 +7,7 @@ then the type: larger, bold, capitals. Knows nothing about text offsets.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 
@@ -29,6 +30,10 @@ _NOTES = re.compile(
 )
 _FORM = re.compile(r"FORM\s+(?:10|8|20|40|6)\s*-\s*[A-Z]{1,2}(?:/A)?", re.IGNORECASE)
 _REGISTRANT = re.compile(r"exact name of (?:the )?(?:registrant|company)", re.IGNORECASE)
+_ENUMERATED = re.compile(
+    r"(?:Article |Section |Clause |§ ?)?(\d{1,2}(?:\.\d{1,2}){0,3})[.:)]? +([^\W\d_].{1,78})"
+)
+_CLAUSE = re.compile(r"(\d{1,2}(?=\.)(?:\.\d{1,2}){0,3})\.? +[^\W\d_a-z][^;]{1,68}[^\W_]")
 _ENDS_SENTENCE = re.compile(r"[.;,]$")
 _LEVELS = ((PART, 1), (ITEM, 2), (_NOTES, 3), (NOTE, 4))
 STYLE_LEVEL = 5
@@ -56,11 +61,13 @@ class Headings:
             if sum(1 for line in lines if ITEM.fullmatch(line.text) or PART.fullmatch(line.text)) >= 6
         }
 
+        self._clauses = _clauses(pages, self.body)
         first = [line.text for line in pages[0]] if pages else []
         self._cover = any(map(_FORM.fullmatch, first)) and any(map(_REGISTRANT.search, first))
 
-    def level(self, text: str, line: Line) -> int | None:
-        """``text`` may be several visual lines joined; ``line`` is the first of them."""
+    def level(self, text: str, line: Line) -> float | None:
+        """``text`` may be several visual lines joined; ``line`` is the first of them. Among headings of one
+        type the parts of a number order them: 7.1 stands under 7."""
         if self._cover and line.page == 1:
             return None  # all of a filing's cover is set like headings
         if len(text) > 200 or not any(letter.isalpha() for letter in text):
@@ -75,7 +82,11 @@ class Headings:
         depth = self._outline.get((line.page, squeezed(text)))
         if depth is not None:
             return STYLE_LEVEL + depth
-        return self._by_type(text, line)
+        number = _ENUMERATED.fullmatch(text)
+        level = self._by_type(text.rstrip(".") if number and line.bold else text, line)
+        if level is None and (line.page, line.column, line.base) in self._clauses:
+            level = STYLE_LEVEL + 9
+        return level + 0.1 * number.group(1).count(".") if level and number else level
 
     def _by_type(self, text: str, line: Line) -> int | None:
         if (
@@ -103,6 +114,27 @@ class Headings:
         if line.italic and len(text) < 80:
             return STYLE_LEVEL + 8
         return None
+
+
+def _clauses(pages: list[list[Line]], body: float) -> set[tuple[int, int, float]]:
+    """Places of the headings that only their numbers tell from prose: "7. Break clause", alone on its line,
+    one of a series that counts on, with lines of another kind below it. Items of a list follow each other."""
+    found: list[tuple[tuple[str, ...], Line]] = []
+    lines = [line for page in pages for line in page]
+    for line, following in itertools.pairwise(lines):
+        match, deeper = _CLAUSE.fullmatch(line.text), _ENUMERATED.fullmatch(following.text)
+        if not match or len(line.segments) > 1 or line.size < body - 0.3 or following.text[0].islower():
+            continue
+        number = tuple(match.group(1).split("."))
+        if not deeper or len(deeper.group(1).split(".")) > len(number):
+            found.append((number, line))
+    numbers = {number for number, _ in found}
+    return {
+        (line.page, line.column, line.base)
+        for number, line in found
+        if number[:-1] in numbers
+        or any((*number[:-1], str(int(number[-1]) + step)) in numbers for step in (-1, 1))
+    }
 
 
 def squeezed(text: str) -> str:

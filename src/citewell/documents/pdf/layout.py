@@ -24,6 +24,10 @@ _MARK = re.compile(r"[-−+]?[0-9]{1,2}|[0-9](?:,[0-9]){1,3}")
 _MIN_COLUMN_LINES = 5
 _GAP = 0.95
 """Em widths of white that end a segment: justified prose stays below, table columns above."""
+_DOUBLE_SPACE = 2.7
+"""Of a line's usual word space: up to this wide a gap behind a sentence is white in prose, not a border."""
+_SENTENCE_END = re.compile(r"[.!?:;][\"”’')\]]*$")
+_ENUMERATOR = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}\.?|[A-Z]\.?|\(?[a-z0-9]{1,3}\)")
 
 
 class Segment(NamedTuple):
@@ -51,6 +55,11 @@ class Line(NamedTuple):
     @property
     def text(self) -> str:
         return " ".join(segment.text for segment in self.segments)
+
+    @property
+    def letters(self) -> int:
+        """Characters but white space."""
+        return sum(len(segment.text) - segment.text.count(" ") for segment in self.segments)
 
     @property
     def x0(self) -> float:
@@ -210,6 +219,9 @@ def _rows(words: list[Word]) -> list[list[Word]]:
     spans: list[tuple[float, float]] = []
     for word in sorted(words, key=lambda word: -word.base):
         low, high = word.base - 0.2 * word.size, word.base + 0.65 * word.size
+        if rows and spans[-1] == (low, high):
+            rows[-1].append(word)
+            continue
         for back in range(1, min(3, len(rows)) + 1):
             below, above = spans[-back]
             shared = min(high, above) - max(low, below)
@@ -244,6 +256,7 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
     last: Word | None = None
     letters: dict[float, int] = {}
     bold = italic = total = 0
+    double = _double_space(row)
     for word in row:
         if last is not None and word.text == last.text and word.x0 - last.x0 < 0.08 * word.size:
             continue  # overprinted to look bold: the same ink twice
@@ -253,6 +266,8 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
         text = word.text[: leader.start()] if leader else word.text
         after = word.text[leader.end() :] if leader else ""
         wide = last is not None and word.x0 - last.x1 > _GAP * max(word.size, last.size)
+        if wide and last is not None and word.x0 - last.x1 < double and _SENTENCE_END.search(last.text):
+            wide = bool(_NUMERIC.fullmatch(word.text))
         if parts and (fence or wide):
             segments.append(_segment(parts, start, end))
             parts = []
@@ -279,7 +294,7 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
         last = word
     if parts:
         segments.append(_segment(parts, start, end))
-    segments = _without_dots(segments)
+    segments = _numbered(_without_dots(segments))
     if not segments:
         return None
     size = max(letters, key=lambda key: letters[key])
@@ -287,6 +302,22 @@ def _line(row: list[Word], column: int, number: int) -> Line | None:
     return Line(
         tuple(segments), base, round(size, 1), bold > 0.6 * total, italic > 0.6 * total, column, number
     )
+
+
+def _double_space(row: list[Word]) -> float:
+    """Points of white between two sentences of a line of prose, at most; 0.0 for a line of few words."""
+    gaps = sorted(b.x0 - a.x1 for a, b in itertools.pairwise(row) if b.x0 - a.x1 < _GAP * b.size)
+    return _DOUBLE_SPACE * gaps[len(gaps) // 2] if len(gaps) > 2 else 0.0
+
+
+def _numbered(segments: list[Segment]) -> list[Segment]:
+    """A heading's or an item's number, set off by white, joins the words that it numbers."""
+    if len(segments) != 2 or not segments[1].text[0].isalpha():
+        return segments
+    number, words = segments
+    if not _ENUMERATOR.fullmatch(number.text) or words.x0 - number.x1 > 40:
+        return segments
+    return [Segment(f"{number.text} {words.text}", number.x0, words.x1)]
 
 
 def _segment(parts: list[str], x0: float, x1: float) -> Segment:

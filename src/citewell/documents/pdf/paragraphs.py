@@ -15,6 +15,7 @@ from citewell.documents.pdf.cells import BULLET
 from citewell.documents.pdf.layout import Line
 
 _ENDS = re.compile(r"[.!?:;][\"”’')\]]*$")
+_CLAUSE = re.compile(r"\d{1,2}(?:\.\d{1,2}){1,3}\.? \S")
 _CUT = re.compile(r"(?<![^\W\d_])([^\W\d_]+)-$")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
@@ -24,7 +25,7 @@ class Paragraph:
     """``parts``: the text of each visual line and what stands between it and the one before."""
 
     lines: list[Line]
-    level: int | None = None
+    level: float | None = None
     parts: list[str] = field(default_factory=list)
 
     @property
@@ -53,6 +54,8 @@ def joins(lines: list[Line], following: Line, right: float, pitch: float) -> boo
     if BULLET.fullmatch(following.text.split(" ", 1)[0]) and " " in following.text:
         return False
     ended = bool(_ENDS.search(last.text))
+    if ended and _CLAUSE.match(following.text):
+        return False
     first_word = following.segments[0].text.split(" ", 1)[0]
     room = right - last.x1
     needed = 0.5 * following.size * len(first_word)
@@ -101,12 +104,20 @@ def right_edges(lines: list[Line]) -> dict[int, float]:
 def usual_pitch(lines: list[Line]) -> dict[float, float]:
     """Distance of baselines inside paragraphs, by type size, points."""
     seen: dict[float, list[float]] = {}
+    sure: dict[float, list[float]] = {}
     for above, below in itertools.pairwise(lines):
         drop = above.base - below.base
-        if above.column == below.column and above.size == below.size and 0 < drop < 2.2 * above.size:
+        if above.column != below.column or above.size != below.size or drop <= 0:
+            continue
+        if drop < 2.2 * above.size:
             seen.setdefault(above.size, []).append(drop)
+        if drop < 3.2 * above.size and below.text[0].islower() and len(above.text) > 30:
+            sure.setdefault(above.size, []).append(drop)
     pitches = {}
     for size, drops in seen.items():
         drops.sort()
         pitches[size] = min(max(drops[len(drops) // 4], 1.05 * size), 1.9 * size)
+    for size, drops in sure.items():
+        # Lines set wide apart: a line that goes on in lower case shows how far.
+        pitches[size] = max(pitches.get(size, 0.0), min(drops))
     return pitches

@@ -3,12 +3,15 @@
 In: bytes. Out: :class:`citewell.core.records.Document`; or one clear error that says what to do. Pages are
 opened one after another and freed, so memory grows with the text, not with what the pages draw. Knows nothing
 about files, chunks or questions.
+Every page is counted twice: what the renderer draws of its text against what was read (:mod:`.ink`), and what
+was read against what stands in the text. A page that loses more than a few characters is ``incomplete``.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from citewell.core.errors import DamagedError, EmptyDocumentError, EncryptedError, LimitError
 from citewell.core.identity import hash_bytes, hash_text
@@ -19,19 +22,35 @@ from citewell.documents.pdf.glyphs import read_words
 from citewell.documents.pdf.headings import squeezed
 from citewell.documents.pdf.layout import Line, read_lines
 from citewell.documents.pdf.running import set_running_aside
-from citewell.documents.pdf.writing import Size, write
+from citewell.documents.pdf.writing import Size, Written, write
 
 if TYPE_CHECKING:
     import pypdfium2
 
 MAX_PAGES = 20_000
 _PASSWORD, _SECURITY = 4, 5
+_FREE_TEXT, _FIELD = 3, 20
+_MOST_UNREAD, _UNREAD_SHARE = 5, 0.005
+"""Characters of a page: letters that reach out of their place leave as much ink as a few."""
+_NOT_LETTERS = re.compile(r"[\W_]+")
+
+
+class _Page(NamedTuple):
+    """``unread`` counts characters that are drawn but not in the text, ``read`` those that are."""
+
+    lines: list[Line]
+    size: Size
+    hidden: Counter[str]
+    read: int
+    unread: int
+    unmapped: int
+    images: int
 
 
 class PdfReader:
     """The reader of ``application/pdf``; pure, so it runs inside the limited worker."""
 
-    name = "pdf/3"
+    name = "pdf/4"
 
     def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
         """Raises EncryptedError, DamagedError, EmptyDocumentError or LimitError."""
@@ -45,25 +64,27 @@ class PdfReader:
         count = len(pdf)
         if count > MAX_PAGES:
             raise LimitError(f"it has {count} pages; the limit is {MAX_PAGES}", hint="split the file")
-        notes: list[str] = []
-        pages, sizes, hidden = _pages(pdf, count)
-        empty = [index + 1 for index, lines in enumerate(pages) if not lines]
-        if len(empty) == count:
+        pages = [_page(pdf, index) for index in range(count)]
+        hidden: dict[str, Counter[int]] = {}
+        for number, page in enumerate(pages, 1):
+            for reason, characters in page.hidden.items():
+                hidden.setdefault(reason, Counter())[number] += characters
+        if not any(page.lines for page in pages):
             raise EmptyDocumentError(
                 f"none of its {count} pages contains visible text{_hidden_words(hidden)}",
                 hint="it looks like a scan: run it through OCR that writes visible or searchable text, "
                 "then ingest the result",
             )
-        if empty:
-            notes.append(
-                f"{_ranges(empty)} {'contain' if len(empty) > 1 else 'contains'} no text (scanned or blank?)"
-            )
-        notes.extend(_hidden_notes(hidden))
-        own = set_running_aside(pages, [size.height for size in sizes])
+        own = set_running_aside([page.lines for page in pages], [page.size.height for page in pages])
+        written = write(own.lines, [page.size for page in pages], _outline(pdf))
+        lost = _lost(pages, own.lines, written)
+        notes = [*_page_notes(pages, lost), *_hidden_notes(hidden)]
         if own.set_aside:
             shown = ", ".join(f"{text!r} x{n}" for text, n in own.set_aside.most_common(8))
-            notes.append(f"{sum(own.set_aside.values())} running lines and page numbers left out: {shown}")
-        written = write(own.lines, sizes, _outline(pdf))
+            lines, characters = sum(own.set_aside.values()), sum(own.characters)
+            notes.append(
+                f"{lines} running lines and page numbers left out ({characters} characters): {shown}"
+            )
         front = describe(pdf.get_metadata_dict(), own.lines[:3])
         return Document(
             document_id=document_id,
@@ -81,6 +102,7 @@ class PdfReader:
             pages=written.pages,
             boxes=written.boxes,
             tables=written.tables,
+            incomplete=tuple(sorted({*lost, *_pictures(pages)})),
             notes=tuple(notes),
         )
 
@@ -105,31 +127,88 @@ def _open(data: bytes) -> pypdfium2.PdfDocument:
     return pdf
 
 
-def _pages(
-    pdf: pypdfium2.PdfDocument, count: int
-) -> tuple[list[list[Line]], list[Size], dict[str, Counter[int]]]:
+def _page(pdf: pypdfium2.PdfDocument, index: int) -> _Page:
     import pypdfium2
+    import pypdfium2.raw as raw
 
-    pages: list[list[Line]] = []
-    sizes: list[Size] = []
-    hidden: dict[str, Counter[int]] = {}
-    for index in range(count):
-        try:
-            page = pdf[index]
-        except pypdfium2.PdfiumError:
-            hidden.setdefault("on pages that cannot be loaded", Counter())[index + 1] += 1
-            pages.append([])
-            sizes.append(Size(0.0, 0.0))
-            continue
-        try:
-            words = read_words(page)
-        finally:
+    try:
+        page = pdf[index]
+    except pypdfium2.PdfiumError:
+        return _Page([], Size(0.0, 0.0), Counter({"on pages that cannot be loaded": 1}), 0, 0, 0, 0)
+    try:
+        if _has_fields(page):
+            # What is typed into a form or onto the page becomes a part of it, as a printer would draw it.
+            raw.FPDFPage_Flatten(page.raw, raw.FLAT_NORMALDISPLAY)
             page.close()
-        for reason, number in words.hidden.items():
-            hidden.setdefault(reason, Counter())[index + 1] += number
-        pages.append(read_lines(words, index + 1))
-        sizes.append(Size(words.width, words.height))
-    return pages, sizes, hidden
+            page = pdf[index]
+        words = read_words(page)
+    finally:
+        page.close()
+    return _Page(
+        read_lines(words, index + 1),
+        Size(words.width, words.height),
+        words.hidden,
+        sum(len(word.text) for word in words.words),
+        words.unread,
+        words.unmapped,
+        words.images,
+    )
+
+
+def _has_fields(page: pypdfium2.PdfPage) -> bool:
+    import pypdfium2.raw as raw
+
+    for index in range(raw.FPDFPage_GetAnnotCount(page.raw)):
+        annotation = raw.FPDFPage_GetAnnot(page.raw, index)
+        kind = raw.FPDFAnnot_GetSubtype(annotation)
+        raw.FPDFPage_CloseAnnot(annotation)
+        if kind in (_FREE_TEXT, _FIELD):
+            return True
+    return False
+
+
+def _lost(pages: list[_Page], own: list[list[Line]], written: Written) -> dict[int, int]:
+    """Page -> about how many characters of it are in neither the text nor a note."""
+    lost = {}
+    for page, lines, place in zip(pages, own, written.pages, strict=True):
+        kept = _letters(written.text[place.start : place.end])
+        missing = abs(sum(_letters(line.text) for line in lines) - kept)
+        if page.unread > max(_MOST_UNREAD, _UNREAD_SHARE * page.read):
+            missing += page.unread
+        if missing:
+            lost[place.number] = missing
+    return lost
+
+
+def _letters(text: str) -> int:
+    return len(_NOT_LETTERS.sub("", text))
+
+
+def _pictures(pages: list[_Page]) -> list[int]:
+    return [number for number, page in enumerate(pages, 1) if page.images and not page.read]
+
+
+def _page_notes(pages: list[_Page], lost: dict[int, int]) -> list[str]:
+    """What a reader should look up on the page itself."""
+    notes = []
+    if lost:
+        notes.append(
+            f"about {sum(lost.values())} characters on {_ranges(sorted(lost))} could not be read: "
+            "compare the text with the page before you rely on it"
+        )
+    if empty := [number for number, page in enumerate(pages, 1) if not page.lines]:
+        contain = "contain" if len(empty) > 1 else "contains"
+        notes.append(f"{_ranges(empty)} {contain} no text (scanned or blank?)")
+    if pictures := _pictures(pages):
+        told = f"{_ranges(pictures)}: only pictures, and text inside a picture is not read"
+        notes.append(f"{told}; run the file through OCR if it matters")
+    if unsure := [number for number, page in enumerate(pages, 1) if page.unmapped]:
+        characters = sum(page.unmapped for page in pages)
+        notes.append(
+            f"{characters} characters on {_ranges(unsure)} may be wrong: "
+            "their font does not say which characters they are"
+        )
+    return notes
 
 
 def _hidden_notes(hidden: dict[str, Counter[int]]) -> list[str]:

@@ -1,7 +1,8 @@
 """Recognises what is repeated on page after page: running heads, running feet and page numbers.
 
 In: the lines of every page. Out: for each page the lines that are its own, and what was set aside and
-how often. The first printing of a running head stays where it stands; page numbers all go.
+how often. The first printing of a running head and the last of a running foot stay where they stand, so that
+neither parts a paragraph that goes on over the page; page numbers all go.
 Knows nothing about tables or paragraphs.
 """
 
@@ -27,10 +28,12 @@ every page or every other one."""
 
 
 class Pages(NamedTuple):
-    """``lines`` by page; ``set_aside`` counts texts (page numbers as #) left out of the document's text."""
+    """``lines`` by page; ``set_aside`` counts texts (page numbers as #) left out of the document's text,
+    ``characters`` those of each page but white space."""
 
     lines: list[list[Line]]
     set_aside: Counter[str]
+    characters: list[int]
 
 
 class _Key(NamedTuple):
@@ -51,25 +54,27 @@ def set_running_aside(pages: list[list[Line]], heights: list[float]) -> Pages:
         keys.append({at: _key(lines[at], index) for at in {*top, *bottom}})
         for key in keys[-1].values():
             places[key].append(index)
-    kept: list[list[Line]] = []
-    aside: Counter[str] = Counter()
-    seen: set[str] = set()
-    for index, lines in enumerate(pages):
-        drop = set(numbered.get(index, ()))
-        aside["#"] += len(drop)
-        for edge in edges[index]:
-            for at in edge:
-                if at in drop:
+    drops = [set(numbered.get(index, ())) for index in range(len(pages))]
+    aside = Counter({"#": sum(map(len, drops))})
+    for feet in (False, True):
+        seen: set[str] = set()
+        for index in sorted(range(len(pages)), reverse=feet):
+            for at in edges[index][feet]:
+                if at in drops[index]:
                     continue
                 key = keys[index][at]
                 if not _repeats(places, key, index, len(pages)):
                     break  # what stands further in than a line of the page's own is its own too
                 if "#" in key.text or key.text in seen:
-                    drop.add(at)
+                    drops[index].add(at)
                     aside[key.text] += 1
                 seen.add(key.text)
-        kept.append([line for at, line in enumerate(lines) if at not in drop])
-    return Pages(kept, +aside)
+    kept = [
+        [line for at, line in enumerate(lines) if at not in drop]
+        for lines, drop in zip(pages, drops, strict=True)
+    ]
+    lost = [sum(lines[at].letters for at in drop) for lines, drop in zip(pages, drops, strict=True)]
+    return Pages(kept, +aside, lost)
 
 
 def _edges(lines: list[Line], height: float) -> tuple[list[int], list[int]]:
@@ -98,7 +103,7 @@ def _repeats(places: dict[_Key, list[int]], key: _Key, index: int, count: int) -
             near = places.get(_Key(key.text, x, height), ())
             around.update(page for page in near if abs(page - index) <= _AROUND)
     window = min(count, index + _AROUND + 1) - max(0, index - _AROUND)
-    return len(around) >= max(_MIN_PAGES, _SHARE * window)
+    return len(around) >= max(2, min(_MIN_PAGES, count), _SHARE * window)
 
 
 def _numbered(pages: list[list[Line]]) -> dict[int, list[int]]:

@@ -61,7 +61,7 @@ class _Writer:
         self._at = 0
         self._boxes: list[Box] = []
         self._starts: list[int] = []
-        self._stack: list[tuple[int, str, int]] = []
+        self._stack: list[tuple[float, str, int]] = []
         self._marks: list[tuple[int, tuple[str, ...]]] = []
         self._tables: list[Table] = []
         self._open: Paragraph | None = None
@@ -89,10 +89,7 @@ class _Writer:
         for block in find_tables(lines):
             if not begun:
                 begun = True
-                carried = (
-                    self._open is not None and isinstance(block, Line) and carries_over(self._open, block)
-                )
-                if not carried:
+                if not (self._open and isinstance(block, Line) and carries_over(self._open, block)):
                     self._close()
                 self._starts.append(self._at)
                 if self._open is not None and isinstance(block, Line):
@@ -110,7 +107,6 @@ class _Writer:
     def _line(self, line: Line, edges: dict[int, float], pitches: dict[float, float]) -> None:
         level = self._headings.level(_shown(line), line)
         if self._open is not None:
-            last = self._open.lines[-1]
             pitch = pitches.get(line.size, 1.3 * line.size)
             if self._open.level is not None:
                 if level is not None and self._wraps(self._open, line, level, pitch):
@@ -120,9 +116,7 @@ class _Writer:
                     self._open.level = None
                     self._append(self._open, line)
                     return
-            elif (
-                level is None or (last.page == line.page and last.bold == line.bold and last.bold)
-            ) and joins(self._open.lines, line, edges.get(line.column, 0.0), pitch):
+            elif self._goes_on(self._open, line, level, edges.get(line.column, 0.0), pitch):
                 self._append(self._open, line)
                 return
             self._close()
@@ -133,7 +127,7 @@ class _Writer:
         self._put(_shown(line), line)
         self._open.parts.append(_shown(line))
 
-    def _wraps(self, heading: Paragraph, line: Line, level: int, pitch: float) -> bool:
+    def _wraps(self, heading: Paragraph, line: Line, level: float, pitch: float) -> bool:
         """A heading set on two lines: same type, next to each other, the second no heading of filings."""
         last = heading.lines[-1]
         alike = last.size == line.size and last.bold == line.bold and last.column == line.column
@@ -148,6 +142,16 @@ class _Writer:
             and full
             and (centred or abs(last.x0 - line.x0) < 30)
         )
+
+    def _goes_on(
+        self, paragraph: Paragraph, line: Line, level: float | None, right: float, pitch: float
+    ) -> bool:
+        """On the next line, or at the top of the next column."""
+        last = paragraph.lines[-1]
+        if line.column != last.column:
+            return level is None and carries_over(paragraph, line)
+        alike = last.page == line.page and last.bold and line.bold
+        return (level is None or alike) and joins(paragraph.lines, line, right, pitch)
 
     def _runs_in(self, heading: Paragraph, line: Line, right: float, pitch: float) -> bool:
         """Bold words that begin a sentence: what follows goes on in lower case on the next line."""
@@ -182,7 +186,7 @@ class _Writer:
         self._recent.append(text)
         del self._recent[:-8]
 
-    def _enter(self, level: int, text: str, start: int) -> None:
+    def _enter(self, level: float, text: str, start: int) -> None:
         whole = _CONTINUED.sub("", text)
         if whole != text and any(squeezed(title).startswith(squeezed(whole)) for _, title, _ in self._stack):
             return  # the same section goes on

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 
@@ -172,9 +172,16 @@ ABLATED = (
 )
 
 
+class Rehearsed(NamedTuple):
+    """The record of a pass that was not sealed, and how many passages its poison filter quarantined."""
+
+    record: AuditRecord
+    quarantined: int
+
+
 def handed(
     parts: Assembly, target: Target, found: Retrieved, added: Sequence[Document], defences: Defences
-) -> AuditRecord:
+) -> Rehearsed:
     """The pass over what was found with what is added before it."""
     memory = MemoryEvidence()
     for document in added:
@@ -194,7 +201,7 @@ def handed(
     return _rehearsed(parts, target, defences, given, _Both(memory, parts.evidence))
 
 
-def asked(parts: Assembly, target: Target, defences: Defences) -> AuditRecord:
+def asked(parts: Assembly, target: Target, defences: Defences) -> Rehearsed:
     """The pass over an index that holds what was added."""
     settings = parts.config.retrieval
     if not defences.threshold:
@@ -218,17 +225,24 @@ def _chunks(parts: Assembly, documents: Sequence[Document]) -> list[Chunk]:
 
 def _rehearsed(
     parts: Assembly, target: Target, defences: Defences, retriever: Any, evidence: Any
-) -> AuditRecord:
+) -> Rehearsed:
     """It pins nothing: no record will name the index it looked into."""
+    quarantined: set[str] = set()
+
+    def filtered(question: str, passages: Sequence[Passage], pool: Sequence[Passage]) -> Sequence[Passage]:
+        kept = parts.answering.aside(question, passages, pool)
+        quarantined.update(passage.chunk.chunk_id for passage in kept if passage.set_aside)
+        return kept
+
     settings = parts.config.verification
     changes: dict[str, Any] = {"pin": lambda version: None, "retriever": retriever}
     changes["checker"] = Checker(verifier_for(parts.entailer, settings, defences), evidence, settings)
-    if not defences.filter:
-        changes["aside"] = lambda question, passages, pool: passages
+    changes["aside"] = filtered if defences.filter else lambda question, passages, pool: passages
     if not defences.gate:
         changes["gate"] = lambda *_: GateResult(passed=True, reason="no gate, for a probe")
     answering = dataclasses.replace(parts.answering, **changes)
-    return answering.rehearse(Ask(question=target.question, filters=Filters(groups=target.groups)))
+    record = answering.rehearse(Ask(question=target.question, filters=Filters(groups=target.groups)))
+    return Rehearsed(record, len(quarantined))
 
 
 # --- parts that stand in --------------------------------------------------------------------------

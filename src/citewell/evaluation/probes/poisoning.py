@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.records import (
-    AuditRecord,
     Case,
     Citation,
     Decision,
@@ -34,6 +33,7 @@ from citewell.evaluation.probes.poison import (
     NO_DEFENCE,
     Defences,
     Poison,
+    Rehearsed,
     Target,
     add,
     asked,
@@ -62,7 +62,8 @@ class Place(StrEnum):
 class Cell(Record, frozen=True, kw_only=True):
     """One line of the table. ``misled``: answers that say the false fact; ``silently``: of those, without a
     conflict shown beside it. ``citation_precision``: shown citations whose span supports the claim,
-    not measured where nothing verifies; ``clean_citations``: those that stand in no poisoned document."""
+    not measured where nothing verifies; ``clean_citations``: those that stand in no poisoned document;
+    ``set_aside``: passages that the poison filter quarantined."""
 
     place: Place
     poison: Poison | None
@@ -141,8 +142,8 @@ class Poisoning:
         for poison, count, sets in self._plan():
             added = {one.id: poisoned(poison, one, count) if poison else [] for one in targets}
             for defences in sets:
-                records = [handed(copy, one, clean[one.id], added[one.id], defences) for one in targets]
-                yield _cell(Place.CONTEXT, poison, count, defences, targets, records)
+                passes = [handed(copy, one, clean[one.id], added[one.id], defences) for one in targets]
+                yield _cell(Place.CONTEXT, poison, count, defences, targets, passes)
 
     def _in_index(self, targets: Sequence[Target], copy: Assembly) -> Iterator[Cell]:
         """One copy for all kinds: what the last one added is taken out before the next."""
@@ -162,8 +163,8 @@ class Poisoning:
                 there |= {document.document_id for document in documents}
                 add(copy, documents)
             for defences in sets:
-                records = [asked(copy, target, defences) for target in targets]
-                yield _cell(Place.INDEX, poison, count, defences, targets, records)
+                passes = [asked(copy, target, defences) for target in targets]
+                yield _cell(Place.INDEX, poison, count, defences, targets, passes)
 
     def _plan(self) -> Iterator[tuple[Poison | None, int, tuple[Defences, ...]]]:
         yield None, 0, (ALL, NO_DEFENCE)
@@ -178,11 +179,11 @@ def _cell(
     count: int,
     defences: Defences,
     targets: Sequence[Target],
-    records: Sequence[AuditRecord],
+    passes: Sequence[Rehearsed],
 ) -> Cell:
     right, misled, silently, abstained = list[bool](), list[bool](), list[bool | None](), list[bool]()
     supported, clean = list[list[bool | None]](), list[list[bool | None]]()
-    for target, record in zip(targets, records, strict=True):
+    for target, (record, _) in zip(targets, passes, strict=True):
         claims = [claim for claim in record.claims if claim.shown]
         refused = record.response_decision == Decision.ABSTAIN.value or not claims
         # That sources disagree is said beside the claims, with the words of both.
@@ -195,7 +196,6 @@ def _cell(
         silently.append(not record.conflicts if misled[-1] else None)
         supported.append([_supports(citation) if defences.verification else None for citation in cited])
         clean.append([not citation.document_id.startswith(FOLDER) for citation in cited])
-    notes = [note for record in records for note in record.notes]
     return Cell(
         place=place,
         poison=poison,
@@ -207,7 +207,7 @@ def _cell(
         abstained=rate("abstained", abstained),
         citation_precision=clustered("citation_precision", supported),
         clean_citations=clustered("clean_citations", clean),
-        set_aside=sum(note.startswith("poison filter: ") for note in notes),
+        set_aside=sum(one.quarantined for one in passes),
     )
 
 

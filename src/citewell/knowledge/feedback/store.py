@@ -104,6 +104,12 @@ class FeedbackStore:
                     found.setdefault(row[1], []).append(_feedback(row))
         return {request: tuple(said) for request, said in found.items()}
 
+    def requests(self) -> set[str]:
+        """Those that anything was said of."""
+        with self.database.reading() as rows:
+            found = rows.execute("SELECT DISTINCT request_id FROM feedback").fetchall()
+        return {request for (request,) in found}
+
     # --- what pages show --------------------------------------------------------------------------
 
     def show(self, waiting: Waiting) -> None:

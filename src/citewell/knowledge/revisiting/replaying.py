@@ -22,6 +22,7 @@ from citewell.core.environment import environment
 from citewell.core.errors import UsageError
 from citewell.core.identity import plain
 from citewell.core.records import (
+    EXTERNAL,
     AuditRecord,
     Citation,
     Draft,
@@ -69,13 +70,16 @@ class Replay(Record, frozen=True, kw_only=True):
 
 def replayed(parts: Assembly, record: AuditRecord) -> tuple[Replay, AuditRecord]:
     """The comparison, and the record as it came out. Raises UsageError when the index version is no longer
-    kept, or nobody can read the question: it cannot be put again."""
+    kept, another system wrote the answer, or nobody can read the question: it cannot be put again."""
     if why := UNREADABLE.get(record.user_query):
         raise UsageError(
             f"{record.request_id} can no longer be read: {why}",
             hint="`citewell audit prove` still proves its place in the log, and `citewell audit"
             " recheck` still resolves its citations",
         )
+    if EXTERNAL in record.parameters:
+        hint = "`citewell audit recheck` checks its citations again"
+        raise UsageError(f"{record.request_id} is an answer that another system wrote", hint=hint)
     answering, ask = _pass_at(parts, record), _ask_of(record)
     whole = _writes_again(parts, record)
     made = answering.rehearse(ask) if whole else _retrieved_again(answering, ask, record)

@@ -22,7 +22,6 @@ from citewell.server.pages.words import STATES
 from citewell.server.problems import looking_up, problem_of
 from citewell.server.routes.asking import AskRequest, answered
 from citewell.server.site import site
-from citewell.verification.confidence.cards import STALE
 
 router = APIRouter(include_in_schema=False, route_class=Inside)
 
@@ -68,7 +67,9 @@ def answer(reading: Reading, request_id: str) -> Response:
     return reading.page(
         "ask.html",
         words=WORDS,
-        answer=shown(record, reading.kb, stale=next((note for note in record.notes if STALE in note), "")),
+        answer=shown(
+            record, reading.kb, stale=record.confidence_report.card_note if record.confidence_report else ""
+        ),
         question="",
         session_id=record.session_id,
         document=filters.get("document_id") or "",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from fastapi import APIRouter, UploadFile
 from starlette.concurrency import run_in_threadpool
@@ -178,15 +178,15 @@ async def take_in(
     """Each file by the limited reader; what failed is shown with its remedy."""
     posting.need(Role.CURATOR)
 
-    def take() -> tuple[FileOutcome, ...]:
-        groups, tags = _named(acl), _named(tag)
-        with site(posting.request).changing():
-            reports = [
-                upload(posting.kb, one.file, one.filename or "", acl=groups, tags=tags) for one in files
-            ]
+    here = site(posting.request)
+
+    def take(gone: Callable[[], str]) -> tuple[FileOutcome, ...]:
+        options: dict[str, Any] = {"acl": _named(acl), "tags": _named(tag), "gone": gone}
+        with here.changing():
+            reports = [upload(posting.kb, one.file, one.filename or "", **options) for one in files]
         return tuple(outcome for report in reports for outcome in report.files)
 
-    outcomes = await run_in_threadpool(take)
+    outcomes = await here.attended(here.checks, posting.request, posting.caller, take)
     return await run_in_threadpool(_list, posting, "", "", 0, outcomes)
 
 

@@ -7,9 +7,8 @@ client has gone.
 from __future__ import annotations
 
 import re
-import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Annotated, Any
 
 import msgspec
@@ -20,17 +19,17 @@ from starlette.responses import Response, StreamingResponse
 from citewell.answering.streaming import Event, EventKind
 from citewell.core import identity
 from citewell.core.access import Caller
-from citewell.core.errors import UsageError
+from citewell.core.errors import AbandonedError, UsageError
 from citewell.core.records import Answer, Claim, Record, Streamed
 from citewell.knowledge.traces import Relayed
 from citewell.questions.parsing import MAX_QUESTION
 from citewell.server.identity import require
 from citewell.server.keys import Scope
-from citewell.server.limits import Busy
+from citewell.server.limits import Busy, Deadline
 from citewell.server.logs import log
 from citewell.server.problems import Problem, looking_up, problem_of
 from citewell.server.shapes import JSON, body_of, decoded, described, query_of, reply
-from citewell.server.site import Here, Site
+from citewell.server.site import Here, Site, overdue
 from citewell.server.streams import RemoteStream, Stream
 from citewell.server.telemetry import Carrier
 from citewell.verification.checking.grounding import GroundingReport
@@ -78,20 +77,19 @@ class AskRequest(Options, frozen=True, kw_only=True):
 async def answered(
     here: Site, caller: Caller, asked: AskRequest, request_id: str, request: Request
 ) -> Answer:
-    """The answer. Where the client of ``request`` hangs up, the pass ends at its next stage. Raises Busy, or
-    what the pass raised."""
-    left, present = _presence(request)
+    """The answer. Where the client of ``request`` hangs up, the pass ends at its next stage or model run.
+    Raises Busy, or what the pass raised."""
 
-    def work() -> Answer:
+    def work(gone: Callable[[], str]) -> Answer:
         with here.telemetry.asking(request.headers) as describe:
             answer = here.kb_for(caller).ask(
-                asked.question, **asked.options, request_id=request_id, gone=left.is_set
+                asked.question, **asked.options, request_id=request_id, gone=gone
             )
             describe(answer)
         here.metrics.answered(answer)
         return answer
 
-    return await here.work.run(work, caller=caller.user, wanted=present)
+    return await here.attended(here.work, request, caller, work, timeout_s=here.settings.timeout_s)
 
 
 async def streamed(here: Site, caller: Caller, asked: AskRequest, carrier: Carrier) -> Stream:
@@ -100,6 +98,7 @@ async def streamed(here: Site, caller: Caller, asked: AskRequest, carrier: Carri
     asked_at = time.monotonic()
     request_id = identity.request_id()
     stream = await run_in_threadpool(here.streams.open, request_id, caller)
+    stream.deadline = Deadline(here.settings.timeout_s)
 
     def work() -> None:
         try:
@@ -107,14 +106,19 @@ async def streamed(here: Site, caller: Caller, asked: AskRequest, carrier: Carri
                 raise Problem(503, "the server is too busy to take this request", retryable=True)
             with here.telemetry.asking(carrier) as describe:
                 answer = here.kb_for(caller).ask(
-                    asked.question, **asked.options, tell=stream.emit, request_id=request_id
+                    asked.question,
+                    **asked.options,
+                    tell=stream.emit,
+                    request_id=request_id,
+                    gone=stream.deadline.gone,
                 )
                 describe(answer)
             here.metrics.answered(answer)
         except Exception as error:  # noqa: BLE001 - the listener is told; the record has it already
             extra = {"request_id": request_id, "error": type(error).__name__}
             log.warning("a streamed question failed", extra=extra)
-            stream.fail(problem_of(error).details)
+            told = overdue(error, stream.deadline) if isinstance(error, AbandonedError) else error
+            stream.fail(problem_of(told).details)
         finally:
             stream.end()
 
@@ -124,18 +128,6 @@ async def streamed(here: Site, caller: Caller, asked: AskRequest, carrier: Carri
         here.streams.drop(request_id)
         raise
     return stream
-
-
-def _presence(request: Request) -> tuple[threading.Event, Callable[[], Awaitable[bool]]]:
-    """An event that is set once the client of ``request`` has gone, and how to look whether it has."""
-    left = threading.Event()
-
-    async def present() -> bool:
-        if await request.is_disconnected():
-            left.set()
-        return not left.is_set()
-
-    return left, present
 
 
 @router.post(
@@ -299,18 +291,16 @@ async def verify(
     items = [line for line in body.split(b"\n") if line.strip()] if lines else [body]
     for item in items:
         _bounded(decoded(item, VerifyRequest))
-    left, present = _presence(request)
 
-    def work() -> bytes:
+    def work(gone: Callable[[], str]) -> bytes:
         with here.telemetry.verifying(request.headers) as describe:
-            # Who has hung up gets no further line.
-            checked = [here.kb.verify_line(item) for item in items if not left.is_set()]
+            checked = [here.kb.verify_line(item, gone=gone) for item in items]
             claims = [one for line in checked for one in msgspec.json.decode(line, type=_Claims).claims]
             describe(claims)
         here.metrics.verified(claims)
         return b"\n".join(checked)
 
-    checked = await here.work.run(work, caller=caller.user, wanted=present)
+    checked = await here.attended(here.checks, request, caller, work, timeout_s=here.settings.timeout_s)
     return Response(checked + b"\n" * lines, media_type=LINES if lines else JSON)
 
 

@@ -321,19 +321,22 @@ def _known(here: Site, caller: Caller) -> Known:
 
 async def _lines(stream: Stream, model: str, base_url: str) -> AsyncIterator[bytes]:
     yield _line(chunk(stream.request_id, model, {"role": "assistant", "content": ""}))
-    async for event in stream.events():
-        if event is None:
-            yield b": still here\n\n"
-        elif event.kind == ERROR:
-            problem = msgspec.json.decode(event.data)
-            told = {"message": problem["title"], "type": "citewell", "code": problem["status"]}
-            yield _line({"error": told})
-            return
-        elif event.kind != "done":
-            # Beside the message, never in it: what is provisional may be withdrawn.
-            beside = {"event": event.kind, **msgspec.json.decode(event.data)}
-            beside.pop("passages", None)
-            yield _line(chunk(stream.request_id, model, {}, citewell=beside))
+    try:
+        async for event in stream.events():
+            if event is None:
+                yield b": still here\n\n"
+            elif event.kind == ERROR:
+                problem = msgspec.json.decode(event.data)
+                told = {"message": problem["title"], "type": "citewell", "code": problem["status"]}
+                yield _line({"error": told})
+                return
+            elif event.kind != "done":
+                # Beside the message, never in it: what is provisional may be withdrawn.
+                beside = {"event": event.kind, **msgspec.json.decode(event.data)}
+                beside.pop("passages", None)
+                yield _line(chunk(stream.request_id, model, {}, citewell=beside))
+    finally:
+        stream.deadline.left.set()  # the protocol knows no way back to a stream
     if stream.answer is not None:
         for piece in pieces(stream.answer, model, base_url):
             yield _line(piece)

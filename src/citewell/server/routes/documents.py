@@ -5,12 +5,13 @@ A document id holds slashes, so it is a query parameter everywhere.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import msgspec
 from fastapi import APIRouter, Depends, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
@@ -84,6 +85,7 @@ class About(Record, frozen=True, kw_only=True):
     tags: tuple[str, ...]
     ingested_at: str
     supersedes: str
+    incomplete: tuple[int, ...]
     notes: tuple[str, ...]
 
 
@@ -217,7 +219,8 @@ async def put(request: Request, caller: Curator, here: Here) -> Response:
             "tags": [str(tag) for tag in form.getlist("tag")],
         }
         name = file.filename or ""
-        report = await run_in_threadpool(_ingested, here, caller, file.file, name, options)
+        upload_to = partial(_ingested, here, caller, file.file, name, options)
+        report = await here.attended(here.checks, request, caller, upload_to)
     if report.failed:
         failure = report.failed[0]
         raise Problem(422, failure.message, hint=failure.hint)
@@ -231,9 +234,11 @@ def told_place(uri: str) -> str:
     return uri if urlsplit(uri).scheme in ("http", "https") else uri.rstrip("/").rpartition("/")[2]
 
 
-def _ingested(here: Site, caller: Caller, file: Any, name: str, options: dict[str, Any]) -> IngestReport:
+def _ingested(
+    here: Site, caller: Caller, file: Any, name: str, options: dict[str, Any], gone: Callable[[], str]
+) -> IngestReport:
     with here.changing():
-        return upload(here.kb_for(caller), file, name, **options)
+        return upload(here.kb_for(caller), file, name, gone=gone, **options)
 
 
 class Withdrawal(Record, frozen=True, kw_only=True):

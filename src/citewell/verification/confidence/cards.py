@@ -19,12 +19,10 @@ import msgspec
 from citewell.core.config import Config
 from citewell.core.errors import ConfigError
 from citewell.core.identity import canonical_json, hash_value, plain
-from citewell.core.records import Maker, Record, Trace
+from citewell.core.records import Maker, Record
 from citewell.core.replacing import replace_file
 
 FORMAT = "citewell-card/1"
-STALE = "the calibration card in use is stale"
-"""How the note of a pass begins whose thresholds came from a stale card."""
 
 SETTABLE = (
     "retrieval.relevance_threshold",
@@ -157,7 +155,11 @@ class CardState(Record, frozen=True, kw_only=True):
     @property
     def note(self) -> str:
         """For the record and whoever reads the answer; "" unless the card is stale."""
-        return f"{STALE} ({self.card[:23]}): {'; '.join(self.reasons)}" if self.state == "stale" else ""
+        return (
+            f"the calibration card in use is stale ({self.card[:23]}): {'; '.join(self.reasons)}"
+            if self.state == "stale"
+            else ""
+        )
 
 
 NO_CARD = CardState()
@@ -279,12 +281,6 @@ def state_of(card: Card, path: str, today: Today) -> CardState:
         reasons=tuple(reasons),
         promises=card.promises,
     )
-
-
-def stale_note(trace: Trace | None) -> str:
-    """What a pass noted of a stale card, "" when nothing."""
-    notes = (note for stage in (trace.stages if trace else ()) for note in stage.notes)
-    return next((note for note in notes if note.startswith(STALE)), "")
 
 
 def _identity(maker: Maker | None) -> tuple[str, str, str] | None:

@@ -1,0 +1,103 @@
+"""What the renderer draws of a page's text: the count that the reader's own is checked against.
+
+In: an open page, with its text page already loaded. Out: :class:`Ink`: the pixels that change when the page
+is drawn without its text, and what is left of them once every word that was read is struck off. Drawing knows
+covers, clips, layers and colours; it knows nothing of words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from citewell.documents.pdf.pdfium import Bounds, PageCalls
+
+if TYPE_CHECKING:
+    import pypdfium2
+
+_SCALE = 0.5
+"""Pixels a point: enough to see a full stop, and small enough to stay in the processor's cache."""
+_MAX_PIXELS = 1_000_000
+_MAX_IMAGE = 40_000_000
+"""Pixels: a larger image is not drawn, so that a page costs no more memory than it may."""
+_FAINT = 8
+"""Grey levels of 255: no reader tells less from its ground."""
+
+_NOTHING: Bounds = (-9.0, -9.0, -9.0, -9.0)
+
+
+class Ink:
+    """Rectangles are in the page as displayed, points, origin at the bottom left."""
+
+    def __init__(self, page: pypdfium2.PdfPage, calls: PageCalls) -> None:
+        width, height = page.get_size()
+        self._scale = min(_SCALE, (_MAX_PIXELS / max(1.0, width * height)) ** 0.5)
+        self._height = height * self._scale
+        calls.switch_off_images(_MAX_IMAGE)
+        whole = self._drawn(page)
+        calls.switch_off_text()
+        self._ground = self._drawn(page)
+        # Bytes wrap around: far from 0 on either side is a change that shows.
+        self._text = (whole - self._ground + np.uint8(_FAINT)) > 2 * _FAINT
+        self._left = self._text.copy()
+        self._inked: dict[tuple[int, int], bytes] = {}
+        self._struck, self._margin = _NOTHING, 0.0
+
+    def _drawn(self, page: pypdfium2.PdfPage) -> Any:
+        bitmap = page.render(scale=self._scale, grayscale=True, may_draw_forms=False)
+        pixels = np.array(bitmap.to_numpy(), dtype=np.uint8)
+        bitmap.close()
+        return pixels.reshape(pixels.shape[:2])
+
+    def _rows(self, low: float, high: float) -> slice:
+        top, scale = self._height, self._scale
+        return slice(max(0, int(top - high * scale)), max(0, int(top - low * scale) + 1))
+
+    def _columns(self, left: float, right: float) -> slice:
+        scale = self._scale
+        return slice(max(0, int(left * scale)), max(0, int(right * scale) + 1))
+
+    def shows(self, box: Bounds) -> bool:
+        """Whether any text is drawn inside ``box``. The ink of neighbours reaches a pixel into it; of thin
+        letters fonts misstate the place."""
+        left, low, right, high = box
+        inset = 2.0 if right - left > 10.0 else -1.0
+        rows = self._rows(low, high)
+        # A line's words share their rows: one look at all columns serves them all.
+        inked = self._inked.get((rows.start, rows.stop))
+        if inked is None:
+            inked = self._inked[rows.start, rows.stop] = self._text[rows].any(axis=0).tobytes()
+        return 1 in inked[self._columns(left + inset, right - inset)]
+
+    def ground(self, box: Bounds) -> int:
+        """How light the page is under ``box`` without its text, 0 to 255; white where nothing is drawn."""
+        under = self._ground[self._rows(box[1], box[3]), self._columns(box[0], box[2])]
+        return int(under.mean()) if under.size else 255
+
+    def strike(self, box: Bounds, size: float) -> None:
+        """Takes ``box`` off what is left: it was read. Letters of ``size`` points reach out of it a bit."""
+        left, low, right, high = box
+        if self._struck[1] == low and self._struck[3] == high and 0 <= left - self._struck[2] < size:
+            self._struck = self._struck[0], low, right, high
+            return
+        self._strike_off()
+        self._struck, self._margin = box, 2.0 + 0.45 * size
+
+    def _strike_off(self) -> None:
+        """Words that stand side by side are struck off together."""
+        (left, low, right, high), margin = self._struck, self._margin
+        self._left[self._rows(low - margin, high + margin), self._columns(left - margin, right + margin)] = (
+            False
+        )
+
+    def unread(self, characters: int) -> int:
+        """About how many characters are drawn where nothing was read, by the ink of the ``characters`` that
+        were; on a page with none of them, by that of ten-point type."""
+        self._strike_off()
+        left = int(np.count_nonzero(self._left))
+        if not left:
+            return 0
+        struck = int(np.count_nonzero(self._text)) - left
+        each = struck / characters if characters and struck > 0 else 25 * self._scale**2
+        return round(left / max(each, 1.0))

@@ -1,0 +1,328 @@
+"""How each vendor's API streams an answer, marks it and says that there is none.
+
+In: the JSON of responses and events. Out: the response that events add up to, the same with what was found of
+it, and one that says that it was withheld. Citewell's member is ``citewell``, which every SDK keeps as an
+extra. Knows nothing about connections or checks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from citewell.vendors.reading import Answered
+
+Json = dict[str, Any]
+MARK = "citewell"
+DONE: Json = {"type": "[DONE]"}
+"""Stands for the text that ends a stream of chat completions, which is no JSON."""
+
+
+class Protocol(NamedTuple):
+    """``joined`` makes a response of the events of a stream, ``last`` says whether an event ends it,
+    ``marked`` puts a mark into a response and ``closing`` into the events that end a stream; ``withheld`` is
+    a response with a notice instead of its text, ``events`` the same as a stream, ``error`` the body of
+    one."""
+
+    vendor: str
+    path: re.Pattern[str]
+    joined: Callable[[Sequence[Json]], Json]
+    last: Callable[[Json], bool]
+    marked: Callable[[Json, Answered, Json], None]
+    closing: Callable[[list[Json], Answered, Json], list[Json]]
+    withheld: Callable[[Json, str], Json]
+    events: Callable[[Json], list[Json]]
+    error: Callable[[str], Json]
+
+
+def protocol_of(path: str) -> Protocol | None:
+    """The one that answers at ``path``; None for one that gives no answers (models, files, embeddings)."""
+    return next((found for found in PROTOCOLS if found.path.search(path)), None)
+
+
+def line(event: Json) -> bytes:
+    """One event of a stream."""
+    if event is DONE:
+        return b"data: [DONE]\n\n"
+    kind = event.get("type")
+    named = f"event: {kind}\n".encode() if isinstance(kind, str) else b""
+    return named + b"data: " + msgspec.json.encode(event) + b"\n\n"
+
+
+def _notes(answered: Answered, mark: Json) -> list[tuple[tuple[int, int], Json]]:
+    """(place of the part, OpenAI's annotation in the part's own offsets) of each verified citation."""
+    sources = {source.id: source for source in answered.sources}
+    found: list[tuple[tuple[int, int], Json]] = []
+    for claim in mark["claims"]:
+        for piece in answered.pieces:
+            if claim["status"] == "VERIFIED" and piece.start <= claim["answer_start"] < piece.end:
+                found += [
+                    (
+                        piece.key,
+                        {
+                            "type": "url_citation",
+                            "start_index": claim["answer_start"] - piece.start,
+                            "end_index": min(claim["answer_end"], piece.end) - piece.start,
+                            "title": sources[cited["source"]].title or cited["source"],
+                            "url": sources[cited["source"]].uri or mark["record"],
+                            MARK: cited,
+                        },
+                    )
+                    for cited in claim["citations"]
+                    if cited["source"] in sources
+                ]
+    return found
+
+
+# --- OpenAI chat completions ---------------------------------------------------------------------------
+
+
+def _chat_joined(events: Sequence[Json]) -> Json:
+    whole: Json = {"choices": []}
+    choices: dict[int, Json] = {}
+    for event in events:
+        whole |= {key: value for key, value in event.items() if key not in ("choices", "type") and value}
+        for choice in event.get("choices") or ():
+            delta, index = choice.get("delta") or {}, choice.get("index") or 0
+            kept = choices.setdefault(
+                index,
+                {"index": index, "finish_reason": None, "message": {"role": "assistant", "content": ""}},
+            )
+            message = kept["message"]
+            message["content"] += delta.get("content") or ""
+            for name in ("tool_calls", "annotations"):
+                if delta.get(name):
+                    message.setdefault(name, []).extend(delta[name])
+            if delta.get("context"):
+                message["context"] = delta["context"]
+            kept["finish_reason"] = choice.get("finish_reason") or kept["finish_reason"]
+    return whole | {"object": "chat.completion", "choices": [choices[index] for index in sorted(choices)]}
+
+
+def _chat_marked(response: Json, answered: Answered, mark: Json) -> None:
+    for (place, _), note in _notes(answered, mark):
+        own = {key: note.pop(key) for key in ("start_index", "end_index", "title", "url")}
+        message = response["choices"][place]["message"]
+        message["annotations"] = [*(message.get("annotations") or ()), note | {"url_citation": own}]
+    response[MARK] = mark
+
+
+def _chat_closing(held: list[Json], answered: Answered, mark: Json) -> list[Json]:
+    """A chunk of ours, then what ended the stream."""
+    whole: Json = {"choices": [{"message": {}} for _ in range(len(answered.pieces) or 1)]}
+    _chat_marked(whole, answered, mark)
+    choices = [
+        {"index": place, "delta": choice["message"], "finish_reason": None}
+        for place, choice in enumerate(whole["choices"])
+    ]
+    chunk = {"id": mark["request_id"], "object": "chat.completion.chunk", "created": 0, "model": MARK}
+    return [chunk | {"choices": choices, MARK: mark}, *held]
+
+
+def _chat_withheld(response: Json, notice: str) -> Json:
+    choice = {
+        "index": 0,
+        "finish_reason": "content_filter",
+        "logprobs": None,
+        "message": {"role": "assistant", "content": notice, "refusal": None},
+    }
+    return response | {"choices": [choice]}
+
+
+def _chat_events(response: Json) -> list[Json]:
+    chunk = {key: value for key, value in response.items() if key not in ("choices", "usage")}
+    choice = response["choices"][0]
+    kept = {"index": 0, "delta": choice["message"], "finish_reason": choice["finish_reason"]}
+    return [chunk | {"object": "chat.completion.chunk", "choices": [kept]}, DONE]
+
+
+def _openai_error(message: str) -> Json:
+    return {"error": {"message": message, "type": MARK, "code": None, "param": None}}
+
+
+# --- OpenAI responses ------------------------------------------------------------------------------------
+
+_ENDS = ("response.completed", "response.incomplete", "response.failed")
+
+
+def _responses_joined(events: Sequence[Json]) -> Json:
+    """The one in the last event; of a stream that broke off, its text."""
+    whole = next((event["response"] for event in reversed(events) if event.get("type") in _ENDS), None)
+    if whole is not None:
+        return dict(whole)
+    text = "".join(event["delta"] for event in events if event.get("type") == "response.output_text.delta")
+    return {"output": [_message(text)]}
+
+
+def _message(text: str) -> Json:
+    part = {"type": "output_text", "text": text, "annotations": []}
+    return {"type": "message", "id": "msg_0", "role": "assistant", "status": "completed", "content": [part]}
+
+
+def _responses_marked(response: Json, answered: Answered, mark: Json) -> None:
+    for (place, number), note in _notes(answered, mark):
+        part = response["output"][place]["content"][number]
+        part["annotations"] = [*(part.get("annotations") or ()), note]
+    response[MARK] = mark
+
+
+def _responses_closing(held: list[Json], answered: Answered, mark: Json) -> list[Json]:
+    for event in held:
+        if event.get("type") in _ENDS:
+            _responses_marked(event["response"], answered, mark)
+    return held
+
+
+def _responses_withheld(response: Json, notice: str) -> Json:
+    return response | {"status": "completed", "output": [_message(notice)]}
+
+
+def _responses_events(response: Json) -> list[Json]:
+    item = response["output"][0]
+    part = item["content"][0]
+    at = {"item_id": item["id"], "output_index": 0, "content_index": 0}
+    begun = {**response, "status": "in_progress", "output": []}
+    told: list[Json] = [
+        {"type": "response.created", "response": begun},
+        {"type": "response.output_item.added", "output_index": 0, "item": item | {"content": []}},
+        {"type": "response.content_part.added", **at, "part": part | {"text": ""}},
+        {"type": "response.output_text.delta", **at, "delta": part["text"], "logprobs": []},
+        {"type": "response.output_text.done", **at, "text": part["text"], "logprobs": []},
+        {"type": "response.content_part.done", **at, "part": part},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": response},
+    ]
+    return [event | {"sequence_number": number} for number, event in enumerate(told)]
+
+
+# --- Anthropic messages --------------------------------------------------------------------------------
+
+
+def _messages_joined(events: Sequence[Json]) -> Json:
+    whole: Json = {"type": "message", "role": "assistant"}
+    blocks: dict[int, Json] = {}
+    for event in events:
+        match event.get("type"):
+            case "message_start":
+                whole |= event["message"]
+            case "content_block_start":
+                blocks[event["index"]] = dict(event["content_block"])
+            case "content_block_delta":
+                block, delta = blocks[event["index"]], event["delta"]
+                if delta["type"] == "text_delta":
+                    block["text"] = (block.get("text") or "") + delta["text"]
+                elif delta["type"] == "citations_delta":
+                    block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
+            case "message_delta":
+                whole |= event["delta"]
+                whole["usage"] = (whole.get("usage") or {}) | (event.get("usage") or {})
+    return whole | {"content": [blocks[index] for index in sorted(blocks)]}
+
+
+def _top_marked(response: Json, answered: Answered, mark: Json) -> None:
+    response[MARK] = mark
+
+
+def _last_marked(held: list[Json], answered: Answered, mark: Json) -> list[Json]:
+    """In the last event."""
+    return [*held[:-1], held[-1] | {MARK: mark}]
+
+
+def _messages_withheld(response: Json, notice: str) -> Json:
+    block = {"type": "text", "text": notice, "citations": None}
+    return response | {"content": [block], "stop_reason": "refusal", "stop_sequence": None}
+
+
+def _messages_events(response: Json) -> list[Json]:
+    text = response["content"][0]["text"]
+    usage = response.get("usage") or {"input_tokens": 0, "output_tokens": 0}
+    stop = {"stop_reason": response["stop_reason"], "stop_sequence": None}
+    begun = {key: value for key, value in response.items() if key != MARK}
+    return [
+        {"type": "message_start", "message": begun | {"content": [], "stop_reason": None, "usage": usage}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": stop, "usage": {"output_tokens": usage.get("output_tokens") or 0}},
+        {"type": "message_stop", MARK: response.get(MARK)},
+    ]
+
+
+# --- Gemini --------------------------------------------------------------------------------------------
+
+
+def _gemini_joined(events: Sequence[Json]) -> Json:
+    whole: Json = {}
+    candidate: Json = {"content": {"role": "model", "parts": []}}
+    for event in events:
+        whole |= {key: value for key, value in event.items() if key != "candidates"}
+        for one in (event.get("candidates") or ())[:1]:
+            candidate |= {key: value for key, value in one.items() if key != "content"}
+            for part in (one.get("content") or {}).get("parts") or ():
+                kept = candidate["content"]["parts"]
+                plain = {*part} == {"text"} and kept and {*kept[-1]} == {"text"}
+                if plain:
+                    kept[-1] = {"text": kept[-1]["text"] + part["text"]}
+                else:
+                    kept.append(part)
+    return whole | {"candidates": [candidate]}
+
+
+def _gemini_withheld(response: Json, notice: str) -> Json:
+    content = {"role": "model", "parts": [{"text": notice}]}
+    return response | {"candidates": [{"index": 0, "content": content, "finishReason": "OTHER"}]}
+
+
+def _gemini_ends(event: Json) -> bool:
+    return any(candidate.get("finishReason") for candidate in event.get("candidates") or ())
+
+
+PROTOCOLS = (
+    Protocol(
+        "openai",
+        re.compile(r"(?:^|/)chat/completions$"),
+        _chat_joined,
+        lambda event: event is DONE,
+        _chat_marked,
+        _chat_closing,
+        _chat_withheld,
+        _chat_events,
+        _openai_error,
+    ),
+    Protocol(
+        "openai-responses",
+        re.compile(r"(?:^|/)responses$"),
+        _responses_joined,
+        lambda event: event.get("type") in _ENDS,
+        _responses_marked,
+        _responses_closing,
+        _responses_withheld,
+        _responses_events,
+        _openai_error,
+    ),
+    Protocol(
+        "anthropic",
+        re.compile(r"(?:^|/)messages$"),
+        _messages_joined,
+        lambda event: event.get("type") == "message_stop",
+        _top_marked,
+        _last_marked,
+        _messages_withheld,
+        _messages_events,
+        lambda message: {"type": "error", "error": {"type": "api_error", "message": message}},
+    ),
+    Protocol(
+        "gemini",
+        re.compile(r":(?:stream)?generateContent$", re.IGNORECASE),
+        _gemini_joined,
+        _gemini_ends,
+        _top_marked,
+        _last_marked,
+        _gemini_withheld,
+        lambda response: [response],
+        lambda message: {"error": {"code": 502, "message": message, "status": "UNAVAILABLE"}},
+    ),
+)

@@ -1,0 +1,372 @@
+"""``/proxy``: another system's calls to its model, passed on; the answers are checked on their way back.
+
+The body of a request goes to the configured API as it came, and its credentials with it: neither is kept or
+logged. The text of a stream passes as it comes (unless answers may be withheld), its end when the answer is
+checked and sealed: without a record, no answer is complete. What calls tools is not an answer yet.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response, StreamingResponse
+
+from citewell.core import identity
+from citewell.core.addresses import named
+from citewell.core.config import Proxy
+from citewell.core.errors import ConfigError, UsageError
+from citewell.core.records import Status
+from citewell.knowledge import external
+from citewell.knowledge.external import Outcome
+from citewell.server.limits import Busy
+from citewell.server.logs import log
+from citewell.server.problems import Problem
+from citewell.server.protocols import DONE, MARK, Json, Protocol, line, protocol_of
+from citewell.server.site import Site
+from citewell.vendors.reading import Answered, answered
+from citewell.vendors.requests import NUMBERED, Sent, sent
+
+router = APIRouter(include_in_schema=False)
+
+PREFIX = "/proxy"
+RECORD, STATUS = "X-Citewell-Record", "X-Citewell-Status"
+MOST_BYTES = 32 << 20
+"""Of one answer."""
+PULSE_S = 10.0
+_CONNECT_S = 10.0
+_OURS = frozenset(
+    (
+        *(
+            "host",
+            "content-length",
+            "connection",
+            "keep-alive",
+            "transfer-encoding",
+            "upgrade",
+            "te",
+            "trailer",
+        ),
+        *("proxy-authorization", "proxy-authenticate", "accept-encoding", "content-encoding"),
+        *("cookie", "set-cookie"),  # a browser's cookies are this server's own
+    )
+)
+"""Headers that belong to one connection, in lower case."""
+_BORDER = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+
+
+class TooLarge(Exception):
+    """The answer is larger than MOST_BYTES."""
+
+
+def refuse(settings: Proxy) -> None:
+    """Raises ConfigError for settings that cannot be used."""
+    if not settings.to.startswith(("https://", "http://")):
+        raise ConfigError(f"proxy.to = {named(settings.to)!r}", hint="use an address such as https://host/v1")
+    if settings.unchecked == "withhold" and settings.policy != "withhold":
+        hint = 'set proxy.policy = "withhold" too'
+        raise ConfigError(f"the policy {settings.policy!r} withholds nothing", hint=hint)
+    try:
+        re.compile(settings.sources)
+    except re.error as error:
+        raise ConfigError(f"proxy.sources is not a regular expression: {error}", hint="correct it") from error
+
+
+class Upstream:
+    """The API that requests go to, with its connections."""
+
+    def __init__(self, settings: Proxy) -> None:
+        refuse(settings)
+        self.settings, self.pattern = settings, settings.sources or NUMBERED
+        for name in ("httpx2", "httpx"):  # its messages hold addresses, and those may hold keys
+            logging.getLogger(name).setLevel(logging.WARNING)
+        self.client = httpx2.AsyncClient(
+            timeout=httpx2.Timeout(settings.timeout_s, connect=_CONNECT_S),
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=50),
+        )
+
+    async def send(self, request: Request, path: str, body: bytes) -> httpx2.Response:
+        raw = request.scope.get("raw_path", b"").decode("latin-1").partition(PREFIX)[2]
+        query = request.scope["query_string"].decode("latin-1")
+        address = f"{self.settings.to.rstrip('/')}{raw or '/' + path}" + (f"?{query}" if query else "")
+        kept = [(name, value) for name, value in request.headers.items() if name not in _OURS]
+        made = self.client.build_request(
+            request.method, address, headers=[*kept, ("Accept-Encoding", "identity")], content=body
+        )
+        return await self.client.send(made, stream=True)
+
+
+@router.api_route(PREFIX + "/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
+async def proxy(request: Request, path: str) -> Response:
+    """Passes a request on and its response back; see the module."""
+    upstream: Upstream = request.app.state.upstream
+    if any(part in (".", "..") for part in path.split("/")):
+        raise Problem(400, "the path leads out of the API", hint="send the path as the API has it")
+    body = await request.body()
+    protocol = protocol_of(path) if request.method == "POST" else None
+    shape = protocol.error if protocol else lambda message: {"error": {"message": message}}
+    try:
+        response = await upstream.send(request, path, body)
+    except httpx2.HTTPError as error:
+        late = isinstance(error, httpx2.TimeoutException)
+        message = f"{named(upstream.settings.to)} {'did not answer in time' if late else 'cannot be reached'}"
+        return _json(shape(f"{message} ({type(error).__name__})"), 504 if late else 502)
+    headers = {name: value for name, value in response.headers.items() if name.lower() not in _OURS}
+    if protocol is None or response.status_code != 200:
+        return StreamingResponse(_whole(response), response.status_code, headers)
+    checking = Checking(request, upstream, protocol, body)
+    headers[RECORD] = checking.record
+    if headers.get("content-type", "").startswith("text/event-stream"):
+        return StreamingResponse(checking.stream(response), 200, headers | {"X-Accel-Buffering": "no"})
+    try:
+        data = b"".join([piece async for piece in _bounded(response)])
+    except (httpx2.HTTPError, TooLarge) as error:
+        return _json(shape(f"the answer broke off ({type(error).__name__})"), 502)
+    return await checking.body(data, headers)
+
+
+class Checking:
+    """One answer on its way back."""
+
+    def __init__(self, request: Request, upstream: Upstream, protocol: Protocol, body: bytes) -> None:
+        self.here: Site = request.app.state.site
+        self.settings, self.protocol, self.pattern = upstream.settings, protocol, upstream.pattern
+        self.request_id = identity.request_id()
+        self.record = f"{str(request.base_url).rstrip('/')}/answers/{self.request_id}"
+        self._body, self._request = body, Sent()
+        self._client = request.client.host if request.client else ""
+
+    async def body(self, data: bytes, headers: dict[str, str]) -> Response:
+        """A whole response."""
+        try:
+            given = msgspec.json.decode(data)
+            events = given if isinstance(given, list) else []  # Gemini streams an array
+            response = self.protocol.joined(events) if events else dict(given)
+        except (msgspec.DecodeError, TypeError, ValueError, KeyError, AttributeError):
+            given, events, response = None, [], {}
+        found, outcome = await self._checked(response)
+        try:
+            await self._seal(found, outcome, response)
+        except Exception as error:  # noqa: BLE001 - without a record there is no answer
+            return _json(self.protocol.error(self._unsealed(error)), 503, {RECORD: self.record})
+        headers |= {STATUS: outcome.status.value}
+        mark = self._mark(outcome)
+        if self._withholds(found, outcome):
+            made = self.protocol.withheld(response, self._notice(outcome))
+            made[MARK] = mark
+            return _json([made] if events else made, 200, headers)
+        if self.settings.policy == "observe" or given is None:
+            return Response(data, 200, headers)
+        if events:
+            return _json(self.protocol.closing(events, found, mark), 200, headers)
+        self.protocol.marked(response, found, mark)
+        return _json(response, 200, headers)
+
+    async def stream(self, upstream: httpx2.Response) -> AsyncIterator[bytes]:
+        """The events of a response, the last ones held until the answer is sealed."""
+        seen: list[Json] = []
+        held: list[tuple[bytes, Json]] = []
+        ending, broken, spoke = self.settings.policy == "withhold", "", time.monotonic()
+        try:
+            async for raw in _events(_bounded(upstream)):
+                event = _event(raw)
+                seen.append(event)
+                ending = ending or self.protocol.last(event)
+                if not ending:
+                    yield raw
+                    continue
+                held.append((raw, event))
+                if time.monotonic() - spoke > PULSE_S:
+                    spoke = time.monotonic()
+                    yield b": the answer is being checked\n\n"
+        except (httpx2.HTTPError, TooLarge) as error:
+            broken = f"the answer broke off ({type(error).__name__})"
+        except (asyncio.CancelledError, GeneratorExit):
+            self.here.work.submit(lambda: self._abandon(seen), self._client)
+            raise
+        response = self._joined(seen)
+        found, outcome = await self._checked(response, broken)
+        try:
+            await self._seal(found, outcome, response)
+        except Exception as error:  # noqa: BLE001 - without a record no answer is complete
+            broken = self._unsealed(error)
+        if broken:
+            yield line(self.protocol.error(broken))
+            return
+        mark = self._mark(outcome)
+        if self._withholds(found, outcome):
+            made = self.protocol.withheld(response, self._notice(outcome))
+            made[MARK] = mark
+            for event in self.protocol.events(made):
+                yield line(event)
+            return
+        close = next((place for place, (_, event) in enumerate(held) if self.protocol.last(event)), len(held))
+        for raw, _ in held[:close]:
+            yield raw
+        last = [event for _, event in held[close:]]
+        if self.settings.policy == "observe" or not last:
+            for raw, _ in held[close:]:
+                yield raw
+            return
+        for event in self.protocol.closing(last, found, mark):
+            yield line(event)
+
+    def _joined(self, seen: list[Json]) -> Json:
+        try:
+            return self.protocol.joined([event for event in seen if event is not DONE])
+        except (TypeError, ValueError, KeyError, AttributeError, IndexError):
+            return {}
+
+    async def _checked(self, response: Json, broken: str = "") -> tuple[Answered, Outcome]:
+        """Whatever fails in it is a reason why the answer is not checked."""
+        found, limit = Answered(text=""), self.settings.check_s
+        try:
+            self._request = await run_in_threadpool(self._read)
+            found = answered(response, self.protocol.vendor, self._request)
+            if broken:
+                return found, external.unchecked(self.request_id, broken)
+            checking = self.here.work.run(
+                lambda: external.check(self.here.kb.parts, found, self.request_id), caller=self._client
+            )
+            return found, await asyncio.wait_for(checking, limit)
+        except UsageError as error:
+            reason = str(error)
+        except TimeoutError:
+            reason = f"the check took longer than {limit:g} s"
+        except Busy:
+            reason = "too many checks were waiting"
+        except Exception as error:  # noqa: BLE001 - said in the answer, the record and the log
+            log.error("a check failed", exc_info=error)
+            reason = f"the check failed ({type(error).__name__})"
+        return found, external.unchecked(self.request_id, broken or reason)
+
+    def _read(self) -> Sent:
+        try:
+            given = msgspec.json.decode(self._body)
+        except msgspec.DecodeError:
+            return Sent()
+        return sent(given, self.pattern) if isinstance(given, dict) else Sent()
+
+    async def _seal(self, found: Answered, outcome: Outcome, response: Json) -> None:
+        shown = "" if self._withholds(found, outcome) else found.text
+        await run_in_threadpool(self._put, found, msgspec.structs.replace(outcome, shown=shown), response)
+
+    def _put(self, found: Answered, outcome: Outcome, response: Json) -> None:
+        model = response.get("model") or response.get("modelVersion") or self._request.model
+        about = {"to": named(self.settings.to), "policy": self.settings.policy, "withheld": not outcome.shown}
+        parts = self.here.kb.parts
+        external.seal(parts, found, outcome, user=self._request.user, model=f"proxy:{model}", about=about)
+
+    def _abandon(self, seen: list[Json]) -> None:
+        """Seals what went to a client that has left."""
+        try:
+            self._request = self._read()
+            response = self._joined(seen)
+            found = answered(response, self.protocol.vendor, self._request)
+            outcome = external.unchecked(self.request_id, "the client left before the answer ended")
+            self._put(found, msgspec.structs.replace(outcome, shown=found.text), response)
+        except Exception as error:  # noqa: BLE001 - nobody is left to be told
+            log.error("an answer that its client left could not be sealed", exc_info=error)
+
+    def _unsealed(self, error: Exception) -> str:
+        log.error("an answer could not be sealed", exc_info=error)
+        return (
+            f"the record of this answer could not be written ({type(error).__name__}), so it is not complete"
+        )
+
+    def _withholds(self, found: Answered, outcome: Outcome) -> bool:
+        if self.settings.policy != "withhold" or found.calls_tools or outcome.status is Status.VERIFIED:
+            return False
+        return outcome.status is not Status.UNCHECKED or self.settings.unchecked == "withhold"
+
+    def _notice(self, outcome: Outcome) -> str:
+        bad = sum(claim.verdict.status is not Status.VERIFIED for claim in outcome.claims)
+        why = (
+            outcome.unchecked or f"{bad} of {len(outcome.claims)} statements are not supported by the sources"
+        )
+        return f"This answer was withheld: {why}. Record: {self.record}"
+
+    def _mark(self, outcome: Outcome) -> Json:
+        """What a client is told; ``source`` is a source's id in its own request."""
+        return {
+            "record": self.record,
+            "request_id": self.request_id,
+            "status": outcome.status.value,
+            "unchecked": outcome.unchecked,
+            "supported": outcome.supported,
+            "claims": [
+                {
+                    "text": claim.text,
+                    "answer_start": claim.answer_start,
+                    "answer_end": claim.answer_end,
+                    "status": claim.verdict.status.value,
+                    "reason": claim.verdict.reason,
+                    "citations": [
+                        {"source": one.document_id, "start": one.start, "end": one.end, "quote": one.quote}
+                        for one in claim.citations
+                        if one.start >= 0
+                    ],
+                }
+                for claim in outcome.claims
+            ],
+            "notes": outcome.notes,
+        }
+
+
+def _json(value: Any, status: int, headers: dict[str, str] | None = None) -> Response:
+    kept = {name: text for name, text in (headers or {}).items() if name.lower() != "content-type"}
+    return Response(msgspec.json.encode(value), status, kept, "application/json")
+
+
+async def _whole(response: httpx2.Response) -> AsyncIterator[bytes]:
+    """As it came; a connection that breaks, breaks for the client too."""
+    try:
+        async for piece in response.aiter_bytes():
+            yield piece
+    finally:
+        await response.aclose()
+
+
+async def _bounded(response: httpx2.Response) -> AsyncIterator[bytes]:
+    size = 0
+    try:
+        async for piece in response.aiter_bytes():
+            size += len(piece)
+            if size > MOST_BYTES:
+                raise TooLarge
+            yield piece
+    finally:
+        await response.aclose()
+
+
+async def _events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Each event of a stream, with the blank line that ends it."""
+    buffer = b""
+    async for piece in pieces:
+        start = max(len(buffer) - 3, 0)
+        buffer += piece
+        while found := _BORDER.search(buffer, start):
+            yield buffer[: found.end()]
+            buffer, start = buffer[found.end() :], 0
+    if buffer.strip():
+        yield buffer + b"\n\n"
+
+
+def _event(raw: bytes) -> Json:
+    """Its JSON; an empty object for what is none."""
+    data = b"\n".join(row[5:].strip() for row in raw.splitlines() if row.startswith(b"data:"))
+    if data == b"[DONE]":
+        return DONE
+    try:
+        found = msgspec.json.decode(data)
+    except msgspec.DecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}
