@@ -27,6 +27,7 @@ from citewell.answering.force import NOTHING
 from citewell.core.records import Answer, Decision
 from citewell.evaluation.intervals import clopper_pearson
 
+_MODELS: dict[str, Any] = {}
 DATA = Path(__file__).with_suffix(".jsonl")
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
 PARTS = ("report", "develop")
@@ -74,9 +75,11 @@ def ask(world: dict[str, Any], *, without: bool = False) -> Iterator[tuple[str, 
         for name, text in world["documents"].items():
             (papers / name).write_text(text, encoding="utf-8")
         with citewell.open(Path(folder, "home"), clock=Fixed()) as kb:
+            parts = kb.parts
+            parts.__dict__.update(_MODELS)  # loaded once for all homes
             kb.ingest(papers)
+            _MODELS.update({name: getattr(parts, name) for name in ("embedder", "reading", "entailer")})
             if without:
-                parts = kb.parts
                 parts.__dict__["answering"] = dataclasses.replace(parts.answering, in_force=NOTHING)
             for asked in world["asked"]:
                 yield "superseded", outcome(kb.ask(asked["question"]), asked["old"], asked["valid"])

@@ -42,6 +42,7 @@ def dates(text: str) -> dict[str, str]:
             {"edition": "4", "effective_at": "2020-05-02"},
         ),
         ("The tenant may leave once the offer valid until 3 May 2021 has ended.", {}),
+        ("Write “Valid until: 31 December 2025” on the offer.", {}),
         ("Interest of 5 % is due if the loan is not repaid by 3 May 2021.", {}),
     ],
 )

@@ -180,6 +180,19 @@ def test_an_older_paper_does_not_replace_a_newer_one() -> None:
     assert [by for _, _, by in told.values()] == ["new.md"]
 
 
+def test_a_title_in_a_list_is_no_statement() -> None:
+    paper = "# Policy that is superseded\n\nText.\n"
+    assert found(papers(paper=paper, contents="# Contents\n\n- Policy that is superseded\n")) == ({}, [])
+
+
+def test_anybody_may_say_that_a_paper_is_withdrawn_by_its_whole_title() -> None:
+    text = "# Notice\n\nThe {} is hereby withdrawn.\n"
+    policy = POLICY.format("Date: 1 January 2024", 120).replace("Travel Policy", "Northwind Travel Policy")
+    assert found(papers(old=policy, notice=text.format("Travel Policy"))) == ({}, [])
+    told, _ = found(papers(old=policy, notice=text.format("Northwind Travel Policy of 2024")))
+    assert [by for _, _, by in told.values()] == ["notice.md"]
+
+
 def test_a_document_expires_the_day_after_its_last() -> None:
     told, _ = found(papers(offer="# Offer\n\nValid until: 31 December 2025\n\nTyres cost 99 euros.\n"))
     assert [(standing, day) for standing, day, _ in told.values()] == [(Standing.EXPIRED, "2026-01-01")]

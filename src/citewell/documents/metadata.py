@@ -50,6 +50,7 @@ _LABELS = {
     "edition": r"version|edition|revision|rev\.?|document version",
 }
 _LABELLED = re.compile(rf"(?<!\w)(?=(?i:{'|'.join(_LABELS.values())}|valid(?:ity)?|in force)\s*:|[A-Z]\w+:)")
+_PAIRED = re.compile(r"[A-Z][\w ]{0,30}:[^\"“”`'’]*$")
 _PAIRS = {
     name: re.compile(rf"(?:{labels})\W{{0,3}}(?:(?:on|from|as of|until)\b\W{{0,3}})?({DATE})\W{{0,2}}", re.I)
     for name, labels in _LABELS.items()
@@ -73,7 +74,9 @@ _PUBLISHED = re.compile(
     rf"\b(?:{_LABELS['published_at']})\b\W{{0,3}}(?:on\b|as of\b)?\W{{0,3}}", re.IGNORECASE
 )
 _EDITION = re.compile(
-    r"\b(?:version|edition|revision|rev\.?|v\.?)\s?(?:of\s)?(\d+(?:\.\d+)*|[A-Z]\b)|\b(\d{4}) edition\b", re.I
+    r"\b(?:version|edition|revision|rev\.?|v\.?)\s?(?:of\s)?(\d+(?:\.\d+)*|(?-i:[A-Z])\b)"
+    r"|\b(\d{4}) edition\b",
+    re.I,
 )
 _WORTHLESS = re.compile(
     r"^(?:untitled.*|document ?\d*|title|microsoft word\b.*|powerpoint presentation|slide \d+|"
@@ -202,7 +205,8 @@ def labelled(text: str) -> dict[str, Found]:
         pairs = [f"{label}: {value}" for label, value in itertools.pairwise(cells)]
         if len(cells) == len(below) != len(after):  # heads over the one row of a table
             pairs += [f"{label}: {value}" for label, value in zip(cells, below, strict=True)]
-        for part in (*cells, *pairs, *(_LABELLED.split(line) if ":" in line else ())):
+        several = _LABELLED.split(line) if _PAIRED.match(line) else ()
+        for part in (*cells, *pairs, *several):
             for name, value in _read(part.strip()):
                 known.setdefault(name, Found(value=value, origin=f"first page: {name.split('_')[0]}"))
     return known

@@ -86,7 +86,7 @@ _WHOLE = tuple(
         r"(?i:\s+all (?:previous|earlier|prior) (?:editions?|versions?) of)?\s+"
         rf"(?P<doc>\S.{{0,120}}?){_AT[2]}\.?",
         rf"{_LEAD}(?P<doc>\S.{{0,120}}?){_BE}(?:{_GONE}|{_NEW}){_WHOLLY}{_AT[1]}"
-        rf"(?i:\s+by\s+(?P<subject>.{{1,90}}?))?{_AT[2]}\.?",
+        rf"(?i:\s+by\s+(?P<subject>.{{1,90}}?))?{_AT[2]}\.",
         r"(?i:supersedes|replaces)\s*:\s*(?P<doc>.+?)\.?(?P<subject>)",
     )
 )
@@ -135,7 +135,8 @@ ALIASES = frozenset(
 class Statement(Record, frozen=True, kw_only=True):
     """One sentence of a document that says what it supersedes: numbers or heading of a section, () for the
     whole of ``document``, as named ("" for the one that the document amends). ``old``: words in the section,
-    "" for all of it. ``by`` names what replaces it, "" for the document that says so."""
+    "" for all of it. ``by`` names what replaces it, "" for the document that says so. ``exact``: its title must
+    be named in full, as the statement may be anybody's."""
 
     standing: Standing
     sections: tuple[str, ...]
@@ -145,6 +146,7 @@ class Statement(Record, frozen=True, kw_only=True):
     from_date: str = ""
     old: str = ""
     by: str = ""
+    exact: bool = False
 
 
 class Stated(Record, frozen=True, kw_only=True):
@@ -256,6 +258,7 @@ def _statement(sentence: str, start: int, end: int, line_end: int, text: str) ->
                 end=end,
                 from_date=_date_in(said),
                 by="" if own else subject,
+                exact=pattern is _WHOLE[1],
             )
     return None
 

@@ -214,7 +214,8 @@ def _resolved(
         subject = home.called(statement.by, by, least=2) if statement.by else [by]
         own = statement.by and name_of(statement.by).words <= home.names[by.document_id].words
         newer = by if own or not statement.by else subject[0] if len(subject) == 1 else None
-        older = home.called(statement.document, by, least=2)
+        least = len(statement.document) if statement.exact else 2
+        older = home.called(statement.document, by, least=least)
         older = [one for one in older if newer and one is not newer and _not_newer(one, newer)]
         if newer is None or len({home.names[one.document_id].words for one in older}) != 1:
             return []
