@@ -1,9 +1,10 @@
-"""The judge beside the small entailer, on claims that shaped neither. `python -m benchmarks.judge`.
+"""The judge alone, and with the small entailer as `embedded` is, on claims that shaped neither.
+`python -m benchmarks.judge`.
 
 In: CITEWELL_DATA, `citewell-judge` installed; CITEWELL_REMEMBERED keeps model outputs between runs. Out:
 docs/measurements/judge: the grounding sets, plain statements, overstatements, the written examples that are
-kept for reporting by how they were made, what each exact check still buys with the judge, and what five
-claims of three spans each cost.
+kept for reporting by how they were made, what each exact check still buys with both, and what five claims of
+three spans each cost.
 """
 
 from __future__ import annotations
@@ -25,8 +26,11 @@ from benchmarks.remembered import RememberingEntailer
 from benchmarks.reporting import table, write
 from benchmarks.rules import SEED, Case, compared, edits, plain, summed, tables, verified, without, written
 from benchmarks.verification import VERIFIER, by_entailer, by_verifier
+from citewell.core.ports import Entailer
 from citewell.core.weights import WEIGHTS, judge_folder
+from citewell.models.naming import entailer_named
 from citewell.models.onnx.entailer import OnnxEntailer
+from citewell.models.panel import JointEntailer
 from citewell.verification.objections import OBJECTIONS
 from citewell.verification.support import calibration_card
 from citewell.verification.verifier import Verifier
@@ -36,14 +40,14 @@ WRITTEN = 800
 """Written claims at most."""
 
 
-def grounding(entailer: RememberingEntailer, rows: int, border: float) -> dict[str, Any]:
-    """Scores of the entailer alone and of the full verifier, by set, and their means."""
+def grounding(alone: Entailer, full: Entailer, rows: int, border: float) -> dict[str, Any]:
+    """Scores of the entailer ``alone``, and of the full verifier with ``full``, by set, and their means."""
     sets: dict[str, dict[str, Score]] = {}
     kept: dict[str, list[tuple[Any, list[bool]]]] = {ALONE: [], VERIFIER: []}
     for name in GROUNDING:
         found = judged(name, rows)
         truth = [row.supported for row in found]
-        values = {ALONE: by_entailer(found, entailer), VERIFIER: by_verifier(found, entailer)}
+        values = {ALONE: by_entailer(found, alone), VERIFIER: by_verifier(found, full)}
         borders = {ALONE: border, VERIFIER: 0.5}
         sets[name] = {how: score(values[how], truth, borders[how]) for how in values}
         for how in values:
@@ -86,7 +90,7 @@ def passed(units: Mapping[str, bool], truth: Mapping[str, bool], wanted: bool, p
     return share(sum(seen), len(seen))
 
 
-def milliseconds(entailer: OnnxEntailer) -> float:
+def milliseconds(entailer: Entailer) -> float:
     checker = Verifier(entailer)
     return wall(SPANS, lambda spans: checker.verify_many(questions(spans)))["p50_ms"]
 
@@ -99,8 +103,9 @@ def main() -> None:
     if folder is None:
         raise SystemExit("citewell-judge is not installed: pip install -e ./judge")
     small, judge = RememberingEntailer(OnnxEntailer()), RememberingEntailer(OnnxEntailer(folder))
+    both = JointEntailer([small, judge])
     border = float(calibration_card(folder)["entailer"]["threshold"])
-    speed = {"small": milliseconds(OnnxEntailer()), "judge": milliseconds(OnnxEntailer(folder))}
+    speed = {"small": milliseconds(OnnxEntailer()), "both": milliseconds(entailer_named("embedded"))}
     print(speed, flush=True)
     area, made = by_making(judge)
     print(area, made, flush=True)
@@ -111,14 +116,16 @@ def main() -> None:
         "tables": tables(60),
     }
     truth = {name: {one.unit: one.supported for one in found} for name, found in cases.items()}
-    base = without("", cases, judge)
+    base = without("", cases, both)
     beside = {name: verified(found, Verifier(small)) for name, found in cases.items()}
     checks = {
-        name: summed(compared(base, without(name, cases, judge), truth))
+        name: summed(compared(base, without(name, cases, both), truth))
         for name in (*OBJECTIONS, "every objection")
     }
-    found = grounding(judge, rows, border)
-    before = grounding(small, rows, float(calibration_card(WEIGHTS / "entailer")["entailer"]["threshold"]))
+    found = grounding(judge, both, rows, border)
+    before = grounding(
+        small, small, rows, float(calibration_card(WEIGHTS / "entailer")["entailer"]["threshold"])
+    )
     values = {
         "model": judge.maker.hash,
         "small": small.maker.hash,
@@ -192,24 +199,24 @@ small entailer `{values["small"]}`.
 None of these rows shaped either, or their calibration. Balanced accuracy with its 95 % bootstrap interval and
 AUROC, at most {rows} rows a set; the judge alone at {values["border"]:.2f}, the full verifier at 0.50.
 
-{table(("grounding set", "n", "small, full verifier", "judge alone", "judge, full verifier"), lines)}
+{table(("grounding set", "n", "small, full verifier", "judge alone", "both, full verifier"), lines)}
 
 Claims that the full verifier passes, with exact 95 % intervals:
 
-{table(("", "small", "judge", "aimed at"), told)}
+{table(("", "small", "both", "aimed at"), told)}
 
 Written examples kept for reporting, the judge's own probability at one half
 (AUROC {values["written"]["auroc"]:.3f}), by how the claim was made:
 
 {table(("made by", "n", "right"), values["written"]["by making"])}
 
-What each exact check does with the judge, on the claims of the second table: verdicts that it alone makes
+What each exact check does with both, on the claims of the second table: verdicts that it alone makes
 right and wrong, and the exact 95 % interval of the wrong share.
 
 {table(("check", "right", "wrong", "share wrong, 95 %"), kept)}
 
-Five claims under three spans each ({len(CLAIMS) * len(SPANS)} pairs), median: judge {speed["judge"]:.0f} ms,
-small entailer {speed["small"]:.0f} ms, a ratio of {speed["judge"] / speed["small"]:.1f}; one run on one
+Five claims under three spans each ({len(CLAIMS) * len(SPANS)} pairs), median: both {speed["both"]:.0f} ms,
+small entailer {speed["small"]:.0f} ms, a ratio of {speed["both"] / speed["small"]:.1f}; one run on one
 machine."""
 
 

@@ -34,6 +34,7 @@ from benchmarks.overstatements import overstatements
 from benchmarks.remembered import RememberingEntailer
 from benchmarks.reporting import table, write
 from benchmarks.swaps import DOCUMENTS, swaps
+from citewell.core.ports import Entailer
 from citewell.core.records import Status
 from citewell.core.sentences import sentence_spans
 from citewell.evaluation.intervals import clopper_pearson
@@ -229,9 +230,7 @@ OTHERS: dict[str, Patches] = {
 }
 
 
-def without(
-    name: str, cases: Mapping[str, Sequence[Case]], entailer: RememberingEntailer
-) -> dict[str, dict[str, bool]]:
+def without(name: str, cases: Mapping[str, Sequence[Case]], entailer: Entailer) -> dict[str, dict[str, bool]]:
     """Verdicts by set and unit with one check off, or a group of them ("every objection")."""
     left: dict[str, Objection] = {key: check for key, check in OBJECTIONS.items() if key != name}
     checker = Verifier(entailer, objections={} if name == "every objection" else left)

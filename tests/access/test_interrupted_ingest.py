@@ -9,6 +9,7 @@ from benchmarks.access_world import fake_parts
 
 from citewell.audit.entries import EntryKind
 from citewell.core.config import Config
+from citewell.documents.outcomes import Step
 from citewell.knowledge.home import KnowledgeBase
 
 
@@ -18,8 +19,8 @@ def test_what_an_interrupted_ingest_published_is_sealed(tmp_path: Path) -> None:
     for number in range(4):
         (folder / f"{number}.txt").write_text(f"Report {number} is about whales and their songs.\n" * 4)
 
-    def stop(files: int, of: int, pages: int, chunks: int) -> None:
-        if files == 2:
+    def stop(step: Step) -> None:
+        if step.files == 2:
             raise KeyboardInterrupt
 
     with KnowledgeBase(fake_parts(tmp_path / "home", Config())) as kb:

@@ -13,7 +13,7 @@ from citewell.answering.answering import ABSTENTION, Answering
 from citewell.answering.journal import Ask
 from citewell.audit import EntryKind, SqliteLog
 from citewell.core.clock import SystemClock
-from citewell.core.config import Config
+from citewell.core.config import Config, Sources
 from citewell.core.errors import AbandonedError, CitewellError, GeneratorError, LogError, UsageError
 from citewell.core.identity import chunk_id
 from citewell.core.metering import read
@@ -304,6 +304,22 @@ def test_what_is_gainsaid_elsewhere_is_no_answer_and_both_are_shown(make: Made) 
     assert "1932" in answer.text
     assert "“The bridge opened in 1935.” (elsewhere.txt, no date)" in answer.text
     assert records(log)[0].conflicts == answer.conflicts
+
+
+@pytest.mark.parametrize(
+    ("ranks", "decision"),
+    [(("elsewhere=-1",), "ANSWER"), (("elsewhere=1",), "PARTIAL"), (("elsewhere=0",), "PARTIAL")],
+)
+def test_a_source_that_the_keeper_ranks_lower_makes_no_answer_partial(
+    make: Made, ranks: tuple[str, ...], decision: str
+) -> None:
+    retriever = StubRetriever([passage()])
+    retriever.beside = (passage(), said_elsewhere("The bridge opened in 1935."))
+    config = Config(sources=Sources(ranks=ranks))
+    answering, _, _ = make(Writer([TRUE]), retriever=retriever, config=config)
+    answer = answering.ask(Ask(question=QUESTION))
+    assert answer.decision == decision
+    assert len(answer.conflicts) == 1
 
 
 def test_what_stands_near_a_claim_may_gainsay_it_though_the_question_did_not_find_it(make: Made) -> None:

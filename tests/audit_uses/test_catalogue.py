@@ -17,7 +17,7 @@ from citewell.audit.entries import EntryKind
 from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.records import Document
 from citewell.documents.evidence.sqlite import SqliteEvidence
-from citewell.documents.ingesting import IngestReport
+from citewell.documents.outcomes import IngestReport
 from citewell.knowledge.sealing import seal_ingest
 
 PAPERS = {

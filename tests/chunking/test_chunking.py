@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from citewell.core.config import Chunking
 from citewell.core.identity import hash_text
 from citewell.core.records import Cell, Chunk, Document, Found, Page, Row, Section, Table
+from citewell.core.sentences import list_lead
 from citewell.core.tokens import count_tokens, count_tokens_each
 from citewell.documents.chunking import chunk_document
 
@@ -224,3 +225,29 @@ def test_page_is_the_one_that_holds_most() -> None:
     )
     assert [chunk.page for chunk in chunks_of(text, pages=pages)] == [5]
     assert chunks_of("No pages here.")[0].page is None
+
+
+def test_a_chunk_inside_a_list_has_the_line_that_leads_up_to_it_in_its_context() -> None:
+    items = "\n".join(f"{n}. {SENTENCE * 3}" for n in range(1, 12))
+    chunks = chunks_of(f"The northern plan says:\n{items}\nThat is all.")
+    assert len(chunks) > 1
+    assert chunks[0].context == "NIKE 2023 10K"
+    assert {chunk.context for chunk in chunks[1:]} == {"NIKE 2023 10K › The northern plan says:"}
+    assert all(chunk.content[:2].strip(".").isdigit() for chunk in chunks[1:])
+
+
+@pytest.mark.parametrize(
+    ("text", "lead"),
+    [
+        ("Do this:\n1. a\n2. b", "Do this:"),
+        ("Do this:\n1. a:\n• x\n2. b", "Do this:"),
+        ("Do this:\n1. a:\n• x\n• y", "1. a:"),
+        ("Do this:\n(a) x\n(b) y", "Do this:"),
+        ("Do this:\nAt once.\n1. a", None),
+        ("Do this:\nAt once.", None),
+        ("1. a", None),
+    ],
+)
+def test_the_lead_of_a_list_is_the_line_above_it(text: str, lead: str | None) -> None:
+    found = list_lead(text, len(text) - 1)
+    assert (text[slice(*found)] if found else None) == lead

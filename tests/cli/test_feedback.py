@@ -58,7 +58,6 @@ def test_from_a_thumb_to_a_case_file(run, home, asked, tmp_path) -> None:  # typ
     assert asked not in go("review", "list")
     go("review", "dismiss", asked, "--reviewer", "carol", "--reason", "twice the same")
     assert "Removed 1 case" in go("review", "--to", file)
-    assert json.loads(go("review", "--detect", "--json")) == {"signals": []}
     assert go("audit", "check").startswith("whole")
 
 

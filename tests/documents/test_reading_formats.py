@@ -247,8 +247,8 @@ def test_markdown_is_read_with_front_matter_tables_and_code() -> None:
     document = read(MARKDOWN)
     assert document.media_type == "text/markdown"
     assert document.text == (
-        "Rules\nA paragraph on two lines with a link.\nName\t2020\nSales\t1,577\nExceptions\nfirst\nsecond\n"
-        "def f():\n    return 1\nraw html\n"
+        "Rules\nA paragraph on two lines with a link.\nName\t2020\nSales\t1,577\nExceptions\n• first\n"
+        "• second\ndef f():\n    return 1\nraw html\n"
     )
     assert [section.path for section in document.sections] == [("Rules",), ("Rules", "Exceptions")]
     assert values(document) == [{"": "Sales", "2020": "1,577"}]
@@ -392,6 +392,33 @@ def word(*blocks: str) -> Document:
     for block in blocks:
         made.element.body.insert(len(made.element.body) - 1, parse_xml(block.replace(">", f" {SPACES}>", 1)))
     return saved(made)
+
+
+LISTS = """<w:numbering {names}><w:abstractNum w:abstractNumId="1">
+<w:lvl w:ilvl="0"><w:start w:val="7"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>
+<w:lvl w:ilvl="1"><w:numFmt w:val="lowerLetter"/><w:lvlText w:val="%1%2)"/></w:lvl></w:abstractNum>
+<w:abstractNum w:abstractNumId="2"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/><w:lvlText w:val="o"/></w:lvl>
+</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num>
+<w:num w:numId="2"><w:abstractNumId w:val="2"/></w:num><w:num w:numId="3"><w:abstractNumId w:val="1"/>
+<w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num></w:numbering>"""
+
+
+def test_docx_numbers_of_clauses_and_lists_are_read_as_word_prints_them() -> None:
+    made, stream = docx.Document(), io.BytesIO()
+    made.part.numbering_part._element = parse_xml(LISTS.format(names=nsdecls("w")))
+    made.styles["Heading 1"].element.get_or_add_pPr().get_or_add_numPr().get_or_add_numId().val = 1
+    made.add_heading("Break clause", 1)
+    for text, number, level in (("Notice.", 1, 1), ("Rent.", 1, 1), ("Keys.", 2, 0), ("Again.", 3, 0)):
+        properties = made.add_paragraph(text)._p.get_or_add_pPr().get_or_add_numPr()
+        properties.get_or_add_numId().val, properties.get_or_add_ilvl().val = number, level
+    made.add_heading("Costs", 1)
+    made.add_paragraph("Words.")
+    made.save(stream)
+    document = read(stream.getvalue())
+    assert document.text == (
+        "7. Break clause\n7a) Notice.\n7b) Rent.\n• Keys.\n1. Again.\n2. Costs\nWords.\n"
+    )
+    assert document.sections[-1].path == ("2. Costs",)
 
 
 @pytest.mark.parametrize(

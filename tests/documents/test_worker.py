@@ -138,10 +138,13 @@ def test_the_reading_process_has_no_network(tmp_path: Path) -> None:
 def test_what_is_read_and_cut_is_cut_as_without_the_worker(worker: ParsingWorker, tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_text("# Head\n\n" + "One sentence of several words. " * 300)
-    document, chunks = worker.cut(path, document_id="a", chunking=Chunking())
+    read = worker.open(path, document_id="a", chunking=Chunking())
+    document, chunks = read.document, read.chunks
+    assert document is not None
     assert list(chunks) == chunk_document(document, Chunking())
     assert len(chunks) > 1
-    assert worker.cut(path, document_id="a", chunking=Chunking(), known=document) == (document, chunks)
+    again = worker.open(path, document_id="a", chunking=Chunking(), known=document)
+    assert (again.document, again.chunks) == (document, chunks)
 
 
 def hostile(n: int) -> dict[str, str]:
@@ -163,7 +166,7 @@ def test_the_limit_covers_cutting_too(tmp_path: Path, name: str) -> None:
         hasty.read(tmp_path / "quick.txt", document_id="q")
         began = time.monotonic()
         with contextlib.suppress(LimitError):
-            hasty.cut(path, document_id="a", chunking=Chunking())
+            hasty.open(path, document_id="a", chunking=Chunking())
         assert time.monotonic() - began < 5
 
 

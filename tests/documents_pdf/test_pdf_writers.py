@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.pdf_writers import WRITERS, compare
+from benchmarks.pdf_setters import WRITERS
+from benchmarks.pdf_writers import compare
 
 from citewell.core.errors import EmptyDocumentError
 from citewell.documents.pdf import PdfReader

@@ -15,16 +15,14 @@ from citewell.cli import app
 from citewell.core.access import Caller, Role
 from citewell.core.errors import AccessError, UsageError
 from citewell.core.records import AuditRecord, Claim
-from citewell.evaluation.calibration.promises import shown_promise, unit
 from citewell.evaluation.sampling import (
     agreement,
     draw,
-    labels_as_evidence,
     open_sample,
     record_label,
     samples,
 )
-from citewell.evaluation.sampling.agreement import _pooled, _thinned, cohens_kappa
+from citewell.evaluation.sampling.agreement import _pooled, cohens_kappa
 from citewell.evaluation.sampling.drawing import Drawn, JudgedSample, _allotted, place_of
 from citewell.knowledge.home import KnowledgeBase
 
@@ -227,23 +225,6 @@ def test_an_auditor_draws_only_from_what_they_may_see(kb: KnowledgeBase) -> None
     assert len(draw(kb, n=10).items) == 2
 
 
-def test_labels_feed_the_next_card(kb: KnowledgeBase) -> None:
-    found = draw(kb, n=10)
-    for item in found.items:
-        record_label(kb, found.sample_id, item.item_id, "supported", by="rita")
-    people = labels_as_evidence(kb)
-    assert people.source.n == 2
-    assert all(claim.right for claim in people.scored)
-    assert len(people.scored) == 2
-    result = run("--home", kb.home, "calibrate", "--labels", "--out", kb.home / "card.json", "--json")
-    card = json.loads(result.stdout)
-    assert card["labelled"][0]["kind"] == "people's labels in the log"
-    assert sum(row["n"] for row in card["promises"]) == 2
-    assert card["corpus"]["n"] == 1
-    assert card["notes"] == [f"people and the verifier: {agreement(kb).told}"]
-    assert agreement(kb).told == "kappa not measured, n 2, 0 unscored"  # both always said yes
-
-
 def test_an_answer_is_drawn_with_all_its_claims_one_after_the_other(kb: KnowledgeBase) -> None:
     both = joined(kb).request_id
     for seed in range(8):
@@ -252,22 +233,6 @@ def test_an_answer_is_drawn_with_all_its_claims_one_after_the_other(kb: Knowledg
         there = [place for place, name in enumerate(names) if name.startswith(both)]
         assert len(there) in (0, 2)
         assert not there or there[1] == there[0] + 1
-
-
-def test_an_answer_that_was_judged_in_part_says_nothing_of_answers(kb: KnowledgeBase) -> None:
-    """The promise is of answers: a unit of one claim out of two would hide the error of the other."""
-    both = joined(kb).request_id
-    found = draw(kb, n=10)
-    first, second = (item.item_id for item in found.items if item.request_id == both)
-    record_label(kb, found.sample_id, first, "supported", by="rita")
-    part = labels_as_evidence(kb)
-    assert part.scored == ()
-    assert any("not every claim" in note for note in part.notes)
-    record_label(kb, found.sample_id, second, "not", by="rita")
-    whole = labels_as_evidence(kb)
-    assert [(claim.answer, claim.right) for claim in whole.scored] == [(both, True), (both, False)]
-    record_label(kb, found.sample_id, second, "cannot tell", by="rita")
-    assert labels_as_evidence(kb).scored == ()
 
 
 def test_a_sample_is_judged_at_the_terminal(kb: KnowledgeBase) -> None:
@@ -289,7 +254,6 @@ def test_a_claim_of_two_samples_is_judged_and_counted_once(kb: KnowledgeBase) ->
     record_label(kb, again.sample_id, again.items[0].item_id, "not")
     told = agreement(kb)
     assert (told.n, told.raw) == (2, 0.5)  # the last word counts, in whichever sample it was said
-    assert labels_as_evidence(kb).source.n == 2
 
 
 COMMON, RARE = 1000, 64
@@ -319,33 +283,6 @@ def judged_sample(strata: dict[str, list[str]], seed: int) -> JudgedSample:
 
 
 WINDOWS = ((0.0, 0.7), (0.1, 0.8), (0.2, 0.9), (0.3, 1.0))
-
-
-@pytest.mark.parametrize(
-    ("seeds", "windows"),
-    [
-        ((0,), ((0.0, 1.0),)),
-        ((0, 1, 2, 3), ((0.0, 1.0),) * 4),
-        ((0, 1, 2, 3), WINDOWS),
-        ((0, 0, 0, 0), WINDOWS),
-    ],
-)
-def test_several_draws_promise_no_more_than_is_true(
-    seeds: tuple[int, ...], windows: tuple[tuple[float, float], ...]
-) -> None:
-    """A promise of 5 % at 95 % may hold by chance in 1 of 20; with one weight for four draws it did in 12."""
-    held, kept, wrong = 0, 0, 0
-    for name in range(20):
-        drawn = [judged_sample(population(name, *w), seed) for seed, w in zip(seeds, windows, strict=True)]
-        answers = {one.request_id for sample in drawn for one, _ in sample.labels}
-        evenly = set[str]().union(*(_thinned(sample, answers) for sample in drawn))
-        right = [request.startswith("common") for request in evenly]
-        promise = shown_promise("entailed", "", "", [unit(0.99, each) for each in right], fallback=0.5)
-        held += promise.outcome.value == "holds"
-        kept, wrong = kept + len(right), wrong + right.count(False)
-    assert held <= 1
-    assert wrong / kept == pytest.approx(RARE / (COMMON + RARE), abs=0.007)
-    assert kept / 20 > 160 * (1 + (len(set(seeds)) > 1))
 
 
 def test_several_draws_are_weighted_back_to_all_that_could_be_drawn() -> None:

@@ -53,7 +53,6 @@ def test_askers_review_nothing(shared: Room) -> None:
         review.queue,
         review.groups,
         review.cases,
-        review.detect,
         lambda: review.show(OPEN),
         lambda: review.accept(OPEN, expected="x"),
         lambda: review.dismiss(OPEN, reason="x"),

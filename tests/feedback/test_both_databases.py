@@ -12,7 +12,7 @@ from citewell.audit.database import Database
 from citewell.audit.postings import Postings
 from citewell.core.records import Case
 from citewell.knowledge.feedback import FeedbackStore, Review
-from citewell.knowledge.feedback.store import ACCEPTED, Waiting
+from citewell.knowledge.feedback.store import ACCEPTED
 
 
 def test_signals_and_flags(database: Database, tmp_path: Path) -> None:  # noqa: F811
@@ -33,20 +33,6 @@ def test_signals_and_flags(database: Database, tmp_path: Path) -> None:  # noqa:
     assert (words.user, words.meta, words.session_id) == ("", {}, "")
     desk.store.drop([down.feedback_id])
     assert desk.store.of(record.request_id) == (copied,)
-
-
-def test_what_pages_show(database: Database) -> None:  # noqa: F811
-    store = FeedbackStore(database)
-    waiting = [
-        Waiting(request_id=f"req_{n}", session_id="s", timestamp=f"2026-11-21T00:00:0{n}") for n in (1, 2, 3)
-    ]
-    for one in (*waiting, waiting[0]):
-        store.show(one)
-    store.engage("req_2")
-    store.engage("req_unknown")
-    assert store.untouched("2026-11-21T00:00:03") == (waiting[0],)
-    store.settle("2026-11-21T00:00:03")
-    assert store.untouched("2027") == (waiting[2],)
 
 
 def test_reviews(database: Database) -> None:  # noqa: F811

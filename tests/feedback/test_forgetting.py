@@ -29,7 +29,6 @@ def told(room: Room) -> Room:
     room.kb.feedback(first.request_id, "thumbs_down", user="alice", meta={"because": BECAUSE})
     room.kb.feedback(first.request_id, "thumbs_down", user="bob", meta={"because": OPINION})
     room.kb.feedback(f"req_{3:024d}", "thumbs_down", user="alice", meta={"because": BECAUSE})
-    room.kb.engaged(second.request_id, "shown")
     room.kb.review.accept(first.request_id, reviewer="carol", expected=BECAUSE)
     room.kb.review.dismiss(second.request_id, reviewer="carol", reason=BECAUSE)
     return room
@@ -58,7 +57,6 @@ def test_nothing_more_can_be_said_of_theirs(told: Room) -> None:
     request = f"req_{1:024d}"
     for act in (
         lambda: told.kb.feedback(request, "thumbs_up"),
-        lambda: told.kb.engaged(request, "shown"),
         lambda: told.kb.review.accept(request, reviewer="carol", expected="x"),
     ):
         with pytest.raises(UsageError, match="erased"):
@@ -128,7 +126,6 @@ def test_an_answer_that_expired_is_in_no_queue(told: Room) -> None:
     told.parts.__dict__["config"] = msgspec.structs.replace(Config(), retention=Retention(answers_days=30))
     told.kb.audit.expire()
     assert told.kb.review.queue(state="all").items == ()
-    assert told.kb.review.detect() == ()
 
 
 def test_the_session_of_an_erased_person_is_readable_in_nobody_s_entries(told: Room) -> None:

@@ -10,7 +10,6 @@ import pytest
 from tests.feedback.conftest import Room
 
 from citewell.audit import EntryKind
-from citewell.core.access import Caller, Role
 from citewell.core.config import Config
 from citewell.core.config import Feedback as Settings
 from citewell.knowledge.feedback import Signal
@@ -74,14 +73,12 @@ def test_other_sessions_and_other_users_do_not_count(room: Room) -> None:
 
 
 def test_windows_of_zero_notice_nothing(tmp_path: Path) -> None:
-    settings = Settings(rephrase_window_s=0, correction_window_s=0, engagement_window_s=0)
+    settings = Settings(rephrase_window_s=0, correction_window_s=0)
     room = Room(tmp_path / "home", Config(feedback=settings))
     first = room.turn(1, FIRST)
-    room.kb.engaged(first.request_id, "shown")
     room.turn(2, FIRST)
     room.turn(3, "That's wrong")
     room.clock.forward(10_000)
-    assert room.kb.review.detect() == ()
     assert signals(room, first) == []
     room.kb.close()
 
@@ -100,65 +97,6 @@ def test_what_goes_wrong_is_a_notice_and_no_error(room: Room) -> None:
     told = room.log.body(notice)
     assert told["request_id"] == second.request_id
     assert told["feedback"] == "RuntimeError: out of memory"
-
-
-def test_an_answer_that_nobody_touches(room: Room) -> None:
-    ignored = room.answered(1, session="a")
-    room.kb.engaged(ignored.request_id, "shown")
-    room.clock.forward(300)
-    assert room.kb.review.detect() == ()
-    room.clock.forward(1)
-    (said,) = room.kb.review.detect()
-    assert (said.request_id, said.signal) == (ignored.request_id, Signal.NO_ENGAGEMENT)
-    assert room.kb.review.detect() == ()
-    assert room.flags(ignored) == ("no_engagement",)
-
-
-@pytest.mark.parametrize(
-    "touch", ["engaged", "copied", "citation_opened", "thumbs_up", "next turn", "not shown"]
-)
-def test_an_answer_that_somebody_touches(room: Room, touch: str) -> None:
-    record = room.answered(1, session="a")
-    if touch != "not shown":
-        room.kb.engaged(record.request_id, "shown")
-    if touch == "engaged":
-        room.kb.engaged(record.request_id, "engaged")
-    elif touch == "next turn":
-        room.answered(2, session="a")
-    elif touch != "not shown":
-        room.kb.feedback(record.request_id, touch)
-    room.clock.forward(1_000)
-    assert room.kb.review.detect() == ()
-    assert "no_engagement" not in signals(room, record)
-
-
-@pytest.mark.parametrize("touch", ["engaged", "citation_opened", "copied"])
-def test_what_an_auditor_touches_was_not_touched_by_its_asker(room: Room, touch: str) -> None:
-    record = room.answered(1, session="a", user="alice", version=room.document())
-    alice = room.kb.as_(Caller(user="alice"))
-    auditor = room.kb.as_(Caller(user="ann", roles=(Role.ADMIN,)))
-    alice.engaged(record.request_id, "shown")
-    if touch == "engaged":
-        auditor.engaged(record.request_id, touch)
-    else:
-        auditor.feedback(record.request_id, touch)
-    room.clock.forward(1_000)
-    assert [said.signal for said in room.kb.review.detect()] == [Signal.NO_ENGAGEMENT]
-
-
-def test_an_answer_that_only_an_auditor_was_shown_is_ignored_by_nobody(room: Room) -> None:
-    record = room.answered(1, session="a", user="alice", version=room.document())
-    room.kb.as_(Caller(user="ann", roles=(Role.ADMIN,))).engaged(record.request_id, "shown")
-    room.clock.forward(1_000)
-    assert room.kb.review.detect() == ()
-
-
-def test_beacons_are_no_entries(room: Room) -> None:
-    record = room.answered(1)
-    size = room.log.size()
-    for event in ("shown", "shown", "engaged", "engaged"):
-        room.kb.engaged(record.request_id, event)
-    assert room.log.size() == size
 
 
 def test_the_windows_are_no_part_of_what_answers_depend_on() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from citewell.answering.conflicts import find_conflicts
+from citewell.core.config import Sources
 from citewell.core.records import Passage
 
 ASPECT = "revenue of Acme, FY2021"
@@ -95,6 +96,39 @@ def test_a_number_rounded_or_in_another_scale_is_the_same(pages, first: str, sec
     text = "The firm reports that customers returned goods worth or within {} of the purchase."
     sides = [told(pages, text.format(value), mark) for value, mark in ((first, "a"), (second, "b"))]
     assert find_conflicts(("Within what did customers return goods?",), sides) == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "differ"),
+    [
+        ("40 grams", "40 milligrams", True),
+        ("2 hours", "2 minutes", True),
+        ("5 km", "5 miles", True),
+        ("40 g", "0.04 kg", False),
+        ("1 hour", "60 minutes", False),
+        ("1.5 kg", "1,500 grams", False),
+        ("26.2 miles", "42.2 km", False),
+        ("14 days", "2 weeks", False),
+        ("3 weeks", "14 days", True),
+    ],
+)
+def test_units_count(pages, first: str, second: str, differ: bool) -> None:
+    text = "Patients take the usual dose of Zolin over {} at most."
+    sides = [told(pages, text.format(value), mark) for value, mark in ((first, "a"), (second, "b"))]
+    assert bool(find_conflicts(("What is the usual dose of Zolin?",), sides)) is differ
+
+
+def test_the_side_that_the_keeper_ranks_higher_comes_first(pages) -> None:
+    text = "Customers may return goods within {} days of delivery."
+    draft = pages.text(text.format(14), document_id="drafts/a.md", published_at="2024-01-01")
+    policy = pages.text(text.format(30), document_id="policies/a.md", published_at="2020-01-01")
+    asked = ("Within how many days may customers return goods?",)
+    ranks = Sources(ranks=("policies/=2", "policies/old/=-1", "drafts/=-1"))
+    (conflict,) = find_conflicts(asked, [draft, policy], rank=ranks.rank)
+    assert [side.document_id for side in conflict.sides] == ["policies/a.md", "drafts/a.md"]
+    assert conflict.ranks == (2, -1)
+    (plain,) = find_conflicts(asked, [draft, policy])
+    assert (plain.sides[0].document_id, plain.ranks) == ("policies/a.md", ())
 
 
 def test_different_periods_do_not_disagree(pages) -> None:

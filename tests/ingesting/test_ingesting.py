@@ -18,7 +18,8 @@ from citewell.core.config import Chunking, Documents
 from citewell.core.errors import AbandonedError, UsageError
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.index import BM25, LanceIndex
-from citewell.documents.ingesting import IngestReport, ingest, withdraw
+from citewell.documents.ingesting import ingest, withdraw
+from citewell.documents.outcomes import IngestReport, Step
 from citewell.documents.worker import ParsingWorker
 from citewell.models.fake import HashEmbedder
 
@@ -83,12 +84,14 @@ def statuses(report: IngestReport) -> dict[str, str]:
 
 
 def test_a_folder_is_added_then_left_alone(home: Home, folder: Path) -> None:
-    seen: list[tuple[int, int, int, int]] = []
-    report = home.ingest(folder, progress=lambda *counts: seen.append(counts))
+    seen: list[Step] = []
+    report = home.ingest(folder, progress=seen.append)
     assert set(statuses(report).values()) == {"added"}
-    assert seen[0] == (0, 3, 0, 0)
-    assert seen[-1][:2] == (3, 3)
-    assert seen[-1][3] == sum(outcome.chunks for outcome in report.files) > 0
+    assert (seen[0].files, seen[0].of, seen[0].chunks) == (0, 3, 0)
+    assert (seen[0].path, seen[0].left_s) == (str(folder / "apples.md"), None)  # before it is read
+    assert (seen[-1].files, seen[-1].of, seen[-1].left_s) == (3, 3, 0)
+    assert seen[-1].chunks == sum(outcome.chunks for outcome in report.files) > 0
+    assert any(step.left_s for step in seen if step.path.endswith("pears.md"))
     assert home.find("harvest pears") == ["papers/apples.md", "papers/pears.md", "papers/plums.md"]
     home.embedded.clear()
     again = home.ingest(folder)
@@ -435,8 +438,8 @@ def test_stopped_by_the_keyboard_what_was_read_can_be_asked_and_the_next_run_goe
     for number in range(6):
         (folder / f"{number}.txt").write_text(f"Report {number} is about whales and their songs.\n" * 4)
 
-    def stop(files: int, of: int, pages: int, chunks: int) -> None:
-        if files == 3:
+    def stop(step: Step) -> None:
+        if step.files == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -546,8 +549,8 @@ def test_a_file_that_is_embedded_too_long_fails_alone_and_says_what_to_do(
 def test_an_ingest_that_nobody_waits_for_ends_and_keeps_what_is_complete(home: Home, folder: Path) -> None:
     said: list[str] = []
 
-    def progress(files: int, *_: int) -> None:
-        if files == 1:
+    def progress(step: Step) -> None:
+        if step.files == 1:
             said.append("the client has gone")
 
     with pytest.raises(AbandonedError, match="client has gone"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
+import pytest
 
 from citewell.core.config import Gate
 from citewell.core.ports import Extraction, GenerationRequest, Reading
@@ -54,7 +55,7 @@ def settings(pages) -> Passage:
 def test_a_setting_is_quoted_with_its_value_and_meaning(pages) -> None:
     draft = asked("How many candidates are looked at by default?", "50", settings(pages))
     (claim,) = draft.claims
-    assert claim.text == "search.limit: 50; candidates that are looked at"
+    assert claim.text == "search.limit – default: 50; meaning: candidates that are looked at"
     assert claim.answers == 0.9
 
 
@@ -75,15 +76,15 @@ def test_a_second_row_is_shown_only_when_it_holds_as_much_of_the_question(pages)
     draft = ExtractiveGenerator(Everywhere("")).generate(
         GenerationRequest(question=question, aspects=(question,), passages=(settings(pages),))
     )
-    assert [claim.text.partition(":")[0] for claim in draft.claims] == ["search.limit"]
+    assert [claim.text.partition(" ")[0] for claim in draft.claims] == ["search.limit"]
 
 
 def test_a_value_among_values_is_quoted_with_its_label_and_head(pages) -> None:
     table = pages.table([("X1", ["14", "230"]), ("X2", ["9", "180"])], ["hours", "grams"], table="Devices")
     draft = asked("How many grams is the X2?", "180", table)
     (claim,) = draft.claims
-    assert claim.text == "X2 … 180"
-    assert "column “grams”" in draft.text
+    assert claim.text == "X2: 180"
+    assert "grams (In millions) of X2: 180" in draft.text
     assert [quote.text for quote in claim.quotes] == ["X2", "180"]
 
 
@@ -152,3 +153,34 @@ def test_a_line_of_a_list_is_quoted_whole(pages) -> None:
     assert [claim.text for claim in draft.claims] == ["full: everything the compiler knows about names"]
     # On a page such a line may be the torn half of a sentence.
     assert asked("What does full do?", "everything the compiler knows", on_a_page).claims == ()
+
+
+LIST = """The deposit is returned on condition that the tenant:
+1. pays the last rent,
+2. hands over:
+• every key of the house
+• the card of the garage
+3. leaves the rooms clean.
+After that the contract ends."""
+
+
+@pytest.mark.parametrize(
+    ("at", "claim"),
+    [
+        ("pays the last", "The deposit is returned on condition that the tenant:\n1. pays the last rent,"),
+        (
+            "leaves the rooms",
+            "The deposit is returned on condition that the tenant: … 3. leaves the rooms clean.",
+        ),
+        ("the card", "2. hands over: … • the card of the garage"),
+        ("the contract ends", "After that the contract ends."),
+    ],
+)
+def test_an_item_of_a_list_is_quoted_with_the_line_that_leads_up_to_the_list(
+    pages, at: str, claim: str
+) -> None:
+    passage = pages.text(LIST)
+    (said,) = asked("What must the tenant do?", at, passage).claims
+    assert said.text == claim
+    for quote in said.quotes:
+        assert passage.chunk.content[quote.start - passage.chunk.start_offset :].startswith(quote.text)

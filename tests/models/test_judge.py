@@ -14,6 +14,7 @@ from citewell.core.weights import judge_folder, packaged
 from citewell.models import naming
 from citewell.models.naming import entailer_named
 from citewell.models.onnx.entailer import OnnxEntailer
+from citewell.verification.support import card_of
 
 LEASE = (
     "The tenant clears blocked outlets. The landlord mends broken pipes, provided that the tenant has "
@@ -42,6 +43,14 @@ def test_the_judge_is_the_entailer_where_it_is_named() -> None:
     (claim,) = report.claims
     assert "citewell-judge-1" in claim.verdict.maker.name
     assert claim.verdict.maker.card.startswith("sha256:")
+
+
+def test_the_default_weighs_both_entailers_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = citewell.verify(answer="The landlord repairs a burst pipe [1].", sources=[LEASE])
+    (claim,) = report.claims
+    assert claim.verdict.maker.name.endswith("citewell-entailer-2 & citewell-judge-1")
+    assert claim.verdict.maker.card == card_of(entailer_named("judge").maker)
+    monkeypatch.setattr(naming, "installed_judge", lambda: None)
     assert entailer_named("embedded").maker.name == "citewell-entailer-2"
 
 

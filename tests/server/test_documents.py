@@ -239,8 +239,6 @@ def test_feedback_is_kept_and_counted(client: TestClient) -> None:
     }
     kept = client.post("/v1/feedback", json=said)
     assert (kept.status_code, kept.json()["signal"]) == (200, "thumbs_down")
-    shown = {"request_id": given["request_id"], "signal": "shown"}
-    assert client.post("/v1/feedback", json=shown).status_code == 204
     assert client.post("/v1/feedback", json={**said, "signal": "odd"}).status_code == 400
     again = client.post("/v1/feedback", json=said)  # sent twice, kept once
     assert again.json() == kept.json()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -11,11 +12,20 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
+from citewell.core.config import Config, Server
+from citewell.knowledge.home import KnowledgeBase
+from citewell.knowledge.opening import open
+from citewell.models.fake import FakeEntailer
 from citewell.server.limits import Busy, Work
+
+from .conftest import QUESTION, listening, with_stand_ins
+
+JSON_LINES = {"Content-Type": "application/x-ndjson"}
 
 pytestmark = pytest.mark.enable_socket
 
@@ -93,3 +103,73 @@ def test_a_page_of_digits_is_answered_at_once(address: str) -> None:
     body = {"answer": "The bridge opened in 1932 [1].", "sources": ["1" * 300_000]}
     assert httpx.post(f"{address}/v1/verify", json=body, timeout=120).status_code == 200
     assert time.monotonic() - started < 20
+
+
+class _Slow(FakeEntailer):
+    """Half a second for each batch, and how many there were."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches = 0
+
+    def entail(self, *given: Any) -> Any:
+        self.batches += 1
+        time.sleep(0.5)
+        return super().entail(*given)
+
+
+LINES = "\n".join(
+    json.dumps({"claim": f"The toll was {n} cents in May.", "sources": ["The toll was low then."]})
+    for n in range(60)
+)
+
+
+def test_a_check_whose_client_has_gone_ends(kb: KnowledgeBase) -> None:
+    slow = _Slow()
+    kb._parts.__dict__["entailer"] = slow
+    with listening(kb) as url:
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.post(f"{url}/v1/verify", content=LINES, headers=JSON_LINES, timeout=2)
+        time.sleep(2)
+        before = slow.batches
+        time.sleep(2)
+        assert slow.batches == before < 30
+
+
+def test_a_check_ends_when_its_time_is_over_and_says_so(home: Path) -> None:
+    config = Config(server=Server(timeout_s=1.5))
+    with with_stand_ins(open(home, config=config)) as kb:
+        kb._parts.__dict__["entailer"] = _Slow()
+        with listening(kb) as url:
+            began = time.monotonic()
+            reply = httpx.post(f"{url}/v1/verify", content=LINES, headers=JSON_LINES, timeout=60)
+    assert time.monotonic() - began < 10
+    assert reply.status_code == 503
+    assert "longer than server.timeout_s" in reply.json()["title"]
+
+
+def test_a_question_is_answered_while_checks_have_all_their_threads(kb: KnowledgeBase) -> None:
+    kb._parts.__dict__["entailer"] = _Slow()
+    with listening(kb) as url, httpx.Client(base_url=url, timeout=60) as client:
+        checks = [threading.Thread(target=_posted, args=(url,), daemon=True) for _ in range(4)]
+        for one in checks:
+            one.start()
+        time.sleep(1)
+        began = time.monotonic()
+        assert client.post("/v1/ask", json={"question": QUESTION}).status_code == 200
+        assert time.monotonic() - began < 10
+        assert any(one.is_alive() for one in checks)
+
+
+def _posted(url: str) -> None:
+    with contextlib.suppress(httpx.HTTPError):
+        httpx.post(f"{url}/v1/verify", content=LINES, headers=JSON_LINES, timeout=15)
+
+
+def test_nobody_has_all_the_threads() -> None:
+    work, gate = Work(3, 10), threading.Event()
+    for _ in range(3):
+        work.submit(gate.wait, "many")
+    assert work.submit(lambda: "mine", "few").result(5) == "mine"
+    gate.set()
+    assert work.close()

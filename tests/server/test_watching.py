@@ -7,7 +7,6 @@ import io
 import json
 import logging
 import threading
-import time
 from collections.abc import Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -22,11 +21,11 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.sdk.metrics.export import ConsoleMetricExporter
 from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
-from citewell.core.config import Config, Feedback, Server
+from citewell.core.config import Config, Server
 from citewell.core.errors import MissingExtraError
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.opening import open
-from citewell.server import create_app, logs, site, telemetry
+from citewell.server import create_app, logs, telemetry
 from citewell.server.mcp import make_server
 
 from .conftest import LOOPBACK, with_stand_ins
@@ -99,44 +98,11 @@ def test_a_failure_is_logged_by_its_place_without_its_words(caplog: pytest.LogCa
     assert "merger" not in json.dumps(line)
 
 
-def test_an_answer_that_nobody_touched_is_flagged_while_the_server_runs(
-    home: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(site, "DETECT_EVERY_S", 0.02)
-    config = Config(feedback=Feedback(engagement_window_s=0.01))
-    with (
-        with_stand_ins(open(home, config=config)) as kb,
-        TestClient(create_app(kb), base_url=LOOPBACK) as client,
-    ):
-        request_id = client.post("/v1/ask", json=QUESTION).json()["request_id"]
-        kb.engaged(request_id, "shown")
-        until = time.monotonic() + 10
-        while not (said := kb.parts.feedback.of(request_id)) and time.monotonic() < until:
-            time.sleep(0.02)
-        assert [one.signal.value for one in said] == ["no_engagement"]
-
-
 def test_an_application_can_be_started_again(kb: KnowledgeBase) -> None:
     app = create_app(kb)
     for _ in range(2):
         with TestClient(app, base_url=LOOPBACK) as client:
             assert client.get("/healthz").status_code == 200
-
-
-def test_a_look_that_fails_is_logged_and_looked_again(caplog: pytest.LogCaptureFixture) -> None:
-    looks: list[int] = []
-
-    def look() -> None:
-        looks.append(1)
-        raise ValueError("the merger is in March")
-
-    made = site.Scheduler(look, 0.01)
-    until = time.monotonic() + 10
-    while len(looks) < 2 and time.monotonic() < until:
-        time.sleep(0.01)
-    made.close()
-    assert len(looks) >= 2
-    assert "merger" not in caplog.text
 
 
 # --- OpenTelemetry ------------------------------------------------------------------------------------

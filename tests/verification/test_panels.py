@@ -9,8 +9,8 @@ import pytest
 
 from citewell.core.ports import Entailer
 from citewell.core.records import Entailment, Maker, Status
-from citewell.core.weights import WEIGHTS
-from citewell.models.panel import BORDERLINE, AgreementEntailer, EscalatingEntailer
+from citewell.core.weights import WEIGHTS, judge_folder
+from citewell.models.panel import BORDERLINE, AgreementEntailer, EscalatingEntailer, JointEntailer
 from citewell.verification.support import calibration_card, card_of
 from citewell.verification.verifier import Verifier
 
@@ -125,3 +125,29 @@ def test_a_panel_says_how_little_of_a_long_text_a_member_read() -> None:
 
     (said,) = AgreementEntailer([other(0.6), Skimming("openai:y", 0.7)]).entail([("a", "b")])
     assert (said.read, said.units) == (3, 90)
+
+
+class Judge(Fixed):
+    """Always the same word, by the judge's hash."""
+
+    def __init__(self, entailment: float, contradiction: float = 0.0) -> None:
+        super().__init__("judge", entailment, contradiction)
+        folder = judge_folder()
+        assert folder is not None, "make setup installs citewell-judge"
+        self.maker = Maker(name="judge", hash=calibration_card(folder)["entailer"]["hash"])
+
+
+def test_both_entailers_together_count_each_word_and_neither_alone() -> None:
+    def together(small: float, judge: float) -> float:
+        return support(JointEntailer([embedded(small), Judge(judge)]), PLAIN)
+
+    assert together(0.2, 0.2) < together(0.2, 0.8) < together(0.8, 0.8)
+    assert together(0.2, 0.8) < together(0.8, 0.8)
+    strict = support(AgreementEntailer([embedded(0.1), Judge(0.9)]), PLAIN)
+    assert strict < together(0.1, 0.9), "where both must agree, the least sure decides"
+
+
+def test_of_both_together_the_judge_says_what_is_contradicted() -> None:
+    said = JointEntailer([embedded(0.1, 0.8), Judge(0.1, 0.0)]).entail([PLAIN])[0]
+    assert said.contradiction == 0.0
+    assert [voice.said.contradiction for voice in said.voices] == [0.8, 0.0]

@@ -169,7 +169,8 @@ class Answering(Parts):
             consistency = self._consistency(stages, sampled=self._near_border(reported(None, "")))
             notes += [f"not measured: {consistency.note}"] if consistency.value is None else []
         with journal.stage("conflicts"):
-            found = find_conflicts(stages.aspects, journal.passages, journal.beside)
+            rank = self.config.sources.rank
+            found = find_conflicts(stages.aspects, journal.passages, journal.beside, rank)
             claims = checked.claims
             journal.conflicts = journal.force.disclosed(
                 found, stages.aspects, journal.passages, claims, stages.evidence
@@ -346,12 +347,13 @@ def _framed(checked: Checked, journal: Journal) -> list[str]:
 
 
 def _disputes(conflict: Conflict, checked: Checked) -> bool:
-    """Whether what a shown claim cites is a side of it."""
+    """Whether what a shown claim cites is a side of it that the keeper does not rank above all others."""
     cited = [citation for claim in checked.claims if claim.shown for citation in claim.citations]
+    highest = len(conflict.ranks) > 1 and conflict.ranks[0] > conflict.ranks[1]
     return any(
         (side.document_id, side.document_version) == (citation.document_id, citation.document_version)
         and side.start < citation.end
         and citation.start < side.end
-        for side in conflict.sides
+        for side in conflict.sides[highest:]
         for citation in cited
     )

@@ -4,20 +4,20 @@ In: the aspects asked, the passages handed on and what else was ranked, as a sid
 out still gainsays. Out: :class:`Conflict` records, each side cited and dated. Two sides are compared only
 when they speak of the same line item and period, say the same words around different numbers, or, where it is
 asked when, around different dates, or, where it is asked who, which or what, around different names; one
-value that is the other rounded or in another scale is no conflict, nor is a name that is part of the other or
-that the question gives itself, nor two of a list that is left open.
-Knows nothing about which side is right.
+value that is the other rounded or in another scale or unit is no conflict, nor is a name that is part of the
+other or that the question gives itself, nor two of a list that is left open. Nobody asks which side is right:
+the keeper's ranks only order them.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from decimal import Decimal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from itertools import combinations, takewhile
 
+from citewell.answering.values import NUMBER, Unit, same
 from citewell.core.records import Citation, Conflict, Passage, Record
 from citewell.core.sentences import sentence_spans
 from citewell.questions.calculator import calculator
@@ -27,7 +27,8 @@ from citewell.questions.periods import MONTHS, Period, periods_in
 from citewell.questions.rows import CellAnswer, text_of
 from citewell.questions.scales import context_scales
 from citewell.verification.lexicon import DAYS
-from citewell.verification.quantity import LETTER_SCALES, SCALES
+from citewell.verification.quantities import extract_quantities
+from citewell.verification.quantity import UNITS, Quantity
 from citewell.verification.verbatim import fold
 from citewell.verification.words import content_words
 
@@ -37,16 +38,8 @@ MIN_WORDS = 4
 MAX_CONFLICTS = 10
 MAX_SIDES = 6  # of one conflict: that there are two is what matters
 MAX_NAME = 6
-MIN_FIGURES = 3
-POWERS = (3, 6, 9, 12)
+MEASURES = frozenset(dimension for dimension, _ in UNITS.values())
 
-_SCALES = {
-    word: len(str(factor)) - 1 for word, factor in (SCALES | LETTER_SCALES).items() if factor % 100 == 0
-}
-_NUMBER = re.compile(
-    r"\(?-?[$€£]?\s?\d[\d,]*(?:\.\d+)?\s?%?\)?"
-    rf"(?:(?:{'|'.join(LETTER_SCALES)})\b|\s?(?:{'|'.join(_SCALES.keys() - LETTER_SCALES.keys())})\b)?"
-)
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _OPEN_LIST = re.compile(r"\b(?:one of|among|includ\w*|such as|following)\b", re.I)
 _DATES = frozenset((*MONTHS, *DAYS))
@@ -58,13 +51,15 @@ _Places = Set[Place]
 
 
 class _Side(Record, frozen=True, kw_only=True):
-    """A statement and its numbers; ``scaled`` when the text around declares a scale: (in millions)."""
+    """A statement and its numbers, each with its unit; ``scaled`` when the text around declares a scale: (in
+    millions)."""
 
     passage: Passage
     start: int
     end: int
     numbers: tuple[str, ...] = ()
     scaled: bool = False
+    units: tuple[Unit, ...] = ()
     words: frozenset[str] = frozenset()
     date: Period | None = None
 
@@ -76,10 +71,14 @@ class _Side(Record, frozen=True, kw_only=True):
 
 
 def find_conflicts(
-    aspects: Sequence[str], passages: Sequence[Passage], beside: Sequence[Passage] = ()
+    aspects: Sequence[str],
+    passages: Sequence[Passage],
+    beside: Sequence[Passage] = (),
+    rank: Callable[[str], int] = lambda _: 0,
 ) -> tuple[Conflict, ...]:
     """At most MAX_CONFLICTS disagreements, in the order of the aspects: of usable passages with each other,
-    and of their sentences with those of what stands ``beside`` them."""
+    and of their sentences with those of what stands ``beside`` them. ``rank`` is what the keeper gives a
+    document."""
     open_ = usable(passages)
     known = {_place(passage) for passage in open_}
     wanted = [read_question(aspect) for aspect in aspects]
@@ -92,10 +91,10 @@ def find_conflicts(
     found: dict[str, Conflict] = {}
     for aspect in aspects:
         for about, sides in _of_cells(aspect, open_):
-            found.setdefault(about, _conflict(about, sides))
+            found.setdefault(about, _conflict(about, sides, rank))
     for of in (_of_sentences, _of_dates, _of_names):
         for about, sides in of(aspects, all_, known):
-            found.setdefault(about, _conflict(about, sides))
+            found.setdefault(about, _conflict(about, sides, rank))
     return tuple(found.values())[:MAX_CONFLICTS]
 
 
@@ -129,7 +128,8 @@ def _of_sentences(
     sides = [side for passage in passages for side in _statements(passage, asked)]
 
     def differ(one: _Side, other: _Side) -> bool:
-        if one.numbers == other.numbers or len(one.numbers) != len(other.numbers):
+        alike = (one.numbers, one.units) == (other.numbers, other.units)
+        if alike or len(one.numbers) != len(other.numbers):
             return False
         alike = len(one.words & other.words) >= ALIKE * len(one.words | other.words)
         return alike and _disagree([one, other])
@@ -165,8 +165,14 @@ def _statements(passage: Passage, asked: set[str]) -> Iterator[_Side]:
         plain = text
         for found in reversed(named):
             plain = plain[: found.start] + " " + plain[found.end :]
-        numbers = tuple(match.group() for match in _NUMBER.finditer(plain))
-        words = frozenset(label_words(_NUMBER.sub(" ", plain))) - STOP
+        found_numbers = list(NUMBER.finditer(plain))
+        numbers = tuple(match.group() for match in found_numbers)
+        measured = {q.start: q for q in extract_quantities(plain) if q.unit in MEASURES} if numbers else {}
+        units = tuple(_unit(match, measured) for match in found_numbers)
+        bare = plain
+        for quantity in reversed(measured.values()):
+            bare = bare[: quantity.start] + " " + bare[quantity.end :]
+        words = frozenset(label_words(NUMBER.sub(" ", bare))) - STOP
         if "\t" not in text and numbers and len(words) >= MIN_WORDS and words & asked:
             # Statements about different periods do not contradict each other.
             dated = frozenset(f"{found.name}" for found in named)
@@ -175,9 +181,16 @@ def _statements(passage: Passage, asked: set[str]) -> Iterator[_Side]:
                 start=base + start,
                 end=base + end,
                 numbers=numbers,
+                units=units,
                 scaled=len(context_scales(text)) > 1,
                 words=words | dated,
             )
+
+
+def _unit(number: re.Match[str], measured: Mapping[int, Quantity]) -> Unit:
+    inside = range(number.start(), number.end())
+    found = next((quantity for at, quantity in measured.items() if at in inside), None)
+    return (found.unit, found.factor) if found is not None else None
 
 
 def _of_dates(
@@ -269,7 +282,7 @@ def _name(words: Sequence[str]) -> tuple[str, ...]:
     """The words of a name without their marks, folded; () where a run of words is none."""
     bare = [word.strip(".,;:!?\"'()[]\u201c\u201d\u2018\u2019") for word in words]
     named = [word for word in bare if word[:1].isupper()]
-    fits = named and len(bare) <= MAX_NAME and bare[0][:1].isupper() and not any(map(_NUMBER.search, bare))
+    fits = named and len(bare) <= MAX_NAME and bare[0][:1].isupper() and not any(map(NUMBER.search, bare))
     return tuple(map(_undressed, named)) if fits and not all(map(_dated_word, named)) else ()
 
 
@@ -313,58 +326,22 @@ def _place(passage: Passage) -> Place:
 
 def _disagree(sides: Sequence[_Side]) -> bool:
     return any(
-        not _same(one, a, other, b)
+        not same(a, b, scaled=one.scaled or other.scaled, units=(of_a, of_b))
         for one, other in combinations(sides, 2)
-        for a, b in zip(one.numbers, other.numbers, strict=True)
+        for a, of_a, b, of_b in zip(one.numbers, _units(one), other.numbers, _units(other), strict=True)
     )
 
 
-def _same(one: _Side, a: str, other: _Side, b: str) -> bool:
-    """Equal but for sign style, rounding and scale: 1,577 is 1,577.0 and, in billions, 1.58.
-
-    Where not both say their scale, another one is a power of a thousand, and units that are declared or the
-    length of the figures show it: a limit of 30 days is none of 3 days, nor of 30,000.
-    """
-    low, high = sorted((_value(a), _value(b)))
-    figures = min(map(_figures, (low, high)))
-    written = [_scale(number) for number in (a, b)]
-    declared = one.scaled or other.scaled or any(written)
-    return _rounded(low, high) or any(
-        low == scaled or (_rounded(low, scaled) and figures > 1)
-        for scaled in (high.scaleb(-power) for power in POWERS)
-        if not all(written) and (declared or figures >= MIN_FIGURES)
-    )
+def _units(side: _Side) -> tuple[Unit, ...]:
+    return side.units or (None,) * len(side.numbers)
 
 
-def _rounded(a: Decimal, b: Decimal) -> bool:
-    """Whether one is the other, rounded half up to the places that it gives."""
-    coarse, fine = sorted((a, b), key=_decimals)
-    unit = Decimal(1).scaleb(-_decimals(coarse))
-    return -unit <= 2 * (fine - coarse) < unit
-
-
-def _decimals(number: Decimal) -> int:
-    exponent = number.as_tuple().exponent
-    return -exponent if isinstance(exponent, int) else 0  # what has digits alone is a number, never NaN
-
-
-def _value(number: str) -> Decimal:
-    digits = Decimal(re.sub(r"[^\d.]", "", number).strip(".") or 0)
-    return digits.scaleb(_scale(number))
-
-
-def _scale(number: str) -> int:
-    """The power of ten that is written with it; 0 for none."""
-    return _SCALES.get(re.sub(r"[^A-Za-z]", "", number), 0)
-
-
-def _figures(number: Decimal) -> int:
-    return len("".join(map(str, number.as_tuple().digits)).strip("0"))
-
-
-def _conflict(about: str, sides: Sequence[_Side]) -> Conflict:
+def _conflict(about: str, sides: Sequence[_Side], rank: Callable[[str], int]) -> Conflict:
     dated = sorted(sides, key=lambda side: (side.passage.chunk.published_at, _document(side), side.start))
+    dated.sort(key=lambda side: -rank(_document(side)[0]))
+    ranks = tuple(rank(_document(side)[0]) for side in dated)
     return Conflict(
+        ranks=ranks if len({*ranks}) > 1 else (),
         about=about,
         sides=tuple(_citation(side) for side in dated),
         dates=tuple(side.passage.chunk.published_at for side in dated),

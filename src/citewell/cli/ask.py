@@ -135,7 +135,7 @@ def search(
 
 def _throw_away(context: typer.Context, home: str | None, folder: Path, over: list[Path]) -> KnowledgeBase:
     """Opens a temporary store with the home's configuration; it is deleted once the answer is printed."""
-    from citewell.documents.ingesting import ADDED
+    from citewell.documents.outcomes import ADDED
     from citewell.knowledge.assembly import load_config
     from citewell.knowledge.opening import open as open_knowledge_base
 

@@ -35,9 +35,6 @@ def calibrate(
         list[Path] | None,
         typer.Argument(metavar="[CASES]...", help="Case files, or labelled claims with their sources."),
     ] = None,
-    labels: Annotated[
-        bool, typer.Option("--labels", help="Also use the labels that people gave in `eval sample`.")
-    ] = False,
     alpha: Annotated[float, typer.Option(min=0.001, max=0.5, help="The share of errors to allow.")] = 0.05,
     partial_alpha: Annotated[
         float,
@@ -60,7 +57,7 @@ def calibrate(
 
     refuse_unwritable(out)
     knowledge_base = _without_card(home)
-    evidence = _evidence(knowledge_base, files or [], labels)
+    evidence = _evidence(files or [])
     terms = Terms(alpha=alpha, partial_alpha=partial_alpha, confidence=confidence)
     with progress_bar() as progress:
         card = make(knowledge_base, evidence, terms, progress=progress)
@@ -103,9 +100,7 @@ def _without_card(home: Home) -> KnowledgeBase:
     return home.closing(open_knowledge_base(home.path, config=bare_config))
 
 
-def _evidence(knowledge_base: KnowledgeBase, files: list[Path], labels: bool) -> Evidence:
-    import msgspec
-
+def _evidence(files: list[Path]) -> Evidence:
     from citewell.core.identity import hash_file
     from citewell.evaluation.calibration.calibrating import Evidence
     from citewell.evaluation.cases import load_cases, load_labelled, looks_labelled
@@ -130,19 +125,7 @@ def _evidence(knowledge_base: KnowledgeBase, files: list[Path], labels: bool) ->
     doubled = sorted(name for name, n in Counter(case.id for case in cases).items() if n > 1)
     if doubled:
         raise UsageError(f"two cases have the id {doubled[0]!r}", hint="give each case its own id")
-    made = Evidence(cases=tuple(cases), claims=tuple(claims), sources=tuple(sources))
-    if not labels:
-        return made
-    from citewell.evaluation.sampling import labels_as_evidence
-
-    people = labels_as_evidence(knowledge_base)
-    return msgspec.structs.replace(
-        made,
-        labels=people.scored,
-        unscored=people.unscored,
-        sources=(*sources, people.source),
-        notes=people.notes,
-    )
+    return Evidence(cases=tuple(cases), claims=tuple(claims), sources=tuple(sources))
 
 
 def _tell(card: Card, path: Path, folder: Path) -> None:

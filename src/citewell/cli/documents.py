@@ -12,6 +12,7 @@ from citewell.cli.commands import Found, command, group
 from citewell.cli.printing import columns, facts, say
 from citewell.core.errors import UsageError
 from citewell.core.records import Document, Supersession
+from citewell.documents.outcomes import THREAD
 from citewell.knowledge.home import KnowledgeBase
 
 DocumentId = Annotated[
@@ -50,7 +51,9 @@ def show(
 ) -> Found:
     """Show one document: its metadata, and its text as citations refer to it."""
     document = kb.document(id, version)
-    return Found(document, lambda: _print(document, len(kb.versions(id)), kb.superseded(id)))
+    tags = {tag for tag in document.tags if tag.startswith(THREAD)}
+    thread = [e.document_id for e in kb.documents() if tags.intersection(e.tags)] if tags else []
+    return Found(document, lambda: _print(document, len(kb.versions(id)), thread, kb.superseded(id)))
 
 
 @command(documents)
@@ -96,7 +99,7 @@ def _told(one: Supersession) -> str:
     return f"{what}{begins}{ends} ({one.standing.value}{f': {one.by}' if one.by else ''})"
 
 
-def _print(document: Document, versions: int, superseded: Sequence[Supersession]) -> None:
+def _print(document: Document, versions: int, thread: list[str], superseded: Sequence[Supersession]) -> None:
     facts(
         {
             "id": document.document_id,
@@ -114,6 +117,8 @@ def _print(document: Document, versions: int, superseded: Sequence[Supersession]
             "incomplete": ", ".join(f"page {number}" for number in document.incomplete),
             "groups": ", ".join(document.acl),
             "tags": ", ".join(document.tags),
+            "thread": ", ".join(thread),
+            **dict(document.headers),
         }
     )
     for note in document.notes:

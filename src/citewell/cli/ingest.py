@@ -1,4 +1,4 @@
-"""``citewell ingest``: a progress bar, one line per failed file with its remedy, and exit code 1 if any
+"""``citewell ingest``: its progress, one line per failed file with its remedy, and exit code 1 if any
 failed.
 
 Notes on new and changed files (pages without text, hidden text, a guessed encoding) get a line per file, and
@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.home import HomeOption, JsonOption, open_home
-from citewell.cli.printing import ERROR, aside, counted, say, say_json
+from citewell.cli.printing import ERROR, aside, counted, say, say_json, visible
 
 if TYPE_CHECKING:
-    from citewell.documents.ingesting import IngestReport, Progress
+    from citewell.documents.outcomes import IngestReport, Progress, Step
 
+_SILENCE_S = 30.0
 _MOST_NOTED = 20  # files whose notes are printed one by one
 _NOUN = re.compile(
     r"\b(archive|book|database|device|document|file|image|link|presentation|program|video|workbook)\b"
@@ -78,7 +79,7 @@ def ingest(
 
 def tell(report: IngestReport, *, quiet: bool = False, name_skipped: bool = False) -> None:
     """Prints failures with their remedies, notes and skipped files on standard error, then the counts."""
-    from citewell.documents.ingesting import UNCHANGED
+    from citewell.documents.outcomes import UNCHANGED
 
     counts = Counter(
         "still withdrawn" if outcome.status == UNCHANGED and outcome.message else outcome.status
@@ -103,9 +104,9 @@ def tell(report: IngestReport, *, quiet: bool = False, name_skipped: bool = Fals
         )
         aside(f"Skipped {files} ({listed}). List {them} with --skipped.")
     if not quiet:
-        told = ", ".join(f"{count} {status}" for status, count in counts.items()) or "No files found."
+        done = ", ".join(f"{count} {status}" for status, count in counts.items()) or "No files found."
         pages, chunks = (sum(getattr(o, name) for o in report.files) for name in ("pages", "chunks"))
-        say(told + (f" ({counted(pages, 'page')}, {counted(chunks, 'chunk')})" if chunks else ""))
+        say(done + (f" ({counted(pages, 'page')}, {counted(chunks, 'chunk')})" if chunks else ""))
 
 
 def _counted(kind: str, count: int) -> str:
@@ -137,24 +138,40 @@ def tell_notes(report: IngestReport) -> None:
 
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """On standard error, and only on a terminal."""
+    """On standard error: on a terminal a bar, elsewhere a line every half minute."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True, markup=False, emoji=False)
     bar = Progress(
-        BarColumn(),
-        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=20),
         TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
         console=console,
         transient=True,
         disable=not console.is_terminal,
     )
     with bar:
         task = bar.add_task("looking for files", total=None)
+        told_s = 0.0
 
-        def advance(files: int, of: int, pages: int, chunks: int) -> None:
-            told = f"{files}/{of} files, {pages} pages, {chunks} chunks"
-            bar.update(task, completed=files, total=of, description=told)
+        def advance(step: Step) -> None:
+            nonlocal told_s
+            bar.update(task, completed=step.files, total=step.of, description=told(step))
+            if bar.disable and step.elapsed_s - told_s >= _SILENCE_S:
+                told_s = step.elapsed_s
+                aside(told(step))
 
         yield advance
+
+
+def told(step: Step) -> str:
+    """``2/8 files, 120 pages (1.5 a second), about 3 min left: handbook.pdf``"""
+    rate = f" ({step.pages / step.elapsed_s:.1f} a second)" if step.pages and step.elapsed_s > 1 else ""
+    done = counted(step.pages, "page") + rate if step.pages else counted(step.chunks, "chunk")
+    left = ""
+    if step.left_s is not None:
+        minutes = round(step.left_s / 60)
+        left = f", about {f'{minutes} min' if minutes else f'{step.left_s:.0f} s'} left"
+    name = " ".join(step.path.rpartition("/")[2].split())
+    return visible(f"{step.files}/{step.of} files, {done}{left}: {name}")

@@ -54,10 +54,6 @@ def faithfulness(
             help="Probe a program that reads a question and sources and prints an answer.",
         ),
     ] = "",
-    retrieval: Annotated[
-        bool,
-        typer.Option("--retrieval", help="Rank and select passages again on the edited text too."),
-    ] = False,
     controls: Annotated[
         int, typer.Option(min=1, max=4, help="Control edits outside the cited text, per sample.")
     ] = 2,
@@ -71,10 +67,8 @@ def faithfulness(
 
     if (cases is None) is not live:
         raise UsageError("nothing to probe", hint="give CASES or --live")
-    if program and (writer or retrieval):
-        raise UsageError(
-            "--command cannot be combined with --writer or --retrieval", hint="leave out one or the other"
-        )
+    if program and writer:
+        raise UsageError("--command cannot be combined with --writer", hint="leave out one or the other")
     knowledge_base = home.open() if home.path.is_dir() else None
     if knowledge_base is None and live:
         raise UsageError("--live needs a home", hint="name one with --home")
@@ -82,7 +76,7 @@ def faithfulness(
     budget = LIVE_BUDGET if live and budget is None else budget
     samples = _samples(knowledge_base, cases, since, reader, seed, budget)
     parts = knowledge_base.parts if knowledge_base else _parts(home)
-    subject = _subject(parts, knowledge_base is not None, writer, program, retrieval)
+    subject = _subject(parts, writer, program)
     asked = Faithfulness(subject=subject, alike=Alike(parts.entailer), controls=controls, seed=seed)
     report = asked.probe(
         samples, budget=budget, told=lambda done, calls: aside(f"{done} samples, {calls} calls")
@@ -229,8 +223,8 @@ def _samples(
     return found
 
 
-def _subject(parts: Assembly, has_home: bool, writer: str, program: str, retrieval: bool) -> Subject:
-    from citewell.evaluation.probes.subjects import Generated, Retrieving, command
+def _subject(parts: Assembly, writer: str, program: str) -> Subject:
+    from citewell.evaluation.probes.subjects import Generated, command
     from citewell.generation import LanguageModelWriter
     from citewell.models.naming import language_model_named
 
@@ -240,11 +234,7 @@ def _subject(parts: Assembly, has_home: bool, writer: str, program: str, retriev
     if writer:
         settings = parts.config.writer
         generator = LanguageModelWriter(language_model_named(writer, settings, "--writer"), settings)
-    if not retrieval:
-        return Generated(generator)
-    if not has_home:
-        raise UsageError("--retrieval needs a home", hint="name one with --home")
-    return Retrieving(generator, parts)
+    return Generated(generator)
 
 
 def _sets(file: Path | None, data: list[str] | None) -> dict[str, Path]:

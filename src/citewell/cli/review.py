@@ -33,25 +33,16 @@ def review(
     to: Annotated[
         Path | None, typer.Option("--to", metavar="FILE", help="Write accepted cases to FILE, each once.")
     ] = None,
-    detect: Annotated[
-        bool, typer.Option("--detect", help="Look for answers that nobody has engaged with.")
-    ] = False,
     json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
     """Review answers that may have gone wrong. Without a command, lists the queue."""
     if not context.invoked_subcommand:
-        found = _default(open_home(context, home), to, detect)
+        found = _default(open_home(context, home), to)
         say_json(found.value) if json else found.tell()
 
 
-def _default(kb: KnowledgeBase, to: Path | None, detect: bool) -> Found:
-    if detect:
-        found = kb.review.detect()
-        return Found(
-            {"signals": found},
-            lambda: say(f"Found {counted(len(found), 'answer')} that nobody has engaged with."),
-        )
+def _default(kb: KnowledgeBase, to: Path | None) -> Found:
     if to is None:
         return list_(kb)
     written = kb.review.write(to)

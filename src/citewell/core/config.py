@@ -20,7 +20,7 @@ from citewell.core.errors import ConfigError
 from citewell.core.identity import hash_value, plain
 from citewell.core.records import Record
 
-LISTS = {"audit.witnesses", "server.hosts", "server.proxies", "alerts.rules"}
+LISTS = {"sources.ranks", "audit.witnesses", "server.hosts", "server.proxies", "alerts.rules"}
 OPERATION = ("server", "proxy", "feedback", "alerts", "escalate")
 """None of this is hashed into a record."""
 RESERVED = {"CITEWELL_HOME", "CITEWELL_DATA", "CITEWELL_CONFIG"} | {
@@ -114,6 +114,24 @@ class Judges(Record, frozen=True, kw_only=True):
 
     gate: str = ""
     answer: str = ""
+
+
+class Sources(Record, frozen=True, kw_only=True):
+    """Which documents the keeper trusts more: ``ranks`` are ``START=RANK``, the start of document ids and a
+    whole number. What no start fits has rank 0; of several that fit, the longest counts. A document's own
+    words about its standing give it none."""
+
+    ranks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for line in self.ranks:
+            start, sign, rank = line.rpartition("=")
+            if not start or not sign or not rank.removeprefix("-").isdecimal():
+                raise ValueError(f"sources.ranks has {line!r}, which is not START=RANK, as policies/=2")
+
+    def rank(self, document_id: str) -> int:
+        fits = [line for line in self.ranks if document_id.startswith(line.rpartition("=")[0])]
+        return int(max(fits, key=len).rpartition("=")[2]) if fits else 0
 
 
 class Verification(Record, frozen=True, kw_only=True):
@@ -223,7 +241,6 @@ class Feedback(Record, frozen=True, kw_only=True):
     rephrase_cosine: float = 0.8
     rephrase_overlap: float = 0.2
     correction_window_s: float = 600.0
-    engagement_window_s: float = 300.0
 
 
 class Alerts(Record, frozen=True, kw_only=True):
@@ -253,6 +270,7 @@ class Config(Record, frozen=True, kw_only=True):
     writer: Writer = Writer()
     questions: Questions = Questions()
     judges: Judges = Judges()
+    sources: Sources = Sources()
     verification: Verification = Verification()
     confidence: Confidence = Confidence()
     audit: Audit = Audit()

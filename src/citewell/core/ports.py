@@ -117,15 +117,6 @@ class Generator(Protocol):
         ...
 
 
-class StreamingGenerator(Generator, Protocol):
-    """A writer whose draft can be followed while it is written."""
-
-    def stream(self, request: GenerationRequest, hear: Callable[[Draft], None]) -> Draft:
-        """As :meth:`generate`; ``hear`` gets the draft so far each time another claim is complete. A draft
-        that starts over is shorter than the one before."""
-        ...
-
-
 class Form(StrEnum):
     """How a language model is made to state evidence before claims, strongest first."""
 

@@ -117,9 +117,10 @@ class Document(Record, frozen=True, kw_only=True):
     """One version of one source. ``text`` is NFC; ``version`` hashes the bytes it came from.
 
     Paragraphs are one line each, separated by newlines; the cells of a table row are separated by
-    tabs, one line per row. ``incomplete`` names the pages on which more is printed than the text holds.
-    ``expires_at`` is the last day on which it holds; ``replaces`` are ids or titles of other documents, as
-    its front matter names them; ``supersedes`` is the version before this one.
+    tabs, one line per row. ``incomplete`` names the pages on which more is printed than the text holds;
+    ``headers`` are a mail's own fields, as (name, value), in their order. ``expires_at`` is the last day on
+    which it holds; ``replaces`` are ids or titles of other documents, as its front matter names them;
+    ``supersedes`` is the version before this one.
     """
 
     document_id: str
@@ -149,6 +150,7 @@ class Document(Record, frozen=True, kw_only=True):
     caller_supplied: bool = False
     incomplete: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
 
     @property
     def dated(self) -> str:
@@ -231,12 +233,14 @@ class Chunk(Record, frozen=True, kw_only=True):
 
 class Passage(Record, frozen=True, kw_only=True):
     """A retrieved chunk. ``similarity`` is the best dense cosine, ``fused`` the RRF sum,
-    ``relevance`` the calibrated probability that it answers the question."""
+    ``relevance`` the ranker's calibrated probability that it answers the question, ``answers`` that of the
+    answer check for the likeliest of its sentences, where it found one."""
 
     chunk: Chunk
     similarity: float | None = None
     fused: float | None = None
     relevance: float | None = None
+    answers: float | None = None
     relevant: bool = False
     used: bool = False
     set_aside: str = ""
@@ -356,7 +360,8 @@ class Failure(StrEnum):
 class Entailment(Record, frozen=True, kw_only=True):
     """Three probabilities that sum to 1; ``unchecked`` is the reason when there are none. Of the
     text's ``units``, sentences or rows, ``read`` were read; both are 0 from a model that reads all of it.
-    ``voices``: of a panel, whose words these are."""
+    ``voices``: of a panel, whose words these are; ``weighed``: they count together, by what was fitted to
+    them."""
 
     entailment: float | None
     neutral: float | None
@@ -365,6 +370,7 @@ class Entailment(Record, frozen=True, kw_only=True):
     read: int = 0
     units: int = 0
     voices: tuple[Voice, ...] = ()
+    weighed: bool = False
 
     @staticmethod
     def without(reason: str) -> Entailment:
@@ -461,12 +467,14 @@ class ConfidenceReport(Record, frozen=True, kw_only=True):
 
 
 class Conflict(Record, frozen=True, kw_only=True):
-    """Sources that disagree: what about, and each side's citation with its date and version. With a
+    """Sources that disagree: what about, and each side's citation with its date, version and rank: what the
+    keeper trusts most comes first. ``ranks`` are empty where all are the same. With a
     ``supersession`` the first side is not in force, and the second, if any, is what holds instead."""
 
     about: str
     sides: tuple[Citation, ...]
     dates: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = ()
     supersession: Supersession | None = None
 
 

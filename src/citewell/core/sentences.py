@@ -16,6 +16,12 @@ import syntok.segmenter as segmenter
 
 _LINE = re.compile(r"[^\n]+")
 _LONG = 2_000
+_LONGEST_LIST = 100
+ITEM = re.compile(
+    r"[ \t]*(?:(?P<bullet>[-*•‣◦▪–])|(?P<number>\(?\d{1,3}[.)])|"
+    r"(?P<letter>\(?(?:[a-zA-Z]|[ivx]{1,4})[.)]))[ \t]+"
+)
+"""The mark that begins an item of a list, by its sort."""
 
 
 @lru_cache(maxsize=4096)
@@ -31,6 +37,26 @@ def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
         else:
             spans.extend(_within(text, start, end))
     return tuple(spans)
+
+
+def list_lead(text: str, at: int) -> tuple[int, int] | None:
+    """The line above the list that ``at`` stands in an item of, up to its colon; None outside a list and
+    where no line leads up to it. An item of the same sort that ends in a colon leads to a list of its own."""
+    start = text.rfind("\n", 0, at) + 1
+    own = ITEM.match(text, start)
+    if own is None:
+        return None
+    for _ in range(_LONGEST_LIST):
+        end = start - 1
+        if end <= 0:
+            return None
+        start = text.rfind("\n", 0, end) + 1
+        above = ITEM.match(text, start)
+        if text[end - 1] in ":：" and (above is None or above.lastgroup != own.lastgroup):
+            return start, end
+        if above is None:
+            return None
+    return None
 
 
 def _within(text: str, start: int, end: int) -> list[tuple[int, int]]:

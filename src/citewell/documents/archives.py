@@ -1,22 +1,26 @@
-"""Office files are ZIP archives: opened only if their unpacked size is bounded.
+"""ZIP archives, which Office files are too: opened only if their unpacked size is bounded.
 
-In: bytes and the limits. Out: an open :class:`zipfile.ZipFile`. Python's zipfile reads no more
-than the sizes the directory declares, so their sum bounds what any reader can be made to unpack.
+In: bytes and the limits. Out: an open :class:`zipfile.ZipFile`, or the files inside. Python's zipfile reads
+no more than the sizes the directory declares, so their sum bounds what any reader can be made to unpack.
 Knows nothing about what is inside.
 """
 
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 import zlib
+from collections.abc import Callable
+from functools import partial
 
 from citewell.core.config import Documents
 from citewell.core.errors import DamagedError, EncryptedError, LimitError
 
-_MOST_PARTS = 20_000
+_MOST_PARTS, _MOST_FILES = 20_000, 1_000
 _MOST_RATIO, _RATIO_FROM = 150, 64 << 20
 _HEAD = 4_096
+_HIDDEN = re.compile(r"(?:^|/)(?:\.(?!\.?/)|__MACOSX/)")
 
 
 def open_archive(data: bytes, limits: Documents) -> zipfile.ZipFile:
@@ -44,11 +48,31 @@ def open_archive(data: bytes, limits: Documents) -> zipfile.ZipFile:
             f"it unpacks to {unpacked // max(1, len(data))} times its size, as ZIP bombs do",
             hint="if you trust the file, open it, save it again without empty formatting, or split it",
         )
-    _refuse_entities(archive)
     return archive
 
 
-def _refuse_entities(archive: zipfile.ZipFile) -> None:
+def packed(data: bytes, limits: Documents) -> list[tuple[str, Callable[[], bytes]]]:
+    """The name of each file in an archive, and what unpacks it; without folders and hidden files. Raises what
+    :func:`open_archive` raises, and LimitError for too many."""
+    archive = open_archive(data, limits)
+    files = [part for part in archive.infolist() if not part.is_dir() and not _HIDDEN.search(part.filename)]
+    if len(files) > _MOST_FILES:
+        raise LimitError(
+            f"it holds {len(files)} files; the limit is {_MOST_FILES}", hint="unpack it and ingest the folder"
+        )
+    return [(part.filename, partial(_unpacked, archive, part)) for part in files]
+
+
+def _unpacked(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
+    try:
+        return archive.read(part)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError) as error:
+        raise DamagedError(
+            f"{part.filename!r} cannot be unpacked ({error})", hint="download or save it again"
+        ) from error
+
+
+def refuse_entities(archive: zipfile.ZipFile) -> None:
     """Office parts never declare a document type; those that do are meant to attack XML readers."""
     for part in archive.infolist():
         if not part.filename.endswith((".xml", ".rels")):

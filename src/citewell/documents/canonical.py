@@ -71,14 +71,31 @@ class Canonical:
             return
         self._open = [(depth, name) for depth, name in self._open if depth < level]
         self._open.append((level, line))
+        if self._sections and self._sections[-1][1] == self._length:
+            self._sections.pop()  # what was left a moment ago
         self._sections.append((tuple(name for _, name in self._open), self._length))
         self._write(line)
 
-    def paragraph(self, text: str) -> None:
-        """One paragraph of running text, whatever its line breaks were."""
+    @property
+    def has_tables(self) -> bool:
+        return bool(self._tables)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._parts
+
+    def leave(self, level: int) -> None:
+        """What follows stands under no heading of ``level`` or further in."""
+        if any(depth >= level for depth, _ in self._open):
+            self._open = [(depth, name) for depth, name in self._open if depth < level]
+            self._sections.append((tuple(name for _, name in self._open), self._length))
+
+    def paragraph(self, text: str, mark: str = "") -> None:
+        """One paragraph of running text, whatever its line breaks were; ``mark`` as it is printed before it:
+        the bullet or number of a list's item, the sign of a quotation."""
         line = self._clean(text)
         if line:
-            self._write(line)
+            self._write(f"{mark} {line}" if mark else line)
             self._before_table = line
 
     def verbatim(self, text: str) -> None:
@@ -146,9 +163,11 @@ class Canonical:
         media_type: str,
         metadata: Metadata | None = None,
         titled: bool = True,
+        headers: tuple[tuple[str, str], ...] = (),
+        tags: tuple[str, ...] = (),
     ) -> Document:
-        """``titled``: the first heading may be the title. Raises EmptyDocumentError when nothing
-        but white space was collected."""
+        """``titled``: the first heading may be the title; the rest as in :class:`Document`. Raises
+        EmptyDocumentError when nothing but white space was collected."""
         text = "".join(self._parts)
         if not text.strip():
             raise EmptyDocumentError(
@@ -175,6 +194,8 @@ class Canonical:
             sections=self._closed_sections(),
             tables=tuple(self._tables),
             notes=tuple(text.replace("{n}", str(count)) for text, count in self._noted.items()),
+            headers=headers,
+            tags=tags,
         )
 
     def _closed_sections(self) -> tuple[Section, ...]:

@@ -21,7 +21,7 @@ import msgspec
 from citewell.core.config import Chunking
 from citewell.core.identity import chunk_id, section_id
 from citewell.core.records import Chunk, Document, Row, Section, Table
-from citewell.core.sentences import sentence_spans
+from citewell.core.sentences import ITEM, list_lead, sentence_spans
 from citewell.core.tokens import count_tokens_each
 
 # Costs of cutting at a border; SIZE is the cost of a chunk twice the target, or of none.
@@ -197,6 +197,8 @@ class _Units:
             return CUT_SECTION
         if table is not None and start > table.start:
             return CUT_ROW
+        if ITEM.match(text, start):
+            return CUT_SENTENCE  # the items of a list stay together
         return CUT_BEFORE_EXCEPTION if _EXCEPTION.match(text, start, end) else CUT_PARAGRAPH
 
     def _add(self, start: int, end: int, count: int, before: float, heading: bool = False) -> None:
@@ -260,9 +262,10 @@ def _around(
 ) -> dict[str, Any]:
     """What is read with the text ``[start, end)`` and stands elsewhere in the document."""
     rows = layout.rows_in(start, end)
+    lead = slice(*(list_lead(document.text, start) or (0, 0)))
     context = layout.table_context(start, end, rows)
     return {
-        "context": "\n".join([_heading_line(naming, path), *context]),
+        "context": "\n".join([_heading_line(naming, path, document.text[lead]), *context]),
         "section_path": path,
         "page": layout.page(start, end),
         "rows": rows,
@@ -398,9 +401,10 @@ def _name(document: Document) -> str:
     return _clip(title, 160) + (f" ({stem})" if fresh and not document.caller_supplied else "")
 
 
-def _heading_line(naming: str, path: tuple[str, ...]) -> str:
-    """The document and the three innermost headings: those further out say least, at most length."""
-    return " › ".join([naming, *(_clip(name, 80) for name in path[-3:])])
+def _heading_line(naming: str, path: tuple[str, ...], lead: str) -> str:
+    """The document, the three innermost headings, for those further out say least, at most length, and the
+    ``lead`` of the list that the chunk goes on with."""
+    return " › ".join([naming, *(_clip(name, 80) for name in path[-3:]), *filter(None, (_clip(lead, 200),))])
 
 
 def _clip(text: str, limit: int) -> str:

@@ -23,8 +23,8 @@ from citewell.core.errors import (
     OtherKindError,
     UnsupportedError,
 )
-from citewell.documents.archives import open_archive
-from citewell.documents.encoding import binary, decode
+from citewell.documents.archives import open_archive, refuse_entities
+from citewell.documents.encoding import READS, binary, decode
 
 PDF, HTML, MARKDOWN, CSV, PLAIN = (
     "application/pdf",
@@ -36,8 +36,13 @@ PDF, HTML, MARKDOWN, CSV, PLAIN = (
 JSON = "application/json"
 DATA = (JSON,)
 """Text that one program writes for another: read as plain text if it is named, skipped in a folder."""
+EML, MSG, ZIP = "message/rfc822", "application/vnd.ms-outlook", "application/zip"
+CONTAINERS = (EML, MSG, ZIP)
+"""What other files are inside of."""
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+ODT = "application/vnd.oasis.opendocument.text"
 
 _OTHERS: tuple[tuple[int, bytes, str], ...] = (
     (0, b"{\\rtf", "an RTF file"),
@@ -64,16 +69,15 @@ _OTHERS: tuple[tuple[int, bytes, str], ...] = (
 )
 _BINARY = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 # The part whose presence tells what a ZIP archive is; media type, or the name of what is not read.
-_PARTS = (("word/document.xml", DOCX), ("xl/workbook.xml", XLSX), ("xl/workbook.bin", ""))
+_PARTS = (("word/document.xml", DOCX), ("xl/workbook.xml", XLSX), ("ppt/presentation.xml", PPTX))
 _UNREAD_PARTS = (
-    ("ppt/presentation.xml", "a PowerPoint presentation"),
     ("xl/workbook.bin", "a binary Excel workbook"),
     ("META-INF/container.xml", "an EPUB book"),
     ("content.xml", "an OpenDocument file"),
 )
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_MAIL_STREAM = "__properties_version1.0".encode("utf-16-le")
 _ENCRYPTED_OFFICE = "EncryptedPackage".encode("utf-16-le")
-_READS = "Citewell reads PDF, HTML, Markdown, DOCX, XLSX, CSV and plain text"
 _BY_NAME = {
     ".md": MARKDOWN,
     ".markdown": MARKDOWN,
@@ -91,7 +95,11 @@ _SPOKEN = {
     JSON: "JSON",
 }
 _PDF_OBJECT = re.compile(rb"\d\s{1,8}obj\b")
-_BINARY_NAMES = (".pdf", ".docx", ".xlsx")
+_BINARY_NAMES = (".pdf", ".docx", ".xlsx", ".pptx", ".odt", ".msg", ".zip")
+_MAIL_START = re.compile(rb"(?:From [^\n]{1,200}\n)?(?:[!-9;-~]{1,76}:[^\n]*+\n(?:[ \t][^\n]*+\n)*+)++")
+# Not in a memo that somebody typed.
+_MAIL_FIELD = re.compile(rb"^(?:message-id|mime-version|received|return-path)[ \t]*:", re.I | re.M)
+_MAIL_FROM = re.compile(rb"^from[ \t]*:", re.I | re.M)
 _HTML_START = re.compile(
     rb"\s*(?:<\?xml[^>]*>\s*|<!--(?:(?!-->).)*+-->\s*)*+<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
@@ -118,14 +126,18 @@ def detect(data: bytes, name: str, limits: Documents) -> str:
     if _is_pdf(data):
         return PDF
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _in_archive(data, limits)
+        return _in_archive(data, name, limits)
     if data.startswith(_OLE):
+        if _MAIL_STREAM in data:
+            return MSG
         raise _ole(data)
     for offset, magic, what in _OTHERS:
         # Letters and digits alone may begin a text: "ID3,name" heads a table.
         if data.startswith(magic, offset) and (not magic.isalnum() or _BINARY.search(data, 0, 512)):
-            raise OtherKindError(f"it is {what}", hint=_READS)
+            raise OtherKindError(f"it is {what}", hint=READS)
     suffix = PurePosixPath(name).suffix
+    if _is_mail(data, suffix.lower()):
+        return EML
     if suffix.lower() not in _BINARY_NAMES:
         return _text_kind(data, suffix.lower())
     again = f"download or save it again as {suffix}"
@@ -180,14 +192,31 @@ def _is_pdf(data: bytes) -> bool:
     return b"%PDF-" in data[:1024] and b"%%EOF" in data[-2048:]
 
 
-def _in_archive(data: bytes, limits: Documents) -> str:
+def _is_mail(data: bytes, suffix: str) -> bool:
+    """Header fields and a blank line; under another name one of them must be a mail program's."""
+    head = data[:_SNIFFED].replace(b"\r\n", b"\n")
+    fields = _MAIL_START.match(head)
+    if fields is None or not _MAIL_FROM.search(fields.group()):
+        return False
+    if (rest := head[fields.end() :]) and not rest.startswith(b"\n") and b"\n" in rest:
+        return False
+    return suffix == ".eml" or _MAIL_FIELD.search(fields.group()) is not None
+
+
+def _in_archive(data: bytes, name: str, limits: Documents) -> str:
     with open_archive(data, limits) as archive:
         names = set(zipfile.ZipFile.namelist(archive))
-    for part, media_type in _PARTS:
-        if part in names and media_type:
-            return media_type
-    what = next((what for part, what in _UNREAD_PARTS if part in names), "a ZIP archive")
-    raise OtherKindError(f"it is {what}", hint=_READS + "; unpack or convert it first")
+        kind = next((media_type for part, media_type in _PARTS if part in names), "")
+        if not kind and "content.xml" in names and "mimetype" in names:
+            kind = ODT if archive.read("mimetype").strip() == ODT.encode() else ""
+        if kind:
+            refuse_entities(archive)
+            return kind
+    what = next((what for part, what in _UNREAD_PARTS if part in names), "")
+    # Programs and the files of many others are archives too, of what nobody reads.
+    if not what and PurePosixPath(name).suffix.lower() == ".zip":
+        return ZIP
+    raise OtherKindError(f"it is {what or 'a ZIP archive'}", hint=READS + "; unpack or convert it first")
 
 
 def _ole(data: bytes) -> EncryptedError | OtherKindError:

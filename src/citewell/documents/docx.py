@@ -13,13 +13,13 @@ from itertools import chain
 from typing import Any
 
 from citewell.core.config import Documents
-from citewell.core.errors import DamagedError
 from citewell.core.records import Document
 from citewell.documents.archives import open_archive
 from citewell.documents.canonical import Canonical
+from citewell.documents.docx_lists import Numbering
 from citewell.documents.formulas import linear
 from citewell.documents.hiding import is_pale
-from citewell.documents.office import office_metadata
+from citewell.documents.office import office_metadata, readable
 from citewell.documents.scripts import Script, joined
 from citewell.documents.symbols import UNKNOWN, symbol
 
@@ -35,7 +35,7 @@ _NOTE_PARTS = ("footnotes", "endnotes")
 class DocxReader:
     """Word documents since 2007."""
 
-    name = "docx/4"
+    name = "docx/5"
 
     def __init__(self, limits: Documents) -> None:
         self._limits = limits
@@ -45,20 +45,13 @@ class DocxReader:
 
         import docx
         from docx.opc.exceptions import OpcError
-        from lxml import etree
 
-        try:
-            with open_archive(data, self._limits) as archive:
-                metadata = office_metadata(archive)
+        with readable("Word document", OpcError), open_archive(data, self._limits) as archive:
+            metadata = office_metadata(archive)
             opened = docx.Document(io.BytesIO(data))
-            body = _Body(opened.styles)
+            body = _Body(opened.styles, Numbering(_numbering(opened.part)))
             body.read(opened.element.body)
             body.notes(opened.part)
-        except (OpcError, KeyError, ValueError, AttributeError, OSError, etree.LxmlError) as error:
-            raise DamagedError(
-                f"its parts do not form a Word document ({type(error).__name__}: {error})",
-                hint="open it in a word processor and save it again",
-            ) from error
         return body.out.document(
             data,
             document_id=document_id,
@@ -72,8 +65,9 @@ class DocxReader:
 class _Body:
     """Elements of the main part -> pieces of a :class:`Canonical`."""
 
-    def __init__(self, styles: Any) -> None:
+    def __init__(self, styles: Any, numbering: Numbering) -> None:
         self.out = Canonical()
+        self._numbering = numbering
         self._styles = {style.style_id: (style.name or "") for style in styles}
         self._scripts = {style.style_id: _script(style.element) for style in styles}
         self._elements = {style.style_id: style.element for style in styles}
@@ -117,10 +111,19 @@ class _Body:
     def _paragraph(self, elements: list[Any]) -> None:
         level = self._level(elements[-1])
         text = self._text(elements)
+        mark = self._mark(elements[-1]) if text.strip() else ""
         if level:
-            self.out.heading(text, level)
+            self.out.heading(f"{mark} {text}", level)
         else:
-            self.out.paragraph(text)
+            self.out.paragraph(text, mark)
+
+    def _mark(self, paragraph: Any) -> str:
+        """What is printed before it: a number, a bullet."""
+        style = paragraph.find(f"{_W}pPr/{_W}pStyle")
+        name = style.get(f"{_W}val", "") if style is not None else ""
+        own = paragraph.find(f"{_W}pPr/{_W}numPr")
+        said = own if own is not None else self._of_style(name, f"{_W}pPr/{_W}numPr")
+        return self._numbering.mark(said, name) if said is not None else ""
 
     def _level(self, element: Any) -> int:
         style = element.find(f"{_W}pPr/{_W}pStyle")
@@ -250,6 +253,15 @@ class _Body:
         """The cell's text, None where it goes on from above; then "" for each further column it covers."""
         text = None if _goes_on(cell) else self._running(cell)
         return [text, *[""] * (_number(cell, "tcPr/gridSpan", 1) - 1)]
+
+
+def _numbering(part: Any) -> Any:
+    """The root of the part that defines lists; empty without one."""
+    from lxml import etree
+
+    safe = etree.XMLParser(resolve_entities=False, no_network=True)
+    parts = (link.target_part for link in part.rels.values() if link.reltype.endswith("/numbering"))
+    return next((etree.fromstring(each.blob, safe) for each in parts), ())
 
 
 def _blocks(body: Any, tags: tuple[str, ...] = (f"{_W}p", f"{_W}tbl")) -> Iterator[Any]:

@@ -36,10 +36,13 @@ _COMMON = [
     "big5",
     "euc_kr",
 ]
+# What says Latin-1 is written, and by the HTML standard read, as its superset.
+_WIDER = {"iso-8859-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252"}
 _SAMPLE = 65_536
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LEAST_COHERENCE, _LEAST_LEAD = 0.2, 0.1
 _HINT = "save it as UTF-8"
+READS = "Citewell reads PDF, HTML, Markdown, DOCX, PPTX, ODT, XLSX, CSV, JSON, text, mail (EML, MSG) and ZIP"
 
 
 def decode(data: bytes, *, declared: str = "") -> tuple[str, str]:
@@ -54,7 +57,8 @@ def decode(data: bytes, *, declared: str = "") -> tuple[str, str]:
                 raise binary()
             return text, ""
     if declared:
-        return _strictly(data, declared, "it declares"), ""
+        declared = declared.lower()
+        return _strictly(data, _WIDER.get(declared, declared), "it declares"), ""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -107,7 +111,7 @@ def binary() -> UnsupportedError:
     """The error for bytes that are not text at all."""
     return UnsupportedError(
         "it is binary data of an unknown kind",
-        hint="Citewell reads PDF, HTML, Markdown, DOCX, XLSX, CSV and plain text",
+        hint=READS,
     )
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
+from urllib.parse import quote
 
 from citewell.core.errors import DocumentError, LimitError, UnreadableError, UsageError
 from citewell.core.identity import hash_pieces
@@ -29,11 +30,28 @@ _SKIPPED_PREFIXES = (".", "~$")  # hidden files, and the lock files of office pr
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A regular file, the id its document will have, and its :func:`place_of`."""
+    """A regular file, the id its document will have, and its :func:`place_of`; or what is inside one:
+    ``within`` is its name there, ``part`` its position, each from the outside in."""
 
     path: Path
     document_id: str
     place: Path
+    part: tuple[int, ...] = ()
+    within: str = ""
+
+    @property
+    def uri(self) -> str:
+        return self.place.as_uri() + (f"#{quote(self.within)}" if self.part else "")
+
+    def inside(self, position: int, name: str) -> SourceFile:
+        """What stands at ``position`` in it."""
+        return SourceFile(
+            Path(f"{self.path}/{name}"),
+            f"{self.document_id}/{name}",
+            self.place,
+            (*self.part, position),
+            f"{self.within}/{name}" if self.within else name,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,27 @@
 """HTML -> Document: headings to sections, tables to rows, what a visitor cannot see left out.
 
 In: bytes of HTML. Out: a Document. The page is read as a stream of events, so neither its depth nor
-its size builds a tree; hidden and struck text, scripts and comments are dropped and counted in the notes.
-Knows nothing about style sheets; :mod:`citewell.documents.hiding` does.
+its size builds a tree; hidden and struck text, scripts, comments and what frames every page of a site are
+dropped and counted in the notes. Knows nothing about style sheets; :mod:`citewell.documents.hiding` does,
+nor what frames a page; :mod:`citewell.documents.frames` does.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 from citewell.core.config import Documents
 from citewell.core.errors import DamagedError
 from citewell.core.records import Document
-from citewell.documents.canonical import Canonical
+from citewell.documents.canonical import Canonical, clean
 from citewell.documents.encoding import decode
+from citewell.documents.frames import frame
+from citewell.documents.grids import Cell, Grid, expanded, span
 from citewell.documents.hiding import VOID, Hiding, nested_too_deep, script_of, strikes
+from citewell.documents.lists import Marks
 from citewell.documents.metadata import Metadata, found, found_date, found_language, found_title
 from citewell.documents.scripts import Script, joined
 
@@ -58,19 +62,19 @@ _SAVED = ("last-modified", "article:modified_time")
 class HtmlReader:
     """HTML and XHTML of any age."""
 
-    name = "html/4"
+    name = "html/5"
 
     def __init__(self, limits: Documents) -> None:
         self._limits = limits
 
     def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
         text, note = decode(data, declared=_declared(data))
-        out = Canonical()
-        out.note(note, count=bool(note))
-        page = Page(out, self._limits)
-        page.feed(text)
-        page.finish()
-        out.note("hidden elements left out: {n}", page.hidden)
+        for framed in (False, True):
+            out = Canonical()
+            out.note(note, count=bool(note))
+            page = read_page(text, out, self._limits, framed=framed)
+            if not (out.is_empty and page.framed):  # else the frame is the page
+                break
         return out.document(
             data,
             document_id=document_id,
@@ -81,32 +85,30 @@ class HtmlReader:
         )
 
 
-@dataclass(slots=True)
-class _Cell:
-    text: list[tuple[str, Script]] = field(default_factory=list)
-    head: bool = False
-    columns: int = 1
-    rows: int = 1
-
-
-@dataclass(slots=True)
-class _Grid:
-    """A table being read; ``layout`` once another table opens inside it."""
-
-    rows: list[list[_Cell]] = field(default_factory=list)
-    heads: int = 0
-    in_head: bool = False
-    caption: list[tuple[str, Script]] = field(default_factory=list)
-    layout: bool = False
-    cell: _Cell | None = None
-    in_caption: bool = False
+def read_page(text: str, out: Canonical, limits: Documents, *, framed: bool = False) -> Page:
+    """Reads a whole page, also one inside another format, and notes what was left out; ``framed`` with the
+    navigation and the like."""
+    page = Page(out, limits, framed=framed)
+    page.feed(text)
+    page.finish()
+    out.note("hidden elements left out: {n}", page.hidden)
+    for reason, count in page.framed.items():
+        out.note(f"{reason} left out: {{n}} characters", count)
+    return page
 
 
 class Page:
     """Events of one page (or of a fragment in another format) -> pieces of a :class:`Canonical`."""
 
-    def __init__(self, out: Canonical, limits: Documents, hiding: Hiding | None = None) -> None:
+    def __init__(
+        self, out: Canonical, limits: Documents, hiding: Hiding | None = None, *, framed: bool = True
+    ) -> None:
         self._out = out
+        self._keeps_frame = framed
+        self.framed = Counter[str]()  # characters left out, by reason
+        self._frame: tuple[str, int] | None = None  # the reason, and how deep the element stands
+        self._marks = Marks()
+        self._in_term = False
         self._limits = limits
         self._text: list[tuple[str, Script]] = []
         self._pre = 0
@@ -116,7 +118,7 @@ class Page:
         self._ground = False
         self._script = Script.PLAIN
         self._silent = 0
-        self._grids: list[_Grid] = []
+        self._grids: list[Grid] = []
         self._hiding = hiding or Hiding()
         self._meta: dict[str, str] = {}
         self._title: list[str] | None = None
@@ -140,6 +142,7 @@ class Page:
     def finish(self) -> None:
         """Writes what is still open and the notes; ``hidden`` is for who knows the whole page."""
         self._flush()
+        self._out.paragraph(", ".join(self._marks.terms))  # of which nothing was said
         while self._grids:
             self._close_grid()
         self._out.note("struck-out elements left out: {n}", self._struck)
@@ -173,7 +176,7 @@ class Page:
         own = self._hiding.ground(tag, attributes)
         ground = before if own is None else own
         if tag != "head" and tag not in VOID and not self._silent:
-            silent = self._silences(tag, attributes, ground)
+            silent = self._silences(tag, attributes, ground) or self._frames(tag, attributes)
         if tag not in VOID:
             if len(self._open) >= self._limits.max_nesting:
                 raise nested_too_deep(self._limits.max_nesting)
@@ -196,6 +199,8 @@ class Page:
         if self._open:
             _, silent, self._script, self._ground = self._open.pop()
             self._silent -= silent
+            if self._frame and len(self._open) == self._frame[1]:
+                self._frame = None
 
     def data(self, text: str) -> None:
         inside = self._open[-1][0] if self._open else ""
@@ -203,6 +208,8 @@ class Page:
             self._title.append(text)
         elif inside == "style" and self._style is not None:
             self._style.append(text)
+        elif self._frame and self._silent == 1:
+            self.framed[self._frame[0]] += len("".join(text.split()))
         elif not self._silent and not any(entry[0] == "head" for entry in self._open[:3]):
             self._say(text)
 
@@ -225,6 +232,13 @@ class Page:
         self._scripts += tag in _SILENT
         return tag in _SILENT
 
+    def _frames(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        """Whether the element is part of what frames the page."""
+        reason = "" if self._keeps_frame else frame(tag, attributes, (entry[0] for entry in self._open))
+        if reason:
+            self._frame = (reason, len(self._open))
+        return bool(reason)
+
     def _script_of(self, tag: str, attributes: Mapping[str, str]) -> Script:
         """Blocks end what was left open: a forgotten ``</sup>`` raises no further than its paragraph."""
         if tag in BLOCKS or tag in _CELLS or tag in _HEADINGS:
@@ -242,7 +256,7 @@ class Page:
             self._flush()
             if grid is not None:
                 self._make_layout(grid)
-            self._grids.append(_Grid())
+            self._grids.append(Grid())
         elif grid is not None and not grid.layout and tag in ("tr", "thead", "tbody", "tfoot", "caption"):
             grid.cell, grid.in_caption = None, tag == "caption"
             if tag == "tr":
@@ -253,10 +267,10 @@ class Page:
             if not grid.rows:
                 grid.rows.append([])
             grid.in_caption = False
-            grid.cell = _Cell(
+            grid.cell = Cell(
                 head=tag == "th" or grid.in_head,
-                columns=_span(attributes.get("colspan")),
-                rows=_span(attributes.get("rowspan")),
+                columns=span(attributes.get("colspan")),
+                rows=span(attributes.get("rowspan")),
             )
             grid.rows[-1].append(grid.cell)
         elif tag in _HEADINGS and not self._in_cell():
@@ -266,7 +280,12 @@ class Page:
             self._flush()
             self._pre += 1
         elif tag in BLOCKS or tag in _CELLS:
+            if tag in ("dt", "dd"):
+                self._end_term()  # which may be left open
             self._break()
+            self._in_term = tag == "dt" and not self._in_cell()
+            if (number := self._marks.begin(tag, attributes)) and self._in_cell():
+                self._say(f"{number} ")
         elif tag == "img" and attributes.get("alt"):
             self._say(f" {attributes['alt']} ")
 
@@ -281,8 +300,17 @@ class Page:
         elif tag == "pre" and self._pre and not self._in_cell():
             self._flush()
             self._pre -= 1
+        elif tag == "dt":
+            self._end_term()
         elif tag in BLOCKS or tag in _CELLS:
             self._break()
+            self._marks.end(tag)
+
+    def _end_term(self) -> None:
+        if self._in_term:
+            self._marks.terms += [clean(joined(self._text))]
+            self._in_term, self._text = False, []
+        self._break()
 
     def _in_cell(self) -> bool:
         return bool(self._grids) and (self._grids[-1].cell is not None or self._grids[-1].in_caption)
@@ -306,15 +334,16 @@ class Page:
 
     def _flush(self) -> None:
         text, self._text = joined(self._text), []
+        mark = self._marks.taken() if text.strip() else ""
         if self._heading:
-            self._out.heading(text, self._heading)
+            self._out.heading(f"{mark} {text}" if mark != "•" else text, self._heading)
             self._heading = 0
         elif self._pre:
             self._out.verbatim(text)
         else:
-            self._out.paragraph(text)
+            self._out.paragraph(text, mark)
 
-    def _make_layout(self, grid: _Grid) -> None:
+    def _make_layout(self, grid: Grid) -> None:
         """A table with a table inside arranges a page: what it held so far is running text."""
         if not grid.layout:
             grid.layout = True
@@ -336,30 +365,9 @@ class Page:
         heads = 0
         while heads < len(rows) - 1 and all(cell.head for cell in rows[heads]):
             heads += 1
-        lines = _expanded(grid.rows)  # empty rows too: cells from above may fill them
+        lines = expanded(grid.rows)  # empty rows too: cells from above may fill them
+        self._out.paragraph(joined(grid.caption))
         self._out.table([lines[n] for n in kept], head_rows=heads or None, title=joined(grid.caption))
-
-
-def _expanded(rows: list[list[_Cell]]) -> list[list[str | None]]:
-    """Cells in their columns: a head over several columns stands over each, a value stands once; None where a
-    cell reaches down from above."""
-    grid: list[list[str | None]] = []
-    held: dict[int, int] = {}  # column: the first row that a cell from above leaves free
-    for number, row in enumerate(rows):
-        line: list[str | None] = []
-        for cell in row:
-            while held.get(len(line), 0) > number:
-                line.append(None)
-            text = joined(cell.text)
-            for column in range(cell.columns):
-                held[len(line)] = number + cell.rows
-                line.append(text if column == 0 or cell.head else "")
-        grid.append(line)
-    return grid
-
-
-def _span(value: str | None) -> int:
-    return max(1, min(100, int(value))) if value and value.isascii() and value.isdigit() else 1
 
 
 def _first(values: Mapping[str, str], names: tuple[str, ...]) -> str:
@@ -369,9 +377,7 @@ def _first(values: Mapping[str, str], names: tuple[str, ...]) -> str:
 def _declared(data: bytes) -> str:
     match = _CHARSET.search(data[:4096])
     name = next((group for group in match.groups() if group), b"") if match else b""
-    declared = name.decode("ascii", "replace").lower()
-    # Pages that say Latin-1 are written, and by the HTML standard read, as its superset.
-    return {"iso-8859-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252"}.get(declared, declared)
+    return name.decode("ascii", "replace")
 
 
 def _parsable(text: str) -> str:

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import queue
-import threading
 import time
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -23,69 +21,29 @@ import msgspec
 
 from citewell.core.clock import SystemClock, stamp
 from citewell.core.config import Chunking
-from citewell.core.errors import (
-    AbandonedError,
-    CitewellError,
-    DocumentError,
-    EvidenceError,
-    LimitError,
-    OtherKindError,
-    UsageError,
-)
+from citewell.core.errors import AbandonedError, LimitError, UsageError
 from citewell.core.ports import Clock
-from citewell.core.records import Chunk, Document, Record
-from citewell.documents.detect import DATA
 from citewell.documents.evidence.catalogue import STORED, WITHDRAWN, CatalogueEntry, absent
 from citewell.documents.evidence.sqlite import SqliteEvidence
-from citewell.documents.files import FileFailure, SourceFile, hash_of, is_gone, place_of, walk
+from citewell.documents.files import FileFailure, SourceFile, is_gone, place_of, walk
 from citewell.documents.index import ChunkIndex
+from citewell.documents.intake import Item, Parsed, Plan, ahead, failure, read_all
+from citewell.documents.outcomes import (
+    ADDED,
+    FAILED,
+    GONE,
+    UPDATED,
+    FileOutcome,
+    IngestReport,
+    Progress,
+    Step,
+)
 from citewell.documents.supersession import give, settle
 from citewell.documents.worker import ParsingWorker
-
-ADDED, UPDATED, UNCHANGED, SKIPPED, FAILED = "added", "updated", "unchanged", "skipped", "failed"
-GONE = "its file was deleted"
 
 # Chunks between two commits: what an interruption loses at most, and what one commit costs spread over.
 _COMMIT_CHUNKS = 512
 _EMBED_CHUNKS = 64
-_DOCUMENTS_AHEAD = 2
-_LOOKED_S = 0.5
-
-
-class FileOutcome(Record, frozen=True, kw_only=True):
-    """The outcome for one file. ``message`` and ``hint`` say why it failed and what to do or, for a skipped
-    file, what it is: a kind that Citewell does not read. ``incomplete``: pages of which text is missing."""
-
-    path: str
-    document_id: str
-    status: str
-    message: str = ""
-    hint: str = ""
-    pages: int = 0
-    chunks: int = 0
-    incomplete: tuple[int, ...] = ()
-
-
-class IngestReport(Record, frozen=True, kw_only=True):
-    """``files`` in the order they were done with: one left alone, skipped or failed when it was met, one that
-    was read when its chunks were written; withdrawn ones last. ``notes``: statements of new documents that
-    something is superseded, where nothing here is what they name."""
-
-    files: tuple[FileOutcome, ...]
-    index_version: str
-    notes: tuple[str, ...] = ()
-
-    @property
-    def failed(self) -> tuple[FileOutcome, ...]:
-        return tuple(outcome for outcome in self.files if outcome.status == FAILED)
-
-    @property
-    def skipped(self) -> tuple[FileOutcome, ...]:
-        return tuple(outcome for outcome in self.files if outcome.status == SKIPPED)
-
-
-Progress = Callable[[int, int, int, int], None]
-"""Called with the files done, the total number of files, the pages read and the chunks embedded so far."""
 
 
 def ingest(
@@ -107,26 +65,27 @@ def ingest(
     """Brings evidence and index up to date with the files under ``paths`` and publishes the index.
 
     A file whose bytes are known is left alone; one that cannot be read is reported and the rest goes on.
-    Files in a folder that are not documents (pictures, archives, JSON) are skipped; one named by its own path
-    is read or reported like any file. ``acl`` and ``tags`` replace a known document's; empty, they leave them
-    as they are, so that ingesting again never opens what was closed. A document whose file is gone from an
-    ingested folder, or from the path that is given, is withdrawn; one in a folder that cannot be read stays.
-    ``supersedes`` are ids of documents that the one file given replaces. ``sees`` says whether the caller may
-    see documents with an access list: others are neither replaced nor withdrawn. Interrupted from the
-    keyboard, or once ``gone`` says why nobody waits for it any more (AbandonedError), it publishes what is
-    complete. Raises UsageError when another ingest is writing.
+    Files in a folder that are not documents (pictures, JSON) are skipped; one named by its own path is read
+    or reported like any file. What is attached to a mail or packed in a ZIP archive is a document of its own,
+    ``mail.eml/offer.pdf``, and is done with before what it is in: an interrupted run loses none of it.
+    ``acl`` and ``tags`` replace a known document's; empty, they leave them as they are, so that ingesting
+    again never opens what was closed. A document whose file is gone from an ingested folder, or from the path
+    that is given, is withdrawn; one in a folder that cannot be read stays. ``supersedes`` are ids of
+    documents that the one file given replaces. ``sees`` says whether the caller may see documents with an
+    access list: others are neither replaced nor withdrawn. Interrupted from the keyboard, or once ``gone``
+    says why nobody waits for it any more (AbandonedError), it publishes what is complete. Raises UsageError
+    when another ingest is writing.
 
     The worker's limit of time is for reading and cutting a file, and again for each _COMMIT_CHUNKS begun of
     its chunks to be embedded.
     """
     with index.writer():
-        plan = _Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
+        plan = Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
         found, places = list(walk(paths, document_id=document_id)), {place_of(path) for path in paths}
         _refuse(supersedes, found)
-        writing = _Writing(evidence, index, len(found), progress, worker.limits.timeout_s, gone)
-        read = _ahead(_read_all(found, places, worker, chunking, plan), worker, writing.must_go_on)
+        writing = _Writing(evidence, index, found, progress, worker.limits.timeout_s, gone)
+        read = ahead(read_all(found, places, worker, chunking, plan), worker, writing.must_go_on)
         try:
-            writing.tell()
             with contextlib.closing(read):
                 for item in read:
                     writing.take(item)
@@ -139,15 +98,14 @@ def ingest(
             raise
         writing.commit()
         entries = [entry for entry in evidence.catalogue() if sees(entry.acl)]
-        deleted = _gone(places, found, entries)
+        deleted = [*_gone(places, found, entries), *plan.no_longer_inside(entries)]
         index.remove([entry.document_id for entry in deleted])
         for entry in deleted:
             evidence.withdraw(entry.document_id, GONE)
         outcomes = _with_gone(writing.outcomes, deleted)
         _reconcile(evidence, index)
-        for outcome in outcomes if supersedes else ():
-            if outcome.status in (ADDED, UPDATED, UNCHANGED):
-                give(evidence, outcome.document_id, supersedes)
+        if supersedes and isinstance(found[0], SourceFile):
+            give(evidence, found[0].document_id, supersedes)
         fresh = {one.document_id for one in outcomes if one.status in (ADDED, UPDATED)}
         notes = tuple(f"{by}: {note}" for by, note in settle(evidence) if by in fresh)
         return IngestReport(files=tuple(outcomes), index_version=index.publish(), notes=notes)
@@ -206,72 +164,6 @@ def share(document_id: str, acl: Sequence[str], *, evidence: SqliteEvidence, ind
         return version
 
 
-class _Parsed(Record, frozen=True, kw_only=True):
-    path: str
-    document: Document
-    chunks: tuple[Chunk, ...]
-    status: str
-
-
-class _Plan:
-    """What was known before the run; decides what to do with each file."""
-
-    def __init__(
-        self,
-        evidence: SqliteEvidence,
-        index: ChunkIndex,
-        acl: tuple[str, ...],
-        tags: tuple[str, ...],
-        now: str,
-        sees: Callable[[Iterable[str]], bool],
-    ) -> None:
-        self._evidence, self._sees = evidence, sees
-        self._known = {entry.document_id: entry for entry in evidence.catalogue()}
-        self._stored = index.stored()
-        self._acl, self._tags, self._now = acl, tags, now
-
-    def skip(self, source: SourceFile, version: str, named: bool) -> FileOutcome | None:
-        """The outcome of a file that needs nothing; ``named`` when its own path was given."""
-        entry = self._known.get(source.document_id)
-        if entry is None:
-            return None
-        if not self._sees(entry.acl):
-            return _failed(str(source.path), source.document_id, _taken(source.document_id))
-        if entry.state == WITHDRAWN:
-            if named or entry.reason == GONE:
-                return None
-            return _outcome(source, UNCHANGED, f"stays withdrawn ({entry.reason})")
-        held = self._stored.get(source.document_id)
-        same = entry.version == version and held is not None and held.version == version
-        relabelled = (self._acl and self._acl != entry.acl) or (self._tags and self._tags != entry.tags)
-        return _outcome(source, UNCHANGED) if same and not relabelled else None
-
-    def is_document(self, source: SourceFile, named: bool) -> bool:
-        """Whether it counts as a document: its path was given, or it was one before."""
-        return named or source.document_id in self._known
-
-    def kept(self, source: SourceFile, version: str) -> Document | None:
-        """The version as it was read once: a text that is stored is never derived again."""
-        if version in self._evidence.versions(source.document_id):
-            return self._evidence.get(version, source.document_id)
-        return None
-
-    def complete(self, document: Document, source: SourceFile) -> Document:
-        """The document as it will be stored: where it came from, who may see it, when."""
-        entry = self._known.get(document.document_id)
-        return msgspec.structs.replace(
-            document,
-            uri=source.place.as_uri(),
-            acl=self._acl or (entry.acl if entry else document.acl),
-            tags=self._tags or (entry.tags if entry else document.tags),
-            ingested_at=document.ingested_at or self._now,
-        )
-
-    def status(self, document_id: str) -> str:
-        """An interrupted run may have stored it; it counts as added by the run that makes it searchable."""
-        return UPDATED if document_id in self._stored else ADDED
-
-
 class _Writing:
     """Takes what was read, in order: evidence once it is embedded, chunks in batches of whole documents."""
 
@@ -279,29 +171,37 @@ class _Writing:
         self,
         evidence: SqliteEvidence,
         index: ChunkIndex,
-        files: int,
+        found: Sequence[SourceFile | FileFailure],
         progress: Progress | None,
         timeout_s: float,
         gone: Callable[[], str],
     ) -> None:
         self._evidence, self._index, self._progress = evidence, index, progress
         self._timeout_s, self._gone = timeout_s, gone
-        self._waiting: list[tuple[_Parsed, list[Any]]] = []
-        self._rows = 0
-        self._all_files = files
-        self._files = self._pages = self._chunks = 0
+        self._waiting: list[tuple[Parsed, list[Any]]] = []
+        self._rows = self._pages = self._chunks = 0
+        self._sizes = [_size(one.path) for one in found]
+        self._files = -1  # that were done before the one being read
+        self._began, self._done, self._path = time.monotonic(), 0, ""
+        self._worked = False
         self.outcomes: list[FileOutcome] = []
 
-    def take(self, item: FileOutcome | _Parsed) -> None:
-        if isinstance(item, FileOutcome):
+    def take(self, item: Item) -> None:
+        if isinstance(item, Path):
+            # Files that were left alone cost nothing: they say nothing about the rate.
+            self._done += self._sizes[self._files] if self._worked else 0
+            self._files, self._path, self._worked = self._files + 1, str(item), False
+        elif isinstance(item, FileOutcome):
+            self._worked = self._worked or item.status == FAILED
             self.outcomes.append(item)
         else:
+            self._worked, self._path = True, item.path
             try:
                 tables = self._encoded(item)
             except (UsageError, LimitError) as error:
                 # A text of which the embedder can make nothing, or not in time, is that file's failure, not
                 # the run's: what is stored and found stays as it was.
-                failed = _failed(item.path, item.document.document_id, error)
+                failed = failure(item.path, item.document.document_id, error)
                 if item.status == UPDATED:
                     kept = f"{failed.message}; the previous version stays searchable"
                     failed = msgspec.structs.replace(failed, message=kept)
@@ -313,10 +213,9 @@ class _Writing:
                 self._rows += len(item.chunks)
             if self._rows >= _COMMIT_CHUNKS:
                 self.commit()
-        self._files += 1
         self.tell()
 
-    def _encoded(self, item: _Parsed) -> list[Any]:
+    def _encoded(self, item: Parsed) -> list[Any]:
         tables = []
         limit = self._timeout_s * (1 + len(item.chunks) // _COMMIT_CHUNKS)
         ends = time.monotonic() + limit
@@ -360,108 +259,20 @@ class _Writing:
             raise AbandonedError(f"the ingest was ended: {reason}")
 
     def tell(self) -> None:
-        if self._progress is not None:
-            self._progress(self._files, self._all_files, self._pages, self._chunks)
-
-
-def _read_all(
-    found: Sequence[SourceFile | FileFailure],
-    named: Collection[Path],
-    worker: ParsingWorker,
-    chunking: Chunking,
-    plan: _Plan,
-) -> Iterator[FileOutcome | _Parsed]:
-    for source in found:
-        if isinstance(source, FileFailure):
-            failed = _failed(str(source.path), "", source.error)
-            yield msgspec.structs.replace(failed, status=SKIPPED) if source.skipped else failed
-            continue
-        is_named = source.place in named
-        try:
-            version = hash_of(source.path, max_bytes=worker.limits.max_file_mb << 20)
-            skipped = plan.skip(source, version, is_named)
-            if skipped is not None:
-                yield skipped
-                continue
-            document, chunks = worker.cut(
-                source.path,
-                document_id=source.document_id,
-                chunking=chunking,
-                known=plan.kept(source, version),
+        if self._progress is None:
+            return
+        elapsed, left = time.monotonic() - self._began, sum(self._sizes[max(0, self._files) :])
+        self._progress(
+            Step(
+                path=self._path,
+                files=max(0, self._files),
+                of=len(self._sizes),
+                pages=self._pages,
+                chunks=self._chunks,
+                elapsed_s=elapsed,
+                left_s=elapsed * left / self._done if self._done else None,
             )
-            if document.media_type in DATA and not plan.is_document(source, is_named):
-                yield _outcome(source, SKIPPED, "it is a data file", "name the file to ingest it as text")
-                continue
-        except OtherKindError as error:
-            if plan.is_document(source, is_named):
-                yield _failed(str(source.path), source.document_id, error)
-            else:
-                yield _outcome(source, SKIPPED, error.args[0], error.hint)
-            continue
-        except (DocumentError, EvidenceError) as error:  # or its version was erased, or damaged in the store
-            yield _failed(str(source.path), source.document_id, error)
-            continue
-        document = plan.complete(document, source)
-        yield _Parsed(
-            path=str(source.path),
-            document=document,
-            chunks=tuple(_labelled(chunk, document) for chunk in chunks),
-            status=plan.status(source.document_id),
         )
-
-
-def _labelled(chunk: Chunk, document: Document) -> Chunk:
-    """With what is decided here and not by the file: who may see it, when it came."""
-    labels = {"acl": document.acl, "tags": document.tags, "ingested_at": document.ingested_at}
-    return msgspec.structs.replace(chunk, **labels)
-
-
-def _ahead(
-    items: Iterator[FileOutcome | _Parsed], worker: ParsingWorker, must_go_on: Callable[[], None]
-) -> Generator[FileOutcome | _Parsed, None, None]:
-    """``items``, made in a thread of their own, a few ahead of the consumer. Closed before its end, it ends
-    what is being read."""
-    waiting: queue.Queue[FileOutcome | _Parsed | BaseException | None] = queue.Queue(_DOCUMENTS_AHEAD)
-    stopped = threading.Event()
-
-    def put(item: FileOutcome | _Parsed | BaseException | None) -> None:
-        while not stopped.is_set():
-            with contextlib.suppress(queue.Full):
-                waiting.put(item, timeout=0.1)
-                return
-
-    def make() -> None:
-        try:
-            for item in items:
-                put(item)
-                if stopped.is_set():
-                    return
-        except BaseException as error:  # noqa: BLE001 - raised again where the items are taken
-            put(error)
-        else:
-            put(None)
-
-    thread = threading.Thread(target=make, name="citewell-reading", daemon=True)
-    thread.start()
-    try:
-        while True:
-            try:
-                item = waiting.get(timeout=_LOOKED_S)
-            except queue.Empty:
-                must_go_on()
-                continue
-            if item is None:
-                return
-            if isinstance(item, BaseException):
-                raise item
-            yield item
-    except BaseException:
-        stopped.set()
-        worker.kill()
-        raise
-    finally:
-        stopped.set()
-        thread.join()
 
 
 def _gone(
@@ -493,23 +304,14 @@ def _with_gone(outcomes: Iterable[FileOutcome], gone: Sequence[CatalogueEntry]) 
 
 
 def _file_of(entry: CatalogueEntry) -> Path | None:
-    """Where the document was read from, byte for byte: a name need not be text."""
+    """The file it was read from, or from inside of, byte for byte: a name need not be text."""
     if not entry.uri.startswith("file:///"):
         return None
-    return Path(os.fsdecode(unquote_to_bytes(entry.uri.removeprefix("file://"))))
+    return Path(os.fsdecode(unquote_to_bytes(entry.uri.removeprefix("file://").partition("#")[0])))
 
 
-def _outcome(source: SourceFile, status: str, message: str = "", hint: str = "") -> FileOutcome:
-    return FileOutcome(
-        path=str(source.path), document_id=source.document_id, status=status, message=message, hint=hint
-    )
-
-
-def _taken(document_id: str) -> UsageError:
-    return UsageError(f"the id {document_id!r} is not available", hint="choose another id with --id")
-
-
-def _failed(path: str, document_id: str, error: CitewellError) -> FileOutcome:
-    return FileOutcome(
-        path=path, document_id=document_id, status=FAILED, message=error.args[0], hint=error.hint
-    )
+def _size(path: Path) -> int:
+    """In bytes; 1 for what has none or cannot be looked at."""
+    with contextlib.suppress(OSError):
+        return max(1, path.stat().st_size)
+    return 1

@@ -17,6 +17,7 @@ from citewell.documents.canonical import Canonical
 from citewell.documents.encoding import decode
 from citewell.documents.hiding import Hidden, Hiding
 from citewell.documents.html import BLOCKS, SCRIPTS, STRUCK, Page
+from citewell.documents.lists import Numbers
 from citewell.documents.metadata import Metadata, found, found_date, found_language, found_title
 from citewell.documents.scripts import Script, joined
 
@@ -36,7 +37,7 @@ _NAMED_TAG = re.compile(r"<(/?)([a-z]+)\b", re.I)
 class MarkdownReader:
     """CommonMark, tables, struck text, YAML or TOML front matter of plain keys."""
 
-    name = "markdown/3"
+    name = "markdown/4"
 
     def __init__(self, limits: Documents) -> None:
         self._limits = limits
@@ -96,6 +97,8 @@ class _Walk:
         self._hiding = Hiding()
         self.hidden = Hidden(self._hiding, limits.max_nesting)
         self._depths: list[int] = []
+        self._lists: list[Numbers | None] = []  # None for one of bullets
+        self._mark = ""
         self.struck = 0
 
     def blocks(self, tokens: list[Token]) -> None:
@@ -103,7 +106,15 @@ class _Walk:
             if token.level > _DEEPEST:
                 raise _too_deep()
             self._enter_or_leave(token)
-            if token.type == "heading_open":
+            if token.type in ("bullet_list_open", "ordered_list_open"):
+                ordered = token.type == "ordered_list_open"
+                self._lists.append(Numbers({"start": str(token.attrGet("start") or 1)}) if ordered else None)
+            elif token.type == "list_item_open":
+                numbers = self._lists[-1]
+                self._mark = numbers.next({}) if numbers else "•"
+            elif token.type in ("bullet_list_close", "ordered_list_close"):
+                self._lists.pop()
+            elif token.type == "heading_open":
                 self._heading = int(token.tag[1])
             elif token.type == "inline":
                 self._inline(token)
@@ -147,7 +158,8 @@ class _Walk:
             self._heading = 0
         else:
             for piece in pieces:
-                self._out.paragraph(piece)
+                self._out.paragraph(piece, self._mark)
+                self._mark = "" if piece.strip() else self._mark
 
 
 def _lines(children: list[Token], hidden: Hidden) -> list[list[tuple[str, Script]]]:

@@ -22,26 +22,29 @@ from citewell.core.errors import DocumentError, LimitError
 from citewell.core.records import Chunk, Document, Record
 from citewell.documents.chunking import chunk_document
 from citewell.documents.files import read_file
-from citewell.documents.reading import read_bytes
+from citewell.documents.reading import read_part
 
 
 class Request(Record, frozen=True, kw_only=True):
-    """A file to read, ``path`` in the operating system's own bytes, or a ``document`` that was read before;
-    cut into chunks where ``chunking`` says how."""
+    """A file to read, ``path`` in the operating system's own bytes, or its ``part`` at these positions in
+    what is inside what, or a ``document`` that was read before; cut into chunks where ``chunking`` says
+    how."""
 
     path: bytes
     document_id: str
     limits: Documents
+    part: tuple[int, ...] = ()
     document: Document | None = None
     chunking: Chunking | None = None
 
 
 class Reply(Record, frozen=True, kw_only=True):
-    """A document and its chunks, or the name, message and hint of a DocumentError; and the peak memory so
-    far."""
+    """A document (None where an archive is none itself), its chunks and the names of what is inside it, or
+    the name, message and hint of a DocumentError; and the peak memory so far."""
 
     document: Document | None = None
     chunks: tuple[Chunk, ...] = ()
+    inside: tuple[str, ...] = ()
     error: str = ""
     message: str = ""
     hint: str = ""
@@ -69,9 +72,12 @@ def main() -> None:
 def _serve(request: Request) -> bytes:
     try:
         _limit(request.limits)
-        document = request.document or _read(request)
-        chunks = () if request.chunking is None else tuple(chunk_document(document, request.chunking))
-        return msgspec.msgpack.encode(Reply(document=document, chunks=chunks, peak_mb=_peak_mb()))
+        document, inside = (request.document, ()) if request.document else _read(request)
+        reply = Reply(document=document, inside=inside)
+        if document is not None and request.chunking is not None:
+            chunks = tuple(chunk_document(document, request.chunking))
+            reply = msgspec.structs.replace(reply, chunks=chunks)
+        return msgspec.msgpack.encode(msgspec.structs.replace(reply, peak_mb=_peak_mb()))
     except DocumentError as error:
         failure = error
     except MemoryError:
@@ -89,11 +95,11 @@ def _serve(request: Request) -> bytes:
     )
 
 
-def _read(request: Request) -> Document:
+def _read(request: Request) -> tuple[Document | None, tuple[str, ...]]:
     path = Path(os.fsdecode(request.path))
     data = read_file(path, max_bytes=request.limits.max_file_mb << 20)
     name = os.fsencode(path).decode("utf-8", "replace")
-    return read_bytes(data, document_id=request.document_id, uri=name, limits=request.limits)
+    return read_part(data, request.part, document_id=request.document_id, uri=name, limits=request.limits)
 
 
 _NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000

@@ -6,20 +6,45 @@ Knows nothing about processes, files or stores.
 
 from __future__ import annotations
 
+import contextlib
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from citewell.core.config import Documents
-from citewell.core.errors import DamagedError, DocumentError, LimitError
+from citewell.core.errors import DamagedError, DocumentError, LimitError, UnsupportedError
+from citewell.core.naming import seen
 from citewell.core.records import Document
-from citewell.documents.detect import CSV, DOCX, HTML, JSON, MARKDOWN, PDF, PLAIN, XLSX, detect
+from citewell.documents.archives import packed
+from citewell.documents.canonical import clean
+from citewell.documents.data import JsonReader
+from citewell.documents.detect import (
+    CSV,
+    DOCX,
+    EML,
+    HTML,
+    JSON,
+    MARKDOWN,
+    MSG,
+    ODT,
+    PDF,
+    PLAIN,
+    PPTX,
+    XLSX,
+    ZIP,
+    detect,
+)
 from citewell.documents.docx import DocxReader
 from citewell.documents.html import HtmlReader
+from citewell.documents.mail import MailReader, from_eml
 from citewell.documents.markdown import MarkdownReader
 from citewell.documents.metadata import language
+from citewell.documents.msg import from_msg
+from citewell.documents.odt import OdtReader
+from citewell.documents.pptx import PptxReader
 from citewell.documents.tables import CsvReader, XlsxReader
 from citewell.documents.text import TextReader
 
@@ -41,8 +66,55 @@ READERS: Mapping[str, Callable[[Documents], Reader]] = {
     XLSX: XlsxReader,
     CSV: lambda limits: CsvReader(),
     PLAIN: lambda limits: TextReader(),
-    JSON: lambda limits: TextReader(JSON),
+    JSON: lambda limits: JsonReader(),
+    PPTX: PptxReader,
+    ODT: OdtReader,
+    EML: partial(MailReader, EML, from_eml),
+    MSG: partial(MailReader, MSG, from_msg),
 }
+_Inside = list[tuple[str, Callable[[], bytes]]]
+INSIDE: Mapping[str, Callable[[bytes, Documents], _Inside]] = {
+    EML: lambda data, limits: from_eml(data).attached,
+    MSG: lambda data, limits: from_msg(data).attached,
+    ZIP: packed,
+}
+_DEEPEST, _LONGEST_NAME = 3, 200
+
+
+def read_part(
+    data: bytes, part: Sequence[int], *, document_id: str, uri: str, limits: Documents
+) -> tuple[Document | None, tuple[str, ...]]:
+    """The document of what stands at the positions ``part`` in what is inside what, from the outside in, and
+    the names of what is inside it; None for an archive, which has no text of its own. Raises as
+    :func:`read_bytes` does."""
+    with _told():
+        for place in part:
+            uri, unpack = INSIDE[detect(data, uri, limits)](data, limits)[place]
+            data = unpack()
+        kind = detect(data, uri, limits)
+        inside = INSIDE[kind](data, limits) if kind in INSIDE else []
+        if inside and len(part) >= _DEEPEST:
+            raise LimitError(
+                f"it is packed more than {_DEEPEST} deep", hint="unpack what it is in and ingest the folder"
+            )
+        names = tuple(_distinct(name for name, _ in inside))
+    if kind == ZIP:
+        return None, names
+    return read_bytes(data, document_id=document_id, uri=uri, limits=limits), names
+
+
+def _distinct(names: Iterable[str]) -> Iterator[str]:
+    """As parts of ids: on one line, relative, each once."""
+    taken: set[str] = set()
+    for number, name in enumerate(names, 1):
+        steps = [
+            step for step in seen(clean(name)).replace("\\", "/").split("/") if step not in ("", ".", "..")
+        ]
+        name = "/".join(steps)[-_LONGEST_NAME:] or f"part {number}"
+        while name in taken:
+            name = f"{number} {name}"
+        taken.add(name)
+        yield name
 
 
 def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Documents | None = None) -> Document:
@@ -56,14 +128,23 @@ def read_bytes(data: bytes, *, document_id: str, uri: str = "", limits: Document
             f"the file has {len(data) >> 20} MiB; the limit is {bounds.max_file_mb}",
             hint="split it, or raise documents.max_file_mb",
         )
-    try:
-        reader = READERS[detect(data, uri or document_id, bounds)](bounds)
-        document = reader.read(data, document_id=document_id, uri=uri)
+    with _told():
+        kind = detect(data, uri or document_id, bounds)
+        if kind not in READERS:
+            raise UnsupportedError("it is an archive", hint="unpack it and name the file you mean")
+        document = READERS[kind](bounds).read(data, document_id=document_id, uri=uri)
         if not unicodedata.is_normalized("NFC", document.text):
             raise ValueError("its text is not in Unicode NFC")
         if document.language is None:
             document = msgspec.structs.replace(document, language=language(document.text))
         return document
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """Makes a DocumentError of what a reader did not foresee."""
+    try:
+        yield
     except DocumentError:
         raise
     except RecursionError as error:

@@ -135,8 +135,8 @@ ALIASES = frozenset(
 class Statement(Record, frozen=True, kw_only=True):
     """One sentence of a document that says what it supersedes: numbers or heading of a section, () for the
     whole of ``document``, as named ("" for the one that the document amends). ``old``: words in the section,
-    "" for all of it. ``by`` names what replaces it, "" for the document that says so. ``exact``: its title must
-    be named in full, as the statement may be anybody's."""
+    "" for all of it. ``by`` names what replaces it, "" for the document that says so. ``exact``: its title
+    must be named in full, as the statement may be anybody's."""
 
     standing: Standing
     sections: tuple[str, ...]

@@ -26,7 +26,7 @@ from citewell.documents.archives import open_archive
 from citewell.documents.canonical import Canonical, heads_numbers, numeric_columns
 from citewell.documents.detect import dialect
 from citewell.documents.encoding import decode
-from citewell.documents.office import office_metadata
+from citewell.documents.office import office_metadata, readable
 from citewell.documents.scripts import Script, joined
 
 _MOST_CELL = 1 << 20
@@ -78,28 +78,11 @@ class XlsxReader:
         self._limits = limits
 
     def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
-        from lxml import etree
-
         out = Canonical()
-        try:
-            with open_archive(data, self._limits) as archive:
-                metadata = office_metadata(archive)
-                _refuse_inline_type(archive)
+        with readable("workbook"), open_archive(data, self._limits) as archive:
+            metadata = office_metadata(archive)
+            _refuse_inline_type(archive)
             self._sheets(data, out)
-        except (
-            KeyError,
-            ValueError,
-            TypeError,
-            IndexError,
-            AttributeError,
-            SyntaxError,  # what the standard library's XML reader raises
-            zipfile.BadZipFile,
-            etree.LxmlError,
-        ) as error:
-            raise DamagedError(
-                f"its parts do not form a workbook ({type(error).__name__}: {error})",
-                hint="open it in a spreadsheet program and save it again",
-            ) from error
         return out.document(
             data,
             document_id=document_id,

@@ -30,18 +30,19 @@ class TextReader:
 
     name = "text/1"
 
-    def __init__(self, media_type: str = "text/plain") -> None:
-        self._media_type = media_type
-
     def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
         text, note = decode(data)
         out = Canonical()
         out.note(note, count=bool(note))
-        for block in _blocks(text):
-            _write(block, out)
-        return out.document(
-            data, document_id=document_id, uri=uri, reader=self.name, media_type=self._media_type
-        )
+        write_text(text, out)
+        return out.document(data, document_id=document_id, uri=uri, reader=self.name, media_type="text/plain")
+
+
+def write_text(text: str, out: Canonical, mark: str = "") -> None:
+    """Writes the headings, tables and paragraphs of a text; with ``mark`` before each paragraph, it is
+    nothing but paragraphs."""
+    for block in _blocks(text):
+        _write(block, out, mark)
 
 
 def caller_document(source_id: str, text: str, *, title: str = "") -> Document:
@@ -87,16 +88,22 @@ def _blocks(text: str) -> list[list[str]]:
     return [block for block in blocks if block]
 
 
-def _write(block: list[str], out: Canonical) -> None:
-    if len(block) == 2 and (rule := _UNDERLINE.fullmatch(block[1].strip())) and len(block[0]) <= 100:
+def _write(block: list[str], out: Canonical, mark: str) -> None:
+    if (
+        not mark
+        and len(block) == 2
+        and (rule := _UNDERLINE.fullmatch(block[1].strip()))
+        and len(block[0]) <= 100
+    ):
         out.heading(block[0], 1 if rule.group(1) == "=" else 2)
         return
-    if len(block) == 1 and (level := _heading_level(block[0].strip())):
+    if not mark and len(block) == 1 and (level := _heading_level(block[0].strip())):
         out.heading(block[0], level)
         return
     grid = [_COLUMNS.split(line.strip()) for line in block]
     wide = [row for row in grid if len(row) >= 2]
-    if len(wide) >= 2 and len(wide) * 3 >= len(grid) * 2 and not any(_BULLET.match(line) for line in block):
+    tabular = not mark and not any(_BULLET.match(line) for line in block)
+    if tabular and len(wide) >= 2 and len(wide) * 3 >= len(grid) * 2:
         out.table(grid)
         return
     paragraph = ""
@@ -109,9 +116,9 @@ def _write(block: list[str], out: Canonical) -> None:
             )
             paragraph += glue + line.strip()
         else:
-            out.paragraph(paragraph)
+            out.paragraph(paragraph, mark)
             paragraph = line.strip()
-    out.paragraph(paragraph)
+    out.paragraph(paragraph, mark)
 
 
 def _wrapped(before: str, after: str) -> bool:

@@ -23,8 +23,8 @@ import msgspec
 from citewell.core import errors
 from citewell.core.config import Chunking, Documents
 from citewell.core.environment import bare
-from citewell.core.errors import DamagedError, DocumentError, LimitError
-from citewell.core.records import Chunk, Document
+from citewell.core.errors import DamagedError, DocumentError, LimitError, UnsupportedError
+from citewell.core.records import Document
 from citewell.documents.process import Reply, Request, write_frame
 
 _STARTING_S = 60.0  # importing the readers on a cold disk is not the file's fault
@@ -59,29 +59,35 @@ class ParsingWorker:
                     stream.close()
 
     def read(self, path: Path, *, document_id: str) -> Document:
-        """The document of the regular file ``path``. Raises a DocumentError, always with a hint."""
-        return self._asked(path, document_id)[0]
-
-    def cut(
-        self, path: Path, *, document_id: str, chunking: Chunking, known: Document | None = None
-    ) -> tuple[Document, tuple[Chunk, ...]]:
-        """As :meth:`read`, with its chunks; of a version that is ``known`` only these. One limit is for
-        both."""
-        return self._asked(path, document_id, known, chunking)
+        """The document of the regular file ``path`` itself. Raises a DocumentError, always with a hint."""
+        document = self.open(path, document_id=document_id).document
+        if document is None:
+            raise UnsupportedError("it is an archive", hint="unpack it and name the file you mean")
+        return document
 
     def kill(self) -> None:
         """From another thread: ends what is being read, which its reader gets as a DocumentError."""
         if (process := self._process) is not None:
             process.kill()
 
-    def _asked(
-        self, path: Path, document_id: str, known: Document | None = None, chunking: Chunking | None = None
-    ) -> tuple[Document, tuple[Chunk, ...]]:
+    def open(
+        self,
+        path: Path,
+        *,
+        document_id: str,
+        part: tuple[int, ...] = (),
+        chunking: Chunking | None = None,
+        known: Document | None = None,
+    ) -> Reply:
+        """The document of the regular file ``path``, or of the part of it at the positions ``part``, with its
+        chunks if ``chunking`` says how to cut it, and the names of what is inside it; of a version that is
+        ``known`` only the chunks. One limit is for all. Raises a DocumentError, always with a hint."""
         process, fresh = self._running()
         request = Request(
             path=os.fsencode(os.path.abspath(path)),
             document_id=document_id,
             limits=self.limits,
+            part=part,
             document=known,
             chunking=chunking,
         )
@@ -161,11 +167,11 @@ class ParsingWorker:
             hint="open it in the program it was made with and save it again, or raise documents.memory_mb",
         )
 
-    def _result(self, reply: Reply) -> tuple[Document, tuple[Chunk, ...]]:
+    def _result(self, reply: Reply) -> Reply:
         if reply.error == LimitError.__name__ or reply.peak_mb > _GROWN * self.limits.memory_mb:
             self.close()  # memory once used is not all given back, and the next file gets the whole bound
-        if reply.document is not None:
-            return reply.document, reply.chunks
+        if not reply.error:
+            return reply
         kind = getattr(errors, reply.error, DamagedError)
         failure = kind(reply.message, hint=reply.hint)
         if not isinstance(failure, DocumentError):

@@ -13,13 +13,11 @@ import msgspec
 
 from citewell.core.records import Citation, Claim, Passage, Record, Status
 from citewell.evaluation.judging import ClaimSupport, Observed
-from citewell.questions.rows import joined
+from citewell.questions.rows import row_forms
 from citewell.verification.claims import parse_answer
 from citewell.verification.evidence import ClaimEvidence, EvidenceText, TableLine, lines_of, passage_evidence
 from citewell.verification.verbatim import fold
 from citewell.verification.verifier import Verifier
-
-_JOINERS = (" … ", " ", ": ", "\t")
 
 
 class _Cited(Record, frozen=True, kw_only=True):
@@ -176,12 +174,13 @@ def _cited_cells(line: TableLine, cited: _Cited) -> TableLine:
 
 
 def _row_says(claim: Claim, cited: _Cited) -> bool:
-    """The claim is the label and the cell of one row, both cited."""
+    """The claim is the label and cells of one row, all cited."""
     rows = cited.passage.chunk.rows if cited.passage is not None else ()
-    if not any(all(row.start <= start and end <= row.end for start, end in cited.spans) for row in rows):
-        return False
-    forms = (joined(cited.quotes), *(joiner.join(cited.quotes) for joiner in _JOINERS))
-    return fold(claim.text).text.strip() in {fold(form).text.strip() for form in forms}
+    quotes = [(start, quote) for (start, _), quote in zip(cited.spans, cited.quotes, strict=True)]
+    for row in rows:
+        if all(row.start <= start and end <= row.end for start, end in cited.spans):
+            return fold(claim.text).text.strip() in {fold(f).text.strip() for f in row_forms(row, quotes)}
+    return False
 
 
 def _touches(first: int, last: int, cited: _Cited) -> bool:

@@ -21,15 +21,17 @@ from citewell.questions.calculator import Result, calculator
 from citewell.questions.evidence import Answer, find_evidence
 from citewell.questions.naming import usable
 from citewell.questions.parsing import read_question
-from citewell.questions.rows import CellAnswer, joined, label_span, text_of
+from citewell.questions.periods import periods_in
+from citewell.questions.rows import CellAnswer, label_span, row_forms, text_of
 
 NAME = "citewell-extractive/1"
 CELL = load_prompt("frame_cell", ("place", "head", "units"))
+VALUE = load_prompt("frame_value", ("place", "head", "units"))
 ROW = load_prompt("frame_row", ("place", "units"))
 LEFT_OPEN = load_prompt("frame_left_open", ("question",))
 WORKED = load_prompt("frame_worked", ("units",))
 WORKING = load_prompt("frame_working", ("what", "working", "result"))
-FRAMES = (CELL, ROW, LEFT_OPEN, WORKED, WORKING)
+FRAMES = (CELL, VALUE, ROW, LEFT_OPEN, WORKED, WORKING)
 """The files that its words are made with."""
 JOINER = " … "
 MAX_NAME = 80
@@ -118,12 +120,17 @@ def _written(pieces: Sequence[_Piece]) -> tuple[str, tuple[DraftClaim, ...]]:
 def _piece(answer: Answer, aspect: str) -> _Piece:
     if isinstance(answer, CellAnswer):
         quotes = _quotes(answer)
-        said = [quote.text for quote in quotes]
-        lead, text = _cell_frame(answer), JOINER.join(said) if answer.cell else joined(said)
+        whole, value, *_ = row_forms(answer.row, [(quote.start or 0, quote.text) for quote in quotes])
+        lead, text = _cell_frame(answer), value if answer.cell else whole
         return lead, _claim(text, quotes, aspect, answer.probability)
     source = answer.passage.chunk.chunk_id
-    quote = Quote(source=source, text=answer.text, start=answer.start, end=answer.end)
-    return "", _claim(answer.text, (quote,), aspect, min(1.0, answer.probability))
+    spans = [answer.lead, (answer.start, answer.end)] if answer.lead else [(answer.start, answer.end)]
+    quotes = tuple(
+        Quote(source=source, text=text_of(answer.passage, start, end), start=start, end=end)
+        for start, end in spans
+    )
+    text = JOINER.join(quote.text for quote in quotes)
+    return "", _claim(text, quotes, aspect, min(1.0, answer.probability))
 
 
 def _claim(text: str, quotes: tuple[Quote, ...], aspect: str, answers: float | None) -> DraftClaim:
@@ -181,11 +188,13 @@ def _place_of(answer: CellAnswer) -> tuple[str, str]:
 
 
 def _cell_frame(answer: CellAnswer) -> str:
-    """``Title › Statement, page 5, column “2018” (In millions): ``"""
+    """``Title › Statement, page 5, column “2018” (In millions): ``, or ``Title › List: Price (EUR) of ``"""
     place, units = _place_of(answer)
     in_units = f" ({units})" if units else ""
     if answer.cell is not None and answer.cell.head.strip():
         head = " ".join(answer.cell.head.split())
+        if answer.row.label and not periods_in(head):
+            return VALUE.fill(place=place, head=head, units=in_units).rstrip("\n")
         return CELL.fill(place=place, head=head, units=in_units).rstrip("\n")
     return ROW.fill(place=place, units=in_units).rstrip("\n")
 

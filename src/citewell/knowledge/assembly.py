@@ -10,7 +10,7 @@ import copy
 import dataclasses
 import os
 import shlex
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -25,7 +25,7 @@ from citewell.core.environment import environment
 from citewell.core.errors import ConfigError, UsageError
 from citewell.core.identity import hash_value
 from citewell.core.independence import refuse_same_maker, refuse_same_model
-from citewell.core.records import Maker
+from citewell.core.records import Maker, Standing, Supersession
 
 if TYPE_CHECKING:
     from citewell.answering.answering import Answering
@@ -311,9 +311,17 @@ class Assembly:
         from citewell.answering.force import InForce
         from citewell.documents.supersession import superseded
 
-        evidence = self.evidence
+        evidence, rank = self.evidence, self.config.sources.rank
+
+        def by_rank(documents: Iterable[str]) -> list[Supersession]:
+            """A document takes nothing out of one that the keeper trusts more."""
+            found = superseded(evidence, documents)
+            return [
+                s for s in found if s.standing is Standing.EARLY or not s.by or rank(s.by) >= rank(s.what)
+            ]
+
         return InForce(
-            superseded=partial(superseded, evidence),
+            superseded=by_rank,
             access=evidence.access,
             text=lambda version, document_id: evidence.get(version, document_id).text,
         )

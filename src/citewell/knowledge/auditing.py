@@ -290,7 +290,7 @@ class Auditing:
 
         def forget(requests: Collection[str], feedback: Collection[str]) -> None:
             parts.traces.forget(requests)
-            parts.feedback.drop(feedback, requests)
+            parts.feedback.drop(feedback)
 
         now = parts.clock.now()
         outcome = expire(parts.log, self._postings, days, now, dry_run=dry_run, forget=forget)

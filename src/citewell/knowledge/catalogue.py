@@ -18,7 +18,7 @@ from citewell.audit.tampering import Finding
 from citewell.core.identity import canonical_json, plain
 from citewell.core.records import Record
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
-from citewell.documents.ingesting import ADDED, UPDATED
+from citewell.documents.outcomes import ADDED, UPDATED
 from citewell.documents.supersession import superseded
 
 if TYPE_CHECKING:

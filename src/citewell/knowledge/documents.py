@@ -14,7 +14,7 @@ from citewell.audit.entries import EntryKind
 from citewell.core.errors import AbandonedError, UsageError
 from citewell.core.naming import check_id
 from citewell.documents import ingesting
-from citewell.documents.ingesting import IngestReport, Progress
+from citewell.documents.outcomes import IngestReport, Progress
 from citewell.documents.worker import ParsingWorker
 from citewell.knowledge.sealing import seal_ingest, supersessions_to_seal
 

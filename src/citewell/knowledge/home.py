@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from citewell.answering.streaming import Event, Tell
     from citewell.core.ports import Entailer
     from citewell.documents.evidence.catalogue import CatalogueEntry
-    from citewell.documents.ingesting import FileOutcome, IngestReport, Progress
+    from citewell.documents.outcomes import FileOutcome, IngestReport, Progress
     from citewell.knowledge.auditing import Auditing
     from citewell.knowledge.feedback import Feedback
     from citewell.knowledge.logkeeping import LogKeeping
@@ -298,16 +298,6 @@ class KnowledgeBase:
         parts.seal_configuration()
         user = self.caller.name(user)
         return parts.intake.feedback(request_id, signal, user=user, claim=claim, meta=meta)
-
-    def engaged(self, request_id: str, event: str) -> None:
-        """A page's beacon: it has "shown" an answer, or somebody first "engaged" with it (focus, scroll).
-
-        No signal and no entry; without it nobody can be found to have ignored an answer. Only its asker's
-        count: an auditor who reads it says nothing of them. Raises UsageError.
-        """
-        record = self.seeing.request(request_id)
-        if self.caller.everything or self.seeing.owns(record):
-            self._parts.intake.beacon(request_id, event)
 
     def trace(self, session_id: str) -> list[Trace]:
         """What happened in a session, oldest first, read on record; empty for one that is not known."""

@@ -29,7 +29,7 @@ from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.identity import plain
 from citewell.core.records import AuditRecord, Case, CaseSpan, Record, Status
 from citewell.core.replacing import replace_file
-from citewell.knowledge.feedback import Feedback, Review
+from citewell.knowledge.feedback import Review
 from citewell.knowledge.feedback.queue import BY, OPEN, Group, QueueItem, grouped, item_of, with_topics
 from citewell.knowledge.feedback.signals import TROUBLE, documents_of
 from citewell.knowledge.feedback.store import ACCEPTED, DISMISSED
@@ -148,13 +148,6 @@ class Reviewing:
         item = item_of(record, self._parts.feedback.of(request_id), review)
         return Shown(item=item, record=record, case=review.case if review else None)
 
-    def detect(self) -> tuple[Feedback, ...]:
-        """Signals that have become due since, on answers that the caller may see: nobody looked at them."""
-        self._refuse()
-        return tuple(
-            said for said in self._parts.implicit.due() if self._seeing.may(said.request_id, review=True)
-        )
-
     # --- deciding ---------------------------------------------------------------------------------
 
     def accept(
@@ -233,7 +226,6 @@ class Reviewing:
         """Everything in ``state`` with its topic, newest first; and whether nothing older was left out."""
         if state not in (*STATES, ALL):
             raise UsageError(f"unknown state {state!r}", hint=f"one of {', '.join((*STATES, ALL))}")
-        self._parts.implicit.due()
         records = list(islice(self._records(since), MOST + 1))
         store = self._parts.feedback
         said = store.of_each([record.request_id for record in records])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from citewell.audit import Log
     from citewell.core.prompts.loading import Prompt
     from citewell.documents.evidence.sqlite import SqliteEvidence
-    from citewell.documents.ingesting import FileOutcome, IngestReport
+    from citewell.documents.outcomes import FileOutcome, IngestReport
     from citewell.knowledge.catalogue import Sealed
 
 
@@ -48,7 +48,7 @@ def seal_ingest(
     this run changed."""
     # Imported on first use: `import citewell` needs none of it.
     from citewell.documents.evidence.catalogue import WITHDRAWN
-    from citewell.documents.ingesting import FAILED, GONE
+    from citewell.documents.outcomes import FAILED, GONE
     from citewell.knowledge.catalogue import Sealed, head_of
 
     known, catalogue = Sealed(log), evidence.catalogue()
@@ -119,7 +119,7 @@ def supersessions_to_seal(
 
 def failures(log: Log) -> tuple[FileOutcome, ...]:
     """Files that could not be read when they were last offered, the newest first."""
-    from citewell.documents.ingesting import FAILED, FileOutcome
+    from citewell.documents.outcomes import FAILED, FileOutcome
 
     found: dict[str, FileOutcome] = {}
     for entry in log.entries(EntryKind.INGEST):

@@ -48,7 +48,7 @@ class JointEntailer:
         """For each pair the last member's probabilities; one that cannot check makes it unchecked."""
         answers = [_voiced(member, pairs) for member in self.members]
         return [
-            silent or msgspec.structs.replace(row[-1].said, voices=tuple(row))
+            silent or msgspec.structs.replace(row[-1].said, voices=tuple(row), weighed=True)
             for row in zip(*answers, strict=True)
             for silent in [_silent(row)]
         ]

@@ -16,7 +16,7 @@ import msgspec
 
 from citewell.core.ports import AnswerCheck, Candidate, Extractor, Reading
 from citewell.core.records import Chunk, Passage, Record
-from citewell.core.sentences import sentence_spans
+from citewell.core.sentences import list_lead, sentence_spans
 from citewell.questions.calculator import calculator
 from citewell.questions.naming import calendar, of_another, of_the_named, period_held
 from citewell.questions.parsing import Ask, ParsedQuestion, label_words
@@ -61,13 +61,15 @@ _NEEDS = {Ask.NUMBER: _NUMBER, Ask.WHEN: _DATE}
 
 
 class SentenceAnswer(Record, frozen=True, kw_only=True):
-    """``[start, end)`` in the document; ``probability`` that it answers, the extractor's own."""
+    """``[start, end)`` in the document; ``probability`` that it answers, the extractor's own. ``lead`` is the
+    line that leads up to the list whose item it is, where other items stand between them."""
 
     passage: Passage
     start: int
     end: int
     text: str
     probability: float
+    lead: tuple[int, int] | None = None
 
 
 Answer = CellAnswer | SentenceAnswer
@@ -190,7 +192,12 @@ def _sentence(wanted: ParsedQuestion, passage: Passage, at: Pointed, *, needs: b
     if fit <= 0.0:
         return None
     return SentenceAnswer(
-        passage=passage, start=base + at.start, end=base + at.end, text=text, probability=at.share * fit
+        passage=passage,
+        start=base + at.start,
+        end=base + at.end,
+        text=text,
+        probability=at.share * fit,
+        lead=(base + at.lead[0], base + at.lead[1]) if at.lead else None,
     )
 
 
@@ -314,11 +321,13 @@ _LEADS = re.compile(r"[:：]$|\bfor example,?$", re.I)
 
 
 class Pointed(Record, frozen=True, kw_only=True):
-    """``[start, end)`` in the chunk's content; ``share`` of an answer's probability."""
+    """``[start, end)`` in the chunk's content, and the line that leads up to it from further above; ``share``
+    of an answer's probability."""
 
     start: int
     end: int
     share: float
+    lead: tuple[int, int] | None = None
 
 
 def pointed_at(chunk: Chunk, reading: Reading) -> list[Pointed]:
@@ -351,6 +360,12 @@ def _stretch(chunk: Chunk, spans: Sequence[tuple[int, int]], at: int, share: flo
     text = content[start:end]
     if "\t" in text or text.endswith("?") or _heads(text, chunk):
         return None
+    last = _led(content, spans, at) if _LEADS.search(text) else end
+    if lead := list_lead(content, start):
+        between = content[lead[1] : start].strip()
+        return Pointed(
+            start=start if between else lead[0], end=last, share=share, lead=lead if between else None
+        )
     words, ended = len(text.split()), bool(_ENDING.search(text)) or text.startswith(_BULLETS)
     first = _lead(content, spans, at) if not ended else None
     whole = (words >= LEAST_SENTENCE and ended) or (words >= LEAST_LINE and chunk.page is None)
@@ -358,7 +373,7 @@ def _stretch(chunk: Chunk, spans: Sequence[tuple[int, int]], at: int, share: flo
         first = _antecedent(content, spans, at)
     if first is None:
         return None
-    return Pointed(start=first, end=_led(content, spans, at) if _LEADS.search(text) else end, share=share)
+    return Pointed(start=first, end=last, share=share)
 
 
 def _antecedent(content: str, spans: Sequence[tuple[int, int]], at: int) -> int:

@@ -81,9 +81,17 @@ def is_value(text: str) -> bool:
     return any(map(str.isdecimal, text))
 
 
-def joined(parts: Sequence[str]) -> str:
-    """A row as it is shown, "label: cell; cell"."""
-    return ": ".join(part for part in (parts[0], "; ".join(parts[1:])) if part)
+def row_forms(row: Row, quotes: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    """The ways to write a row or some of its cells; ``quotes`` are where each begins and what it says. The
+    first is "label – head: cell; head: cell", as a row is shown, then "label, key: cell", as a value."""
+    heads = {cell.start: " ".join(cell.head.split()) for cell in row.cells}
+    parts = [text for _, text in quotes]
+    plain = ": ".join(filter(None, (parts[0], "; ".join(parts[1:]))))
+    value = ": ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+    own = int(quotes[0][0] not in heads)  # a label comes first
+    named = [f"{heads[start]}: {text}" if heads.get(start) else text for start, text in quotes[own:]]
+    whole = " – ".join(filter(None, (*parts[:own], "; ".join(named)))) if any(heads.values()) else plain
+    return (whole, value, plain, *(joiner.join(parts) for joiner in (" … ", " ", "\t")))
 
 
 def best_first(found: Iterable[CellAnswer]) -> list[CellAnswer]:

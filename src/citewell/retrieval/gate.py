@@ -17,7 +17,7 @@ from citewell.core.config import Gate
 from citewell.core.ports import AnswerCheck, Extractor, GateJudge, GateVerdict
 from citewell.core.records import Citation, Passage, Record
 from citewell.core.sentences import sentence_spans
-from citewell.questions.evidence import find_evidence, find_pointed
+from citewell.questions.evidence import find_evidence, find_pointed, sure
 from citewell.questions.naming import of_the_named, period_held, usable
 from citewell.questions.parsing import ParsedQuestion, read_question
 from citewell.questions.rows import CellAnswer, asked_words, words_of
@@ -89,18 +89,20 @@ def opened(
     settings: Gate,
     check: AnswerCheck,
 ) -> tuple[Passage, ...]:
-    """``passages`` in their order: what the ranker puts under its threshold is relevant too where the check
-    finds an answer in it."""
+    """``passages`` in their order, with what the check says of each: what the ranker puts under its threshold
+    is relevant too where the check finds an answer in it."""
     read = [passage for passage in passages if not passage.set_aside and passage.relevance is not None]
-    answering = {
-        answer.passage.chunk.chunk_id
-        for aspect in aspects
+    answers: dict[str, float] = {}
+    for aspect in aspects:
         for answer in find_pointed(
             read_question(aspect), read, extractor, max_no_answer=settings.max_no_answer, check=check
-        )
-    }
+        ):
+            name = answer.passage.chunk.chunk_id
+            answers[name] = max(sure(answer), answers.get(name, 0.0))
     return tuple(
-        msgspec.structs.replace(passage, relevant=passage.relevant or passage.chunk.chunk_id in answering)
+        msgspec.structs.replace(passage, relevant=True, answers=answers[passage.chunk.chunk_id])
+        if passage.chunk.chunk_id in answers
+        else passage
         for passage in passages
     )
 

@@ -22,7 +22,7 @@ from citewell.core.naming import seen
 from citewell.core.private import make_file, make_folder
 from citewell.core.records import Document
 from citewell.documents.drawing import draw_page
-from citewell.documents.ingesting import IngestReport
+from citewell.documents.outcomes import IngestReport
 from citewell.knowledge.home import KnowledgeBase
 from citewell.server.problems import Problem
 

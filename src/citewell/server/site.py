@@ -31,7 +31,6 @@ Result = TypeVar("Result")
 
 CHANGE_WAITS_S = 5.0
 """No longer, for who waits holds a thread that questions and pages need too."""
-DETECT_EVERY_S = 60.0
 
 
 class Site:
@@ -59,7 +58,6 @@ class Site:
         self.ingesting = threading.Lock()
         self.ready = threading.Event()
         self.failed = ""
-        self._scheduler: Scheduler | None = None
 
     def kb_for(self, caller: Caller) -> KnowledgeBase:
         """The home as far as ``caller`` may see and use it."""
@@ -109,7 +107,6 @@ class Site:
     def start(self) -> None:
         """Loads every part of the pass in a thread, so that the first asker does not wait for it."""
         threading.Thread(target=self.load, name="citewell-load", daemon=True).start()
-        self._scheduler = Scheduler(self._detect, DETECT_EVERY_S)
 
     def load(self) -> None:
         try:
@@ -121,16 +118,8 @@ class Site:
             self.ready.set()
             self.metrics.ready.set(1)
 
-    def _detect(self) -> None:
-        """Signals that time alone brings about, so that flags, health and alerts have them without a reader
-        of the queue. Before the models are loaded there may be no home yet."""
-        if self.ready.is_set():
-            self.kb.review.detect()
-
     def close(self, within: float | None = None) -> bool:
         """False where work is still running after ``within`` seconds."""
-        if self._scheduler is not None:
-            self._scheduler.close()
         began = time.monotonic()
         ended = self.work.close(within)
         left = None if within is None else max(0.0, within - (time.monotonic() - began))
@@ -146,29 +135,6 @@ def overdue(error: AbandonedError, deadline: Deadline) -> Exception:
     if deadline.left.is_set():
         return error
     return Problem(503, str(error.args[0]), hint="ask for less at once, or raise server.timeout_s")
-
-
-class Scheduler:
-    """Calls ``task`` every so many seconds, in a thread of its own, until it is closed; what it raises is
-    logged, and it is called again."""
-
-    def __init__(self, task: Callable[[], object], every_s: float) -> None:
-        self._task, self._every_s = task, every_s
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="citewell-scheduler", daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        """Waits for a call that is under way."""
-        self._closed.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._closed.wait(self._every_s):
-            try:
-                self._task()
-            except Exception as error:  # noqa: BLE001 - whatever it is, the next call may succeed
-                log.warning("looking for due signals failed", extra={"error": type(error).__name__})
 
 
 def site(request: HTTPConnection) -> Site:

@@ -33,7 +33,7 @@ def support(premise: str, entailment: Entailment, *, maker: Maker) -> float:
     if entailment.entailment is None:
         raise ValueError(f"nothing to calibrate: {entailment.unchecked}")
     if entailment.voices:
-        together = _together(premise, entailment.voices)
+        together = _together(premise, entailment.voices) if entailment.weighed else None
         if together is not None:
             return together
         return min(support(premise, voice.said, maker=voice.maker) for voice in entailment.voices)

@@ -18,9 +18,7 @@ from citewell.core.records import AuditRecord, Maker
 from citewell.evaluation.probes.faithfulness import Faithfulness, Finding, Outcome
 from citewell.evaluation.probes.subjects import (
     Generated,
-    Retrieving,
     Sample,
-    case_samples,
     live_sample,
     live_samples,
 )
@@ -128,53 +126,14 @@ def test_answers_whose_passages_are_gone_take_nobodys_place(kb: KnowledgeBase) -
 def test_live_traffic_is_not_paid_for_without_end(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     for user in ("a", "b"):
         kb.ask(QUESTION, user=user)
-    monkeypatch.setattr("citewell.cli.probes._home", lambda *_: kb)
+    monkeypatch.setattr("citewell.cli.home.Home.open", lambda self: kb)
     monkeypatch.setattr("citewell.cli.probes.LIVE_BUDGET", 1)
-    words = ["eval", "probe", "faithfulness", "--live"]
+    words = ["eval", "probe", "faithfulness", "--live", "--home", str(kb.home)]
     told = CliRunner().invoke(app, words)
     assert "0 samples, 1 calls" in told.output
     assert "over the budget" in told.output
     more = CliRunner().invoke(app, [*words, "--budget", "100"])
     assert "2 samples" in more.output
-
-
-def retrieving(kb: KnowledgeBase) -> Retrieving:
-    return Retrieving(kb.parts.generator, kb.parts)
-
-
-def test_retrieval_runs_anew_on_the_edited_text(kb: KnowledgeBase, tmp_path: Path) -> None:
-    cases = tmp_path / "cases.jsonl"
-    cases.write_text(f'{{"id": "toll", "question": "{QUESTION}"}}\n')
-    report = Faithfulness(subject=retrieving(kb)).probe(case_samples(cases, kb))
-    (one,) = report.citations
-    assert one.finding is Finding.FAITHFUL
-    assert one.necessary is True
-    assert one.swap is not None
-    assert one.swap.old == "1958"
-
-
-def test_retrieval_anew_sees_what_the_case_may_see(kb: KnowledgeBase, tmp_path: Path) -> None:
-    staff = tmp_path / "staff"
-    staff.mkdir()
-    (staff / "wages.md").write_text("# Wages\n\nThe wages of the keepers were raised in 1977.\n")
-    kb.ingest(staff, acl=["hr"])
-    cases = tmp_path / "cases.jsonl"
-    question = "When were the wages of the keepers raised?"
-    cases.write_text(f'{{"id": "w", "question": "{question}", "groups": ["hr"]}}\n')
-    report = Faithfulness(subject=retrieving(kb)).probe(case_samples(cases, kb))
-    assert [one.finding for one in report.citations] == [Finding.FAITHFUL]
-
-
-def test_retrieval_anew_sees_what_whoever_asked_could_see(kb: KnowledgeBase, tmp_path: Path) -> None:
-    staff = tmp_path / "staff"
-    staff.mkdir()
-    (staff / "wages.md").write_text("# Wages\n\nThe wages of the keepers were raised in 1977.\n")
-    kb.ingest(staff, acl=["hr"], tags=["pay"])
-    kb.ask("When were the wages of the keepers raised?", user="alice", groups=["hr"], tag="pay")
-    samples = live_samples(kb)
-    report = Faithfulness(subject=retrieving(kb)).probe(samples)
-    assert [one.finding for one in report.citations] == [Finding.FAITHFUL]
-    assert [sample.filters.tag for sample in samples] == ["pay"]
 
 
 def test_a_cell_of_a_table_is_followed_when_its_figure_changes(pages: Any) -> None:

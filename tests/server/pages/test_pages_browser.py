@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
@@ -226,19 +224,6 @@ def test_what_a_reader_does_next_is_noticed(browser: Any, kb: KnowledgeBase) -> 
     asked.append(follow_up("That is wrong, the bridge opened in 1934."))
     browser.until(lambda: signals()[:2] == [{"rephrased_query"}, {"follow_up_correction"}], str(signals()))
     assert {one.found_by for request in asked for one in store.of(request)} == {"citewell"}
-
-    browser.open("/")
-    ignored = follow_up("When is the lamp of the lighthouse lit?")
-    browser.open("/")
-    copied = follow_up("When was the toll of the bridge abolished?")
-    ActionChains(browser.driver).send_keys(Keys.PAGE_DOWN).perform()
-    asked = [ignored, copied]
-    settings = msgspec.structs.replace(kb.config.feedback, engagement_window_s=0.01)
-    kb._parts.__dict__["implicit"] = dataclasses.replace(kb._parts.implicit, settings=settings)
-    browser.until(lambda: {one.request_id for one in store.untouched("9")} & {*asked} == {ignored})
-    browser.open("/review")
-    assert signals() == [{"no_engagement"}, set()]
-    assert "Nobody read it" in browser.text("main")
 
 
 def test_words_that_changed_since_are_said_to_have(browser: Any, kb: KnowledgeBase, tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ _SCALE = 0.5
 _MAX_PIXELS = 1_000_000
 _MAX_IMAGE = 40_000_000
 """Pixels: a larger image is not drawn, so that a page costs no more memory than it may."""
+_NARROW = 10.0
+"""Points: the width of a letter or two."""
 _FAINT = 8
 """Grey levels of 255: no reader tells less from its ground."""
 
@@ -59,11 +61,11 @@ class Ink:
         return slice(max(0, int(left * scale)), max(0, int(right * scale) + 1))
 
     def shows(self, box: Bounds) -> bool:
-        """Whether any text is drawn inside ``box``. The ink of neighbours reaches a pixel into it; of thin
-        letters fonts misstate the place."""
+        """Whether any text is drawn inside ``box``. The ink of neighbours reaches a pixel into it; around a
+        narrow box too, for fonts misstate where thin letters stand, and a mark may stand high."""
         left, low, right, high = box
-        inset = 2.0 if right - left > 10.0 else -1.0
-        rows = self._rows(low, high)
+        inset = 2.0 if right - left > _NARROW else -2.0
+        rows = self._rows(low + min(inset, 0.0), high - min(inset, 0.0))
         # A line's words share their rows: one look at all columns serves them all.
         inked = self._inked.get((rows.start, rows.stop))
         if inked is None:

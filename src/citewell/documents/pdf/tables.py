@@ -23,6 +23,7 @@ _CONNECTIVE = re.compile(
     r"certain|other|under|less)|[,\-–—/&])$",
     re.IGNORECASE,
 )
+_ASIDE = re.compile(r"\([^\W\d_]{1,10}\)")
 _MAX_BETWEEN = 5
 _MARGIN = 2.5
 _HEAD_REACH = 60.0
@@ -359,7 +360,8 @@ def _wraps(last: DraftRow, label: str, row: _Row, pitch: float, columns: list[Co
 
 def _continues(last: DraftRow, label: str, row: _Row, pitch: float) -> bool:
     """``last`` has its figures already: is this line the rest of its label?"""
-    if not (label[0].islower() or _CONNECTIVE.search(last.label)) or label.endswith(":"):
+    aside = _ASIDE.fullmatch(label) is not None and not last.label.endswith(")")
+    if not (label[0].islower() or aside or _CONNECTIVE.search(last.label)) or label.endswith(":"):
         return False
     return pitch <= 0 or last.line.base - row.line.base < 1.2 * pitch
 

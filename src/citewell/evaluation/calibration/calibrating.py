@@ -1,6 +1,6 @@
 """Labelled data -> a calibration card: thresholds, borders, weights, each with what can be promised of it.
 
-In: a home; cases, labelled claims, people's labels from the log. Out: a :class:`Card`. Nothing is asked on
+In: a home; cases, labelled claims. Out: a :class:`Card`. Nothing is asked on
 record: cases are rehearsed, under the relevance and support thresholds that the card leaves in use and
 without borders, so that it sees what borders would hide, and nothing that will never be shown. Where no
 promise can be made the setting stays as it is, and the card says why. Knows nothing about files of
@@ -72,10 +72,7 @@ class Evidence(Record, frozen=True, kw_only=True):
 
     cases: tuple[Case, ...] = ()
     claims: tuple[LabelledClaim, ...] = ()
-    labels: tuple[Scored, ...] = ()
-    unscored: int = 0
     sources: tuple[Labelled, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 class _Found(Record, frozen=True, kw_only=True):
@@ -117,7 +114,7 @@ def calibrate(
     today = bare.today()
     settings: dict[str, float] = {}
     promises: list[Promise] = []
-    notes = list(evidence.notes)
+    notes: list[str] = []
     found: list[_Found] = []
     asked = _by_question(evidence.cases)
     claims = distinct(evidence.claims)
@@ -148,8 +145,7 @@ def calibrate(
             rehearsed.append(_rehearsed(loose, one))
         weighing, borders = _borders(bare.config, rehearsed, terms, settings)
         promises += borders
-    whole = bool(evidence.cases or evidence.labels)
-    return _card(bare, today, evidence, terms, promises, weighing, settings, notes, whole=whole)
+    return _card(bare, today, evidence, terms, promises, weighing, settings, notes)
 
 
 # None at all: other weights may lift an answer that the configured ones leave under every border.
@@ -160,10 +156,8 @@ def _refuse(evidence: Evidence, terms: Terms) -> None:
     for name in ("alpha", "partial_alpha", "confidence"):
         if not 0 < getattr(terms, name) < 1:
             raise UsageError(f"{name} = {getattr(terms, name)}", hint="a share between 0 and 1")
-    if not (evidence.cases or evidence.claims or evidence.labels):
-        raise UsageError(
-            "nothing is labelled", hint="name a case file, a file of labelled claims, or --labels"
-        )
+    if not (evidence.cases or evidence.claims):
+        raise UsageError("nothing is labelled", hint="name a case file or a file of labelled claims")
 
 
 def _without_card(config: Config) -> Config:
@@ -263,12 +257,7 @@ def _proofs(
 ) -> list[Promise]:
     """The entailed row chooses the support threshold; the others are held to it. Cases have no say: an answer
     beside the point may be supported, and one that cites the right words may say more than they do."""
-    scored = list(evidence.labels)
-    unscored = evidence.unscored
-    if claims:
-        known, lost = scored_claims(claims, kb.entailer, kb.config.verification)
-        scored += known
-        unscored += lost
+    scored, unscored = scored_claims(claims, kb.entailer, kb.config.verification) if claims else ([], 0)
     configured = kb.config.verification.support_threshold
     made = _proof(Proof.ENTAILED, scored, terms, configured, GRID, unscored)
     _use(settings, "verification.support_threshold", made)
@@ -371,8 +360,6 @@ def _card(
     weighing: Weighing | None,
     settings: dict[str, float],
     notes: Sequence[str],
-    *,
-    whole: bool,
 ) -> Card:
     """A card of labelled claims alone depends on who judges claims, and on nothing else."""
     return Card(
@@ -381,11 +368,11 @@ def _card(
         citewell=environment()["citewell"],
         alpha=terms.alpha,
         confidence=terms.confidence,
-        makers=today.makers if whole else {name: today.makers[name] for name in JUDGES},
-        prompts=today.prompts if whole else {},
-        corpus=today.corpus if whole else None,
+        makers=today.makers if evidence.cases else {name: today.makers[name] for name in JUDGES},
+        prompts=today.prompts if evidence.cases else {},
+        corpus=today.corpus if evidence.cases else None,
         config_hash=kb.config.hash,
-        config=today.config if whole else conduct_of(kb.config, JUDGING),
+        config=today.config if evidence.cases else conduct_of(kb.config, JUDGING),
         labelled=evidence.sources,
         promises=tuple(promises),
         weighing=weighing,

@@ -302,13 +302,3 @@ def _scored(row: LabelledClaim, place: int, verdicts: Sequence[tuple[Verdict, Ve
         score=min(score for score, _ in claims),
         right=row.supported,
     )
-
-
-def scored_verdict(answer: str, verdict: Verdict, right: bool) -> Scored | None:
-    """Of a claim as it stands in a record; None when it was not checked. What was under the threshold then
-    may be over another."""
-    if verdict.status is Status.UNCHECKED or verdict.support is None:
-        return None
-    broken = verdict.status is Status.BROKEN
-    score = 0.0 if broken else verdict.support
-    return Scored(answer=answer, proof=verdict.proof or Proof.ENTAILED, score=score, right=right)

@@ -11,7 +11,6 @@ logs.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from citewell.core.errors import UsageError
 from citewell.core.records import Decision, Record, Status
+from citewell.knowledge.feedback.topics import topics_of
 
 LEVEL = 0.01
 LEAST = 20
@@ -174,31 +174,6 @@ MEANS: Mapping[str, Look] = {
 }
 MEDIANS: Mapping[str, Look] = {"latency_ms": lambda told: told.body.get("latency_ms", {}).get("total")}
 MEASURES: Mapping[str, Look] = {**SHARES, **MEANS, **MEDIANS}
-
-TOPICS = 12
-OTHER = "other"
-_TERM = re.compile(r"[^\W\d_]{4,}")
-_DULL = frozenset(
-    _TERM.findall(
-        "what when where which whose with from have does that this there their were will about many much"
-        " would into than then them they your long been after before under over between during most more some"
-        " such give gave tell list name show please could should"
-    )
-)
-
-
-def topics_of(questions: Sequence[str]) -> list[str]:
-    """One topic a question: of the terms that most questions share, its most shared one; ``other`` for a
-    question that has none. The same questions give the same topics in any order."""
-    terms = [_terms(question) for question in questions]
-    counts = Counter(term for found in terms for term in found)
-    ranked = sorted(counts, key=lambda term: (-counts[term], term))
-    rank = {term: place for place, term in enumerate(ranked[:TOPICS]) if counts[term] > 1}
-    return [min(found & rank.keys(), key=rank.__getitem__, default=OTHER) for found in terms]
-
-
-def _terms(question: str) -> set[str]:
-    return {word.rstrip("s") for word in _TERM.findall(question.casefold())} - _DULL
 
 
 def _documents(told: Told) -> tuple[str, ...]:

@@ -2,10 +2,9 @@
 
 A writer takes a question and an edited context and gives claims with their citations: a :class:`Generated` is
 any of our generators, a language model behind a server among them; a :class:`BlackBox` any function of a
-question and sources that returns text with markers; a :class:`Retrieving` a home's pass up to its draft, with
-ranking, threshold, poison filter and gate run anew on the edited text (what the views and BM25 found stays as
-it was). Samples come from a case file, or from live traffic: what people asked, with the passages that their
-answers were written from; the read is on the log. Knows nothing about verdicts.
+question and sources that returns text with markers. Samples come from a case file, or from live traffic: what
+people asked, with the passages that their answers were written from; the read is on the log. Knows nothing
+about verdicts.
 """
 
 from __future__ import annotations
@@ -30,10 +29,6 @@ from citewell.core.identity import chunk_id, hash_text
 from citewell.core.ports import (
     GenerationRequest,
     Generator,
-    Hit,
-    IndexSnapshot,
-    Listed,
-    Vectors,
 )
 from citewell.core.records import (
     AuditRecord,
@@ -49,15 +44,13 @@ from citewell.core.sentences import sentence_spans
 from citewell.evaluation.cases import json_lines
 from citewell.evaluation.probes.editing import Edit, edited, edited_chunk
 from citewell.questions.aspects import split_aspects
-from citewell.retrieval import Filters, Retriever
-from citewell.retrieval.gate import check_gate
+from citewell.retrieval import Filters
 from citewell.retrieval.quarantine import set_poison_aside
 from citewell.verification.claims import parse_answer, resolve_label
 from citewell.verification.words import overlap
 
 if TYPE_CHECKING:
     from citewell.core.ports import IndexSnapshot
-    from citewell.knowledge.assembly import Assembly
     from citewell.knowledge.home import KnowledgeBase
 
 COMMAND_TIMEOUT_S = 120.0
@@ -151,59 +144,6 @@ class BlackBox:
         if not isinstance(answer, str):
             raise GeneratorError(f"{self.name} returned {type(answer).__name__}, not text")
         return answer
-
-
-@dataclass(frozen=True)
-class Retrieving:
-    """A writer behind a home's own retrieval; the passages that are handed over are not used."""
-
-    generator: Generator
-    parts: Assembly
-
-    @property
-    def maker(self) -> Maker:
-        return self.generator.maker
-
-    def write(self, sample: Sample, edit: Edit) -> tuple[Said, ...]:
-        question, parts = sample.question, self.parts
-        index = EditedIndex(parts.index.snapshot(), edit)
-        retriever = Retriever(index, parts.ranker, parts.config.retrieval)
-        found = set_poison_aside(question, retriever.retrieve(question, filters=sample.filters).passages)
-        gate = check_gate(question, split_aspects(question), found, parts.extractor, parts.config.gate)
-        return drafted(self.generator, question, found) if gate.passed else ()
-
-
-class EditedIndex:
-    """A version of an index in which documents say something else: :class:`IndexSnapshot`."""
-
-    def __init__(self, snapshot: IndexSnapshot, edit: Edit) -> None:
-        self._snapshot, self._edit, self.views = snapshot, edit, snapshot.views
-
-    def snapshot(self, groups: Sequence[str] | None = None) -> EditedIndex:
-        return self
-
-    def version(self) -> str:
-        return self._snapshot.version()
-
-    def embed(self, query: str) -> Vectors:
-        return self._snapshot.embed(query)
-
-    def documents(self, where: Mapping[str, Any]) -> tuple[Listed, ...]:
-        return self._snapshot.documents(where)
-
-    def between(self, document_id: str, start: int, end: int) -> list[Chunk]:
-        found = (edited_chunk(c, self._edit) for c in self._snapshot.between(document_id, start, end))
-        return [chunk for chunk in found if chunk is not None]
-
-    def search(
-        self, view: str, query: str, vector: Vectors | None, limit: int, where: Mapping[str, Any]
-    ) -> list[Hit]:
-        hits = []
-        for hit in self._snapshot.search(view, query, vector, limit, where):
-            chunk = edited_chunk(hit.chunk, self._edit)
-            if chunk is not None:
-                hits.append(msgspec.structs.replace(hit, chunk=chunk))
-        return [*hits, *(Hit(chunk=passage.chunk, scores={view: 0.0}) for passage in self._edit.added)]
 
 
 def command(line: str) -> BlackBox:

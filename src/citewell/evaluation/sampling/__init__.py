@@ -1,6 +1,6 @@
 """Spot checks: claims drawn for people to judge, what they said, how far it agrees with the verifier."""
 
-from citewell.evaluation.sampling.agreement import Agreement, PeopleLabels, agreement, labels_as_evidence
+from citewell.evaluation.sampling.agreement import Agreement, agreement
 from citewell.evaluation.sampling.drawing import (
     ANSWERS,
     Item,
@@ -17,13 +17,11 @@ __all__ = [
     "ANSWERS",
     "Agreement",
     "Item",
-    "PeopleLabels",
     "Sample",
     "SampleInfo",
     "Shown",
     "agreement",
     "draw",
-    "labels_as_evidence",
     "open_sample",
     "record_label",
     "samples",

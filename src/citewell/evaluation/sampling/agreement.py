@@ -1,34 +1,28 @@
-"""What came of spot checks: how far people and the verifier agree, and labels for the next card.
+"""What came of spot checks: how far people and the verifier agree.
 
-In: what people said of drawn claims, as the log has it. Out: an :class:`Agreement`; :class:`PeopleLabels`.
+In: what people said of drawn claims, as the log has it. Out: an :class:`Agreement`.
 Knows nothing about how a sample is drawn or shown.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence
 
 import msgspec
 import numpy as np
 
-from citewell.core.errors import UsageError
-from citewell.core.identity import hash_text, hash_value
-from citewell.core.records import AuditRecord, Proof, Record, Status
-from citewell.evaluation.calibration.promises import GRID, Scored, scored_verdict
+from citewell.core.records import Record, Status
 from citewell.evaluation.sampling.drawing import (
     ANSWERS,
     Drawn,
     JudgedSample,
     judged_samples,
     may,
-    place_of,
 )
 from citewell.knowledge.home import KnowledgeBase
-from citewell.verification.confidence.cards import Labelled
 
 _SEED, _DRAWS = 20260101, 2_000
-_SPACE = 2**256
 
 
 class Agreement(Record, frozen=True, kw_only=True):
@@ -53,15 +47,6 @@ class Agreement(Record, frozen=True, kw_only=True):
             f" [{self.low:.2f}, {self.high:.2f}]" if self.low is not None and self.high is not None else ""
         )
         return f"kappa {kappa}{between}, n {self.n}, {self.unscored} unscored"
-
-
-class PeopleLabels(Record, frozen=True, kw_only=True):
-    """People's labels as a card takes them in."""
-
-    scored: tuple[Scored, ...]
-    unscored: int
-    source: Labelled
-    notes: tuple[str, ...]
 
 
 def agreement(kb: KnowledgeBase, *, sample_id: str = "") -> Agreement:
@@ -134,85 +119,3 @@ def cohens_kappa(cells: Sequence[float]) -> tuple[float | None, float | None]:
         return None, raw
     chance = said * held + (1 - said) * (1 - held)
     return (raw - chance) / (1 - chance), raw
-
-
-def labels_as_evidence(kb: KnowledgeBase) -> PeopleLabels:
-    """What people said, for the next card, and how far it agrees with the verifier: of claims that the
-    verifier in use judged. A unit of a promise is an answer, so it counts for a kind of proof only where
-    people judged every claim that the answer may show by it; the answers of each proof are thinned to what an
-    even draw would have been (a bound holds for units drawn alike)."""
-    drawn, people = judged_samples(kb)
-    judged = _pooled(drawn)
-    answers: dict[str, list[tuple[Drawn, str]]] = defaultdict(list)
-    for one, said in judged:
-        answers[one.request_id].append((one, said))
-    # Nothing under the loosest threshold that a card may leave in use is ever shown as VERIFIED.
-    floor = min(GRID[-1], kb.config.verification.support_threshold)
-    found: dict[Proof, dict[str, tuple[Scored, ...]]] = defaultdict(dict)
-    mine: list[tuple[Drawn, str]] = []
-    unscored = older = partial = 0
-    for request, labels in answers.items():
-        try:
-            record = kb.audit.record(request, reader=kb.caller.user)
-        except UsageError:
-            unscored += len(labels)
-            continue
-        if kb.entailer.maker.hash not in {maker.hash for maker in record.makers}:
-            older += len(labels)
-            continue
-        mine += labels
-        said_of = {one.claim: said == "supported" for one, said in labels if said not in ("", "cannot tell")}
-        scored = _scored_claims(record, said_of)
-        unscored += len(labels) - len(said_of.keys() & scored.keys())
-        for proof in Proof:
-            claims = {number: claim for number, claim in scored.items() if claim.proof is proof}
-            told = tuple(claim for number, claim in claims.items() if number in said_of)
-            if any(claim.score >= floor for number, claim in claims.items() if number not in said_of):
-                partial += len(told)
-            elif told:
-                found[proof][request] = told
-    kept: list[Scored] = []
-    for units in found.values():
-        evenly = set[str]().union(*(_thinned(sample, units.keys()) for sample in drawn))
-        kept += [claim for request, told in units.items() if request in evenly for claim in told]
-    thinned = sum(len(told) for units in found.values() for told in units.values()) - len(kept)
-    notes = [f"people and the verifier: {_agreed(mine, people).told}"]
-    notes += [f"{older} labels are of another verifier's claims and were left out"] if older else []
-    if partial:
-        notes.append(f"{partial} labels were left out: not every claim of their answers was judged")
-    if thinned:
-        notes.append(f"{thinned} labels were left out: of strata that were drawn more often")
-    digest = hash_value([[one, said] for one, said in judged])
-    return PeopleLabels(
-        scored=tuple(kept),
-        unscored=unscored,
-        source=Labelled(name="spot checks", hash=digest, kind="people's labels in the log", n=len(judged)),
-        notes=tuple(notes),
-    )
-
-
-def _scored_claims(record: AuditRecord, said: Mapping[int, bool]) -> dict[int, Scored]:
-    """The claims that were checked, by their numbers; "right" is said only of those in ``said``."""
-    scored = {
-        number: scored_verdict(record.request_id, claim.verdict, said.get(number, False))
-        for number, claim in enumerate(record.claims, 1)
-    }
-    return {number: claim for number, claim in scored.items() if claim is not None}
-
-
-def _thinned(sample: JudgedSample, answers: Set[str]) -> set[str]:
-    """Those of ``answers`` that an even draw of what this sample was drawn from would have had too: each is
-    kept by the same chance, whatever its stratum, and so is what all samples keep together of one time; what
-    stands in the windows of several had more chances, right or wrong. They are the first in the order of the
-    draw, so that two draws of one seed give nothing a second chance."""
-    strata: dict[float, set[str]] = defaultdict(set)
-    for one, _ in sample.labels:
-        if one.request_id in answers:
-            strata[one.weight].add(one.request_id)
-    kept: set[str] = set()
-    for weight, requests in strata.items():
-        ordered = sorted(requests, key=lambda request: place_of(sample.seed, request))
-        share = len(ordered) * weight / max(strata)
-        chance = int(hash_text(f"thin {sample.seed} {ordered[0]}").removeprefix("sha256:"), 16) / _SPACE
-        kept.update(ordered[: int(share + chance)])
-    return kept

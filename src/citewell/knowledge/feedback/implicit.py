@@ -1,6 +1,6 @@
-"""Implicit feedback: a question asked again, a correction, an answer nobody looked at.
+"""Implicit feedback: a question asked again, a correction.
 
-In: a request that was just answered, or the time. Out: signals on the answer before, found by Citewell. Runs
+In: a request that was just answered. Out: signals on the answer before, found by Citewell. Runs
 after the record is sealed and never fails what it runs beside: what goes wrong is a notice in the log. The
 rules know English only and are silent in doubt, since every flag takes a person's time; each finds something
 that the others miss in what ``benchmarks/turns.py`` measures. Knows nothing about retrieval or verdicts.
@@ -12,19 +12,17 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from difflib import SequenceMatcher
 
 from citewell.audit import EntryKind
 from citewell.audit.keys import asker
-from citewell.core.clock import written
 from citewell.core.config import Feedback as Settings
-from citewell.core.errors import LogError, UsageError
+from citewell.core.errors import LogError
 from citewell.core.ports import Embedder
 from citewell.core.records import Record, Trace
 from citewell.knowledge.feedback.intake import Intake
-from citewell.knowledge.feedback.signals import CITEWELL, USER, Feedback, Signal
-from citewell.knowledge.feedback.store import Waiting
+from citewell.knowledge.feedback.signals import CITEWELL, Feedback, Signal
 from citewell.knowledge.feedback.topics import content, words
 
 _TURNS = 5
@@ -104,18 +102,6 @@ class ImplicitFeedback:
                 self.intake.log.note(EntryKind.NOTICE, told, subject=asker(user, session_id))
             return None
 
-    def due(self) -> tuple[Feedback, ...]:
-        """Signals on answers that a page showed long enough ago and that nobody touched, copied, rated or
-        followed up; each is judged once."""
-        window = self.settings.engagement_window_s
-        if window <= 0:
-            return ()
-        store = self.intake.store
-        before = written(self.intake.clock.now() - timedelta(seconds=window))
-        found = [said for waiting in store.untouched(before) if (said := self._ignored(waiting))]
-        store.settle(before)
-        return tuple(found)
-
     def _turn(self, session_id: str, request_id: str, user: str) -> Feedback | None:
         turns = self.intake.traces.session(session_id)
         place = next((n for n, turn in enumerate(turns) if turn.request_id == request_id), 0)
@@ -148,21 +134,6 @@ class ImplicitFeedback:
     def _cosine(self, first: str, second: str) -> float:
         one, other = self.embedder().embed([first, second])
         return float(one @ other)
-
-    def _ignored(self, waiting: Waiting) -> Feedback | None:
-        requests = [turn.request_id for turn in self.intake.traces.session(waiting.session_id)]
-        if waiting.request_id in requests[:-1]:  # there is a next turn
-            return None
-        try:
-            # Who gave no name may be the asker; somebody else's look is not the asker's.
-            askers = {"", self.intake.log.record(waiting.request_id).user}
-            said = self.intake.store.of(waiting.request_id)
-            if any(one.found_by == USER and one.user in askers for one in said):
-                return None
-            return self.intake.feedback(waiting.request_id, Signal.NO_ENGAGEMENT.value, found_by=CITEWELL)
-        except UsageError:
-            # Its asker was erased, or its time in the log has ended.
-            return None
 
 
 def correction(question: str, answer: str, following: str) -> Detected | None:

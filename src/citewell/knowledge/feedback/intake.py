@@ -1,8 +1,8 @@
 """What users do with an answer, taken in: sealed in the log, kept beside the trace, raised as its flags.
 
 In: a request id and a signal. Out: a Feedback, durable in the log before it is returned. What is said more
-than once is kept once. A page's beacons (*shown*, *engaged*) are no signals and no entries. Nothing here is
-read by retrieval, gate or writer: signals change nothing but what people look at.
+than once is kept once. Nothing here is read by retrieval, gate or writer: signals change nothing but what
+people look at.
 """
 
 from __future__ import annotations
@@ -33,10 +33,7 @@ from citewell.knowledge.feedback.signals import (
     failing_stage,
     flags_of,
 )
-from citewell.knowledge.feedback.store import FeedbackStore, Waiting
-
-SHOWN, ENGAGED = "shown", "engaged"
-BEACONS = (SHOWN, ENGAGED)
+from citewell.knowledge.feedback.store import FeedbackStore
 
 MAX_META = 8
 """Members of ``meta``."""
@@ -110,21 +107,6 @@ class Intake:
         for tell in self.subscribers:
             tell(feedback)
         return feedback
-
-    def beacon(self, request_id: str, event: str) -> None:
-        """``shown`` when a page displays an answer, ``engaged`` when somebody first touches it there.
-
-        Raises UsageError for another event and for a request there is none of.
-        """
-        if event not in BEACONS:
-            raise UsageError(f"unknown event {event!r}", hint=f"one of {', '.join(BEACONS)}")
-        if event == ENGAGED:
-            self.store.engage(request_id)
-            return
-        record = self._record(request_id)
-        self.store.show(
-            Waiting(request_id=request_id, session_id=record.session_id, timestamp=stamp(self.clock))
-        )
 
     def _record(self, request_id: str) -> AuditRecord:
         record = self.log.record(request_id)

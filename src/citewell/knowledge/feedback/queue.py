@@ -107,6 +107,6 @@ def grouped(items: Sequence[QueueItem], by: str) -> tuple[Group, ...]:
 
 
 def with_topics(items: Sequence[QueueItem]) -> list[QueueItem]:
-    """``items``, newest first, each with its topic: the oldest questions open the topics."""
-    topics = topics_of([item.question for item in reversed(items)])[::-1]
+    """``items``, each with its topic among them."""
+    topics = topics_of([item.question for item in items])
     return [msgspec.structs.replace(item, topic=topic) for item, topic in zip(items, topics, strict=True)]

@@ -18,7 +18,7 @@ class Signal(StrEnum):
     THUMBS_UP = "thumbs_up"
     REPHRASED_QUERY = "rephrased_query"
     FOLLOW_UP_CORRECTION = "follow_up_correction"
-    NO_ENGAGEMENT = "no_engagement"
+    NO_ENGAGEMENT = "no_engagement"  # in older logs; nothing finds it any more
     CITATION_OPENED = "citation_opened"
     COPIED = "copied"
 
@@ -28,7 +28,6 @@ TROUBLE = (
     Signal.THUMBS_DOWN,
     Signal.FOLLOW_UP_CORRECTION,
     Signal.REPHRASED_QUERY,
-    Signal.NO_ENGAGEMENT,
 )
 """Signals that people should look at, the plainest first."""
 

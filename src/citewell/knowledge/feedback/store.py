@@ -1,4 +1,4 @@
-"""What users did, beside the traces: signals, what pages showed, and what reviewers decided.
+"""What users did, beside the traces: signals, and what reviewers decided.
 
 In: values. Out: the same, by request, in the order they came. The statements are written once for SQLite and
 PostgreSQL: the store works over any database of the log's kind. The log holds the same, sealed; this is what
@@ -30,13 +30,12 @@ _FIRST: Step = (
     "CREATE INDEX feedback_by_request ON feedback(request_id, number)",
     "CREATE INDEX feedback_by_time ON feedback(timestamp, signal)",
     "CREATE INDEX feedback_by_person ON feedback(person)",
-    # Answers that a page shows and nobody has touched yet; a row goes once it has been judged.
     "CREATE TABLE shown(request_id TEXT PRIMARY KEY, session_id TEXT NOT NULL, timestamp TEXT NOT NULL,"
     " engaged INTEGER NOT NULL)",
     "CREATE TABLE reviews(request_id TEXT PRIMARY KEY, review_id TEXT NOT NULL, timestamp TEXT NOT NULL,"
     " reviewer TEXT NOT NULL, outcome TEXT NOT NULL, reason TEXT NOT NULL, body TEXT NOT NULL)",
 )
-STEPS: tuple[Step, ...] = (_FIRST,)
+STEPS: tuple[Step, ...] = (_FIRST, ("DROP TABLE shown",))
 """Append here, never change what stands."""
 
 _COLUMNS = (
@@ -58,14 +57,6 @@ class Review(Record, frozen=True, kw_only=True):
     outcome: str
     reason: str = ""
     case: Case | None = None
-
-
-class Waiting(Record, frozen=True, kw_only=True):
-    """An answer that a page showed at ``timestamp`` and that nobody has touched."""
-
-    request_id: str
-    session_id: str
-    timestamp: str
 
 
 class FeedbackStore:
@@ -110,37 +101,6 @@ class FeedbackStore:
             found = rows.execute("SELECT DISTINCT request_id FROM feedback").fetchall()
         return {request for (request,) in found}
 
-    # --- what pages show --------------------------------------------------------------------------
-
-    def show(self, waiting: Waiting) -> None:
-        """The first time counts."""
-        with self.database.writing() as rows:
-            rows.execute(
-                "INSERT INTO shown(request_id, session_id, timestamp, engaged) VALUES(?, ?, ?, 0)"
-                " ON CONFLICT(request_id) DO NOTHING",
-                (waiting.request_id, waiting.session_id, waiting.timestamp),
-            )
-
-    def engage(self, request_id: str) -> None:
-        """Somebody touched the answer; nothing for one that was not shown."""
-        with self.database.writing() as rows:
-            rows.execute("UPDATE shown SET engaged = 1 WHERE request_id = ?", (request_id,))
-
-    def untouched(self, before: str) -> tuple[Waiting, ...]:
-        """Shown before that time and not touched, oldest first."""
-        with self.database.reading() as rows:
-            found = rows.execute(
-                "SELECT request_id, session_id, timestamp FROM shown WHERE timestamp < ? AND engaged = 0"
-                " ORDER BY timestamp, request_id",
-                (before,),
-            ).fetchall()
-        return tuple(Waiting(request_id=r, session_id=s, timestamp=t) for r, s, t in found)
-
-    def settle(self, before: str) -> None:
-        """What was shown before that time has been judged."""
-        with self.database.writing() as rows:
-            rows.execute("DELETE FROM shown WHERE timestamp < ?", (before,))
-
     # --- reviews ----------------------------------------------------------------------------------
 
     def decide(self, review: Review) -> None:
@@ -177,13 +137,10 @@ class FeedbackStore:
             for request in requests:
                 found = rows.execute("SELECT number FROM feedback WHERE request_id = ?", (request,))
                 numbers |= {number for (number,) in found.fetchall()}
-                rows.execute("DELETE FROM shown WHERE request_id = ?", (request,))
             rows.executemany(
                 "UPDATE feedback SET person = '', session_id = '', meta = '{}' WHERE number = ?",
                 [(number,) for number in sorted(numbers)],
             )
-            if session:
-                rows.execute("DELETE FROM shown WHERE session_id = ?", (session,))
             for request, body in rows.execute(
                 "SELECT request_id, body FROM reviews WHERE reviewer <> '' AND reviewer = ?", (user,)
             ).fetchall():
@@ -206,14 +163,12 @@ class FeedbackStore:
         self.database.overwrite()
         return cases
 
-    def drop(self, ids: Collection[str], requests: Collection[str] = ()) -> None:
-        """Takes out signals and reviews by their ids, and what pages showed of ``requests``: their time in
-        the log has ended."""
+    def drop(self, ids: Collection[str]) -> None:
+        """Takes out signals and reviews by their ids: their time in the log has ended."""
         with self.database.writing() as rows:
             keyed = [(one,) for one in sorted(ids)]
             rows.executemany("DELETE FROM feedback WHERE feedback_id = ?", keyed)
             rows.executemany("DELETE FROM reviews WHERE review_id = ?", keyed)
-            rows.executemany("DELETE FROM shown WHERE request_id = ?", [(one,) for one in sorted(requests)])
         self.database.overwrite()
 
     def close(self) -> None:

@@ -1,9 +1,7 @@
-"""What questions are about: their words, and groups of questions that share them.
+"""What questions are about: their words, and topics that several of them share.
 
-In: questions, oldest first. Out: a topic name for each, the same for the same questions. Each question joins
-the first group whose opening question is most like it, or opens one; no model, so that the names can be read
-and the groups explained. English endings; in other languages words are compared as they stand. Knows nothing
-about signals.
+In: questions. Out: their telling words; a topic for each. No model, so that topics can be read and explained.
+English endings; in other languages words are compared as they stand. Knows nothing about signals.
 """
 
 from __future__ import annotations
@@ -16,9 +14,10 @@ from citewell.verification.words import stem
 
 OTHER = "other"
 """Of questions without a telling word."""
-LIKE = 0.3
-"""Least share of telling words in common, intersection over union."""
-_NAMED_BY = 3
+TOPICS = 12
+"""At most so many; more are no overview."""
+LEAST = 4
+"""Letters of a word that can be a topic."""
 
 _DULL = frozenset(
     re.findall(
@@ -49,32 +48,17 @@ def content(of: Iterable[str]) -> dict[str, str]:
 
 
 def topics_of(questions: Sequence[str]) -> list[str]:
-    """One name a question: up to three words that its group has most often."""
-    told = [
-        {root: word for root, word in content(words(question)).items() if not root[0].isdigit()}
-        for question in questions
-    ]
-    groups: dict[int, list[dict[str, str]]] = {}
-    joined = []
-    for number, roots in enumerate(told):
-        group = max(groups, key=lambda opener: _alike(told[opener], roots), default=number)
-        if roots and _alike(told[group], roots) < LIKE:
-            group = number
-        if roots:
-            groups.setdefault(group, []).append(roots)
-        joined.append(group if roots else None)
-    names = {opener: _name(members) for opener, members in groups.items()}
-    return [OTHER if group is None else names[group] for group in joined]
-
-
-def _alike(first: dict[str, str], second: dict[str, str]) -> float:
-    return len(first.keys() & second.keys()) / len(first.keys() | second.keys()) if second else 0.0
-
-
-def _name(members: Sequence[dict[str, str]]) -> str:
-    """The most shared words, in the order in which the opening question has them."""
-    shared = Counter(root for member in members for root in member)
-    places = list(shared)
-    chosen = [root for root, _ in shared.most_common(_NAMED_BY)]
-    spelled = {root: word for member in reversed(members) for root, word in member.items()}
-    return " ".join(spelled[root] for root in sorted(chosen, key=places.index))
+    """One topic a question: of the words that most questions share, its most shared one; ``other`` for a
+    question that has none. The same questions give the same topics in any order."""
+    told = [content(words(question)) for question in questions]
+    counts: Counter[str] = Counter()
+    spelled: dict[str, str] = {}
+    for found in told:
+        for root, word in found.items():
+            if len(root) >= LEAST and root.isalpha():
+                counts[root] += 1
+                spelled[root] = min(word, spelled.get(root, word))
+    ranked = sorted(counts, key=lambda root: (-counts[root], root))
+    rank = {root: place for place, root in enumerate(ranked[:TOPICS]) if counts[root] > 1}
+    best = [min(found.keys() & rank.keys(), key=rank.__getitem__, default="") for found in told]
+    return [spelled[root] if root else OTHER for root in best]

@@ -16,7 +16,7 @@ from citewell.core.access import Role
 from citewell.core.errors import EvidenceError
 from citewell.core.records import AuditRecord, Citation, Document, Page, Status
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
-from citewell.documents.ingesting import FileOutcome
+from citewell.documents.outcomes import FileOutcome
 from citewell.server.files import PDF, upload
 from citewell.server.pages.access import Field, Inside, Posting, Reading, Visit
 from citewell.server.pages.answers import title_of, worst

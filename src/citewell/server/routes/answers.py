@@ -21,7 +21,6 @@ from citewell.server.site import Here
 router = APIRouter(prefix="/v1", tags=["answers"])
 
 Reader = Annotated[Caller, Depends(require(scope=Scope.READ))]
-BEACONS = ("shown", "engaged")
 
 
 @router.get("/answers/{request_id}", **described(Answer, "The answer as it was given, read from its record"))
@@ -68,8 +67,7 @@ def traces(session_id: str, caller: Reader, here: Here) -> Response:
 
 
 class FeedbackRequest(Record, frozen=True, kw_only=True):
-    """``signal`` as in :class:`citewell.knowledge.feedback.Signal`, or one of a page's beacons ``shown`` and
-    ``engaged``; ``claim`` counts from 1."""
+    """``signal`` as in :class:`citewell.knowledge.feedback.Signal`; ``claim`` counts from 1."""
 
     request_id: str
     signal: str
@@ -77,7 +75,7 @@ class FeedbackRequest(Record, frozen=True, kw_only=True):
     meta: dict[str, str] = {}
 
 
-@router.post("/feedback", **described(Feedback, "What was kept; nothing for a beacon", body=FeedbackRequest))
+@router.post("/feedback", **described(Feedback, "What was kept", body=FeedbackRequest))
 def feedback(
     caller: Annotated[Caller, Depends(require(scope=Scope.FEEDBACK))],
     here: Here,
@@ -87,9 +85,6 @@ def feedback(
     kb = here.kb_for(caller)
     with looking_up():
         kb.seeing.request(said.request_id)
-    if said.signal in BEACONS:
-        kb.engaged(said.request_id, said.signal)
-        return Response(status_code=204)
     return reply(
         kb.feedback(said.request_id, said.signal, user=caller.user, claim=said.claim, meta=said.meta)
     )

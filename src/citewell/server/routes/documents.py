@@ -18,7 +18,7 @@ from starlette.responses import Response
 from citewell.core.access import Caller, Role
 from citewell.core.records import Box, Document, Found, Page, Record, Section
 from citewell.documents.evidence.catalogue import CatalogueEntry
-from citewell.documents.ingesting import IngestReport
+from citewell.documents.outcomes import IngestReport
 from citewell.knowledge.home import KnowledgeBase
 from citewell.server.files import upload
 from citewell.server.identity import require

@@ -32,7 +32,7 @@ from citewell.core.records import (
 from citewell.questions.naming import calendar, head_fit
 from citewell.questions.parsing import read_question
 from citewell.questions.periods import periods_in, year_before, years_meant
-from citewell.questions.rows import is_value, joined, set_apart, text_of
+from citewell.questions.rows import is_value, row_forms, set_apart, text_of
 from citewell.verification.checking.citations import MAKER, Cited, Library
 from citewell.verification.checking.computing import computed
 from citewell.verification.claims import parse_answer
@@ -201,8 +201,7 @@ class Judging:
         quotes = [cited for cited in work.cited if cited.quote.text and cited.spans]
         if not quotes or len(quotes) != len(work.cited) or not (row := self.library.same_row(quotes)):
             return None
-        parts = [cited.quote.text for cited in quotes]
-        forms = (joined(parts), *(joiner.join(parts) for joiner in (" \u2026 ", " ", ": ", "\t")))
+        forms = row_forms(row, [(cited.spans[0][0], cited.quote.text) for cited in quotes])
         if fold(work.drafted.text).text.strip() not in {fold(form).text.strip() for form in forms}:
             return None
         told = [

@@ -251,12 +251,16 @@ def _lowered(text: str) -> list[str]:
 
 def _verb_at(words: list[str]) -> int:
     """Place of the first finite verb that is not in first position, -1 when there is none."""
-    for index, word in enumerate(words):
-        participle = words[index - 1] in {"be", "been", "being", "having"}
-        doubtful = is_doubtful(word) and not _object_follows(words, index)
-        if index and is_finite(word) and not participle and not doubtful:
+    for index in range(len(words)):
+        if index and words[index - 1] not in {"be", "been", "being", "having"} and _is_verb(words, index):
             return index
     return -1
+
+
+def _is_verb(words: list[str], index: int) -> bool:
+    """A finite verb; a word that may be another is one before an object."""
+    word = words[index]
+    return is_finite(word) and (not is_doubtful(word) or _object_follows(words, index))
 
 
 def _object_follows(words: list[str], index: int) -> bool:
@@ -289,7 +293,7 @@ def _starts_with_verb(text: str) -> bool:
     words = _lowered(text)
     while words and (words[0].endswith("ly") or words[0] in {"also", "then", "later", "now"}):
         words = words[1:]
-    return bool(words) and is_finite(words[0]) and (not is_doubtful(words[0]) or _object_follows(words, 0))
+    return bool(words) and _is_verb(words, 0)
 
 
 def _shared_subject(left: str, right: str, comma: bool) -> str:

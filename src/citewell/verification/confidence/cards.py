@@ -96,7 +96,7 @@ class Corpus(Record, frozen=True, kw_only=True):
 
 
 class Labelled(Record, frozen=True, kw_only=True):
-    """Where the labels came from: a file with its hash, or people's labels in the log."""
+    """Where the labels came from: a file with its hash."""
 
     name: str
     hash: str

@@ -130,8 +130,10 @@ def report(
 
 
 def _retrieval(passages: Sequence[Passage], ranker: str) -> Measure:
-    """Mean relevance of the passages that were used."""
-    used = [p.relevance for p in passages if p.used and p.relevance is not None]
+    """Mean over the passages that were used of the probability that each answers: the answer check's, and the
+    ranker's where the check says nothing."""
+    read = [p.relevance if p.answers is None else p.answers for p in passages if p.used]
+    used = [probability for probability in read if probability is not None]
     if not used:
         return Measure(value=None, n=0, maker=ranker, note="no passage was used")
     return Measure(value=sum(used) / len(used), n=len(used), maker=ranker)

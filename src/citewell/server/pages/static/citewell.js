@@ -100,22 +100,7 @@ function signal(body) {
 
 function watch(answer) {
   const request_id = answer.dataset.request;
-  signal({ request_id, signal: "shown" });
-  let engaged = false;
-  const engage = () => {
-    if (engaged) return;
-    engaged = true;
-    signal({ request_id, signal: "engaged" });
-  };
-  for (const kind of ["focusin", "pointerdown", "wheel", "touchmove"]) {
-    answer.addEventListener(kind, engage, { passive: true });
-  }
-  // Who reads on by the keyboard touches nothing.
-  addEventListener("keydown", ({ key, target }) => {
-    const writing = target.closest && target.closest("input, textarea");
-    if (!writing && answer.isConnected && /^(Page|Arrow)(Down|Up)$|^End$|^ $/.test(key)) engage();
-  });
-  answer.addEventListener("copy", () => { engage(); signal({ request_id, signal: "copied" }); });
+  answer.addEventListener("copy", () => signal({ request_id, signal: "copied" }));
   answer.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-opens], a.claim");
     if (!link) return;

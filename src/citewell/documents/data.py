@@ -1,0 +1,84 @@
+"""JSON and JSON Lines -> Document: records of the same fields as a table, others as lines "field: value".
+
+In: bytes of one JSON value, or of one on each line. Out: a Document. Knows nothing about what fields mean.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from citewell.core.errors import DamagedError
+from citewell.core.records import Document
+from citewell.documents.canonical import Canonical
+from citewell.documents.encoding import decode
+
+_LONGEST_CELL, _MOST_FIELDS = 200, 60
+
+
+class JsonReader:
+    """One value, or one on each line."""
+
+    name = "json/1"
+
+    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
+        text, note = decode(data)
+        out = Canonical()
+        out.note(note, count=bool(note))
+        value = _value(text)
+        records = value if isinstance(value, list) else [value]
+        fields = list(dict.fromkeys(key for record in records if isinstance(record, dict) for key in record))
+        if len(records) > 1 and 1 < len(fields) <= _MOST_FIELDS and all(map(_is_flat, records)):
+            out.table([fields, *([_said(r.get(key)) for key in fields] for r in records)], head_rows=1)
+        else:
+            for record in records:
+                for line in _lines(record, ""):
+                    out.paragraph(line)
+        return out.document(
+            data, document_id=document_id, uri=uri, reader=self.name, media_type="application/json"
+        )
+
+
+def _value(text: str) -> Any:
+    with contextlib.suppress(msgspec.DecodeError):
+        return msgspec.json.decode(text)
+    values: list[Any] = []
+    lines = [line for line in text.splitlines() if line.strip()]
+    try:
+        for line in lines:
+            values.append(msgspec.json.decode(line))  # noqa: PERF401 - what was read says which line is wrong
+    except msgspec.DecodeError as error:
+        told = lines[len(values)][:60]
+        raise DamagedError(f"{told!r} is not JSON ({error})", hint="correct or remove the line") from error
+    return values
+
+
+def _is_flat(record: Any) -> bool:
+    """Whether it fits into a row of short cells."""
+    return isinstance(record, dict) and all(
+        not isinstance(value, dict | list) and len(_said(value)) <= _LONGEST_CELL for value in record.values()
+    )
+
+
+def _lines(value: Any, name: str) -> Iterator[str]:
+    """A line for each value, under the names that lead to it."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _lines(inner, f"{name}.{key}" if name else key)
+    elif isinstance(value, list) and any(isinstance(inner, dict | list) for inner in value):
+        for inner in value:
+            yield from _lines(inner, name)
+    else:
+        said = "; ".join(map(_said, value)) if isinstance(value, list) else _said(value)
+        if said:
+            yield f"{name}: {said}" if name else said
+
+
+def _said(value: Any) -> str:
+    """As JSON writes it, a text without quotes, nothing for null."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

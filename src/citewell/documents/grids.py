@@ -1,0 +1,54 @@
+"""Tables of HTML while they are read: cells with what they cover, and the rows they make.
+
+In: cells as they come. Out: lines with every cell in its column. Knows nothing about elements.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from citewell.documents.scripts import Script, joined
+
+
+@dataclass(slots=True)
+class Cell:
+    text: list[tuple[str, Script]] = field(default_factory=list)
+    head: bool = False
+    columns: int = 1
+    rows: int = 1
+
+
+@dataclass(slots=True)
+class Grid:
+    """A table being read; ``layout`` once another table opens inside it."""
+
+    rows: list[list[Cell]] = field(default_factory=list)
+    heads: int = 0
+    in_head: bool = False
+    caption: list[tuple[str, Script]] = field(default_factory=list)
+    layout: bool = False
+    cell: Cell | None = None
+    in_caption: bool = False
+
+
+def expanded(rows: list[list[Cell]]) -> list[list[str | None]]:
+    """Cells in their columns: a head over several columns stands over each, a value stands once; None where a
+    cell reaches down from above."""
+    grid: list[list[str | None]] = []
+    held: dict[int, int] = {}  # column: the first row that a cell from above leaves free
+    for number, row in enumerate(rows):
+        line: list[str | None] = []
+        for cell in row:
+            while held.get(len(line), 0) > number:
+                line.append(None)
+            text = joined(cell.text)
+            for column in range(cell.columns):
+                held[len(line)] = number + cell.rows
+                line.append(text if column == 0 or cell.head else "")
+        grid.append(line)
+    return grid
+
+
+def span(value: str | None) -> int:
+    """The number of columns or rows that an attribute names, 1 to 100."""
+    return max(1, min(100, int(value))) if value and value.isascii() and value.isdigit() else 1

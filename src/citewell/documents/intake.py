@@ -1,0 +1,261 @@
+"""Files -> what became of each: nothing to do, a failure, or its text in chunks, read a few files ahead.
+
+In: paths, a parsing worker, and what is stored. Out: items in the order of the paths, what is inside a file
+before the file. Knows nothing about models, and writes nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from citewell.core.config import Chunking
+from citewell.core.errors import (
+    CitewellError,
+    DocumentError,
+    EvidenceError,
+    OtherKindError,
+    UnsupportedError,
+    UsageError,
+)
+from citewell.core.records import Chunk, Document, Record
+from citewell.documents.detect import CONTAINERS, DATA
+from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
+from citewell.documents.evidence.sqlite import SqliteEvidence
+from citewell.documents.files import FileFailure, SourceFile, hash_of
+from citewell.documents.index import ChunkIndex
+from citewell.documents.outcomes import ADDED, FAILED, GONE, SKIPPED, THREAD, UNCHANGED, UPDATED, FileOutcome
+from citewell.documents.worker import ParsingWorker
+
+_DOCUMENTS_AHEAD = 2
+_LOOKED_S = 0.5
+
+
+class Parsed(Record, frozen=True, kw_only=True):
+    path: str
+    document: Document
+    chunks: tuple[Chunk, ...]
+    status: str
+
+
+Item = Path | FileOutcome | Parsed
+"""The path of a file, what became of it without reading, what it says; ``Path()`` behind the last."""
+
+
+class Plan:
+    """What was known before the run; decides what to do with each file."""
+
+    def __init__(
+        self,
+        evidence: SqliteEvidence,
+        index: ChunkIndex,
+        acl: tuple[str, ...],
+        tags: tuple[str, ...],
+        now: str,
+        sees: Callable[[Iterable[str]], bool],
+    ) -> None:
+        self._evidence, self._sees = evidence, sees
+        self._known = {entry.document_id: entry for entry in evidence.catalogue()}
+        self._stored = index.stored()
+        self._acl, self._tags, self._now = acl, tags, now
+        self._inside: dict[str, list[str]] = {}
+
+    def skip(self, source: SourceFile, version: str, named: bool) -> FileOutcome | None:
+        """The outcome of a file that needs nothing; ``named`` when its own path was given."""
+        entry = self._known.get(source.document_id)
+        if entry is None:
+            return None
+        if not self._sees(entry.acl):
+            return failure(str(source.path), source.document_id, _taken(source.document_id))
+        if entry.state == WITHDRAWN:
+            if named or entry.reason == GONE:
+                return None
+            return _outcome(source, UNCHANGED, f"stays withdrawn ({entry.reason})")
+        held = self._stored.get(source.document_id)
+        same = entry.version == version and held is not None and held.version == version
+        labels = tuple(tag for tag in entry.tags if not tag.startswith(THREAD))
+        relabelled = (self._acl and self._acl != entry.acl) or (self._tags and self._tags != labels)
+        return _outcome(source, UNCHANGED) if same and not relabelled else None
+
+    def is_document(self, source: SourceFile, named: bool) -> bool:
+        """Whether it counts as a document: its path was given, or it was one before."""
+        return named or source.document_id in self._known
+
+    def kept(self, source: SourceFile, version: str) -> Document | None:
+        """The version as it was read once: a text that is stored is never derived again."""
+        if version in self._evidence.versions(source.document_id):
+            return self._evidence.get(version, source.document_id)
+        return None
+
+    def complete(self, document: Document, source: SourceFile) -> Document:
+        """The document as it will be stored: where it came from, who may see it, when."""
+        entry = self._known.get(document.document_id)
+        threads = (tag for tag in document.tags if tag.startswith(THREAD))
+        return msgspec.structs.replace(
+            document,
+            uri=source.uri,
+            acl=self._acl or (entry.acl if entry else document.acl),
+            tags=tuple(dict.fromkeys((*(self._tags or (entry.tags if entry else document.tags)), *threads))),
+            ingested_at=document.ingested_at or self._now,
+        )
+
+    def holds(self, source: SourceFile, inside: list[SourceFile]) -> None:
+        """``source`` was read, and these are all that is in it."""
+        self._inside[source.document_id] = [part.document_id for part in inside]
+
+    def no_longer_inside(self, entries: Iterable[CatalogueEntry]) -> list[CatalogueEntry]:
+        """Those of ``entries`` that were in a file which no longer holds them."""
+        return [entry for entry in entries if entry.state != WITHDRAWN and self._left(entry)]
+
+    def _left(self, entry: CatalogueEntry) -> bool:
+        whole = f"{entry.document_id}/"
+        places = (at for at, char in enumerate(entry.document_id) if char == "/" and "#" in entry.uri)
+        held = (self._inside.get(entry.document_id[:at]) for at in places)
+        return any(not whole.startswith(tuple(f"{i}/" for i in ids)) for ids in held if ids is not None)
+
+    def status(self, document_id: str) -> str:
+        """An interrupted run may have stored it; it counts as added by the run that makes it searchable."""
+        return UPDATED if document_id in self._stored else ADDED
+
+
+def read_all(
+    found: Sequence[SourceFile | FileFailure],
+    named: Collection[Path],
+    worker: ParsingWorker,
+    chunking: Chunking,
+    plan: Plan,
+) -> Iterator[Item]:
+    """What became of each file, behind its path."""
+    for source in found:
+        yield source.path
+        if isinstance(source, FileFailure):
+            failed = failure(str(source.path), "", source.error)
+            yield msgspec.structs.replace(failed, status=SKIPPED) if source.skipped else failed
+        else:
+            yield from _read(source, source.place in named, worker, chunking, plan)
+    yield Path()
+
+
+def _read(
+    source: SourceFile, named: bool, worker: ParsingWorker, chunking: Chunking, plan: Plan
+) -> Iterator[FileOutcome | Parsed]:
+    """The file, or part of one, behind all that is inside it."""
+    asked = plan.is_document(source, named)
+    try:
+        kept = None
+        if not source.part:
+            version = hash_of(source.path, max_bytes=worker.limits.max_file_mb << 20)
+            if (outcome := plan.skip(source, version, named)) is not None:
+                yield outcome
+                return
+            kept = plan.kept(source, version)
+        known = None if kept is None or kept.media_type in CONTAINERS else kept
+        ask = partial(worker.open, source.place, document_id=source.document_id, chunking=chunking)
+        reply = ask(part=source.part, known=known)
+        document, chunks = reply.document, reply.chunks
+        if document is not None and source.part:
+            if (outcome := plan.skip(source, document.version, named)) is not None:
+                yield outcome
+                return
+            kept = plan.kept(source, document.version)
+        if kept is not None and known is None:  # its text is not derived again, and may have been another
+            document, chunks = kept, ask(known=kept).chunks
+        if document is not None and document.media_type in DATA and not asked:
+            yield _outcome(source, SKIPPED, "it is a data file", "name the file to ingest it")
+            return
+    except (DocumentError, EvidenceError) as error:  # or its version was erased, or damaged in the store
+        # What others attached or packed need not be a document.
+        other = (OtherKindError, UnsupportedError) if source.part else OtherKindError
+        if isinstance(error, other) and not asked:
+            yield _outcome(source, SKIPPED, error.args[0], error.hint)
+        else:
+            yield failure(str(source.path), source.document_id, error)
+        return
+    inside = [source.inside(place, name) for place, name in enumerate(reply.inside)]
+    plan.holds(source, inside)
+    for part in inside:
+        yield from _read(part, False, worker, chunking, plan)
+    if document is not None:
+        document = plan.complete(document, source)
+        yield Parsed(
+            path=str(source.path),
+            document=document,
+            chunks=tuple(_labelled(chunk, document) for chunk in chunks),
+            status=plan.status(source.document_id),
+        )
+
+
+def _labelled(chunk: Chunk, document: Document) -> Chunk:
+    """With what is decided here and not by the file: who may see it, when it came."""
+    labels = {"acl": document.acl, "tags": document.tags, "ingested_at": document.ingested_at}
+    return msgspec.structs.replace(chunk, **labels)
+
+
+def ahead(
+    items: Iterator[Item], worker: ParsingWorker, must_go_on: Callable[[], None]
+) -> Generator[Item, None, None]:
+    """``items``, made in a thread of their own, a few ahead of the consumer. Closed before its end, it ends
+    what is being read."""
+    waiting: queue.Queue[Item | BaseException | None] = queue.Queue(_DOCUMENTS_AHEAD)
+    stopped = threading.Event()
+
+    def put(item: Item | BaseException | None) -> None:
+        while not stopped.is_set():
+            with contextlib.suppress(queue.Full):
+                waiting.put(item, timeout=0.1)
+                return
+
+    def make() -> None:
+        try:
+            for item in items:
+                put(item)
+                if stopped.is_set():
+                    return
+        except BaseException as error:  # noqa: BLE001 - raised again where the items are taken
+            put(error)
+        else:
+            put(None)
+
+    thread = threading.Thread(target=make, name="citewell-reading", daemon=True)
+    thread.start()
+    try:
+        while True:
+            try:
+                item = waiting.get(timeout=_LOOKED_S)
+            except queue.Empty:
+                must_go_on()
+                continue
+            if item is None:
+                return
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    except BaseException:
+        stopped.set()
+        worker.kill()
+        raise
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def _outcome(source: SourceFile, status: str, message: str = "", hint: str = "") -> FileOutcome:
+    return FileOutcome(
+        path=str(source.path), document_id=source.document_id, status=status, message=message, hint=hint
+    )
+
+
+def _taken(document_id: str) -> UsageError:
+    return UsageError(f"the id {document_id!r} is not available", hint="choose another id with --id")
+
+
+def failure(path: str, document_id: str, error: CitewellError) -> FileOutcome:
+    return FileOutcome(
+        path=path, document_id=document_id, status=FAILED, message=error.args[0], hint=error.hint
+    )

@@ -1,0 +1,217 @@
+"""Mail -> Document: the header's fields, and the body as it was written, quotations marked.
+
+In: bytes of a message as it is sent (EML); :mod:`citewell.documents.msg` takes apart what Outlook saves. Out:
+a Document, and what is attached, which is read by itself. The date is the header's; messages of one thread
+share a tag, made of the first message's id. Knows nothing about mailboxes.
+"""
+
+from __future__ import annotations
+
+import email
+import re
+from collections.abc import Callable, Iterator
+from email.header import decode_header, make_header
+from email.message import Message
+from functools import partial
+from itertools import groupby
+from typing import NamedTuple
+
+from citewell.core.config import Documents
+from citewell.core.errors import DamagedError, LimitError
+from citewell.core.records import Document
+from citewell.documents.canonical import Canonical, clean
+from citewell.documents.encoding import decode
+from citewell.documents.html import read_page
+from citewell.documents.metadata import Metadata, found, found_date, found_title
+from citewell.documents.outcomes import THREAD
+from citewell.documents.text import write_text
+
+_SHOWN = ("From", "To", "Cc", "Date")
+KEPT = (*_SHOWN, "Subject", "Reply-To", "Message-ID", "In-Reply-To", "References")
+_LONGEST_FIELD, _DEEPEST, _MOST_PARTS = 20_000, 30, 1_000
+_ID = re.compile(r"<([^<>\s]{1,250})>")
+_QUOTED = re.compile(r"[ \t]*+(?:>[ \t]?+)++")
+_LONGEST_ATTRIBUTION = 3  # lines: "On Tue, 3 March 2026, Ann Bee <ann@example.org>\nwrote:"
+
+
+class Body(NamedTuple):
+    """One text of a message, in the forms that it has."""
+
+    plain: str = ""
+    html: str = ""
+
+
+class Mail(NamedTuple):
+    """``attached`` are names and what decodes each."""
+
+    headers: tuple[tuple[str, str], ...]
+    bodies: list[Body]
+    attached: list[tuple[str, Callable[[], bytes]]]
+    notes: list[str]
+
+
+class MailReader:
+    """Messages of ``media_type``, each taken apart by ``parse``."""
+
+    name = "mail/1"
+
+    def __init__(self, media_type: str, parse: Callable[[bytes], Mail], limits: Documents) -> None:
+        self._media_type, self._parse, self._limits = media_type, parse, limits
+
+    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
+        mail = self._parse(data)
+        fields = dict(reversed(mail.headers))
+        out = Canonical()
+        out.heading(fields.get("Subject", ""), 1)
+        for name, value in mail.headers:
+            if name in _SHOWN:
+                out.paragraph(f"{name}: {value}")
+        for body in mail.bodies:
+            self._write(body, out)
+        out.leave(2)
+        out.paragraph("; ".join(name for name, _ in mail.attached), "Attachments:")
+        for note in mail.notes:
+            out.note(note)
+        return out.document(
+            data,
+            document_id=document_id,
+            uri=uri,
+            reader=self.name,
+            media_type=self._media_type,
+            metadata=Metadata(
+                title=found_title(fields.get("Subject"), "mail header"),
+                author=found(fields.get("From"), "mail header"),
+                published_at=found_date(fields.get("Date"), "mail header"),
+            ),
+            titled=False,
+            headers=mail.headers,
+            tags=_thread(fields),
+        )
+
+    def _write(self, body: Body, out: Canonical) -> None:
+        """The plain form, in which quotations are marked; HTML where there is no other or it has tables."""
+        trial = Canonical()
+        if body.html:
+            read_page(body.html, trial, self._limits)
+        if body.html and (trial.has_tables or not body.plain.strip()):
+            read_page(body.html, out, self._limits)
+        else:
+            _write_plain(body.plain, out)
+
+
+def from_eml(data: bytes) -> Mail:
+    """Raises LimitError for parts in parts without end, DamagedError where they are cut off."""
+    message = email.message_from_bytes(data)
+    mail = Mail(tuple(fields_of(message)), [], [], [])
+    _collect(message, mail, 0)
+    return mail
+
+
+def fields_of(message: Message) -> Iterator[tuple[str, str]]:
+    """The first of each field that is kept, decoded, on one line."""
+    for name in KEPT:
+        for value in message.get_all(name, [])[:1]:
+            yield name, clean(_decoded(str(value)[:_LONGEST_FIELD]))
+
+
+def _decoded(value: str) -> str:
+    try:
+        return str(make_header(decode_header(value)))
+    except (LookupError, ValueError):  # an unknown or a wrong character set
+        return value
+
+
+def _collect(part: Message, mail: Mail, depth: int) -> None:
+    """Puts the part's texts to the bodies, what is attached to the attachments."""
+    if depth > _DEEPEST or len(mail.attached) + len(mail.bodies) > _MOST_PARTS:
+        raise LimitError(
+            "its parts are nested too deep, or too many",
+            hint=f"this is unusual: the limits are {_DEEPEST} levels and {_MOST_PARTS} parts",
+        )
+    kind, inner = part.get_content_type(), part.get_payload()
+    name = part.get_filename()
+    if kind == "message/rfc822" and isinstance(inner, list) and isinstance(inner[0], Message):
+        subject = dict(fields_of(inner[0])).get("Subject", "message")
+        mail.attached.append((f"{subject.replace('/', '-')[:100]}.eml", inner[0].as_bytes))
+    elif isinstance(inner, list) and part.get_content_maintype() == "multipart":
+        first = len(mail.bodies)
+        for each in inner:
+            if isinstance(each, Message):
+                _collect(each, mail, depth + 1)
+        if kind == "multipart/alternative":
+            forms = [[form for form in pair if form] for pair in zip(*mail.bodies[first:], strict=True)]
+            mail.bodies[first:] = [Body(*("\n\n".join(form) for form in forms))] if forms else []
+    elif _is_body(part) and not name:
+        text = _text(part, mail)
+        mail.bodies.append(Body(html=text) if kind == "text/html" else Body(plain=text))
+    else:
+        number = len(mail.attached) + 1
+        told = _decoded(name) if name else f"part {number}.{part.get_content_subtype()}"
+        mail.attached.append((told, partial(_decode, part)))
+    if part.defects:
+        mail.notes.append(f"the message is malformed: {type(part.defects[0]).__name__}")
+
+
+def _is_body(part: Message) -> bool:
+    """Text that is shown; a part whose borders are missing is text too."""
+    shown = part.get_content_type() in ("text/plain", "text/html")
+    return (shown and part.get_content_disposition() != "attachment") or (
+        part.get_content_maintype() == "multipart"
+    )
+
+
+def _decode(part: Message) -> bytes:
+    payload = part.get_payload(decode=True)
+    return payload if isinstance(payload, bytes) else part.as_bytes()
+
+
+def _text(part: Message, mail: Mail) -> str:
+    charset = part.get_content_charset("")
+    try:
+        text, note = decode(_decode(part), declared=charset)
+    except DamagedError as error:
+        text, note = _decode(part).decode("utf-8", "replace"), f"characters shown as \ufffd: {error.args[0]}"
+    mail.notes.extend([note] if note else [])
+    return text
+
+
+def _write_plain(text: str, out: Canonical) -> None:
+    """Paragraphs; a quotation stands under the line that says whose it is, each paragraph behind ">"."""
+    runs = [(quoted, list(lines)) for quoted, lines in groupby(text.splitlines(), key=_is_quoted)]
+    for at, (quoted, lines) in enumerate(runs):
+        if quoted:
+            write_text("\n".join(map(_unquoted, lines)), out, ">")
+            out.leave(2)
+            continue
+        attribution = _attribution(lines) if at + 1 < len(runs) else []
+        write_text("\n".join(lines[: len(lines) - len(attribution)]), out)
+        out.leave(2)
+        out.heading(" ".join(attribution), 2)
+
+
+def _is_quoted(line: str) -> bool:
+    return _QUOTED.match(line) is not None
+
+
+def _unquoted(line: str) -> str:
+    mark = _QUOTED.match(line)
+    return line[mark.end() :] if mark else line
+
+
+def _attribution(lines: list[str]) -> list[str]:
+    """The last lines up to a blank one, blank ones behind them too, if they end with a colon."""
+    end = len(lines)
+    while end and not lines[end - 1].strip():
+        end -= 1
+    start = end
+    while start and lines[start - 1].strip():
+        start -= 1
+    told = end and lines[end - 1].rstrip().endswith(":") and end - start <= _LONGEST_ATTRIBUTION
+    return lines[start:] if told else []
+
+
+def _thread(fields: dict[str, str]) -> tuple[str, ...]:
+    """The tag that all messages of one thread share: the first id that they refer to, or the own."""
+    named = (_ID.search(fields.get(name, "")) for name in ("References", "In-Reply-To", "Message-ID"))
+    first = next((match.group(1) for match in named if match), "")
+    return (THREAD + first,) if first else ()

@@ -1,0 +1,66 @@
+"""What an ingest says: an outcome for each file, the report of a run, and how far it is.
+
+In: nothing. Out: values and the names of the statuses. Knows nothing about how files are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from citewell.core.records import Record
+
+ADDED, UPDATED, UNCHANGED, SKIPPED, FAILED = "added", "updated", "unchanged", "skipped", "failed"
+GONE = "its file was deleted"
+THREAD = "thread:"
+"""Begins the tag that the messages of one thread share."""
+
+
+class FileOutcome(Record, frozen=True, kw_only=True):
+    """The outcome for one file, or for one inside it (``path`` is then ``mail.eml/offer.pdf``). ``message``
+    and ``hint`` say why it failed and what to do or, for a skipped file, what it is: a kind that Citewell
+    does not read. ``incomplete``: pages of which text is missing."""
+
+    path: str
+    document_id: str
+    status: str
+    message: str = ""
+    hint: str = ""
+    pages: int = 0
+    chunks: int = 0
+    incomplete: tuple[int, ...] = ()
+
+
+class IngestReport(Record, frozen=True, kw_only=True):
+    """``files`` in the order they were done with: one left alone, skipped or failed when it was met, one that
+    was read when its chunks were written; what is inside a file before the file, withdrawn ones last.
+    ``notes``: statements of new documents that something is superseded, where nothing here is what they
+    name."""
+
+    files: tuple[FileOutcome, ...]
+    index_version: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> tuple[FileOutcome, ...]:
+        return tuple(outcome for outcome in self.files if outcome.status == FAILED)
+
+    @property
+    def skipped(self) -> tuple[FileOutcome, ...]:
+        return tuple(outcome for outcome in self.files if outcome.status == SKIPPED)
+
+
+class Step(Record, frozen=True, kw_only=True):
+    """How far an ingest is: ``files`` done of ``of``, the pages read and the chunks embedded so far, and
+    the ``path`` that is being read or embedded. ``left_s`` is what the rest takes at the rate so far, by the
+    sizes of the files; None until a file was read."""
+
+    path: str
+    files: int
+    of: int
+    pages: int
+    chunks: int
+    elapsed_s: float
+    left_s: float | None
+
+
+Progress = Callable[[Step], None]

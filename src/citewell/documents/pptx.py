@@ -1,0 +1,129 @@
+"""PPTX -> Document: slides in their order, titles to sections, lists, tables and the speaker's notes.
+
+In: bytes of a PowerPoint presentation. Out: a Document. Hidden slides, charts and diagrams are left out and
+counted. Knows nothing about where things stand on a slide: text follows the order in which it was drawn.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import zipfile
+from collections import Counter
+from typing import Any
+
+from citewell.core.config import Documents
+from citewell.core.records import Document
+from citewell.documents.archives import open_archive
+from citewell.documents.canonical import Canonical
+from citewell.documents.office import office_metadata, parsed, readable
+
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_LISTED = ("body", "obj", "subTitle", "")
+_NO_TEXT = ("sldNum", "dt", "ftr", "hdr", "sldImg")  # what every slide repeats
+
+
+class PptxReader:
+    """PowerPoint presentations since 2007."""
+
+    name = "pptx/1"
+
+    def __init__(self, limits: Documents) -> None:
+        self._limits = limits
+
+    def read(self, data: bytes, *, document_id: str, uri: str) -> Document:
+        out = Canonical()
+        with readable("presentation"), open_archive(data, self._limits) as archive:
+            metadata = office_metadata(archive)
+            links = _links(archive, "ppt/presentation.xml")
+            for entry in parsed(archive, "ppt/presentation.xml").iter(f"{_P}sldId"):
+                _slide(archive, links[entry.get(f"{_R}id")][1], out)
+        return out.document(
+            data,
+            document_id=document_id,
+            uri=uri,
+            reader=self.name,
+            media_type="application/vnd.openxmlformats-officedocument.presentationml.presentation",
+            metadata=metadata,
+        )
+
+
+def _links(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
+    """Of each relation of a part the kind and the part it names."""
+    folder, name = posixpath.split(part)
+    path = f"{folder}/_rels/{name}.rels"
+    if path not in archive.namelist():
+        return {}
+    return {
+        link.get("Id", ""): (
+            link.get("Type", "").rpartition("/")[2],
+            posixpath.normpath(posixpath.join("/", folder, link.get("Target", ""))).lstrip("/"),
+        )
+        for link in parsed(archive, path)
+    }
+
+
+def _slide(archive: zipfile.ZipFile, part: str, out: Canonical) -> None:
+    root = parsed(archive, part)
+    if root.get("show") in ("0", "false"):
+        out.note("hidden slides left out: {n}")
+        return
+    shapes = list(root.iter(f"{_P}sp", f"{_P}graphicFrame"))
+    titles = [shape for shape in shapes if _kind(shape) in ("title", "ctrTitle")]
+    out.leave(1)
+    out.heading(" ".join(_text(title) for title in titles), 1)
+    for shape in shapes:
+        if shape.tag == f"{_P}graphicFrame":
+            _frame(shape, out)
+        elif shape not in titles and _kind(shape) not in _NO_TEXT:
+            _paragraphs(shape, out, listed=_kind(shape) in _LISTED)
+    for kind, name in _links(archive, part).values():
+        if kind == "notesSlide":
+            for shape in parsed(archive, name).iter(f"{_P}sp"):
+                if _kind(shape) == "body":
+                    out.paragraph(_text(shape), "Notes:")
+
+
+def _kind(shape: Any) -> str:
+    """Of a placeholder, "" where it says none; "box" for what is no placeholder."""
+    holder = shape.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph")
+    return holder.get("type", "") if holder is not None else "box"
+
+
+def _frame(frame: Any, out: Canonical) -> None:
+    table = next(frame.iter(f"{_A}tbl"), None)
+    if table is None:
+        out.note("charts and diagrams left out: {n}")
+        return
+    grid = [
+        [None if cell.get("vMerge") == "1" else _text(cell) for cell in row.iter(f"{_A}tc")]
+        for row in table.iter(f"{_A}tr")
+    ]
+    marked = table.find(f"{_A}tblPr")
+    out.table(grid, head_rows=1 if marked is not None and marked.get("firstRow") == "1" else None)
+
+
+def _paragraphs(shape: Any, out: Canonical, *, listed: bool) -> None:
+    """``listed``: paragraphs have a bullet unless they say otherwise."""
+    numbers = Counter[int]()
+    for paragraph in shape.iter(f"{_A}p"):
+        said = paragraph.find(f"{_A}pPr")
+        level = int(said.get("lvl", "0")) if said is not None else 0
+        numbered = said.find(f"{_A}buAutoNum") if said is not None else None
+        none = said is not None and said.find(f"{_A}buNone") is not None
+        bullet = said is not None and said.find(f"{_A}buChar") is not None
+        text = _text(paragraph)
+        for deeper in [depth for depth in numbers if depth > level or (depth == level and numbered is None)]:
+            del numbers[deeper]
+        if numbered is not None and text:
+            numbers[level] += 1
+            out.paragraph(text, f"{int(numbered.get('startAt', '1')) + numbers[level] - 1}.")
+        else:
+            out.paragraph(text, "•" if bullet or (listed and not none) else "")
+
+
+def _text(element: Any) -> str:
+    """All text, of one paragraph after the other."""
+    runs = element.iter(f"{_A}t", f"{_A}br", f"{_A}tab", f"{_A}p")
+    return "".join((run.text or "") if run.tag == f"{_A}t" else " " for run in runs).strip()
