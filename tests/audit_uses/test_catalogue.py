@@ -14,6 +14,7 @@ import pytest
 import citewell
 from citewell.audit import CheckReport, Finding
 from citewell.audit.entries import EntryKind
+from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.records import Document
 from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.outcomes import IngestReport
@@ -104,6 +105,30 @@ def test_another_date_is_named(home: Path) -> None:
     change(home, f"UPDATE versions SET body = x'{body.hex()}' WHERE document_id = 'papers/leave.md'")
     (found,) = in_catalogue(check(home))
     assert "leave.md: its stored metadata (title, date" in found.reason
+
+
+def test_what_is_superseded_is_sealed(home: Path) -> None:
+    """A person may say so at any time; whoever changes it in a table is named."""
+    leave = home.parent / "leave.md"
+    leave.write_text(PAPERS["leave.md"])
+    with citewell.open(home) as kb:
+        kb.ingest(leave, supersedes=["papers/pay.md"], document_id="papers/leave.md")
+        (one,) = kb.superseded("papers/pay.md")
+        assert (one.by, one.from_date) == ("papers/leave.md", "2024-01-05")
+        assert kb.log.check().ok, kb.log.check()
+    change(home, "DELETE FROM derived WHERE kind = 'superseded'")
+    (found,) = in_catalogue(check(home))
+    assert "superseded was changed after it was sealed" in found.reason
+
+
+def test_only_one_file_supersedes_and_only_what_is_there(home: Path) -> None:
+    for name, text in PAPERS.items():
+        (home.parent / name).write_text(text)
+    with citewell.open(home) as kb:
+        with pytest.raises(EvidenceError, match="no document 'lost'"):
+            kb.ingest(home.parent / "leave.md", supersedes=["lost"])
+        with pytest.raises(UsageError, match=r"2 files cannot supersede papers/pay\.md"):
+            kb.ingest(home.parent / "leave.md", home.parent / "pay.md", supersedes=["papers/pay.md"])
 
 
 def in_catalogue(report: CheckReport) -> list[Finding]:

@@ -23,7 +23,8 @@ from functools import partial
 
 import msgspec
 
-from citewell.answering.conflicts import find_conflicts, told
+from citewell.answering.conflicts import find_conflicts
+from citewell.answering.force import told
 from citewell.answering.journal import Ask, Journal, refuse
 from citewell.answering.stages import BROADENED, Parts, Stages, searchable
 from citewell.answering.streaming import Streaming, Tell
@@ -168,8 +169,11 @@ class Answering(Parts):
             consistency = self._consistency(stages, sampled=self._near_border(reported(None, "")))
             notes += [f"not measured: {consistency.note}"] if consistency.value is None else []
         with journal.stage("conflicts"):
-            journal.conflicts = find_conflicts(
-                stages.aspects, journal.passages, journal.beside, self.config.sources.rank
+            rank = self.config.sources.rank
+            found = find_conflicts(stages.aspects, journal.passages, journal.beside, rank)
+            claims = checked.claims
+            journal.conflicts = journal.force.disclosed(
+                found, stages.aspects, journal.passages, claims, stages.evidence
             )
         with journal.stage("confidence") as notes:
             confidence = msgspec.structs.replace(reported(consistency, card.card), card_note=card.note)
@@ -179,17 +183,21 @@ class Answering(Parts):
         if not journal.gate_passed:
             reasons = (f"not enough evidence: {journal.gate_reason}", *confidence.reasons)
             confidence = msgspec.structs.replace(confidence, reasons=reasons)
-        disagreement = told([one for one in journal.conflicts if self.composes or _disputes(one, checked)])
+        open_ = [one for one in journal.conflicts if one.supersession is None]
+        superseded = told([one for one in journal.conflicts if one.supersession is not None])
+        disagreement = told([one for one in open_ if self.composes or _disputes(one, checked)])
         if disagreement:
             confidence = _limited(confidence, "the sources disagree; both sides are shown")
+        if journal.force.rests_on_it(claims):
+            confidence = _limited(confidence, "what it rests on is not in force on the asked day")
         if objection := self._objection(question, checked, journal):
             confidence = _limited(confidence, objection)
         journal.confidence, journal.decision = confidence, confidence.decision
         journal.missing = checked.missing
         journal.failure_reason = journal.failure_reason or checked.failure
         withheld = journal.decision is Decision.ABSTAIN
-        text = f"{checked.shown_text}\n{disagreement}".strip()
-        journal.shown = ABSTENTION if withheld else text
+        text = "\n".join(filter(None, (checked.shown_text, disagreement, superseded)))
+        journal.shown = f"{ABSTENTION}\n{superseded}".strip() if withheld else text
         journal.claims = tuple(
             msgspec.structs.replace(claim, shown=claim.shown and not withheld) for claim in checked.claims
         )

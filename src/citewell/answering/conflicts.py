@@ -18,7 +18,6 @@ from functools import partial
 from itertools import combinations, takewhile
 
 from citewell.answering.values import NUMBER, Unit, same
-from citewell.core.prompts.loading import load_prompt
 from citewell.core.records import Citation, Conflict, Passage, Record
 from citewell.core.sentences import sentence_spans
 from citewell.questions.calculator import calculator
@@ -44,10 +43,6 @@ MEASURES = frozenset(dimension for dimension, _ in UNITS.values())
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _OPEN_LIST = re.compile(r"\b(?:one of|among|includ\w*|such as|following)\b", re.I)
 _DATES = frozenset((*MONTHS, *DAYS))
-
-
-CONFLICT = load_prompt("frame_conflict", ("about", "sides"))
-SIDE = load_prompt("frame_side", ("quote", "document", "date"))
 
 
 Place = tuple[str, str]
@@ -101,23 +96,6 @@ def find_conflicts(
         for about, sides in of(aspects, all_, known):
             found.setdefault(about, _conflict(about, sides, rank))
     return tuple(found.values())[:MAX_CONFLICTS]
-
-
-def told(conflicts: Sequence[Conflict]) -> str:
-    """A sentence each, with both quotes, their documents and dates: for an answer that must not choose."""
-    sentences = []
-    for conflict in conflicts:
-        dates = [*conflict.dates, *[""] * len(conflict.sides)]
-        sides = [
-            SIDE.fill(
-                quote=" ".join(side.quote.split()),
-                document=side.document_id,
-                date=f", {date}" if date else ", no date",
-            ).strip()
-            for side, date in zip(conflict.sides, dates, strict=False)
-        ]
-        sentences.append(CONFLICT.fill(about=conflict.about, sides="; ".join(sides)).strip())
-    return "\n".join(sentences)
 
 
 def _of_cells(aspect: str, passages: Sequence[Passage]) -> Iterator[tuple[str, list[_Side]]]:

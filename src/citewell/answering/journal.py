@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from citewell.answering.force import NONE, Force
 from citewell.core import identity
 from citewell.core.clock import stamp
 from citewell.core.config import Config
@@ -41,14 +42,15 @@ from citewell.core.records import (
 from citewell.questions.parsing import MAX_QUESTION
 from citewell.retrieval.gate import nearest
 from citewell.retrieval.retriever import MAX_TOP_K
-from citewell.retrieval.wording import Filters
+from citewell.retrieval.wording import Filters, is_day
 
 _MOST = {"top_k": MAX_TOP_K, "pool": 1000, "runs": 20}
 
 
 class Ask(Record, frozen=True, kw_only=True):
     """A question and its circumstances. ``runs`` > 1 measures consistency over so many drafts;
-    ``request_id`` is for one who must know it before the answer is there, "" draws one."""
+    ``request_id`` is for one who must know it before the answer is there, "" draws one; ``as_of`` is the ISO
+    date whose law is asked, "" for today's or that of the period in the question."""
 
     question: str
     user: str = ""
@@ -58,6 +60,7 @@ class Ask(Record, frozen=True, kw_only=True):
     pool: int | None = None
     runs: int = 1
     request_id: str = ""
+    as_of: str = ""
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -67,6 +70,7 @@ class Ask(Record, frozen=True, kw_only=True):
             "top_k": self.top_k,
             "pool": self.pool,
             "runs": self.runs,
+            "as_of": self.as_of,
         }
 
 
@@ -81,6 +85,8 @@ def refuse(ask: Ask) -> None:
             continue
         if type(given) is not int or not 1 <= given <= most:
             raise UsageError(f"{name} must not be {given!r}", hint=f"choose 1 to {most}")
+    if ask.as_of and not is_day(ask.as_of):
+        raise UsageError(f"as_of must not be {ask.as_of!r}", hint="write a date such as 2026-11-21")
     question = ask.question
     if len(question) > MAX_QUESTION:
         raise UsageError(f"the question has {len(question)} characters", hint=f"use at most {MAX_QUESTION}")
@@ -120,6 +126,7 @@ class Journal:
         self.index_version = ""
         self.passages: tuple[Passage, ...] = ()
         self.beside: tuple[Passage, ...] = ()
+        self.force: Force = NONE
         self.gate_passed: bool | None = None
         self.gate_reason = ""
         self.draft: Draft | None = None
@@ -315,7 +322,9 @@ class Journal:
             conflicts=self.conflicts,
             trace=self.trace(),
             record_hash=record_hash,
-            nearest=nearest(self.question, self.passages) if self.decision is Decision.ABSTAIN else (),
+            nearest=nearest(self.question, self.force.left(self.passages))
+            if self.decision is Decision.ABSTAIN
+            else (),
         )
 
     def trace(self) -> Trace:

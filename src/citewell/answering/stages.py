@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from citewell.answering.force import NOTHING, InForce, force_on
 from citewell.answering.journal import Ask, Journal
 from citewell.answering.questioning import Questioner
 from citewell.answering.streaming import Streaming
@@ -21,6 +22,8 @@ from citewell.core.config import Config
 from citewell.core.errors import GeneratorError
 from citewell.core.ports import AnswerCheck, Extractor, GateJudge, GenerationRequest, Generator, Requote
 from citewell.core.records import Claim, Draft, DraftClaim, Passage, Status, TokenUsage
+from citewell.questions.evidence import Answer, find_evidence
+from citewell.questions.parsing import read_question
 from citewell.retrieval import Retrieved, Retriever
 from citewell.retrieval.gate import GateResult, check_gate, opened
 from citewell.retrieval.quarantine import repeated, set_poison_aside
@@ -45,7 +48,7 @@ Gate = Callable[..., GateResult]
 class Parts:
     """Who does the work. ``pin`` keeps an index version for ever; ``gate_judge`` takes the extractor's place
     at the gate. ``aside`` and ``gate`` are other than the filter and the gate only in a probe, which tells
-    what each is worth."""
+    what each is worth. ``in_force`` knows what is superseded."""
 
     retriever: Retriever
     extractor: Extractor
@@ -56,6 +59,7 @@ class Parts:
     questioner: Questioner | None = None
     gate_judge: GateJudge | None = None
     answer_check: AnswerCheck | None = None
+    in_force: InForce = NOTHING
     aside: Aside = set_poison_aside
     gate: Gate = check_gate
 
@@ -98,11 +102,18 @@ class Stages:
                 )
                 more = [p.chunk.chunk_id for p in journal.passages if p.relevant]
                 notes += [f"{name}: answers, by the judge" for name in more if name not in before]
+        journal.force = force_on(parts.in_force, ask.question, ask.as_of, ask.filters, journal.timestamp[:10])
+        journal.parameters["as_of"] = journal.force.asked
+        instead, said = journal.force.instead(journal.passages, self._inside)
+        if said:
+            with journal.stage("in force") as notes:
+                journal.passages += tuple(parts.aside(ask.question, instead, ()))
+                notes += said
         with journal.stage("gate") as notes:
             gate = parts.gate(
                 ask.question,
                 self.aspects,
-                journal.passages,
+                journal.force.left(journal.passages),
                 parts.extractor,
                 parts.config.gate,
                 parts.gate_judge,
@@ -178,6 +189,22 @@ class Stages:
             hypothesis=hypothesis,
         )
 
+    def _inside(self, document_id: str) -> Retrieved:
+        filters = msgspec.structs.replace(self.ask.filters, document_id=document_id)
+        parts = self.parts
+        found = parts.retriever.retrieve(self.ask.question, filters=filters, pool=self.ask.pool)
+        if parts.answer_check is None:
+            return found
+        settings, best = parts.config.gate, found.pool[: parts.config.retrieval.top_k]
+        read = opened(self.aspects, best, parts.extractor, settings, parts.answer_check)
+        return msgspec.structs.replace(found, pool=(*read, *found.pool[len(read) :]))
+
+    def evidence(self, aspect: str, passages: Sequence[Passage]) -> Sequence[Answer]:
+        """What in the passages answers a part of the question, best first."""
+        most = self.parts.config.gate.max_no_answer
+        check, wanted = self.parts.answer_check, read_question(aspect)
+        return find_evidence(wanted, passages, self.parts.extractor, max_no_answer=most, check=check)
+
     def checked(self) -> Checked:
         """The draft's check, or that of one stricter retry when it holds more than the first. A retry that
         fails leaves the first."""
@@ -247,7 +274,7 @@ class Stages:
         journal = self.journal
         ids = [passage.chunk.chunk_id for passage in first]
         rest = [passage for passage in journal.passages if passage.chunk.chunk_id not in ids]
-        usable = tuple(p for p in (*first, *rest) if p.relevant and not p.set_aside)
+        usable = tuple(p for p in journal.force.left((*first, *rest)) if p.relevant and not p.set_aside)
         with journal.stage("stricter retry" if strict or requote else "generation") as notes:
             request = GenerationRequest(
                 question=self.ask.question,

@@ -31,7 +31,8 @@ def print_answer(answer: Answer) -> None:
     for aspect in answer.missing:
         say(f"missing  {aspect}")
     for conflict in answer.conflicts:
-        say(f"conflict {conflict.about}")
+        what = "conflict" if conflict.supersession is None else "not in force:"
+        say(f"{what} {conflict.about}")
         for number, side in enumerate(conflict.sides):
             dated = conflict.dates[number] if number < len(conflict.dates) else ""
             say(f"    {_where(side)}{f', {dated}' if dated else ''}: “{side.quote}”")

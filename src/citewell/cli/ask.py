@@ -57,6 +57,9 @@ def ask(
         str,
         typer.Option(metavar="M", help="The model to write with: ollama/llama3.2, openai/NAME, ..."),
     ] = "",
+    as_of: Annotated[
+        str, typer.Option(metavar="DATE", help="Answer by what was in force on DATE. [default: today]")
+    ] = "",
     over: Annotated[
         list[Path] | None,
         typer.Option(metavar="PATH", help="Ingest PATH into a temporary store and ask that; repeatable."),
@@ -91,6 +94,7 @@ def ask(
             document=document,
             since=since,
             tag=tag,
+            as_of=as_of,
             tell=tell,
         )
         if json:

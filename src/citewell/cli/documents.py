@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -10,7 +11,7 @@ import typer
 from citewell.cli.commands import Found, command, group
 from citewell.cli.printing import columns, facts, say
 from citewell.core.errors import UsageError
-from citewell.core.records import Document
+from citewell.core.records import Document, Supersession
 from citewell.documents.outcomes import THREAD
 from citewell.knowledge.home import KnowledgeBase
 
@@ -52,7 +53,7 @@ def show(
     document = kb.document(id, version)
     tags = {tag for tag in document.tags if tag.startswith(THREAD)}
     thread = [e.document_id for e in kb.documents() if tags.intersection(e.tags)] if tags else []
-    return Found(document, lambda: _print(document, len(kb.versions(id)), thread))
+    return Found(document, lambda: _print(document, len(kb.versions(id)), thread, kb.superseded(id)))
 
 
 @command(documents)
@@ -84,7 +85,21 @@ def share(
     say(f"{id} is now visible to {', '.join(acl) if acl else 'everybody'}")
 
 
-def _print(document: Document, versions: int, thread: list[str]) -> None:
+_FOUND = (
+    *("title", "author", "language", "published_at", "effective_at", "expires_at", "signed_at"),
+    "edition",
+)
+
+
+def _told(one: Supersession) -> str:
+    """What is superseded, when and by what, on one line."""
+    what = " ".join(one.section) or "all of it"
+    begins = f" from {one.from_date}" if one.from_date else ""
+    ends = f" before {one.until}" if one.until else ""
+    return f"{what}{begins}{ends} ({one.standing.value}{f': {one.by}' if one.by else ''})"
+
+
+def _print(document: Document, versions: int, thread: list[str], superseded: Sequence[Supersession]) -> None:
     facts(
         {
             "id": document.document_id,
@@ -93,10 +108,11 @@ def _print(document: Document, versions: int, thread: list[str]) -> None:
             "reader": document.reader,
             "source": document.uri,
             **{
-                name: f"{found.value} ({found.origin})"
-                for name in ("title", "author", "language", "published_at")
+                name: f"{found.value} ({'a guess, ' * found.guess}{found.origin})"
+                for name in _FOUND
                 if (found := getattr(document, name)) is not None
             },
+            "not in force": "; ".join(map(_told, superseded)),
             "pages": str(len(document.pages) or ""),
             "incomplete": ", ".join(f"page {number}" for number in document.incomplete),
             "groups": ", ".join(document.acl),

@@ -41,6 +41,10 @@ def ingest(
     ] = None,
     id: Annotated[str | None, typer.Option("--id", help="The document id, for a single file.")] = None,
     tag: Annotated[list[str] | None, typer.Option(metavar="T", help="A label; repeatable.")] = None,
+    supersedes: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="A document that this one file replaces; repeatable."),
+    ] = None,
     skipped: Annotated[
         bool,
         typer.Option("--skipped", help="List each skipped file of a folder (files that are not documents)."),
@@ -53,7 +57,12 @@ def ingest(
     try:
         with progress_bar() as progress:
             report = knowledge_base.ingest(
-                *paths, acl=acl or (), tags=tag or (), document_id=id, progress=progress
+                *paths,
+                acl=acl or (),
+                tags=tag or (),
+                document_id=id,
+                supersedes=supersedes or (),
+                progress=progress,
             )
     except KeyboardInterrupt:
         aside(
@@ -120,6 +129,8 @@ def tell_notes(report: IngestReport) -> None:
     noted = [outcome for outcome in noted if not outcome.incomplete]
     for outcome in noted[:_MOST_NOTED]:
         aside(f"note: {outcome.path}: {' '.join(outcome.message.split())}")
+    for note in report.notes[:_MOST_NOTED]:
+        aside(f"note: {note}")
     if more := len(noted[_MOST_NOTED:]):
         files = "file has" if more == 1 else "files have"
         aside(f"{more} more {files} notes. `citewell documents show ID` prints those of one document.")

@@ -106,10 +106,12 @@ class Table(Record, frozen=True, kw_only=True):
 
 class Found(Record, frozen=True, kw_only=True):
     """A metadata value and where it was read: ``metadata``, ``metadata: modified`` (the day it was saved),
-    ``front matter``, ``first page``, ``first page: period end`` (of a filing)..."""
+    ``front matter``, ``first page``, ``first page: period end`` (of a filing)... A ``guess`` was read out of
+    running text: it is shown, and nothing is ordered or filtered by it."""
 
     value: str
     origin: str
+    guess: bool = False
 
 
 class Document(Record, frozen=True, kw_only=True):
@@ -117,7 +119,9 @@ class Document(Record, frozen=True, kw_only=True):
 
     Paragraphs are one line each, separated by newlines; the cells of a table row are separated by
     tabs, one line per row. ``incomplete`` names the pages on which more is printed than the text holds;
-    ``headers`` are a mail's own fields, as (name, value), in their order.
+    ``headers`` are a mail's own fields, as (name, value), in their order. ``expires_at`` is the last day on
+    which it holds; ``replaces`` are ids or titles of other documents, as its front matter names them;
+    ``supersedes`` is the version before this one.
     """
 
     document_id: str
@@ -131,6 +135,11 @@ class Document(Record, frozen=True, kw_only=True):
     author: Found | None = None
     language: Found | None = None
     published_at: Found | None = None
+    effective_at: Found | None = None
+    expires_at: Found | None = None
+    signed_at: Found | None = None
+    edition: Found | None = None
+    replaces: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     pages: tuple[Page, ...] = ()
     boxes: tuple[Box, ...] = ()
@@ -143,6 +152,46 @@ class Document(Record, frozen=True, kw_only=True):
     incomplete: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def dated(self) -> str:
+        """The day that orders it among others: published, else in effect, else signed; "" for a guess."""
+        known = (self.published_at, self.effective_at, self.signed_at)
+        return next((found.value for found in known if found is not None and not found.guess), "")
+
+
+class Standing(StrEnum):
+    """Why a place of a document is not in force: DELETED or REPLACED by a statement of another document, an
+    older EDITION, EXPIRED, or not in force yet (EARLY)."""
+
+    DELETED = "deleted"
+    REPLACED = "replaced"
+    EDITION = "edition"
+    EXPIRED = "expired"
+    EARLY = "early"
+
+
+class Supersession(Record, frozen=True, kw_only=True):
+    """``what[start:end]`` is not in force from ``from_date`` on and before ``until``, "" for an open end; ISO
+    dates. ``section`` is what it is called in the statement, () for the whole document. The statement stands
+    in ``by[source_start:source_end]`` with the new words, if any; ``by`` is "" where a date alone ends it."""
+
+    standing: Standing
+    what: str
+    what_version: str
+    start: int
+    end: int
+    section: tuple[str, ...] = ()
+    from_date: str = ""
+    until: str = ""
+    by: str = ""
+    by_version: str = ""
+    source_start: int = 0
+    source_end: int = 0
+
+    def holds(self, day: str) -> bool:
+        """Whether the place is out of force on this ISO date."""
+        return self.from_date <= day and not (self.until and day >= self.until)
 
 
 # --- chunks and passages ------------------------------------------------------------------------
@@ -420,12 +469,14 @@ class ConfidenceReport(Record, frozen=True, kw_only=True):
 
 class Conflict(Record, frozen=True, kw_only=True):
     """Sources that disagree: what about, and each side's citation with its date, version and rank: what the
-    keeper trusts most comes first. ``ranks`` are empty where all are the same."""
+    keeper trusts most comes first. ``ranks`` are empty where all are the same. With a
+    ``supersession`` the first side is not in force, and the second, if any, is what holds instead."""
 
     about: str
     sides: tuple[Citation, ...]
     dates: tuple[str, ...] = ()
     ranks: tuple[int, ...] = ()
+    supersession: Supersession | None = None
 
 
 class Stage(Record, frozen=True, kw_only=True):

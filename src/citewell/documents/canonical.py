@@ -16,7 +16,7 @@ from itertools import chain
 from citewell.core.errors import EmptyDocumentError
 from citewell.core.identity import hash_bytes, hash_text
 from citewell.core.records import Cell, Document, Found, Row, Section, Table
-from citewell.documents.metadata import Metadata, first_page_date, language
+from citewell.documents.metadata import Metadata, dates_of, language
 from citewell.questions.scales import joined_heads
 
 # Nothing a reader sees: controls, soft hyphens, zero-width and direction marks, tag characters.
@@ -189,7 +189,8 @@ class Canonical:
             title=title,
             author=known.author,
             language=known.language or language(text),
-            published_at=known.published_at or first_page_date(text) or known.saved_at,
+            **dates_of(known, text, title.value if title else ""),
+            replaces=known.replaces,
             sections=self._closed_sections(),
             tables=tuple(self._tables),
             notes=tuple(text.replace("{n}", str(count)) for text, count in self._noted.items()),

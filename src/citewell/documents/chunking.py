@@ -271,7 +271,7 @@ def _around(
         "rows": rows,
         "title": document.title.value if document.title else "",
         "author": document.author.value if document.author else "",
-        "published_at": document.published_at.value if document.published_at else "",
+        "published_at": document.dated,
     }
 
 

@@ -28,7 +28,17 @@ from citewell.documents.evidence.sqlite import SqliteEvidence
 from citewell.documents.files import FileFailure, SourceFile, is_gone, place_of, walk
 from citewell.documents.index import ChunkIndex
 from citewell.documents.intake import Item, Parsed, Plan, ahead, failure, read_all
-from citewell.documents.outcomes import FAILED, GONE, UPDATED, FileOutcome, IngestReport, Progress, Step
+from citewell.documents.outcomes import (
+    ADDED,
+    FAILED,
+    GONE,
+    UPDATED,
+    FileOutcome,
+    IngestReport,
+    Progress,
+    Step,
+)
+from citewell.documents.supersession import give, settle
 from citewell.documents.worker import ParsingWorker
 
 # Chunks between two commits: what an interruption loses at most, and what one commit costs spread over.
@@ -46,6 +56,7 @@ def ingest(
     acl: Sequence[str] = (),
     tags: Sequence[str] = (),
     document_id: str | None = None,
+    supersedes: Sequence[str] = (),
     progress: Progress | None = None,
     clock: Clock | None = None,
     sees: Callable[[Iterable[str]], bool] = lambda acl: True,
@@ -59,10 +70,11 @@ def ingest(
     ``mail.eml/offer.pdf``, and is done with before what it is in: an interrupted run loses none of it.
     ``acl`` and ``tags`` replace a known document's; empty, they leave them as they are, so that ingesting
     again never opens what was closed. A document whose file is gone from an ingested folder, or from the path
-    that is given, is withdrawn; one in a folder that cannot be read stays. ``sees`` says whether the caller
-    may see documents with an access list: others are neither replaced nor withdrawn. Interrupted from the
-    keyboard, or once ``gone`` says why nobody waits for it any more (AbandonedError), it publishes what is
-    complete. Raises UsageError when another ingest is writing.
+    that is given, is withdrawn; one in a folder that cannot be read stays. ``supersedes`` are ids of
+    documents that the one file given replaces. ``sees`` says whether the caller may see documents with an
+    access list: others are neither replaced nor withdrawn. Interrupted from the keyboard, or once ``gone``
+    says why nobody waits for it any more (AbandonedError), it publishes what is complete. Raises UsageError
+    when another ingest is writing.
 
     The worker's limit of time is for reading and cutting a file, and again for each _COMMIT_CHUNKS begun of
     its chunks to be embedded.
@@ -70,10 +82,22 @@ def ingest(
     with index.writer():
         plan = Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
         found, places = list(walk(paths, document_id=document_id)), {place_of(path) for path in paths}
+        _refuse(supersedes, found)
         writing = Writing(evidence, index, found, progress, worker.limits.timeout_s, gone)
         read = ahead(read_all(found, places, worker, chunking, plan), worker, writing.must_go_on)
+        by = found[0].document_id if supersedes and isinstance(found[0], SourceFile) else ""
         return writing.all_of(
-            read, lambda entries: [*_gone(places, found, entries), *plan.no_longer_inside(entries)], sees
+            read,
+            lambda entries: [*_gone(places, found, entries), *plan.no_longer_inside(entries)],
+            sees,
+            given=(by, tuple(supersedes)) if by else None,
+        )
+
+
+def _refuse(supersedes: Sequence[str], found: Sequence[SourceFile | FileFailure]) -> None:
+    if supersedes and len(found) != 1:
+        raise UsageError(
+            f"{len(found)} files cannot supersede {', '.join(supersedes)}", hint="name the one file that does"
         )
 
 
@@ -102,6 +126,7 @@ def withdraw(document_id: str, *, evidence: SqliteEvidence, index: ChunkIndex, r
     with index.writer():
         evidence.withdraw(document_id, reason)
         index.remove([document_id])
+        settle(evidence)
         return index.publish()
 
 
@@ -149,9 +174,10 @@ class Writing:
         read: Generator[Item, None, None],
         gone: Callable[[list[CatalogueEntry]], list[CatalogueEntry]],
         sees: Callable[[Iterable[str]], bool],
+        given: tuple[str, tuple[str, ...]] | None = None,
     ) -> IngestReport:
         """Takes what is ``read``, withdraws what is ``gone`` of what the caller sees, and publishes; for
-        whoever is the index's writer."""
+        whoever is the index's writer. ``given``: a document, and those that it supersedes by hand."""
         evidence, index = self._evidence, self._index
         try:
             with contextlib.closing(read):
@@ -161,6 +187,7 @@ class Writing:
             # Whoever stops halfway can ask what was read so far; the next run goes on from there.
             self.commit()
             _reconcile(evidence, index)
+            settle(evidence)
             index.publish()
             raise
         self.commit()
@@ -170,7 +197,11 @@ class Writing:
             evidence.withdraw(entry.document_id, GONE)
         outcomes = _with_gone(self.outcomes, deleted)
         _reconcile(evidence, index)
-        return IngestReport(files=tuple(outcomes), index_version=index.publish())
+        if given is not None:
+            give(evidence, *given)
+        fresh = {one.document_id for one in outcomes if one.status in (ADDED, UPDATED)}
+        notes = tuple(f"{by}: {note}" for by, note in settle(evidence) if by in fresh)
+        return IngestReport(files=tuple(outcomes), index_version=index.publish(), notes=notes)
 
     def take(self, item: Item) -> None:
         if isinstance(item, Path):

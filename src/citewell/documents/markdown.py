@@ -65,12 +65,24 @@ class MarkdownReader:
                 title=found_title(values.get("title"), "front matter"),
                 author=found(values.get("author") or values.get("authors"), "front matter"),
                 language=found_language(values.get("language") or values.get("lang"), "front matter"),
-                published_at=found_date(
-                    values.get("published_at") or values.get("published") or values.get("date"),
-                    "front matter",
-                ),
+                **{
+                    name: found_date(
+                        next((values[key] for key in keys if key in values), None), "front matter"
+                    )
+                    for name, keys in _DATES.items()
+                },
+                edition=found(values.get("edition") or values.get("version"), "front matter"),
+                replaces=tuple(filter(None, map(str.strip, values.get("supersedes", "").split(",")))),
             ),
         )
+
+
+_DATES = {
+    "published_at": ("published_at", "published", "date"),
+    "effective_at": ("effective_at", "effective", "effective_date", "valid_from"),
+    "expires_at": ("expires_at", "expires", "expiry", "expiry_date", "valid_until"),
+    "signed_at": ("signed_at", "signed"),
+}
 
 
 class _Walk:

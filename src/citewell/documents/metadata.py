@@ -7,12 +7,14 @@ nothing trustworthy was there: an unknown date is better than a wrong one. Dates
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
+from collections.abc import Iterator
 from datetime import date
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from citewell.core.records import Found, Record
 
@@ -32,11 +34,49 @@ _ISO = re.compile(r"\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _COMPACT = re.compile(r"^(?:D:)?(\d{4})(\d\d)(\d\d)(?:\d{6})?(?:[Z+-].*)?$")
 _US = re.compile(rf"\b({_MONTH})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.IGNORECASE)
 _DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\.?\s+({_MONTH})\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
-_LABEL = re.compile(
-    r"\b(?:published|publication date|date of (?:report|issue|publication)|release date|date filed|filed|"
-    r"issued|last (?:updated|modified|revised)|updated|revised|dated|effective(?: date)?|as of|date)\b"
-    r"\W{0,3}(?:on\b|as of\b)?\W{0,3}",
-    re.IGNORECASE,
+DATE = (
+    rf"(?i:(?:[a-z]+day,?\s+)?(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|(?:{_MONTH})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)?\.?\s+(?:{_MONTH})\.?,?\s+\d{{4}}))(?!\d)"
+)
+_LABELS = {
+    "published_at": r"published|publication date|date of (?:report|issue|publication)|issue date|release date"
+    r"|date filed|filed|issued|last (?:updated|modified|revised)|updated|revised|revision date|dated|date"
+    r"|as of",
+    "effective_at": r"effective(?: date| from| as of| since)?|date of effect|(?:in force|valid|applies"
+    r"|applicable)(?: from| since)|commencement(?: date)?|entry into force|takes effect|comes into force",
+    "expires_at": r"expir(?:es|y|ation)(?: date)?|valid (?:until|to|through|till)|in force until"
+    r"|end of validity",
+    "signed_at": r"signed|signature date|date of signature|executed|date of execution",
+    "edition": r"version|edition|revision|rev\.?|document version",
+}
+_LABELLED = re.compile(rf"(?<!\w)(?=(?i:{'|'.join(_LABELS.values())}|valid(?:ity)?|in force)\s*:|[A-Z]\w+:)")
+_PAIRED = re.compile(r"[A-Z][\w ]{0,30}:[^\"“”`'’]*$")
+_PAIRS = {
+    name: re.compile(rf"(?:{labels})\W{{0,3}}(?:(?:on|from|as of|until)\b\W{{0,3}})?({DATE})\W{{0,2}}", re.I)
+    for name, labels in _LABELS.items()
+}
+_PAIRS["edition"] = re.compile(
+    rf"(?:{_LABELS['edition']})\s*[:#]?\s*([A-Z]|[A-Z]?\d+(?:\.\d+)*[a-z]?)\W?", re.I
+)
+_SPAN = re.compile(
+    rf"(?:[\w ]{{0,60}}\b)?(?:valid(?:ity)?|in force|applicable)(?: period)?\W{{0,3}}(?:from\W{{1,3}})?"
+    rf"({DATE})"
+    rf"\W{{0,3}}(?:to|until|till|through|and)?\W{{1,3}}({DATE})\W{{0,2}}",
+    re.I,
+)
+_TITLED = re.compile(
+    r"[\w ,'’()&-]{0,80}\b(?:"
+    r"(?P<effective_at>effective|in force|valid|applicable)(?: as)?(?: from| of| since)+"
+    rf"|(?P<expires_at>valid (?:until|to|through)|expires? on))\s+(?P<date>{DATE})\W?",
+    re.I,
+)
+_PUBLISHED = re.compile(
+    rf"\b(?:{_LABELS['published_at']})\b\W{{0,3}}(?:on\b|as of\b)?\W{{0,3}}", re.IGNORECASE
+)
+_EDITION = re.compile(
+    r"\b(?:version|edition|revision|rev\.?|v\.?)\s?(?:of\s)?(\d+(?:\.\d+)*|(?-i:[A-Z])\b)"
+    r"|\b(\d{4}) edition\b",
+    re.I,
 )
 _WORTHLESS = re.compile(
     r"^(?:untitled.*|document ?\d*|title|microsoft word\b.*|powerpoint presentation|slide \d+|"
@@ -75,6 +115,11 @@ class Metadata(Record, frozen=True, kw_only=True):
     language: Found | None = None
     published_at: Found | None = None
     saved_at: Found | None = None
+    effective_at: Found | None = None
+    expires_at: Found | None = None
+    signed_at: Found | None = None
+    edition: Found | None = None
+    replaces: tuple[str, ...] = ()
 
 
 def found(value: str | None, origin: str) -> Found | None:
@@ -134,17 +179,69 @@ def find_dates(text: str) -> list[tuple[int, str]]:
     return sorted(entry for entry in dates if entry[1])
 
 
+def dates_of(known: Metadata, text: str, title: str = "") -> dict[str, Any]:
+    """What a document says of its dates and edition, each Found or None under the name of its field: its
+    metadata, else what the first page prints in a line with a label, as ``Effective: 1 March 2026``, or a row
+    of such cells. ``published_at`` alone may be a guess, where nothing better is known."""
+    printed = labelled(text)
+    if found_edition := _EDITION.search(title):
+        printed.setdefault("edition", Found(value=found_edition[1] or found_edition[2], origin="title"))
+    own = {name: getattr(known, name) or printed.get(name) for name in _LABELS}
+    first = first_page_date(text)
+    if first is not None and not first.guess:
+        own["published_at"] = known.published_at or first
+    told = {found.value for found in own.values() if found is not None}
+    guess = first if first is not None and first.value not in told else None
+    return own | {"published_at": own["published_at"] or known.saved_at or guess}
+
+
+def labelled(text: str) -> dict[str, Found]:
+    """The dates and the edition that lines of the first page give under a label, by field name."""
+    known: dict[str, Found] = {}
+    lines = text[:FIRST_PAGE].split("\n")
+    rows = [[cell.strip() for cell in re.split(r"\t|\s[|·•]\s|;\s", line)] for line in lines]
+    for number, (line, cells) in enumerate(zip(lines, rows, strict=True)):
+        below, after = (*rows[number + 1 : number + 3], [], [])[:2]
+        pairs = [f"{label}: {value}" for label, value in itertools.pairwise(cells)]
+        if len(cells) == len(below) != len(after):  # heads over the one row of a table
+            pairs += [f"{label}: {value}" for label, value in zip(cells, below, strict=True)]
+        several = _LABELLED.split(line) if _PAIRED.match(line) else ()
+        for part in (*cells, *pairs, *several):
+            for name, value in _read(part.strip()):
+                known.setdefault(name, Found(value=value, origin=f"first page: {name.split('_')[0]}"))
+    return known
+
+
+def _read(part: str) -> Iterator[tuple[str, str]]:
+    """The fields that are all that ``part`` says."""
+    if span := _SPAN.fullmatch(part):
+        yield "effective_at", parse_date(span[1])
+        yield "expires_at", parse_date(span[2])
+        return
+    if titled := _TITLED.fullmatch(part):
+        yield ("effective_at" if titled["effective_at"] else "expires_at"), parse_date(titled["date"])
+        return
+    for name, pattern in _PAIRS.items():
+        if match := pattern.fullmatch(part):
+            yield name, match[1] if name == "edition" else parse_date(match[1])
+
+
 def first_page_date(text: str) -> Found | None:
-    """The date of publication as the first page prints it: a labelled date, or a line that is one."""
-    head = text[:FIRST_PAGE]
+    """The date of publication as the first page prints it: after a label that begins its line, or a line that
+    is one; else, as a guess, a date after such a word in running text."""
+    head, guess = text[:FIRST_PAGE], None
     for offset, value in find_dates(head):
         line_start = head.rfind("\n", 0, offset) + 1
-        if any(label.end() == offset for label in _LABEL.finditer(head, line_start, offset)):
-            return Found(value=value, origin="first page")
+        if label := next(
+            (m for m in _PUBLISHED.finditer(head, line_start, offset) if m.end() == offset), None
+        ):
+            if label.start() == line_start:
+                return Found(value=value, origin="first page")
+            guess = guess or Found(value=value, origin="first page: running text", guess=True)
         line = head[line_start:].split("\n", 1)[0].strip()
-        if len(line) <= 32 and offset == line_start and find_dates(line) and len(_WORD.findall(line)) <= 2:
+        if len(line) <= 32 and offset == line_start and len(_WORD.findall(line)) <= 2:
             return Found(value=value, origin="first page")
-    return None
+    return guess
 
 
 def language(text: str) -> Found | None:

@@ -32,10 +32,13 @@ class FileOutcome(Record, frozen=True, kw_only=True):
 
 class IngestReport(Record, frozen=True, kw_only=True):
     """``files`` in the order they were done with: one left alone, skipped or failed when it was met, one that
-    was read when its chunks were written; what is inside a file before the file, withdrawn ones last."""
+    was read when its chunks were written; what is inside a file before the file, withdrawn ones last.
+    ``notes``: statements of new documents that something is superseded, where nothing here is what they
+    name."""
 
     files: tuple[FileOutcome, ...]
     index_version: str
+    notes: tuple[str, ...] = ()
 
     @property
     def failed(self) -> tuple[FileOutcome, ...]:

@@ -11,7 +11,7 @@ import copy
 import dataclasses
 import os
 import shlex
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -26,10 +26,11 @@ from citewell.core.environment import environment
 from citewell.core.errors import ConfigError, UsageError
 from citewell.core.identity import hash_value
 from citewell.core.independence import refuse_same_maker, refuse_same_model
-from citewell.core.records import Maker
+from citewell.core.records import Maker, Standing, Supersession
 
 if TYPE_CHECKING:
     from citewell.answering.answering import Answering
+    from citewell.answering.force import InForce
     from citewell.answering.questioning import Questioner
     from citewell.audit import Log
     from citewell.audit.database import Database
@@ -306,6 +307,27 @@ class Assembly:
         return Checker(Verifier(entailer, settings, card=self.card_hash), self.evidence, settings)
 
     @property
+    def in_force(self) -> InForce:
+        """What the documents say is superseded."""
+        from citewell.answering.force import InForce
+        from citewell.documents.supersession import superseded
+
+        evidence, rank = self.evidence, self.config.sources.rank
+
+        def by_rank(documents: Iterable[str]) -> list[Supersession]:
+            """A document takes nothing out of one that the keeper trusts more."""
+            found = superseded(evidence, documents)
+            return [
+                s for s in found if s.standing is Standing.EARLY or not s.by or rank(s.by) >= rank(s.what)
+            ]
+
+        return InForce(
+            superseded=by_rank,
+            access=evidence.access,
+            text=lambda version, document_id: evidence.get(version, document_id).text,
+        )
+
+    @property
     def composes(self) -> bool:
         """Whether the writer is a language model."""
         return self.config.generator not in GENERATORS
@@ -394,6 +416,7 @@ class Assembly:
             gate_judge=self.gate_judge,
             answer_judge=self.answer_judge,
             answer_check=check,
+            in_force=self.in_force,
             card=self.card_state,
         )
 

@@ -24,6 +24,7 @@ from citewell.audit.postings import Postings
 from citewell.audit.question import AuditQuery
 from citewell.audit.retention import Expiry, expire
 from citewell.core.access import OWNER, Caller, Role
+from citewell.core.clock import stamp
 from citewell.core.errors import UsageError
 from citewell.core.identity import plain
 from citewell.core.records import AuditRecord, Citation, Trace
@@ -383,7 +384,10 @@ class Auditing:
 
         parts = self._parts
         return Revisiting(
-            parts.evidence, Verifier(parts.entailer, parts.config.verification, card=parts.card_hash)
+            parts.evidence,
+            Verifier(parts.entailer, parts.config.verification, card=parts.card_hash),
+            day=stamp(parts.clock)[:10],
+            sees=self._caller.sees,
         )
 
     def _without_names(self, query: AuditQuery) -> dict[str, Any]:

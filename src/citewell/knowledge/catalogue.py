@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 from citewell.audit.bodies import ERASED, KEY_MISSING
 from citewell.audit.entries import EntryKind
 from citewell.audit.tampering import Finding
+from citewell.core.identity import canonical_json, plain
 from citewell.core.records import Record
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
 from citewell.documents.outcomes import ADDED, UPDATED
+from citewell.documents.supersession import superseded
 
 if TYPE_CHECKING:
     from citewell.audit import Log
@@ -68,10 +70,14 @@ class Sealed:
         """The entry that committed to a version, and the hash of what was stored of it."""
         self.heads: dict[str, _Expected] = {}
         self.recovered: list[tuple[int, int]] = []
+        self.supersessions: tuple[int, list[Any]] = (0, [])
+        """The entry that last said what is superseded, and that."""
         kinds = (EntryKind.INGEST, EntryKind.WITHDRAWAL, EntryKind.SHARE)
         entries = (entry for kind in kinds for entry in log.entries(kind) if entry.body is not None)
         for entry in sorted(entries, key=lambda entry: entry.seq):
             body = log.body(entry)
+            if "supersessions" in body:
+                self.supersessions = (entry.seq, body["supersessions"])
             if entry.kind == EntryKind.INGEST.value:
                 self._ingest(entry.seq, body)
             elif entry.kind == EntryKind.WITHDRAWAL.value:
@@ -111,7 +117,11 @@ def differences(log: Log, evidence: SqliteEvidence) -> tuple[list[Finding], list
     """Findings, and notes of no fault. Raises LogError, EvidenceError."""
     sealed = Sealed(log)
     told: dict[int, list[str]] = {}
-    for seq, text in (*_heads(sealed, evidence), *_versions(sealed, evidence)):
+    for seq, text in (
+        *_heads(sealed, evidence),
+        *_versions(sealed, evidence),
+        *_superseded(sealed, evidence),
+    ):
         told.setdefault(seq, []).append(text)
     findings = [Finding(CATALOGUE, seq, _joined(texts)) for seq, texts in sorted(told.items())]
     notes = [
@@ -160,6 +170,12 @@ def _versions(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int, s
             yield seq, f"{stored.document_id}: {stored.fault}"
         elif digest and stored.hash and stored.hash != digest:
             yield seq, f"{stored.document_id}: its stored metadata (title, date, tables) was changed"
+
+
+def _superseded(sealed: Sealed, evidence: SqliteEvidence) -> Iterator[tuple[int, str]]:
+    seq, told = sealed.supersessions
+    if canonical_json([plain(one) for one in superseded(evidence)]) != canonical_json(told):
+        yield seq, "what the documents say is superseded was changed after it was sealed"
 
 
 def _shown(value: object) -> str:

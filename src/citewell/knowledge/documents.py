@@ -17,7 +17,7 @@ from citewell.documents import ingesting, loading
 from citewell.documents.evidence.catalogue import WITHDRAWN
 from citewell.documents.outcomes import IngestReport, Progress
 from citewell.documents.worker import ParsingWorker
-from citewell.knowledge.sealing import seal_ingest
+from citewell.knowledge.sealing import seal_ingest, supersessions_to_seal
 
 if TYPE_CHECKING:
     from citewell.knowledge.assembly import Assembly
@@ -46,6 +46,7 @@ def ingest(
     acl: Sequence[str],
     tags: Sequence[str],
     document_id: str | None,
+    supersedes: Sequence[str],
     progress: Progress | None,
     sees: Callable[[Iterable[str]], bool],
     gone: Callable[[], str],
@@ -63,6 +64,7 @@ def ingest(
                 acl=acl,
                 tags=tags,
                 document_id=document_id,
+                supersedes=supersedes,
                 progress=progress,
                 clock=parts.clock,
                 sees=sees,
@@ -101,7 +103,13 @@ def withdraw(parts: Assembly, document_id: str, *, reason: str, user: str) -> No
     parts.seal_configuration()
     for name in _and_inside(parts, document_id):
         version = ingesting.withdraw(name, evidence=parts.evidence, index=parts.index, reason=reason)
-        body = {"document_id": name, "reason": reason, "user": user, "index_version": version}
+        body: dict[str, Any] = {
+            "document_id": name,
+            "reason": reason,
+            "user": user,
+            "index_version": version,
+            **supersessions_to_seal(parts.log, parts.evidence),
+        }
         parts.log.note(EntryKind.WITHDRAWAL, body, subject=user)
 
 

@@ -22,7 +22,7 @@ from citewell.core.config import Config
 from citewell.core.errors import EvidenceError, UsageError
 from citewell.core.metering import Meter, metered
 from citewell.core.private import make_folder
-from citewell.core.records import ISSUE, Answer, AuditRecord, Document, Passage, Trace
+from citewell.core.records import ISSUE, Answer, AuditRecord, Document, Passage, Supersession, Trace
 from citewell.knowledge.assembly import Assembly
 from citewell.knowledge.feedback.signals import USER, standing
 from citewell.knowledge.sealing import failures
@@ -93,6 +93,7 @@ class KnowledgeBase:
         acl: Sequence[str] = (),
         tags: Sequence[str] = (),
         document_id: str | None = None,
+        supersedes: Sequence[str] = (),
         progress: Progress | None = None,
         gone: Callable[[], str] = lambda: "",
     ) -> IngestReport:
@@ -117,6 +118,7 @@ class KnowledgeBase:
             acl=acl,
             tags=tags,
             document_id=document_id,
+            supersedes=self._seen_ids(supersedes),
             progress=progress,
             sees=self.caller.sees,
             gone=gone,
@@ -136,6 +138,22 @@ class KnowledgeBase:
         make_folder(self.home)
         self._parts.seal_configuration()
         return ingest_documents(self._parts, documents, collection=collection, sees=self.caller.sees)
+
+    def _seen_ids(self, document_ids: Sequence[str]) -> tuple[str, ...]:
+        """These, once it is sure that the caller may see each: it is not told which exist. Raises
+        EvidenceError."""
+        for document_id in texts("supersedes", document_ids):
+            self.document(document_id)
+        return tuple(document_ids)
+
+    def superseded(self, document_id: str) -> tuple[Supersession, ...]:
+        """What of this document is not in force, was not or will not be, as documents that the caller may see
+        say."""
+        from citewell.documents.supersession import superseded
+
+        seen = self.seeing.document
+        found = superseded(self._there.evidence, [document_id]) if seen(document_id) else ()
+        return tuple(one for one in found if not one.by or seen(one.by))
 
     def stream(self, question: str, **options: Any) -> Iterator[Event]:
         """As :meth:`ask`, told while it is made: claims appear as provisional, and are confirmed or
@@ -161,6 +179,7 @@ class KnowledgeBase:
         document: str | None = None,
         since: str | None = None,
         tag: str | None = None,
+        as_of: str = "",
         tell: Tell | None = None,
         request_id: str = "",
         gone: Callable[[], str] = lambda: "",
@@ -169,6 +188,9 @@ class KnowledgeBase:
         once ``gone`` says why nobody waits for it any more, it ends at its next stage, or run of a model;
         ``request_id`` is one
         of :func:`citewell.core.identity.request_id`, drawn here when empty.
+
+        ``as_of`` is the ISO date whose law is asked: what was superseded later counts, what was not in force
+        yet does not. Empty, it is today, or the end of a past period that the question names.
 
         ``user`` and ``groups`` are the caller's own when not given; ``groups`` may narrow them. The owner
         says both: without groups a question of theirs looks into what carries no access list.
@@ -188,6 +210,7 @@ class KnowledgeBase:
             pool=pool,
             runs=runs,
             request_id=request_id,
+            as_of=as_of,
         )
         refuse(ask)
         self._parts.seal_configuration()

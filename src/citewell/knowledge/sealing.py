@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from citewell.audit.entries import EntryKind
 from citewell.core.config import Config, Writer
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from citewell.core.prompts.loading import Prompt
     from citewell.documents.evidence.sqlite import SqliteEvidence
     from citewell.documents.outcomes import FileOutcome, IngestReport
+    from citewell.knowledge.catalogue import Sealed
 
 
 def seal_configuration(log: Log, config: Config) -> None:
@@ -65,7 +66,8 @@ def seal_ingest(
         and not known.heads[entry.document_id].withdrawn
     }
     heads = [plain(head_of(entry)) for entry in catalogue if entry.document_id in touched]
-    if not fresh and not changed and not heads:
+    superseded = supersessions_to_seal(log, evidence, known)
+    if not fresh and not changed and not heads and not superseded:
         return
     ours = {outcome.document_id for outcome in changed}
     sources = (evidence.get(entry.version, entry.document_id) for entry in fresh)
@@ -97,8 +99,22 @@ def seal_ingest(
         "recovered": [entry.document_id for entry in fresh if entry.document_id not in ours],
         "outcomes": outcomes,
         "skipped": dict(Counter(outcome.message for outcome in report.skipped)),
+        "notes": [_told(note) for note in report.notes],
+        **superseded,
     }
     log.note(EntryKind.INGEST, body)
+
+
+def supersessions_to_seal(
+    log: Log, evidence: SqliteEvidence, known: Sealed | None = None
+) -> dict[str, list[dict[str, Any]]]:
+    """What is superseded among the documents, whole, where the log has it otherwise: a part of an entry."""
+    from citewell.documents.supersession import superseded
+    from citewell.knowledge.catalogue import Sealed
+
+    found = [plain(one) for one in superseded(evidence)]
+    told = (known or Sealed(log)).supersessions[1]
+    return {} if canonical_json(found) == canonical_json(told) else {"supersessions": found}
 
 
 def failures(log: Log) -> tuple[FileOutcome, ...]:

@@ -205,11 +205,11 @@ def refuse_filters(filters: Filters) -> None:
         if given is not None and not isinstance(given, str):
             raise UsageError(f"{name} must not be {given!r}", hint="give text")
     since = filters.since
-    if since is not None and not _is_day(since):
+    if since is not None and not is_day(since):
         raise UsageError(f"since must not be {since!r}", hint="write a date such as 2026-11-21")
 
 
-def _is_day(given: object) -> bool:
+def is_day(given: object) -> bool:
     # Compared as texts, so no other form of ISO 8601 will do.
     if not isinstance(given, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", given):
         return False

@@ -93,6 +93,7 @@ class Disagreement(BaseModel):
 
     about: str
     sides: list[Cited]
+    superseded: bool
 
 
 class AskResult(BaseModel):
@@ -207,7 +208,11 @@ def make_server(
             claims=[_claim(claim) for claim in answer.claims],
             missing=list(answer.missing),
             conflicts=[
-                Disagreement(about=conflict.about, sides=[_cited(side) for side in conflict.sides])
+                Disagreement(
+                    about=conflict.about,
+                    sides=[_cited(side) for side in conflict.sides],
+                    superseded=conflict.supersession is not None,
+                )
                 for conflict in answer.conflicts
             ],
             nearest=[_cited(place) for place in answer.nearest],

@@ -12,7 +12,7 @@ import contextlib
 import sqlite3
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -61,7 +61,14 @@ def _first(connection: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first,)
+def _second(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        """CREATE TABLE derived (
+            kind TEXT NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, name))"""
+    )
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second)
 
 
 class SqliteEvidence:
@@ -246,6 +253,7 @@ class SqliteEvidence:
                 "UPDATE versions SET body = NULL, title = '', uri = '' WHERE document_id = ? AND version = ?",
                 (document_id, version),
             )
+            connection.execute("DELETE FROM derived WHERE name = ?", (document_id,))
         with self._reading() as connection:
             emptied = empty_wal(connection)
         if not emptied:
@@ -253,6 +261,21 @@ class SqliteEvidence:
                 f"evidence {self.path}: another process is still reading the erased text",
                 hint="stop it and run the command again",
             )
+
+    def derived(self, kind: str, names: Iterable[str] | None = None) -> dict[str, bytes]:
+        """What was worked out of documents and is kept beside them, by document id; of all when none are
+        named."""
+        with self._reading() as connection:
+            rows = connection.execute("SELECT name, body FROM derived WHERE kind = ?", (kind,)).fetchall()
+        wanted = None if names is None else set(names)
+        return {name: body for name, body in rows if wanted is None or name in wanted}
+
+    def derive(self, kind: str, bodies: Mapping[str, bytes]) -> None:
+        """Replaces all that is kept of this kind."""
+        with self._writing() as connection:
+            connection.execute("DELETE FROM derived WHERE kind = ?", (kind,))
+            rows = [(kind, name, body) for name, body in bodies.items()]
+            connection.executemany("INSERT INTO derived VALUES (?, ?, ?)", rows)
 
     def mark_indexed(self, document_id: str, version: str) -> None:
         """The version's chunks are in the index. Raises EvidenceError unless it is the newest."""

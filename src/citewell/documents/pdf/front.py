@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from citewell.core.records import Found
-from citewell.documents.metadata import find_dates, first_page_date, found, found_date, found_title
+from citewell.documents.metadata import Metadata, dates_of, find_dates, found, found_date, found_title
 from citewell.documents.pdf.layout import Line
 
 _FORM = re.compile(
@@ -34,30 +34,30 @@ _REGISTRANT = re.compile(r"\(?exact\s+name\s+of\s+(?:the\s+)?(?:registrant|compa
 class Front(NamedTuple):
     title: Found | None
     author: Found | None
-    published_at: Found | None
+    dates: dict[str, Any]
 
 
 def describe(info: dict[str, str], pages: list[list[Line]]) -> Front:
     """``pages``: the lines of the first pages."""
     lines = pages[0] if pages else []
-    filing = _filing(lines) if any(_FORM.search(line.text) for line in lines) else _release(lines)
+    filed = any(_FORM.search(line.text) for line in lines)
+    filing = _filing(lines) if filed else _release(lines)
     title = filing.title or found_title(info.get("Title"), "metadata") or _largest(pages)
     author = filing.author or found(info.get("Author"), "metadata")
     first_page = "\n".join(line.text for line in lines)
-    published = (
-        filing.published_at
-        or first_page_date(first_page)
-        or found_date(info.get("CreationDate"), "metadata: created")
-    )
-    return Front(title, author, published)
+    created = found_date(info.get("CreationDate"), "metadata: created")
+    known = Metadata(published_at=filing.published_at, saved_at=created)
+    dates = dates_of(known, first_page, title.value if title else "")
+    # What expires on the cover of a form is the form.
+    return Front(title, author, dates | {"expires_at": None, "effective_at": None} if filed else dates)
 
 
-def _filing(lines: list[Line]) -> Front:
+def _filing(lines: list[Line]) -> Metadata:
     texts = [line.text for line in lines]
     whole = " ".join(texts)
     form = _FORM.search(whole)
     if form is None:
-        return Front(None, None, None)
+        return Metadata()
     company = _company(texts)
     period = _PERIOD.search(whole)
     dates = [(at, iso) for at, iso in find_dates(whole) if period is None or at >= period.end()]
@@ -71,22 +71,24 @@ def _filing(lines: list[Line]) -> Front:
         origin = "first page: period end" if phrase.startswith("for ") else "first page"
         published = Found(value=iso, origin=origin)
     title = " ".join(word for word in words if word)
-    return Front(found(title, "first page"), found(company, "first page"), published)
+    return Metadata(
+        title=found(title, "first page"), author=found(company, "first page"), published_at=published
+    )
 
 
-def _release(lines: list[Line]) -> Front:
+def _release(lines: list[Line]) -> Metadata:
     """A press release: the dateline, and what the first sentence says was announced."""
     whole = " ".join(line.text for line in lines).replace("- ", "-")
     match = _ANNOUNCED.search(whole)
     dates = find_dates(match.group(1)) if match else []
     if match is None or not dates:
-        return Front(None, None, None)
+        return Metadata()
     sentence = re.sub(r"(?<!\s)\s*\([^()]*\)|(?<!\s)\s*\btoday\b", "", match.group(2))
     company = re.split(r"(?<!\s)\s*\(|,? (?:today )?(?:announce|report)", match.group(2), maxsplit=1)[0]
-    return Front(
-        found(sentence, "first page"),
-        found(company, "first page"),
-        Found(value=dates[0][1], origin="first page"),
+    return Metadata(
+        title=found(sentence, "first page"),
+        author=found(company, "first page"),
+        published_at=Found(value=dates[0][1], origin="first page"),
     )
 
 

@@ -97,7 +97,7 @@ class PdfReader:
             title=front.title,
             author=front.author,
             language=language(written.text),
-            published_at=front.published_at,
+            **front.dates,
             sections=written.sections,
             pages=written.pages,
             boxes=written.boxes,

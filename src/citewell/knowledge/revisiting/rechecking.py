@@ -9,6 +9,7 @@ answer, its entry in the log. Knows nothing about how an answer is made.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,9 @@ from citewell.audit.bodies import UNREADABLE
 from citewell.audit.entries import EntryKind
 from citewell.audit.keys import asker
 from citewell.core.errors import EvidenceError
-from citewell.core.records import AuditRecord, Citation, Claim, Document, Record, Status, Verdict
+from citewell.core.records import AuditRecord, Citation, Claim, Document, Record, Standing, Status, Verdict
 from citewell.core.sentences import sentence_spans
+from citewell.documents.supersession import superseded
 
 if TYPE_CHECKING:
     from citewell.audit import Log
@@ -34,7 +36,8 @@ _SURE_WORDS = 5
 
 class Resolution(StrEnum):
     """SAME: the words stand where they stood. MOVED: elsewhere in today's version, in the same sentence.
-    CHANGED: their line is there and says something else, whether or not it still has the words. GONE:
+    CHANGED: their line is there and says something else, whether or not it still has the words, or it is no
+    longer in force. GONE:
     withdrawn, erased, or no such line."""
 
     SAME = "SAME"
@@ -106,8 +109,16 @@ class Notice(Record, frozen=True, kw_only=True):
 class Revisiting:
     """Resolves citations against the documents as they are now; each document is read once."""
 
-    def __init__(self, evidence: SqliteEvidence, verifier: Verifier) -> None:
-        self._evidence, self._verifier = evidence, verifier
+    def __init__(
+        self,
+        evidence: SqliteEvidence,
+        verifier: Verifier,
+        day: str = "",
+        sees: Callable[[Iterable[str]], bool] = lambda acl: True,
+    ) -> None:
+        """``day``: today, as an ISO date; what is superseded on it has changed, as far as a document says so
+        that the caller ``sees``."""
+        self._evidence, self._verifier, self._day, self._sees = evidence, verifier, day, sees
         self._listed = {entry.document_id: entry for entry in evidence.catalogue()}
         self._latest: dict[str, Document | EvidenceError] = {}
         self._then: dict[tuple[str, str], str] = {}
@@ -125,14 +136,16 @@ class Revisiting:
         )
 
     def _claim(self, record: AuditRecord, claim: Claim, without: str) -> ClaimToday:
-        cited = tuple(self.today(c, without) for c in claim.citations if c.start >= 0)
+        # An answer about a day that is past stays right, whatever has come since.
+        day = str(record.parameters.get("as_of") or self._day)
+        cited = tuple(self.today(c, without, day) for c in claim.citations if c.start >= 0)
         told = ClaimToday(text=claim.text, then=claim.verdict.status, holds=None, citations=cited)
         if not cited or claim.text in UNREADABLE:
             return told
         kept = {Resolution.SAME, Resolution.MOVED}
         if all(today.resolution in kept and not today.around for today in cited):
             return msgspec.structs.replace(told, holds=claim.verdict.status is Status.VERIFIED)
-        texts = [today.text for today in cited if today.resolution is not Resolution.GONE]
+        texts = [today.text for today in cited if today.resolution is not Resolution.GONE and today.text]
         verdict = self._verifier.verify(
             claim.text,
             list(dict.fromkeys(texts)),
@@ -141,8 +154,9 @@ class Revisiting:
         )
         return msgspec.structs.replace(told, now=verdict, holds=verdict.status is Status.VERIFIED)
 
-    def today(self, citation: Citation, without: str = "") -> Today:
-        """Where the words of one located citation stand now; nothing is judged anew."""
+    def today(self, citation: Citation, without: str = "", day: str = "") -> Today:
+        """Where the words of one located citation stand now, and whether they are in force on ``day``, else
+        today; nothing is judged anew."""
         told = Today(
             document_id=citation.document_id,
             cited_version=citation.document_version,
@@ -157,7 +171,32 @@ class Revisiting:
         document = self._document(citation)
         if isinstance(document, EvidenceError):
             return msgspec.structs.replace(told, reason=str(document))
-        return self._placed(citation, document, told)
+        placed = self._placed(citation, document, told)
+        return self._in_force(placed, day or self._day)
+
+    def _in_force(self, placed: Today, day: str) -> Today:
+        """CHANGED where a place that is still there is superseded: its text is the statement that does it."""
+        if placed.resolution not in (Resolution.SAME, Resolution.MOVED):
+            return placed
+        for one in superseded(self._evidence, [placed.document_id]):
+            met = placed.start < one.end and one.start < placed.end and placed.version == one.what_version
+            seen = not one.by or self._sees(self._evidence.access([one.by]).get(one.by) or ())
+            if day and met and seen and one.holds(day) and one.standing is not Standing.EARLY:
+                text = ""
+                if one.by:
+                    document = self._evidence.get(one.by_version, one.by)
+                    text = document.text[one.source_start : one.source_end]
+                    if not one.section:
+                        text = _likest(document.text, placed.text)[0]
+                by = f" by {one.by}" if one.by else ""
+                since = f" since {one.from_date}" if one.from_date else ""
+                return msgspec.structs.replace(
+                    placed,
+                    resolution=Resolution.CHANGED,
+                    text=text,
+                    reason=f"not in force{since}: {one.standing.value}{by}",
+                )
+        return placed
 
     def _placed(self, citation: Citation, document: Document, told: Today) -> Today:
         """Words that stand in a sentence which says something else now are changed ones, wherever they

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from citewell.answering.force import force_on
 from citewell.core.errors import UsageError
 from citewell.core.records import Answer, AuditRecord, Decision, Passage
 from citewell.retrieval.gate import nearest
+from citewell.retrieval.wording import Filters
 
 if TYPE_CHECKING:
     from citewell.knowledge.assembly import Assembly
@@ -40,6 +44,9 @@ def answer_of(parts: Assembly, record: AuditRecord) -> Answer:
         if (result.document_id, result.chunk_id) in known
     )
     decision = Decision(record.response_decision)
+    asked, day = record.parameters, record.timestamp[:10]
+    filters = msgspec.convert(asked.get("filters", {}), Filters)
+    force = force_on(parts.in_force, record.user_query, asked.get("as_of", ""), filters, day)
     return Answer(
         request_id=record.request_id,
         session_id=record.session_id,
@@ -53,5 +60,5 @@ def answer_of(parts: Assembly, record: AuditRecord) -> Answer:
         conflicts=record.conflicts,
         trace=parts.traces.get(record.request_id),
         record_hash=parts.log.get(record.request_id).hash,
-        nearest=nearest(record.user_query, passages) if decision is Decision.ABSTAIN else (),
+        nearest=nearest(record.user_query, force.left(passages)) if decision is Decision.ABSTAIN else (),
     )

@@ -201,6 +201,7 @@ def _ask_of(record: AuditRecord) -> Ask:
         top_k=asked["top_k"],
         pool=asked["pool"],
         runs=asked["runs"],
+        as_of=asked.get("as_of") or record.timestamp[:10],
     )
 
 

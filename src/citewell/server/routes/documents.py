@@ -75,6 +75,10 @@ class About(Record, frozen=True, kw_only=True):
     author: Found | None
     language: Found | None
     published_at: Found | None
+    effective_at: Found | None
+    expires_at: Found | None
+    signed_at: Found | None
+    edition: Found | None
     sections: tuple[Section, ...]
     pages: tuple[Page, ...]
     acl: tuple[str, ...]

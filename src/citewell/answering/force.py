@@ -1,0 +1,330 @@
+"""What is in force on the asked day: passages without what is superseded, and its disclosure.
+
+In: supersessions as the last ingest left them, the asked day (``as_of``, else the end of a past period that
+the question names, else today), passages, checked claims. Out: passages in whose text only what is in force
+is left, for gate and writer; a :class:`Conflict` for each superseded place that would have answered, with
+what holds instead. Nothing is hidden: an older edition is told with the newer. A question that is narrowed to
+one document reads all of it. Knows nothing about models or the log.
+"""
+
+from __future__ import annotations
+
+import calendar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from citewell.core.prompts.loading import load_prompt
+from citewell.core.records import Chunk, Citation, Claim, Conflict, Passage, Standing, Supersession
+from citewell.questions.evidence import Answer, SentenceAnswer
+from citewell.questions.naming import usable
+from citewell.questions.parsing import read_question
+
+if TYPE_CHECKING:
+    from citewell.retrieval import Filters, Retrieved
+
+MOST, LONGEST = 3, 300
+"""Documents that are searched for what holds instead, superseded places told for a part of the question; and
+the characters of a quote."""
+CONFLICT = load_prompt("frame_conflict", ("about", "sides"))
+SIDE = load_prompt("frame_side", ("quote", "document", "date"))
+SUPERSEDED = load_prompt("frame_superseded", ("when", "old", "reason"))
+_ENDED = {
+    Standing.DELETED: "; deleted{by}",
+    Standing.REPLACED: "; replaced{by}",
+    Standing.EDITION: "; superseded{by}",
+    Standing.EXPIRED: "; it expired",
+    Standing.EARLY: "",
+}
+
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class InForce:
+    """``superseded`` gives what is superseded of documents; ``access`` their access lists; ``text`` that of a
+    (document version, document id)."""
+
+    superseded: Callable[[Iterable[str]], Sequence[Supersession]]
+    access: Callable[[Iterable[str]], Mapping[str, tuple[str, ...] | None]]
+    text: Callable[[str, str], str]
+
+
+NOTHING = InForce(lambda ids: (), lambda ids: {}, lambda version, document_id: "")
+
+
+@dataclass(frozen=True)
+class Force:
+    """On one ``day``, for an asker of these ``groups`` (None: all). ``asked``: the day as it was given or as
+    the last of the ``period`` that the question names, "" for today. ``whole``: the question is to one
+    document, of which all is read."""
+
+    known: InForce
+    day: str = ""
+    asked: str = ""
+    period: bool = False
+    groups: tuple[str, ...] | None = None
+    whole: bool = False
+    _held: dict[str, tuple[Supersession, ...]] = field(default_factory=dict)
+
+    def of(self, document_id: str, version: str) -> tuple[Supersession, ...]:
+        """What of this version does not hold on that day, as documents that the asker may see say."""
+        if document_id not in self._held:
+            found = [one for one in self.known.superseded([document_id]) if one.holds(self.day)]
+            acls = self.known.access([one.by for one in found if one.by])
+            self._held[document_id] = tuple(
+                one for one in found if (self._sees(acls.get(one.by)) if one.by else self._ends(one))
+            )
+        return tuple(one for one in self._held[document_id] if one.what_version == version)
+
+    def at(self, place: Citation) -> Supersession | None:
+        """What supersedes the place that is cited; None where it is in force."""
+        found = self.of(place.document_id, place.document_version)
+        return next((one for one in found if place.start < one.end and one.start < place.end), None)
+
+    def left(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+        """The passages with blanks for what is not in force, without those of which nothing is left."""
+        if self.whole:
+            return tuple(passages)
+        places = [[(one.start, one.end) for one in self._on(passage.chunk)] for passage in passages]
+        pairs = zip(passages, places, strict=True)
+        kept = [_blanked(passage, at) if at else passage for passage, at in pairs]
+        return tuple(passage for passage in kept if passage.chunk.content.strip())
+
+    def struck(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+        """Of the usable passages what is not in force, blanks for the rest."""
+        found = []
+        for passage in usable(passages):
+            chunk = passage.chunk
+            places = _merged(
+                (max(one.start, chunk.start_offset), min(one.end, chunk.end_offset))
+                for one in self._on(chunk)
+            )
+            edges = [chunk.start_offset, *(edge for place in places for edge in place), chunk.end_offset]
+            between = [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b]
+            found += [_blanked(passage, between)] if places else []
+        return tuple(found)
+
+    def _on(self, chunk: Chunk) -> list[Supersession]:
+        found = self.of(chunk.document_id, chunk.document_version)
+        return [one for one in found if one.start < chunk.end_offset and chunk.start_offset < one.end]
+
+    def _ends(self, one: Supersession) -> bool:
+        """Of a question about the past, what takes effect later is only out of force where something else was
+        in force before it."""
+        return one.standing is not Standing.EARLY or not self.period
+
+    def _sees(self, acl: tuple[str, ...] | None) -> bool:
+        return acl is not None and (self.groups is None or not acl or bool({*acl} & {*self.groups}))
+
+    def rests_on_it(self, claims: Iterable[Claim]) -> bool:
+        """Whether a shown claim cites what is not in force."""
+        return any(
+            self.at(citation) is not None for claim in claims if claim.shown for citation in claim.citations
+        )
+
+    def instead(
+        self, passages: Sequence[Passage], search: Callable[[str], Retrieved]
+    ) -> tuple[tuple[Passage, ...], list[str]]:
+        """What holds instead of usable passages that do not, where it is not among them, and notes:
+        ``search`` looks into one document."""
+        wanted: dict[str, list[Supersession]] = {}
+        for passage in () if self.whole else usable(passages):
+            for one in self._on(passage.chunk):
+                if one.by:
+                    wanted.setdefault(one.by, []).append(one)
+        here = {(p.chunk.document_id, p.chunk.chunk_id) for p in passages if p.relevant}
+        added: list[Passage] = []
+        for document_id in [*wanted][:MOST]:
+            found = [p for p in search(document_id).pool if (document_id, p.chunk.chunk_id) not in here]
+            # The words that replace a relevant place are read in its stead, however they rank.
+            fresh = [p for p in found if p.relevant or _states(p.chunk, wanted[document_id])]
+            added += [msgspec.structs.replace(passage, relevant=True) for passage in fresh[:MOST]]
+        return tuple(added), [f"{name} supersedes something of what was found" for name in [*wanted][:MOST]]
+
+    # --- disclosure -------------------------------------------------------------------------------
+
+    def disclosed(
+        self,
+        conflicts: Sequence[Conflict],
+        aspects: Sequence[str],
+        passages: Sequence[Passage],
+        claims: Sequence[Claim],
+        reader: Callable[[str, Sequence[Passage]], Sequence[Answer]],
+    ) -> tuple[Conflict, ...]:
+        """``conflicts``, one told as superseded where but one side is in force, and each superseded place
+        that is shown or would have answered a part of the question, as the ``reader`` finds, with what holds
+        instead."""
+        shown = [citation for claim in claims if claim.shown for citation in claim.citations]
+        dates = {p.chunk.document_id: p.chunk.published_at for p in passages}
+        told: list[Conflict] = []
+        for conflict in conflicts:
+            standing = [self.at(side) for side in conflict.sides]
+            pairs = list(zip(conflict.sides, standing, strict=True))
+            holds = [side for side, one in pairs if one is None]
+            told += [
+                self._told(conflict.about, old, one, holds, dates) for old, one in pairs if one is not None
+            ]
+        said = [(citation.quote[:160], citation) for citation in shown]
+        struck = self.struck(passages)
+        for aspect in aspects if struck else ():
+            said += [(aspect, _cited(answer)) for answer in reader(aspect, struck)[:MOST]]
+        at = [(about, old, self.at(old)) for about, old in said]
+        told += [self._told(about, old, one, shown, dates) for about, old, one in at if one is not None]
+        kept = [one for one in conflicts if all(self.at(side) is None for side in one.sides)]
+        apart: list[Conflict] = []
+        for conflict in told:
+            if not any(_overlap(conflict.sides[0], other.sides[0]) for other in apart):
+                apart.append(conflict)
+        return (*apart, *kept)
+
+    def _told(
+        self,
+        about: str,
+        old: Citation,
+        one: Supersession,
+        shown: Sequence[Citation],
+        dates: Mapping[str, str],
+    ) -> Conflict:
+        fitting = [
+            citation
+            for citation in shown
+            if citation.document_id == one.by and self.at(citation) is None
+            if not one.section or (citation.start < one.source_end and one.source_start < citation.end)
+        ]
+        new = fitting[:1] or self._source(one)
+        day = dates.get(one.by) or one.from_date
+        return Conflict(
+            about=about,
+            sides=(old, *new),
+            dates=(dates.get(old.document_id, ""), *(day for _ in new)),
+            supersession=one,
+        )
+
+    def _source(self, one: Supersession) -> list[Citation]:
+        """The statement that supersedes; of an edition its first line."""
+        if not one.by:
+            return []
+        text = self.known.text(one.by_version, one.by)
+        end = min(one.source_end, one.source_start + LONGEST, len(text))
+        return [
+            Citation(
+                chunk_id="",
+                document_id=one.by,
+                document_version=one.by_version,
+                start=one.source_start,
+                end=end,
+                quote=text[one.source_start : end],
+                answer_start=-1,
+                answer_end=-1,
+                mode="superseding",
+            )
+        ]
+
+
+NONE = Force(NOTHING)
+
+
+def force_on(known: InForce, question: str, as_of: str, filters: Filters, today: str) -> Force:
+    """For a question asked ``today``, an ISO date."""
+    period = "" if as_of else _day_of(question, today)
+    return Force(
+        known,
+        day=as_of or period or today,
+        asked=as_of or period,
+        period=bool(period),
+        groups=filters.groups,
+        whole=filters.document_id is not None,
+    )
+
+
+def told(conflicts: Sequence[Conflict]) -> str:
+    """A sentence each, with both quotes, their documents and dates: for an answer that must not choose."""
+    sentences = []
+    for conflict in conflicts:
+        if conflict.supersession is not None:
+            sentences.append(_superseded(conflict, conflict.supersession))
+            continue
+        dates = [*conflict.dates, *[""] * len(conflict.sides)]
+        sides = [_side(side, date) for side, date in zip(conflict.sides, dates, strict=False)]
+        sentences.append(CONFLICT.fill(about=conflict.about, sides="; ".join(sides)).strip())
+    return "\n".join(sentences)
+
+
+def _superseded(conflict: Conflict, one: Supersession) -> str:
+    old, *new = (_side(side, date) for side, date in zip(conflict.sides, conflict.dates, strict=True))
+    since = f" since {one.from_date}" if one.from_date else ""
+    when = f" before {one.until}" if one.until else since
+    by = f" by {new[0]}" if new else ""
+    return SUPERSEDED.fill(when=when, old=old, reason=_ENDED[one.standing].format(by=by)).strip()
+
+
+def _side(side: Citation, date: str) -> str:
+    quote = " ".join(side.quote.split())
+    dated = f", {date}" if date else ", no date"
+    return SIDE.fill(quote=quote, document=side.document_id, date=dated).strip()
+
+
+def _blanked(passage: Passage, places: Sequence[Place]) -> Passage:
+    """Blanks at the places, line breaks kept, so that every offset stays."""
+    chunk, content = passage.chunk, passage.chunk.content
+    for start, end in places:
+        a, b = max(0, start - chunk.start_offset), min(len(content), end - chunk.start_offset)
+        if a < b:
+            content = content[:a] + "".join("\n" if c == "\n" else " " for c in content[a:b]) + content[b:]
+    rows = tuple(row for row in chunk.rows if not any(row.start < b and a < row.end for a, b in places))
+    left = msgspec.structs.replace(chunk, content=content, rows=rows)
+    return msgspec.structs.replace(passage, chunk=left)
+
+
+def _merged(places: Iterable[Place]) -> list[Place]:
+    """In order and apart from each other."""
+    merged: list[Place] = []
+    for start, end in sorted(places):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _states(chunk: Chunk, all_: Sequence[Supersession]) -> bool:
+    """Whether the chunk has the statement of one, with its new words."""
+    return any(
+        one.section and one.source_start < chunk.end_offset and chunk.start_offset < one.source_end
+        for one in all_
+    )
+
+
+def _cited(answer: Answer) -> Citation:
+    at = answer if isinstance(answer, SentenceAnswer) else answer.row
+    chunk = answer.passage.chunk
+    return Citation(
+        chunk_id=chunk.chunk_id,
+        document_id=chunk.document_id,
+        document_version=chunk.document_version,
+        start=at.start,
+        end=at.end,
+        quote=chunk.content[at.start - chunk.start_offset : at.end - chunk.start_offset],
+        answer_start=-1,
+        answer_end=-1,
+        mode="superseded",
+        section_path=chunk.section_path,
+        page=chunk.page,
+    )
+
+
+def _overlap(one: Citation, other: Citation) -> bool:
+    return one.document_id == other.document_id and one.start < other.end and other.start < one.end
+
+
+def _day_of(question: str, today: str) -> str:
+    """The last day of the latest period that the question names, where that is past; else ""."""
+    ends = []
+    for period in read_question(question).periods:
+        month = period.month or (3 * period.quarter if period.quarter else 12)
+        day = period.day or calendar.monthrange(period.year, month)[1]
+        ends.append(f"{period.year:04}-{month:02}-{day:02}")
+    return max(ends) if ends and max(ends) < today else ""

@@ -1,0 +1,335 @@
+"""What is no longer in force: amendments, editions, expiry dates, resolved to places of documents.
+
+In: the documents of a home, what each states (:mod:`citewell.documents.statements`). Out: values of
+:class:`Supersession`, and notes of statements that name nothing here: what does not resolve to one place
+changes nothing. Two documents of one title are editions when each has a number or a date of effect and they
+share their words.
+Knows nothing about questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import date, timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from citewell.core.errors import EvidenceError
+from citewell.core.records import Document, Standing, Supersession
+from citewell.documents.clauses import place_of, sentence_with
+from citewell.documents.evidence.catalogue import WITHDRAWN
+from citewell.documents.statements import (
+    ALIASES,
+    SKETCH,
+    Name,
+    Stated,
+    Statement,
+    name_of,
+    stated,
+    stem,
+)
+
+if TYPE_CHECKING:
+    from citewell.documents.evidence.sqlite import SqliteEvidence
+
+_ALIKE = 0.3
+"""The share of their words that two editions of one document have in common."""
+
+
+# --- of a home -------------------------------------------------------------------------------------
+
+_STATED, _GIVEN, _FOUND = "stated", "superseding", "superseded"
+
+
+def settle(evidence: SqliteEvidence) -> tuple[tuple[str, str], ...]:
+    """Works out anew what is superseded among the documents that are not withdrawn, and keeps it. (document
+    id, note) of each statement that names no place here. Each version is read once."""
+    known = {
+        name: msgspec.msgpack.decode(body, type=Stated) for name, body in evidence.derived(_STATED).items()
+    }
+    current = {e.document_id: e.version for e in evidence.catalogue() if e.state != WITHDRAWN}
+    kept = {}
+    for document_id, version in current.items():
+        held = known.get(document_id)
+        if held is None or held.version != version:
+            with suppress(EvidenceError):  # erased, or damaged: told by whoever reads it
+                kept[document_id] = stated(evidence.get(version, document_id))
+        else:
+            kept[document_id] = held
+
+    def document_of(document_id: str) -> Document:
+        return evidence.get(current[document_id], document_id)
+
+    given = [(newer, older) for newer, olders in given_of(evidence).items() for older in olders]
+    found, notes = resolve(list(kept.values()), given, document_of)
+    by_what: dict[str, list[Supersession]] = {}
+    for one in found:
+        by_what.setdefault(one.what, []).append(one)
+    evidence.derive(_STATED, {name: msgspec.msgpack.encode(one) for name, one in kept.items()})
+    evidence.derive(_FOUND, {name: msgspec.json.encode(all_) for name, all_ in by_what.items()})
+    return notes
+
+
+def superseded(evidence: SqliteEvidence, documents: Iterable[str] | None = None) -> tuple[Supersession, ...]:
+    """What of these documents, or of all, is superseded or will be, as the last ingest left it."""
+    found = evidence.derived(_FOUND, documents)
+    return tuple(
+        one for name in sorted(found) for one in msgspec.json.decode(found[name], type=list[Supersession])
+    )
+
+
+def given_of(evidence: SqliteEvidence) -> dict[str, tuple[str, ...]]:
+    """The ids that each document replaces as a person said."""
+    found = evidence.derived(_GIVEN)
+    return {name: msgspec.json.decode(body, type=tuple[str, ...]) for name, body in found.items()}
+
+
+def give(evidence: SqliteEvidence, newer: str, older: Sequence[str]) -> None:
+    """A person says that ``newer`` replaces these; it holds for all its versions."""
+    all_ = given_of(evidence)
+    all_[newer] = tuple(dict.fromkeys((*all_.get(newer, ()), *older)))
+    evidence.derive(_GIVEN, {name: msgspec.json.encode(ids) for name, ids in all_.items()})
+
+
+# --- names ----
+
+
+class _Home:
+    """The documents that a name may mean."""
+
+    def __init__(self, all_: Iterable[Stated]) -> None:
+        self.all = {one.document_id: one for one in all_}
+        self.names = {one.document_id: name_of(one.title) for one in self.all.values()}
+
+    def called(self, phrase: str, by: Stated, *, least: int) -> list[Stated]:
+        """Those that ``phrase`` means, besides ``by``: of that id or file name, else of that title, else one
+        whose title has its ``least`` or more words and others."""
+        others = [one for one in self.all.values() if one.document_id != by.document_id]
+        plain = phrase.strip(" .,:;“”\"'")
+        exact = [
+            one
+            for one in others
+            if plain in (one.document_id, one.document_id.rsplit("/", 1)[-1])
+            or plain.casefold() == stem(one.document_id).casefold()
+        ]
+        if exact:
+            return exact
+        wanted = name_of(phrase)
+        fit = [one for one in others if self._fits(wanted, one)]
+        whole = [one for one in fit if self.names[one.document_id].words == wanted.words]
+        # An amendment has the words of what it amends in its title.
+        longer = [one for one in fit if len(one.amends) == 1]
+        return whole or (longer if least <= len(wanted.words) else [])
+
+    def _fits(self, wanted: Name, one: Stated) -> bool:
+        name = self.names[one.document_id]
+        dates = {one.effective, one.published, name.date} - {""}
+        years = name.years | {day[:4] for day in dates}
+        return bool(
+            wanted.words
+            and wanted.words <= name.words
+            and wanted.years <= years
+            and (not wanted.date or wanted.date in dates)
+            and (not wanted.edition or wanted.edition in (one.edition.casefold(), name.edition))
+        )
+
+    def amended(self, by: Stated) -> list[Stated]:
+        """What ``by`` is an amendment of: as it says, or as its own title has the other's."""
+        for phrase in by.amends[:-1]:
+            if found := self.called(phrase, by, least=1):
+                return found
+        own = self.names[by.document_id].words
+        held = [
+            one
+            for one in self.all.values()
+            if one.document_id != by.document_id
+            and len(name := self.names[one.document_id].words) > 1
+            and name < own
+        ]
+        most = max((len(self.names[one.document_id].words) for one in held), default=0)
+        return [one for one in held if len(self.names[one.document_id].words) == most]
+
+    def meant(self, statement: Statement, by: Stated) -> Stated | None:
+        """The one document that a statement about a section speaks of; of several editions the newest that is
+        not newer than the statement."""
+        base = self.amended(by)
+        found = self.called(statement.document, by, least=1) if statement.document else base
+        if not found and name_of(statement.document).words <= ALIASES:
+            found = base
+        if base and any(one in base for one in found):
+            found = [one for one in found if one in base]
+        titles = {self.names[one.document_id].words for one in found}
+        dated = sorted((one for one in found if _not_newer(one, by)), key=lambda one: one.dated)
+        return dated[-1] if dated and len(titles) == 1 and (len(dated) == 1 or dated[-1].dated) else None
+
+
+def _not_newer(one: Stated, other: Stated) -> bool:
+    return not (one.dated and other.dated and one.dated > other.dated)
+
+
+# --- resolving ------------------------------------------------------------------------------------
+
+
+def resolve(
+    all_: Sequence[Stated], given: Iterable[tuple[str, str]], document_of: Callable[[str], Document]
+) -> tuple[tuple[Supersession, ...], tuple[tuple[str, str], ...]]:
+    """What is superseded among these documents, and (document id, note) of each statement that names no
+    place here. ``given`` are ids, newer before older, as a person paired them."""
+    home = _Home(all_)
+    found: list[Supersession] = []
+    notes: list[tuple[str, str]] = []
+    for by in home.all.values():
+        for statement in by.statements:
+            made = _resolved(home, statement, by, document_of)
+            found += made
+            if not made and statement.sections:
+                text = document_of(by.document_id).text[statement.start : statement.end]
+                notes.append((by.document_id, f"no place here is what this names: “{text[:160]}”"))
+        for phrase in by.replaces:
+            older = home.called(phrase, by, least=2)
+            found += [_edition(one, by) for one in older]
+            if not older:
+                notes.append((by.document_id, f"no document here is the “{phrase}” that it supersedes"))
+        if by.expires:
+            after = (date.fromisoformat(by.expires) + timedelta(1)).isoformat()
+            found.append(_whole(by, Standing.EXPIRED, from_date=after))
+        if by.effective:
+            found.append(_whole(by, Standing.EARLY, until=by.effective))
+    found += [_edition(home.all[old], home.all[new]) for new, old in given if {new, old} <= home.all.keys()]
+    said = {(one.what, one.by) for one in found if one.standing is Standing.EDITION}
+    pairs = [(old, new) for old, new in _editions(home) if (old.document_id, new.document_id) not in said]
+    found += [_edition(older, newer) for older, newer in pairs]
+    found = list(dict.fromkeys(found))
+    found += _overtaken(found)
+    return tuple(sorted(found + _early(found), key=lambda one: msgspec.json.encode(one))), tuple(notes)
+
+
+def _resolved(
+    home: _Home, statement: Statement, by: Stated, document_of: Callable[[str], Document]
+) -> list[Supersession]:
+    if not statement.sections:
+        subject = home.called(statement.by, by, least=2) if statement.by else [by]
+        own = statement.by and name_of(statement.by).words <= home.names[by.document_id].words
+        newer = by if own or not statement.by else subject[0] if len(subject) == 1 else None
+        least = len(statement.document) if statement.exact else 2
+        older = home.called(statement.document, by, least=least)
+        older = [one for one in older if newer and one is not newer and _not_newer(one, newer)]
+        if newer is None or len({home.names[one.document_id].words for one in older}) != 1:
+            return []
+        return [_edition(one, newer, statement if newer is by else None) for one in older]
+    what = home.meant(statement, by)
+    if what is None:
+        return []
+    document = document_of(what.document_id)
+    places = [place_of(document, section) for section in statement.sections]
+    if statement.old:
+        places = [sentence_with(document.text, place, statement.old) for place in places]
+    return [
+        Supersession(
+            standing=statement.standing,
+            what=what.document_id,
+            what_version=what.version,
+            start=place[0],
+            end=place[1],
+            section=(section,),
+            from_date=statement.from_date or by.dated,
+            by=by.document_id,
+            by_version=by.version,
+            source_start=statement.start,
+            source_end=statement.end,
+        )
+        for section, place in zip(statement.sections, places, strict=True)
+        if place is not None
+    ]
+
+
+def _whole(what: Stated, standing: Standing, *, from_date: str = "", until: str = "") -> Supersession:
+    return Supersession(
+        standing=standing,
+        what=what.document_id,
+        what_version=what.version,
+        start=0,
+        end=what.length,
+        from_date=from_date,
+        until=until,
+    )
+
+
+def _edition(older: Stated, newer: Stated, statement: Statement | None = None) -> Supersession:
+    from_date = (statement.from_date if statement else "") or newer.dated
+    return msgspec.structs.replace(
+        _whole(older, Standing.EDITION, from_date=from_date),
+        by=newer.document_id,
+        by_version=newer.version,
+        source_start=statement.start if statement else 0,
+        source_end=statement.end if statement else newer.head,
+    )
+
+
+def _editions(home: _Home) -> Iterator[tuple[Stated, Stated]]:
+    """Each edition with the next one."""
+    titled: dict[frozenset[str], list[Stated]] = {}
+    for one in home.all.values():
+        if one.edition or one.effective or one.expires:
+            titled.setdefault(home.names[one.document_id].words, []).append(one)
+    for words, group in titled.items():
+        key = _dated if all(map(_dated, group)) else _numbered
+        ordered = sorted(group, key=key) if words and all(map(key, group)) else []
+        for older, newer in pairwise(ordered):
+            same = older.author == newer.author or not (older.author and newer.author)
+            if key(older) != key(newer) and same and _alike(older.sketch, newer.sketch):
+                yield older, newer
+
+
+def _dated(one: Stated) -> tuple[str, ...]:
+    day = one.effective or one.published or one.expires
+    return (day,) if day else ()
+
+
+def _numbered(one: Stated) -> tuple[str, ...]:
+    return tuple(part.zfill(8) for part in one.edition.casefold().split(".") if part)
+
+
+def _alike(one: Sequence[int], other: Sequence[int]) -> bool:
+    smallest = sorted({*one, *other})[:SKETCH]
+    return len({*one} & {*other} & {*smallest}) >= _ALIKE * max(1, len(smallest))
+
+
+def _overtaken(found: Sequence[Supersession]) -> Iterator[Supersession]:
+    """The words of an earlier amendment, where a later one speaks of the same place."""
+    amending = [one for one in found if one.section and one.standing in (Standing.DELETED, Standing.REPLACED)]
+    for one in amending:
+        for later in amending:
+            same = (one.what, one.start) == (later.what, later.start) and one.by != later.by
+            if same and one.from_date < later.from_date:
+                yield msgspec.structs.replace(
+                    later,
+                    what=one.by,
+                    what_version=one.by_version,
+                    start=one.source_start,
+                    end=one.source_end,
+                )
+
+
+def _early(found: Iterable[Supersession]) -> list[Supersession]:
+    """What a later amendment or edition says does not hold before its day."""
+    return [
+        Supersession(
+            standing=Standing.EARLY,
+            what=one.by,
+            what_version=one.by_version,
+            start=0 if one.standing is Standing.EDITION else one.source_start,
+            end=(1 << 40) if one.standing is Standing.EDITION else one.source_end,
+            section=one.section,
+            until=one.from_date,
+            by=one.what,
+            by_version=one.what_version,
+            source_start=one.start,
+            source_end=one.end,
+        )
+        for one in found
+        if one.by and one.from_date
+    ]

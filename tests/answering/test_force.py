@@ -1,0 +1,153 @@
+"""What is not in force is kept from gate and writer, and told: with stand-ins for the models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+import pytest
+
+from citewell.answering.force import Force, InForce, force_on, told
+from citewell.core.identity import chunk_id
+from citewell.core.records import Chunk, Citation, Conflict, Document, Passage, Standing, Supersession
+from citewell.documents.text import caller_document
+from citewell.questions.evidence import SentenceAnswer
+from citewell.retrieval import Filters, Retrieved
+
+OLD = caller_document("lease.md", "The roof is green.\nThe rent is 900 euros.\nThe door is red.\n")
+NEW = caller_document("change.md", "Clause 2 shall read: The rent is 950 euros.\n")
+START = OLD.text.index("The rent")
+END = START + len("The rent is 900 euros.")
+REPLACED = Supersession(
+    standing=Standing.REPLACED,
+    what="lease.md",
+    what_version=OLD.version,
+    start=START,
+    end=END,
+    section=("2",),
+    from_date="2026-03-01",
+    by="change.md",
+    by_version=NEW.version,
+    source_start=0,
+    source_end=len(NEW.text) - 1,
+)
+QUESTION = "What is the rent?"
+
+
+def passage(document: Document, *, relevant: bool = True) -> Passage:
+    text = document.text
+    chunk = Chunk(
+        chunk_id=chunk_id(document.version, 0, len(text), text),
+        document_id=document.document_id,
+        document_version=document.version,
+        start_offset=0,
+        end_offset=len(text),
+        content=text,
+    )
+    return Passage(chunk=chunk, relevance=0.9 if relevant else 0.1, relevant=relevant)
+
+
+def known(acl: tuple[str, ...] = ()) -> InForce:
+    texts = {document.document_id: document.text for document in (OLD, NEW)}
+
+    def superseded(ids: Iterable[str]) -> Sequence[Supersession]:
+        return [REPLACED] if "lease.md" in ids else []
+
+    return InForce(superseded, lambda ids: dict.fromkeys(ids, acl), lambda version, name: texts[name])
+
+
+def force(
+    question: str = QUESTION, as_of: str = "", acl: tuple[str, ...] = (), filters: Filters | None = None
+) -> Force:
+    return force_on(known(acl), question, as_of, filters or Filters(), "2026-06-01")
+
+
+def reader(question: str, passages: Sequence[Passage]) -> list[SentenceAnswer]:
+    """Finds the rent."""
+    return [
+        SentenceAnswer(passage=one, start=START, end=END, text=one.chunk.content[START:END], probability=0.9)
+        for one in passages
+        if "The rent" in one.chunk.content
+    ]
+
+
+def test_only_what_is_in_force_is_left_and_every_offset_stays() -> None:
+    (left,) = force().left([passage(OLD)])
+    assert left.chunk.content == "The roof is green.\n" + " " * (END - START) + "\nThe door is red.\n"
+    (struck,) = force().struck([passage(OLD)])
+    assert struck.chunk.content.strip() == "The rent is 900 euros."
+    assert struck.chunk.content.index("The rent") == START
+
+
+def test_a_passage_of_which_nothing_is_left_is_gone() -> None:
+    chunk = passage(OLD).chunk
+    alone = msgspec.structs.replace(chunk, start_offset=START, end_offset=END, content=OLD.text[START:END])
+    assert force().left([Passage(chunk=alone, relevant=True)]) == ()
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        force(as_of="2026-02-28"),
+        force("What was the rent in 2025?"),
+        force(acl=("board",)),
+        force(filters=Filters(document_id="lease.md")),
+    ],
+    ids=[
+        "before its day",
+        "asked of a past year",
+        "said where the asker may not look",
+        "asked of the document",
+    ],
+)
+def test_it_is_read_where_it_was_in_force_or_is_asked_for(read: Force) -> None:
+    assert read.left([passage(OLD)]) == (passage(OLD),)
+
+
+def test_what_holds_instead_is_read_however_it_ranks() -> None:
+    searched = []
+
+    def search(document_id: str) -> Retrieved:
+        searched.append(document_id)
+        return Retrieved(passages=(), index_version="ix.1", pool=(passage(NEW, relevant=False),))
+
+    added, notes = force().instead([passage(OLD)], search)
+    assert searched == ["change.md"]
+    assert [(one.chunk.document_id, one.relevant) for one in added] == [("change.md", True)]
+    assert notes == ["change.md supersedes something of what was found"]
+    assert force().instead([passage(OLD, relevant=False)], search) == ((), [])
+
+
+def disclosed(conflicts: Sequence[Conflict] = ()) -> tuple[Conflict, ...]:
+    return force().disclosed(conflicts, [QUESTION], [passage(OLD)], [], reader)
+
+
+def test_what_would_have_answered_is_told_with_what_superseded_it() -> None:
+    (one,) = disclosed()
+    assert [side.document_id for side in one.sides] == ["lease.md", "change.md"]
+    assert one.supersession == REPLACED
+    assert told([one]) == (
+        "Not in force since 2026-03-01: “The rent is 900 euros.” (lease.md, no date); replaced by "
+        "“Clause 2 shall read: The rent is 950 euros.” (change.md, 2026-03-01)."
+    )
+
+
+def cited(document: Document, start: int, end: int) -> Citation:
+    return Citation(
+        chunk_id="c",
+        document_id=document.document_id,
+        document_version=document.version,
+        start=start,
+        end=end,
+        quote=document.text[start:end],
+        answer_start=-1,
+        answer_end=-1,
+    )
+
+
+def test_a_disagreement_with_what_is_superseded_is_none() -> None:
+    sides = (cited(OLD, START, END), cited(NEW, 0, 43))
+    (one,) = disclosed([Conflict(about="rent", sides=sides, dates=("", ""))])
+    assert one.supersession == REPLACED
+    other = Conflict(about="roof", sides=(cited(OLD, 0, 18), cited(NEW, 0, 43)), dates=("", ""))
+    assert disclosed([other])[-1] == other
