@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from citewell.core.config import Verification
+from citewell.core.display import claims_html
 from citewell.core.errors import UsageError
 from citewell.core.identity import chunk_id, hash_text
 from citewell.core.naming import check_id
@@ -69,6 +70,11 @@ class VerifyReport(Record, frozen=True, kw_only=True):
     judged_claims: int
     report: GroundingReport
     notes: tuple[str, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it."""
+        supported = "not checked" if self.supported is None else f"{self.supported:.2f}"
+        return f"<div><p><b>All of it is supported: {supported}</b></p>{claims_html(self.claims)}</div>"
 
     @property
     def status(self) -> Status:

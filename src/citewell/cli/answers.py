@@ -9,22 +9,9 @@ import textwrap
 
 from citewell.answering.streaming import Event, EventKind
 from citewell.cli.printing import say
-from citewell.core.records import Answer, Citation, Claim, Kind, Measure, Proof, Status, Verdict
+from citewell.core.records import Answer, Citation, Claim, Kind, Measure, Status, Verdict
+from citewell.core.vocabulary import named, state_of_verdict
 
-WORDS = {
-    Status.VERIFIED: "verified",
-    Status.UNSUPPORTED: "no supporting passage found",
-    Status.CONTRADICTED: "contradicted by its source",
-    Status.BROKEN: "broken citation",
-    Status.UNCHECKED: "unchecked",
-}
-PROOFS = {
-    Proof.VERBATIM: "verbatim",
-    Proof.NUMERIC: "by its numbers",
-    Proof.COMPUTED: "by arithmetic over cited values",
-    Proof.ENTAILED: "by entailment",
-    Proof.HUMAN: "by a person",
-}
 _WIDTH = 100
 
 
@@ -49,7 +36,7 @@ def print_answer(answer: Answer) -> None:
             dated = conflict.dates[number] if number < len(conflict.dates) else ""
             say(f"    {_where(side)}{f', {dated}' if dated else ''}: “{side.quote}”")
     report = answer.confidence
-    say(f"decision {answer.decision.value}")
+    say(f"decision {answer.decision.value} ({named(answer.decision.value).lower()})")
     for reason in report.reasons:
         say(f"    {reason}")
     overall = "not measured" if report.overall is None else f"{report.overall:.2f}"
@@ -61,7 +48,7 @@ def print_answer(answer: Answer) -> None:
         ("consistency", report.consistency_score),
     ):
         say(f"    {name:<12}{_measure(measure)}")
-    say(f"    {'gap':<12}{_measure(report.hallucination_gap)}")
+    say(f"    {named('hallucination_gap').lower()} {_measure(report.hallucination_gap)}")
     if report.card:
         say(f"card    {report.card}")
     if report.card_note:
@@ -125,11 +112,9 @@ def state(claim: Claim) -> str:
 
 
 def _verdict(verdict: Verdict) -> str:
-    words = WORDS[verdict.status]
+    words = state_of_verdict(verdict).words.lower()
     if verdict.failure is not None:
         words += f" ({verdict.failure.value})"
-    if verdict.proof is not None:
-        words += f" {PROOFS[verdict.proof]}"
     if verdict.support is not None:
         words += f", support {verdict.support:.2f}"
     return words

@@ -13,6 +13,7 @@ from citewell.cli.answers import print_claims
 from citewell.cli.home import HomeOption, JsonOption, home_of
 from citewell.cli.printing import FAILED, OK, PARTIAL, USAGE, aside, code_of_claims, escaped, say, say_json
 from citewell.core.errors import DocumentError, UsageError
+from citewell.core.vocabulary import named
 
 if TYPE_CHECKING:
     from citewell.answering.verifying import VerifyReport
@@ -220,7 +221,7 @@ def _tell(report: VerifyReport) -> None:
     supported = "not measured" if report.supported is None else f"{report.supported:.2f}"
     gap = "not measured" if report.hallucination_gap is None else f"{report.hallucination_gap:.2f}"
     say(f"supported {supported} (probability that every claim is supported)")
-    say(f"gap       {gap} (share of claims that the sources together do not support)")
+    say(f"{named('hallucination_gap').lower()} {gap} (of the claims, by all sources together)")
     found = report.report
     say(
         f"citations {found.total_citations}, to {found.unique_sources_cited} of"

@@ -150,6 +150,11 @@ class Auditing:
         """What happened in a request whose record was read."""
         return self._parts.traces.get(record.request_id)
 
+    def readers(self, request_id: str) -> tuple[str, ...]:
+        """Who was shown a record, as far as they gave a name and are not erased; for auditors."""
+        self._caller.must(Role.AUDITOR, to="see who read a record")
+        return readers_of(self._parts.log).get(request_id, ())
+
     def export(self, folder: str | Path, *, reader: str = "") -> int:
         """The log as tlog-tiles with its sealed bodies; how many entries. On record, as a read.
 

@@ -202,6 +202,11 @@ class Reviewing:
         record, reviewer = self._decidable(request_id, reviewer)
         self._decide(record, reviewer, DISMISSED, reason=reason)
 
+    def reopen(self, request_id: str, *, reviewer: str = "") -> None:
+        """Takes a decision back: the answer waits again, and its case is none. Sealed."""
+        record, reviewer = self._decidable(request_id, reviewer)
+        self._decide(record, reviewer, OPEN)
+
     def cases(self) -> tuple[Case, ...]:
         """Those accepted, oldest decision first; none whose asker was erased."""
         self._refuse()
@@ -293,7 +298,7 @@ class Reviewing:
             "feedback_id": review.review_id,
             "request_id": record.request_id,
             "outcome": outcome,
-            "flags": [outcome],
+            "flags": [] if outcome == OPEN else [outcome],
             # By pseudonym, as the entry is about whoever asked: a reviewer who is erased is nobody in it.
             "reviewer": parts.log.keys.subject(reviewer).id,
             "reason": reason,

@@ -40,10 +40,11 @@ ERROR = "error"
 
 class Stream:
     """One request's events, numbered from 1. ``asker`` is whose they are; ``relay`` takes them to other
-    workers."""
+    workers; ``deadline`` ends it before its time where the asker no longer waits."""
 
     def __init__(self, request_id: str, asker: Caller, relay: Relay | None) -> None:
         self.request_id, self.asker, self.relay = request_id, asker, relay
+        self.question, self.session_id = "", ""
         self.deadline = Deadline()
         self.answer: Answer | None = None
         self.ended_at: float | None = None
@@ -120,6 +121,8 @@ class Stream:
 class RemoteStream:
     """As :class:`Stream`, for listeners: one that another worker answers, read from the database that they
     share."""
+
+    question = session_id = ""
 
     def __init__(self, relay: Relay, request_id: str, caller: Caller) -> None:
         self.request_id, self.caller, self._relay = request_id, caller, relay

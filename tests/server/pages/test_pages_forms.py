@@ -20,12 +20,12 @@ from citewell.core.errors import LogError
 from citewell.core.ports import Form
 from citewell.core.prompts.loading import hash_of
 from citewell.core.records import Claim, Conflict, Kind, Maker, Proof, Status, Verdict
+from citewell.core.vocabulary import STATES, state_of
 from citewell.generation.prompting import RULES, prompt_files
 from citewell.knowledge.auditing import Auditing
 from citewell.knowledge.home import KnowledgeBase
 from citewell.models.judges import GATE
 from citewell.server.pages.rendering import FOLDER, templates
-from citewell.server.pages.words import STATES, state_of
 
 LOOPBACK = "http://127.0.0.1:8000"
 HTML = {"accept": "text/html"}
@@ -350,12 +350,14 @@ def test_an_answer_of_every_kind_is_shown_for_what_it_is(
         claim, text="It is glass.", verdict=verdict(Status.BROKEN), citations=(broken,), shown=False
     )
     conflict = Conflict(about="the year", sides=(citation, citation), dates=("1932-03-19", "1931-01-01"))
+    report = record.confidence_report
+    assert report is not None
     altered = msgspec.structs.replace(
         record,
         claims=(claim, *others, failed),
         conflicts=(conflict,),
         missing=("who built it",),
-        notes=("decision: the calibration card in use is stale (sha256:1): other prompts",),
+        confidence_report=msgspec.structs.replace(report, card_note="other prompts"),
     )
     monkeypatch.setattr(Auditing, "record", lambda *_, **__: altered)
     shown = client.get(f"/answers/{request_id}", headers=HTML)
@@ -417,3 +419,104 @@ def test_a_review_of_what_found_nothing_says_that(client: TestClient, kb: Knowle
     shown = client.get(f"/review/{answer.request_id}", headers=HTML).text
     assert "Nothing was retrieved." in shown
     assert "no longer kept" not in shown
+
+
+def test_a_new_version_replaces_the_old_one_and_names_the_answers_that_lean_on_it(
+    client: TestClient, kb: KnowledgeBase
+) -> None:
+    before = kb.ask("When did the bridge open?").request_id
+    about = client.get("/documents/about?id=bridge.md", headers=HTML).text
+    assert "1 past answer leans on this document." in about
+    newer = {"file": ("policy.md", b"# The bridge\n\nThe bridge opened in 1933.\n")}
+    said = form(client, "/documents/version", {"id": "bridge.md"}, files=newer).text
+    assert "New version: updated." in said
+    assert "1 past answer leans</strong>" not in said
+    assert "1 past answer leans on an older version" in said
+    assert [entry.document_id for entry in kb.documents()] == ["bridge.md", "lamp.md", "merger.md"]
+    assert "1933" in kb.ask("When did the bridge open?").text
+    recalled = form(client, "/documents/recall", {"id": "bridge.md"}).text
+    assert f'href="/answers/{before}"' in recalled
+    assert "does not hold" in recalled
+    assert "A source changed since" in client.get(f"/answers/{before}", headers=HTML).text
+
+
+def test_an_upload_of_a_known_name_asks_whether_it_is_a_new_version(client: TestClient) -> None:
+    said = form(
+        client, "/documents", files={"files": ("bridge.md", b"# Bridge\n\nIt opened in 1933.\n")}
+    ).text
+    assert "both are searched now" in said
+    assert "/documents/about?id=bridge.md#version" in said
+
+
+def test_documents_are_sorted_by_any_column(client: TestClient) -> None:
+    def listed(sort: str) -> list[str]:
+        shown = client.get(f"/documents?sort={sort}", headers=HTML).text
+        return re.findall(r'about\?id=([a-z]+)\.md"', shown)
+
+    assert listed("name") == ["bridge", "lamp", "merger"]
+    assert listed("-name") == ["merger", "lamp", "bridge"]
+    assert set(listed("-added")) == set(listed("text")) == {"merger", "lamp", "bridge"}
+
+
+def test_a_question_in_another_language_is_told_that_the_models_read_english(
+    client: TestClient, kb: KnowledgeBase
+) -> None:
+    asked = "Wann wurde die Brücke mit der Maut von der Stadt für den Verkehr geöffnet?"
+    shown = client.get(f"/answers/{kb.ask(asked).request_id}", headers=HTML).text
+    assert "it appears to be German" in shown
+    assert "The models read English" in shown
+
+
+def test_a_record_shows_passages_quotes_signals_review_and_readers(
+    client: TestClient, kb: KnowledgeBase, keys: Any
+) -> None:
+    request_id = kb.ask("When did the bridge open?", user="bob").request_id
+    kb.feedback(request_id, "thumbs_down", user="bob", meta={"reason": "too early"})
+    auditor = HTML | keys("ann", Role.AUDITOR)
+    client.get(f"/answers/{request_id}", headers=auditor)
+    kb.review.dismiss(request_id, reviewer="carol", reason="it is right")
+    shown = client.get(f"/audit/records/{request_id}", headers=auditor).text
+    for words in (
+        "The toll was abolished in 1958.",  # of the passage
+        "<q>The bridge opened in 1932.</q>",
+        "Read for an answer from a relevance of 0.70",
+        "too early",
+        "dismissed by carol: it is right",
+        "Read by ann",
+    ):
+        assert words in shown, words
+
+
+def test_what_a_reader_said_stands_there_again(client: TestClient, kb: KnowledgeBase) -> None:
+    request_id = kb.ask("When did the bridge open?", user="owner").request_id
+    form(client, f"/answers/{request_id}/feedback", {"signal": "thumbs_down", "claim": "1", "reason": "1931"})
+    shown = client.get(f"/answers/{request_id}", headers=HTML).text
+    assert '<blockquote class="said-by">1931</blockquote>' in shown
+    assert 'aria-pressed="true" aria-label="claim 1 is wrong"' in shown
+    assert 'aria-label="The bridge opened in 1932. (Verified verbatim)"' in shown
+
+
+def test_many_are_dismissed_for_one_reason(client: TestClient, kb: KnowledgeBase) -> None:
+    asked = [kb.ask(f"What colour is the submarine {n}?").request_id for n in range(3)]
+    form(client, "/review/dismiss", {"chosen": asked[:2], "reason": "no submarine"})
+    assert [item.request_id for item in kb.review.queue().items] == asked[2:]
+    assert kb.review.show(asked[0]).item.reason == "no submarine"
+
+
+def test_one_thing_has_one_name_in_filters_and_rows(client: TestClient, kb: KnowledgeBase) -> None:
+    kb.ask("What colour is the submarine?")
+    shown = client.get("/audit", headers=HTML).text
+    assert '<option value="ABSTAIN">Not answered</option>' in shown
+    assert '<option value="relevance_gate_failed">No relevant passage was found</option>' in shown
+    assert "<small>No relevant passage was found</small>" in shown
+
+
+def test_a_notebook_shows_answer_report_and_run_with_their_states_and_nothing_that_runs(
+    kb: KnowledgeBase,
+) -> None:
+    shown = kb.ask("When did the bridge open?")._repr_html_()
+    assert "Verified verbatim" in shown
+    assert "<mark>The bridge opened in 1932.</mark>" in shown
+    assert "#2f8f57" not in shown  # nobody compared it with the question
+    checked = msgspec.structs.replace(kb.ask("When did the bridge open?"), question="<script>x</script>")
+    assert "<script" not in checked._repr_html_()

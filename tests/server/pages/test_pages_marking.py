@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.core.identity import hash_text
 from citewell.core.records import Cell, Document, Page, Row, Section, Table
+from citewell.knowledge.opening import open
 from citewell.server.pages.marking import Block, Span, blocks, excerpts, section_at, window
 
 TEXT = "The bridge\nIt opened in 1932. It is long.\nNet income\t10\t11\nCosts\t3\t4\nThe end."
@@ -129,3 +132,13 @@ def test_no_character_is_lost_or_made_up(text: str, ends: list[tuple[int, int]])
     spans = [Span(start=a, end=b, claims=(n,)) for n, (a, b) in enumerate(ends, 1)]
     parts = blocks(document(text), 0, len(text), spans)
     assert words(parts) == "\n".join(line for line in text.split("\n") if line)
+
+
+def test_the_heads_of_a_table_are_shown_once(tmp_path: Path) -> None:
+    with open(tmp_path / "home") as kb:
+        (tmp_path / "sales.csv").write_text("Quarter,Net sales,Staff\nQ1,100,7\nQ2,120,8\n")
+        kb.ingest(tmp_path / "sales.csv")
+        document = kb.document("sales.csv")
+    (table,) = [one for one in blocks(document, 0, len(document.text)) if one.kind == "table"]
+    assert table.heads == ("Quarter", "Net sales", "Staff")
+    assert [line.cells[0][0].text for line in table.lines] == ["Q1", "Q2"]

@@ -1,4 +1,5 @@
-"""A record of an answer as the page shows it: text with its claims in place, each with sources and checks.
+"""A record of an answer as the page shows it: two questions answered about it, text with its claims in place,
+each with sources and checks, printed pages, and every passage that was read.
 
 In: an AuditRecord, and the knowledge base as its reader may see it. Out: values for ``_answer.html``. What is
 in no claim was checked by nobody, and is shown apart from claims. Knows nothing about requests.
@@ -9,13 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from citewell.core.errors import EvidenceError
-from citewell.core.records import AuditRecord, Citation, Claim, Decision, Document
+from citewell.core.errors import CitewellError, EvidenceError
+from citewell.core.records import AuditRecord, Citation, Claim, Decision, Document, Passage
+from citewell.core.vocabulary import Bar, Line, State, bars, quotes_line, state_of, state_of_verdict
+from citewell.core.vocabulary import answers_line as answers_it
+from citewell.core.vocabulary import earned as is_earned
+from citewell.knowledge.feedback.signals import THUMBS, Feedback, Signal
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.revisiting.rechecking import Today
-from citewell.server.pages.marking import Block, Span, excerpts, section_at
+from citewell.server.pages.marking import Block, Span, blocks, excerpts, section_at
+from citewell.server.pages.papers import Paper, papers_of
 from citewell.server.pages.rendering import place_of
-from citewell.server.pages.words import Bar, State, bars, state_of, state_of_verdict
+from citewell.verification.evidence import not_english
 
 Place = tuple[str, str, int, int]
 """Document id, version, start, end of a citation."""
@@ -24,12 +30,12 @@ Numbered = Sequence[tuple[int, Claim]]
 
 
 class Part(NamedTuple):
-    """A stretch of the shown text; ``number`` is 0 where no claim stands."""
+    """A stretch of the shown text; ``number`` is 0 where no claim stands. ``cited``: its words are beside."""
 
     text: str
     number: int = 0
     state: State | None = None
-    href: str = ""
+    cited: bool = False
 
 
 class ClaimSource(NamedTuple):
@@ -44,16 +50,25 @@ class ClaimSource(NamedTuple):
     today: str
 
 
+class Said(NamedTuple):
+    """What the reader said before of a claim or the answer: the thumb that stands, and the reason."""
+
+    thumb: str = ""
+    reason: str = ""
+
+
 class ShownClaim(NamedTuple):
     number: int
     claim: Claim
     state: State
     in_text: bool
     sources: list[ClaimSource]
+    said: Said
 
 
 class Source(NamedTuple):
-    """One cited document version with the lines that were cited; ``lost`` says why there are none."""
+    """One cited document version with the lines that were cited, and the pages they are printed on; ``lost``
+    says why there are none."""
 
     title: str
     href: str
@@ -62,43 +77,152 @@ class Source(NamedTuple):
     document: Document | None = None
     section: tuple[str, ...] = ()
     blocks: Sequence[Block] = ()
+    papers: Sequence[Paper] = ()
     lost: str = ""
+
+
+class Read(NamedTuple):
+    """A passage as it was ranked. ``blocks`` is empty where its text is no longer kept; ``nearest`` are the
+    words in it that came nearest to an answer, of an abstention."""
+
+    title: str
+    document_id: str
+    href: str
+    page: int | None
+    relevance: float | None
+    used: bool
+    blocks: Sequence[Block]
+    nearest: str
+    document: Document | None
+
+
+class Headline(NamedTuple):
+    """A cited cell as the answer: its value, what its row, column and units say of it."""
+
+    value: str
+    about: str
 
 
 class ShownAnswer(NamedTuple):
     record: AuditRecord
     asked_as: str
-    stale: str
+    quotes: Line
+    answers: Line
+    earned: bool
+    headlines: list[Headline]
     parts: list[Part]
     claims: list[ShownClaim]
     sources: list[Source]
-    nearest: tuple[Citation, ...]
+    changed: list[Source]
+    read: list[Read]
+    threshold: float | None
+    language: str
     bars: tuple[Bar, ...]
+    said: Said
 
 
-def shown(record: AuditRecord, kb: KnowledgeBase, *, stale: str = "") -> ShownAnswer:
-    """``kb`` is the reader's, who may see the record and so each of its documents."""
+def shown(record: AuditRecord, kb: KnowledgeBase, *, said: Sequence[Feedback] = ()) -> ShownAnswer:
+    """``kb`` is the reader's, who may see the record and so each of its documents; ``said`` is what they
+    said of it."""
     numbered = list(enumerate(record.claims, 1))
     cited = [one for claim in record.claims for one in _located(claim.citations)]
     today = dict(zip(map(_place, cited), kb.audit.resolve(cited), strict=True))
     placed = _placed(record.shown_response, numbered)
     searched_as = str(record.parameters.get("searched_as", ""))
-    abstained = record.response_decision == Decision.ABSTAIN.value
+    sources = list(_sources(record, numbered, kb, today))
+    changed = [source for source in sources if source.today in ("CHANGED", "GONE")]
     return ShownAnswer(
         record=record,
         asked_as=searched_as if searched_as != record.user_query else "",
-        stale=stale,
+        quotes=quotes_line(record),
+        answers=answers_it(record),
+        earned=is_earned(record) and not changed,
+        headlines=list(_headlines([claim for _, claim in placed], sources)) if len(placed) <= 2 else [],
         parts=list(_parts(record.shown_response, placed)),
         claims=[
             ShownClaim(
-                number, claim, state_of(claim), (number, claim) in placed, list(_claim_sources(claim, today))
+                number,
+                claim,
+                state_of(claim),
+                (number, claim) in placed,
+                list(_claim_sources(record, number, claim, today)),
+                _said(said, number),
             )
             for number, claim in numbered
         ],
-        sources=list(_sources(numbered, kb, today)),
-        nearest=kb.answer_of(record).nearest if abstained else (),
+        sources=sources,
+        changed=changed,
+        read=passages_read(record, kb),
+        # The record names the configuration by its hash: another one had another threshold.
+        threshold=kb.config.retrieval.relevance_threshold if kb.config.hash == record.config_hash else None,
+        language=not_english(record.user_query),
         bars=bars(record.confidence_report),
+        said=_said(said, None),
     )
+
+
+def passages_read(record: AuditRecord, kb: KnowledgeBase, *, sentences: bool = False) -> list[Read]:
+    """What was ranked, best first, as its documents print it; with ``sentences`` each by itself."""
+    try:
+        answer = kb.answer_of(record)
+        known = {_key(passage): passage.chunk for passage in answer.passages}
+        nearest = {one.chunk_id: one.quote for one in answer.nearest}
+    except CitewellError:  # it ended in an error, so there is no answer
+        known, nearest = {}, {}
+    found = []
+    for one in sorted(record.retrieval_results, key=lambda one: -(one.reranker_score or 0)):
+        chunk = known.get((one.document_id, one.chunk_id))
+        document, href, shown_blocks = None, "", []
+        try:
+            document = kb.document(one.document_id, one.document_version)
+        except EvidenceError:
+            chunk = None
+        if chunk is not None and document is not None:
+            start, end = chunk.start_offset, chunk.end_offset
+            href = place_of(one.document_id, one.document_version, start, end, answer=record.request_id)
+            shown_blocks = blocks(document, start, end, sentences=sentences)
+        found.append(
+            Read(
+                title=title_of(document) if document else one.document_id,
+                document_id=one.document_id,
+                href=href,
+                page=chunk.page if chunk else None,
+                relevance=one.reranker_score,
+                used=one.was_used_in_generation,
+                blocks=shown_blocks,
+                nearest=nearest.get(one.chunk_id, ""),
+                document=document,
+            )
+        )
+    return found
+
+
+def _key(passage: Passage) -> tuple[str, str]:
+    return passage.chunk.document_id, passage.chunk.chunk_id
+
+
+def _said(said: Sequence[Feedback], claim: int | None) -> Said:
+    about = [one for one in said if one.claim == claim and one.signal in THUMBS]
+    if not about:
+        return Said()
+    reason = next((one.meta["reason"] for one in reversed(about) if one.meta.get("reason")), "")
+    return Said("up" if about[-1].signal is Signal.THUMBS_UP else "down", reason)
+
+
+def _headlines(claims: Sequence[Claim], sources: Sequence[Source]) -> Iterable[Headline]:
+    """The cells that the claims cite."""
+    documents = {(s.first.document_id, s.first.document_version): s.document for s in sources if s.document}
+    for one in dict.fromkeys(citation for claim in claims for citation in _located(claim.citations)):
+        document = documents.get((one.document_id, one.document_version))
+        for table in document.tables if document else ():
+            if not table.start <= one.start < table.end:
+                continue
+            for row in table.rows:
+                for cell in row.cells:
+                    if document and cell.start <= one.start and one.end <= cell.end:
+                        about = (row.label, cell.head, table.units)
+                        value = document.text[cell.start : cell.end]
+                        yield Headline(value, " · ".join(filter(None, about)))
 
 
 def _placed(text: str, claims: Numbered) -> list[tuple[int, Claim]]:
@@ -118,14 +242,15 @@ def _parts(text: str, placed: Numbered) -> Iterable[Part]:
         start, end = claim.answer_start, claim.answer_end
         if start > at:
             yield Part(text[at:start])
-        href = _whole(_located(claim.citations))
-        yield Part(text[start:end], number, state_of(claim), href)
+        yield Part(text[start:end], number, state_of(claim), bool(_located(claim.citations)))
         at = end
     if at < len(text):
         yield Part(text[at:])
 
 
-def _claim_sources(claim: Claim, today: dict[Place, Today]) -> Iterable[ClaimSource]:
+def _claim_sources(
+    record: AuditRecord, number: int, claim: Claim, today: dict[Place, Today]
+) -> Iterable[ClaimSource]:
     grouped: dict[tuple[str, str, int | None, bool], list[Citation]] = {}
     for one in claim.citations:
         grouped.setdefault((one.document_id, one.document_version, one.page, one.start < 0), []).append(one)
@@ -135,7 +260,7 @@ def _claim_sources(claim: Claim, today: dict[Place, Today]) -> Iterable[ClaimSou
         states = [state_of_verdict(one.verdict) for one in citations if one.verdict]
         yield ClaimSource(
             name=document_id,
-            href=_whole(located),
+            href=_whole(located, record.request_id, number),
             page=page,
             quotes=tuple(dict.fromkeys(one.quote for one in citations)),
             state=next((state for state in states if state != own), None),
@@ -143,19 +268,22 @@ def _claim_sources(claim: Claim, today: dict[Place, Today]) -> Iterable[ClaimSou
         )
 
 
-def _sources(numbered: Numbered, kb: KnowledgeBase, today: dict[Place, Today]) -> Iterable[Source]:
+def _sources(
+    record: AuditRecord, numbered: Numbered, kb: KnowledgeBase, today: dict[Place, Today]
+) -> Iterable[Source]:
     grouped: dict[tuple[str, str], list[tuple[int, Citation]]] = {}
     for number, claim in numbered:
         for one in _located(claim.citations):
             grouped.setdefault((one.document_id, one.document_version), []).append((number, one))
     for (document_id, version), cited in grouped.items():
-        first = cited[0][1]
-        href = _whole([one for _, one in cited])
+        number, first = cited[0]
+        href = _whole([one for _, one in cited], record.request_id, number)
         try:
             document = kb.document(document_id, version)
         except EvidenceError as error:
             yield Source(title=document_id, href=href, first=first, today="GONE", lost=str(error))
             continue
+        spans = _spans_of(cited)
         yield Source(
             title=title_of(document),
             href=href,
@@ -163,7 +291,8 @@ def _sources(numbered: Numbered, kb: KnowledgeBase, today: dict[Place, Today]) -
             today=worst(today[_place(one)] for _, one in cited),
             document=document,
             section=first.section_path or section_at(document, first.start),
-            blocks=excerpts(document, _spans_of(cited)),
+            blocks=excerpts(document, spans),
+            papers=papers_of(document, spans),
         )
 
 
@@ -177,6 +306,14 @@ def worst(resolved: Iterable[Today]) -> str:
     return next((name for name in ("GONE", "CHANGED", "MOVED", "SAME") if name in found), "")
 
 
+def fallen(record: AuditRecord, kb: KnowledgeBase) -> bool:
+    """Whether what the answer shows as verified no longer stands in its sources."""
+    shown_claims = [claim for claim in record.claims if claim.shown]
+    cited = [one for claim in shown_claims for one in _located(claim.citations)]
+    abstained = record.response_decision == Decision.ABSTAIN.value
+    return not abstained and worst(kb.audit.resolve(cited)) in ("GONE", "CHANGED")
+
+
 def _spans_of(cited: Iterable[tuple[int, Citation]]) -> list[Span]:
     """One span a place, with the numbers of all the claims that rest on it."""
     found: dict[tuple[int, int], dict[int, None]] = {}
@@ -185,14 +322,15 @@ def _spans_of(cited: Iterable[tuple[int, Citation]]) -> list[Span]:
     return [Span(start=start, end=end, claims=tuple(numbers)) for (start, end), numbers in found.items()]
 
 
-def _whole(citations: Sequence[Citation]) -> str:
-    """The address that shows all of a claim's spans in its first document at once."""
+def _whole(citations: Sequence[Citation], answer: str, claim: int) -> str:
+    """The address that shows all of a claim's spans in its first document at once, with the way back."""
     if not citations:
         return ""
     first = citations[0]
     same = [one for one in citations if one.document_version == first.document_version]
     also = " ".join(f"{one.start}-{one.end}" for one in same[1:])
-    return place_of(first.document_id, first.document_version, first.start, first.end, also)
+    place = (first.document_id, first.document_version, first.start, first.end)
+    return place_of(*place, also, answer=answer, claim=claim)
 
 
 def _located(citations: Iterable[Citation]) -> list[Citation]:

@@ -1,7 +1,8 @@
-"""``/``: the question; ``/answers/ID``: an answer at an address of its own, and judgements of it.
+"""``/``: the question; ``/answers/ID``: its answer, from the first moment: while it is made the page shows
+how far it is, and the turns before it stay. ``/history``: what the reader asked.
 
-The script streams from ``/v1/ask`` and then takes the finished answer from the second address; without it the
-form posts, waits, and is led there.
+The script posts to ``/v1/ask`` and goes to the second address at once; without it the form posts, waits, and
+is led there.
 """
 
 from __future__ import annotations
@@ -13,15 +14,19 @@ from fastapi import APIRouter, Form
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
+from citewell.audit.question import AuditQuery
 from citewell.core import identity
 from citewell.core.access import Role
 from citewell.core.errors import CitewellError
+from citewell.core.records import AuditRecord
+from citewell.core.vocabulary import STATES
 from citewell.server.pages.access import Field, Inside, Posting, Reading, Trouble, Visit
-from citewell.server.pages.answers import shown
-from citewell.server.pages.words import STATES
-from citewell.server.problems import looking_up, problem_of
-from citewell.server.routes.asking import AskRequest, answered
+from citewell.server.pages.answers import fallen, shown
+from citewell.server.pages.rendering import address
+from citewell.server.problems import Problem, absent, looking_up, problem_of
+from citewell.server.routes.asking import AskRequest, answered, running
 from citewell.server.site import site
+from citewell.server.streams import Stream
 
 router = APIRouter(include_in_schema=False, route_class=Inside)
 
@@ -29,11 +34,16 @@ WORDS = {state.name: state.words for state in STATES.values()}
 """For the script, which shows claims before their page is there."""
 NAMED = 200
 """Documents offered by name in the form."""
+PAST, TURNS = 30, 10
+"""Questions on a page of the history; turns of a conversation shown before the newest."""
 
 
 @router.get("/")
-def ask(reading: Reading, document: str = "", since: str = "", tag: str = "", q: str = "") -> Response:
-    return _form(reading, q, {"document": document, "since": since, "tag": tag})
+def ask(
+    reading: Reading, document: str = "", since: str = "", tag: str = "", q: str = "", session_id: str = ""
+) -> Response:
+    narrowing = {"document": document, "since": since, "tag": tag}
+    return _form(reading, q, narrowing, session_id=session_id)
 
 
 @router.post("/")
@@ -61,22 +71,70 @@ async def post_ask(
 
 @router.get("/answers/{request_id}")
 def answer(reading: Reading, request_id: str) -> Response:
-    with looking_up():
-        record = reading.kb.audit.record(request_id)
+    """The answer, or how far it is."""
+    try:
+        with looking_up():
+            record = reading.kb.audit.record(request_id)
+    except Problem:
+        return _live(reading, request_id)
     filters = record.parameters.get("filters") or {}
-    return reading.page(
-        "ask.html",
-        words=WORDS,
-        answer=shown(
-            record, reading.kb, stale=record.confidence_report.card_note if record.confidence_report else ""
-        ),
-        question="",
-        session_id=record.session_id,
+    return _page(
+        reading,
+        record.session_id,
+        answer=shown(record, reading.kb, said=reading.kb.said_of(request_id)),
+        turns=_turns(reading, record.session_id, before=record.timestamp),
         document=filters.get("document_id") or "",
         since=filters.get("since") or "",
         tag=filters.get("tag") or "",
-        narrowed=False,
-        names=(),
+    )
+
+
+def _live(visit: Visit, request_id: str) -> Response:
+    """Raises Problem 404 where nothing of that name is being answered for this reader."""
+    found = running(site(visit.request), visit.caller, request_id)
+    if found is None:
+        raise absent()
+    if isinstance(found, Stream) and found.ended_at is not None:
+        raise Problem(503, "this question could not be answered", hint="ask it again")
+    return _page(visit, found.session_id, live=found, turns=_turns(visit, found.session_id))
+
+
+def _turns(visit: Visit, session_id: str, before: str = "") -> list[AuditRecord]:
+    """The turns of a conversation, oldest first, as far as the reader may see them."""
+    if not session_id:
+        return []
+    query = AuditQuery(session=session_id, until=before, limit=TURNS)
+    return [one for one in reversed(visit.kb.audit.query(query).records) if one.response_decision]
+
+
+def _page(visit: Visit, session_id: str, **values: Any) -> Response:
+    """The page of a question, whatever of it is there."""
+    empty = {"answer": None, "live": None, "turns": (), "question": "", "narrowed": False, "names": ()}
+    narrowing = {"document": "", "since": "", "tag": ""}
+    return visit.page("ask.html", words=WORDS, session_id=session_id, **(empty | narrowing | values))
+
+
+@router.post("/answers/{request_id}/cancel")
+def cancel(posting: Posting, request_id: str) -> Response:
+    """The pass ends at its next stage; what it came to is sealed."""
+    found = site(posting.request).streams.get(request_id, posting.caller)
+    if found is None:
+        raise absent()
+    found.deadline.left.set()
+    return RedirectResponse(f"/answers/{request_id}", status_code=303)
+
+
+@router.get("/history")
+def history(reading: Reading, q: str = "", cursor: str = "") -> Response:
+    """What the reader asked, newest first."""
+    found = reading.kb.audit.query(AuditQuery(user=reading.caller.user, limit=PAST, cursor=cursor))
+    words = q.casefold().split()
+    records = [one for one in found.records if all(word in one.user_query.casefold() for word in words)]
+    return reading.page(
+        "history.html",
+        records=[(one, fallen(one, reading.kb)) for one in records],
+        q=q,
+        following=address("/history", q=q, cursor=found.next) if found.next else "",
     )
 
 
@@ -105,16 +163,15 @@ def _form(
 ) -> Response:
     known = visit.kb.documents() if visit.kb.home.is_dir() else []
     kept = [entry for entry in known if entry.state == "indexed"]
-    return visit.page(
-        "ask.html",
-        words=WORDS,
-        answer=None,
+    return _page(
+        visit,
+        session_id,
         question=question,
-        session_id=session_id,
         **narrowing,
         narrowed=any(narrowing.values()),
-        problem=problem,
         names=[entry.document_id for entry in kept[:NAMED]],
+        turns=_turns(visit, session_id),
+        problem=problem,
         count=len(kept),
         may_upload=visit.caller.has(Role.CURATOR),
     )

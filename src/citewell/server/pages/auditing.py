@@ -21,6 +21,7 @@ from citewell.audit.tabular import FORMATS
 from citewell.core.access import Role
 from citewell.core.errors import CitewellError, UsageError
 from citewell.core.records import AuditRecord, Stage
+from citewell.core.vocabulary import bars, maker_words, named, state_of
 from citewell.evaluation import charts, drift
 from citewell.evaluation.drift.series import GROUPS, MEASURES
 from citewell.knowledge.feedback import Signal
@@ -30,8 +31,8 @@ from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.revisiting.replaying import Replay
 from citewell.knowledge.sealing import prompts_behind
 from citewell.server.pages.access import Inside, Posting, Reading, Trouble, Visit, trouble_of
+from citewell.server.pages.answers import passages_read
 from citewell.server.pages.rendering import address
-from citewell.server.pages.words import bars, maker_words, state_of
 from citewell.server.problems import looking_up
 from citewell.server.site import site
 
@@ -91,6 +92,7 @@ def audit(reading: Reading, cursor: str = "", of: str = "decision", by: str = "d
         **found,
         of=of,
         by=by,
+        counting="of" in given or "by" in given,
         counted=COUNTED,
         stretches=tuple(BY),
         tally=_tally,
@@ -156,8 +158,22 @@ def _record(
             for maker in one.makers
         ],
         again=again,
-        may_audit=visit.caller.has(Role.AUDITOR),
+        read=passages_read(one, visit.kb),
+        threshold=visit.kb.config.retrieval.relevance_threshold
+        if visit.kb.config.hash == one.config_hash
+        else None,
+        **_afterwards(visit, request_id),
     )
+
+
+def _afterwards(visit: Visit, request_id: str) -> dict[str, Any]:
+    """What users, reviewers and readers did with an answer; for an asker, what they said themselves."""
+    if not visit.caller.has(Role.AUDITOR):
+        said = visit.kb.said_of(request_id)
+        return {"signals": said, "review": None, "readers": (), "may_audit": False}
+    item = visit.kb.review.show(request_id).item
+    readers = visit.kb.audit.readers(request_id)
+    return {"signals": item.signals, "review": item, "readers": readers, "may_audit": True}
 
 
 class Step(NamedTuple):
@@ -199,12 +215,13 @@ def _chart(counts: Counts) -> object:
     if len(counts.stretches) < 2:
         return None
     kinds = [share.value for share in counts.shares]
+    words = [named(kind) for kind in kinds]
     shares = []
     for stretch in counts.stretches:
         label = stretch.since[:16].replace("T", " ") if counts.by == "hour" else stretch.since[:10]
         numbers = {share.value: share.n for share in stretch.shares}
         shares.append(charts.Share(label=label, counts=tuple(numbers.get(kind, 0) for kind in kinds)))
-    return charts.shares(f"Records by {counts.by}", kinds, shares)
+    return charts.shares(f"Records by {counts.by}", words, shares)
 
 
 # --- health ----------------------------------------------------------------------------------------
@@ -237,18 +254,12 @@ def _drawn(found: drift.Drift, of: str, measure: str) -> list[Markup]:
     if of != "all":
         groups = sorted(group for name, group in taken if name == measure)
         series = {group: _series(found.points, measure, group) for group in groups}
-        return [charts.line(_called(measure), series, unit=_unit(measure))] if series else []
+        return [charts.line(named(measure), series, unit=_unit(measure))] if series else []
     made = []
     for title, names in TRENDS.items():
-        series = {
-            _called(name): _series(found.points, name, "all") for name in names if (name, "all") in taken
-        }
+        series = {named(name): _series(found.points, name, "all") for name in names if (name, "all") in taken}
         made.append(charts.line(title, series or {title: []}, unit=_unit(names[0])))
     return made
-
-
-def _called(measure: str) -> str:
-    return measure.removesuffix("_ms").replace("_", " ")
 
 
 def _unit(measure: str) -> str:

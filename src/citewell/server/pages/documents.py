@@ -14,13 +14,15 @@ from starlette.responses import RedirectResponse, Response
 from citewell.audit.bodies import UNREADABLE
 from citewell.core.access import Role
 from citewell.core.errors import EvidenceError
-from citewell.core.records import AuditRecord, Citation, Document, Page, Status
+from citewell.core.records import AuditRecord, Citation, Document, Status
 from citewell.documents.evidence.catalogue import WITHDRAWN, CatalogueEntry
 from citewell.documents.outcomes import FileOutcome
-from citewell.server.files import PDF, upload
+from citewell.knowledge.revisiting.rechecking import Notice
+from citewell.server.files import upload
 from citewell.server.pages.access import Field, Inside, Posting, Reading, Visit
 from citewell.server.pages.answers import title_of, worst
 from citewell.server.pages.marking import Span, blocks, section_at, window
+from citewell.server.pages.papers import paper_of
 from citewell.server.pages.rendering import address, place_of, view_of
 from citewell.server.problems import absent, looking_up
 from citewell.server.site import site
@@ -31,16 +33,34 @@ SHOWN = 50
 """Documents on one page of the list."""
 QUOTES = 10
 """Most cited quotes that are shown of a document."""
+_REQUEST = re.compile(r"req_[0-9a-f]{24}")
 FAILED = (Status.UNSUPPORTED, Status.CONTRADICTED, Status.BROKEN)
 
 
+SORTS: dict[str, Callable[[CatalogueEntry], Any]] = {
+    "name": lambda entry: (entry.title or entry.document_id).casefold(),
+    "state": lambda entry: entry.state,
+    "pages": lambda entry: -(entry.pages or 0),
+    "text": lambda entry: -entry.bytes,
+    "added": lambda entry: entry.ingested_at,
+}
+"""By the column's name; ``-added`` is the newest first."""
+
+
 @router.get("/documents")
-def documents(reading: Reading, q: str = "", state: str = "", start: int = 0) -> Response:
-    return _list(reading, q, state, max(start, 0))
+def documents(reading: Reading, q: str = "", state: str = "", start: int = 0, sort: str = "name") -> Response:
+    return _list(reading, q, state, max(start, 0), sort=sort)
 
 
 @router.get("/documents/about")
 def about(reading: Reading, id: str) -> Response:
+    return _about(reading, id)
+
+
+def _about(
+    reading: Visit, id: str, outcomes: Sequence[FileOutcome] = (), notices: Sequence[Notice] | None = None
+) -> Response:
+    """``outcomes`` of a new version, ``notices`` of a recall."""
     entry = _entry(reading, id)
     if entry is None:
         raise absent()
@@ -54,10 +74,19 @@ def about(reading: Reading, id: str) -> Response:
         document=document,
         versions=versions,
         cited=_cited(id, citing.records),
+        leaning=sum(_leans(record, id, document.version) for record in citing.records),
+        outcomes=outcomes,
+        notices=notices,
         more=bool(citing.next),
         may_change=reading.caller.has(Role.CURATOR),
         may_audit=reading.caller.has(Role.AUDITOR),
     )
+
+
+def _leans(record: AuditRecord, document_id: str, newest: str) -> bool:
+    """Whether an answer rests on a version of the document that is not the newest."""
+    cited = (one for claim in record.claims if claim.shown for one in claim.citations)
+    return any(one.document_id == document_id and one.document_version != newest for one in cited)
 
 
 def _entry(visit: Visit, document_id: str) -> CatalogueEntry | None:
@@ -130,14 +159,17 @@ def view(
     end: int = -1,
     also: str = "",
     at: int = 0,
+    answer: str = "",
+    claim: int = 0,
 ) -> Response:
-    """One page of a document, or one window of it, with spans marked and drawn over the page's image."""
+    """One page of a document, or one window of it, with spans marked and drawn over the page's image;
+    ``answer`` and ``claim`` are where the reader comes from."""
     with looking_up():
         document = reading.kb.document(id, version)
     spans = _spans(document, start, end, also)
     begins, ends = window(document, spans[0].start if spans else at)
     number = next((one.number for one in document.pages if one.start <= begins < max(one.end, 1)), None)
-    paper = next((one for one in document.pages if one.number == number), None)
+    page = next((one for one in document.pages if one.number == number), None)
     newest = reading.kb.versions(id)[-1:]
     entry = _entry(reading, id)
     return reading.page(
@@ -146,15 +178,15 @@ def view(
         title=title_of(document),
         section=section_at(document, spans[0].start if spans else begins),
         blocks=blocks(document, begins, ends, spans),
-        paper=paper,
-        rectangles=_rectangles(document, paper, spans) if paper else (),
+        page=page,
+        paper=paper_of(document, page, spans),
+        back=f"/answers/{answer}#claim-{claim or 1}" if _REQUEST.fullmatch(answer) else "",
         pages=len(document.pages),
         before=_step(document, begins, -1),
         after=_step(document, ends, 1),
         newest=newest[0] if newest else document.version,
         withdrawn=entry if entry and entry.state == WITHDRAWN else None,
         today=_today(reading, document, spans),
-        image=_image(document, paper),
     )
 
 
@@ -190,6 +222,37 @@ async def take_in(
     return await run_in_threadpool(_list, posting, "", "", 0, outcomes)
 
 
+@router.post("/documents/version")
+async def take_version(posting: Posting, id: Field, file: UploadFile) -> Response:
+    """A file as the new version of a document: the old one stays as evidence and is retrieved no more."""
+    posting.need(Role.CURATOR)
+
+    entry, here = await run_in_threadpool(_entry, posting, id), site(posting.request)
+    if entry is None:
+        raise absent()
+
+    def take(gone: Callable[[], str]) -> tuple[FileOutcome, ...]:
+        options: dict[str, Any] = {"document_id": id, "acl": entry.acl, "tags": entry.tags, "gone": gone}
+        with here.changing():
+            return upload(posting.kb, file.file, file.filename or "", **options).files
+
+    outcomes = await here.attended(here.checks, posting.request, posting.caller, take)
+    return await run_in_threadpool(_about, posting, id, outcomes)
+
+
+@router.post("/documents/recall")
+async def recall(posting: Posting, id: Field, reason: Field = "") -> Response:
+    """Every past answer that leaned on the document, judged by what there is today."""
+    posting.need(Role.AUDITOR)
+
+    def notices() -> Response:
+        with looking_up():
+            found = tuple(posting.kb.audit.recall(id, reason=reason.strip()))
+        return _about(posting, id, notices=found)
+
+    return await run_in_threadpool(notices)
+
+
 def _named(written: str) -> list[str]:
     """One name a line or between commas: names hold blanks, and half of one is somebody else's."""
     return [name.strip() for name in re.split(r"[,\n]", written) if name.strip()]
@@ -203,10 +266,13 @@ def withdraw(posting: Posting, id: Field, reason: Field = "") -> Response:
     return RedirectResponse(address("/documents/about", id=id), status_code=303)
 
 
-def _list(visit: Visit, q: str, state: str, start: int, outcomes: tuple[FileOutcome, ...] = ()) -> Response:
+def _list(
+    visit: Visit, q: str, state: str, start: int, outcomes: tuple[FileOutcome, ...] = (), sort: str = "name"
+) -> Response:
     there = visit.kb.home.is_dir()
     entries = visit.kb.documents() if there else []
-    found = [entry for entry in entries if _fits(entry, q, state)]
+    by = SORTS.get(sort.removeprefix("-"), SORTS["name"])
+    found = sorted((one for one in entries if _fits(one, q, state)), key=by, reverse=sort.startswith("-"))
     told = {outcome.document_id for outcome in outcomes}
     failures = visit.kb.failures() if there and visit.caller.unrestricted else ()
     return visit.page(
@@ -218,10 +284,20 @@ def _list(visit: Visit, q: str, state: str, start: int, outcomes: tuple[FileOutc
         step=SHOWN,
         q=q,
         state=state,
-        outcomes=outcomes,
+        sort=sort,
+        # The one that is sorted by turns around.
+        sorts={name: name if sort != name else f"-{name}" for name in SORTS},
+        outcomes=[(outcome, _like(outcome, entries)) for outcome in outcomes],
         failures=[one for one in failures if one.document_id not in told],
         may_change=visit.caller.has(Role.CURATOR),
     )
+
+
+def _like(outcome: FileOutcome, entries: Sequence[CatalogueEntry]) -> CatalogueEntry | None:
+    """Another document in use whose file has the same name: what came in may be its new version."""
+    name = (outcome.document_id or "").rpartition("/")[2]
+    others = (one for one in entries if one.document_id != outcome.document_id and one.state == "indexed")
+    return next((one for one in others if one.document_id.rpartition("/")[2] == name), None)
 
 
 def _fits(entry: CatalogueEntry, q: str, state: str) -> bool:
@@ -238,43 +314,6 @@ def _spans(document: Document, start: int, end: int, also: str) -> list[Span]:
             asked.append((int(first), int(last)))
     length = len(document.text)
     return [Span(start=a, end=b) for a, b in asked if 0 <= a < b <= length]
-
-
-class Rectangle(NamedTuple):
-    """In points from the top left of the page, as an image is drawn."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-
-
-def _rectangles(document: Document, paper: Page, spans: list[Span]) -> tuple[Rectangle, ...]:
-    """A rectangle for each printed line or table cell that a span stands in. In prose it covers the words,
-    taken as equally wide a character. A row of which only the line is kept is covered whole, for its columns
-    stand anywhere."""
-    found: dict[Rectangle, None] = {}
-    for box in document.boxes:
-        if box.page != paper.number:
-            continue
-        row = "\t" in document.text[box.start : box.end]
-        for span in spans:
-            start, end = max(box.start, span.start), min(box.end, span.end)
-            if start >= end:
-                continue
-            step = (box.x1 - box.x0) / (box.end - box.start)
-            left = box.x0 if row else box.x0 + (start - box.start) * step
-            right = box.x1 if row else box.x0 + (end - box.start) * step
-            found[Rectangle(left, paper.height - box.y1, right - left, box.y1 - box.y0)] = None
-    return tuple(found)
-
-
-def _image(document: Document, paper: Page | None) -> str:
-    """Where the drawn page is; "" for what has no pages to draw."""
-    if paper is None or document.media_type != PDF:
-        return ""
-    which = {"id": document.document_id, "version": document.version, "number": paper.number}
-    return address("/v1/documents/page.png", **which)
 
 
 def _step(document: Document, edge: int, direction: int) -> str:

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 
+from msgspec.structs import replace
+
 from citewell.core.records import Document, Record, Row, Table
+from citewell.core.sentences import sentence_spans
 
 AROUND = 260
 """Characters of a long paragraph shown on either side of a span."""
@@ -37,9 +40,11 @@ class Piece(Record, frozen=True, kw_only=True):
 
 
 class Line(Record, frozen=True, kw_only=True):
-    """A paragraph has one cell; a table row its label and values."""
+    """A paragraph or sentence has one cell, a table row its label and values; its ``[start, end)``."""
 
     cells: tuple[tuple[Piece, ...], ...]
+    start: int
+    end: int
 
 
 class Block(Record, frozen=True, kw_only=True):
@@ -52,8 +57,11 @@ class Block(Record, frozen=True, kw_only=True):
     heads: tuple[str, ...] = ()
 
 
-def blocks(document: Document, start: int, end: int, spans: Sequence[Span] = ()) -> list[Block]:
-    """``document.text[start:end]``, whole lines where the range falls on them."""
+def blocks(
+    document: Document, start: int, end: int, spans: Sequence[Span] = (), *, sentences: bool = False
+) -> list[Block]:
+    """``document.text[start:end]``, whole lines where the range falls on them; with ``sentences`` each
+    paragraph has a line for each of its sentences."""
     marker = _Marker(document.text, spans)
     headings = {section.start for section in document.sections}
     rows = {row.start: (table, row) for table in document.tables for row in table.rows}
@@ -68,7 +76,18 @@ def blocks(document: Document, start: int, end: int, spans: Sequence[Span] = ())
             found += _tables([(at, line) for _, at, line in items], rows)
         else:
             found += [Block(kind=kind, lines=(line,)) for _, _, line in items]
+    if sentences:
+        found = [_by_sentence(block, document.text, marker) for block in found]
     return found
+
+
+def _by_sentence(block: Block, text: str, marker: _Marker) -> Block:
+    if block.kind != "text":
+        return block
+    base, end = block.lines[0].start, block.lines[0].end
+    spans = sentence_spans(text[base:end]) or [(0, end - base)]
+    lines = tuple(marker.line(base + first, base + last, cells=False) for first, last in spans)
+    return Block(kind="text", lines=lines)
 
 
 def excerpts(document: Document, spans: Sequence[Span]) -> list[Block]:
@@ -113,7 +132,8 @@ class _Marker:
         if cells:
             borders += [at + 1 for at in range(start, end) if self._text[at] == "\t"]
         stops = [at - 1 for at in borders[1:]] + [end]
-        return Line(cells=tuple(self._pieces(*ends) for ends in zip(borders, stops, strict=True)))
+        cut = tuple(self._pieces(*ends) for ends in zip(borders, stops, strict=True))
+        return Line(cells=cut, start=start, end=end)
 
     def _pieces(self, start: int, end: int) -> tuple[Piece, ...]:
         near = [span for span in self._spans if span.start < end and span.end > start]
@@ -132,15 +152,23 @@ class _Marker:
 
 def _tables(rows: Sequence[tuple[int, Line]], known: dict[int, tuple[Table, Row]]) -> list[Block]:
     """Neighbouring rows, a block for each table of the document they belong to."""
-    found = []
+    found: list[Block] = []
     for _, group in groupby(rows, key=lambda item: known[item[0]][0].start if item[0] in known else -1):
         items = list(group)
         table = known[items[0][0]][0] if items[0][0] in known else None
         heads = _heads([known[at][1] for at, _ in items if at in known])
         caption = " · ".join(part for part in (table.title, table.units) if part) if table else ""
         lines = tuple(line for _, line in items)
+        if found and heads and _words(above := found[-1].lines[-1])[1:] == heads[1:]:
+            # The row of heads is a line of its own above the first row: it is shown once.
+            found[-1:] = [replace(found[-1], lines=found[-1].lines[:-1])] if found[-1].lines[1:] else []
+            heads = _words(above)
         found.append(Block(kind="table", lines=lines, caption=caption, heads=heads))
     return found
+
+
+def _words(line: Line) -> tuple[str, ...]:
+    return tuple("".join(piece.text for piece in cell) for cell in line.cells)
 
 
 def _heads(rows: Sequence[Row]) -> tuple[str, ...]:

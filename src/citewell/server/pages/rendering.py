@@ -15,21 +15,24 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from citewell.core.access import Caller, Role
 from citewell.core.records import Citation
-from citewell.evaluation import charts
-from citewell.server.identity import csrf_token, known
-from citewell.server.pages.words import (
+from citewell.core.vocabulary import (
     DECISIONS,
     PROOFS,
     RESOLUTIONS,
     STATES,
-    cause,
+    earned,
     maker_words,
+    named,
+    state_of,
     state_of_verdict,
 )
+from citewell.evaluation import charts
+from citewell.server.identity import csrf_token, known
 from citewell.server.problems import Details, Problem, absent
 
 router = APIRouter(include_in_schema=False)
@@ -40,6 +43,7 @@ THEMES = ("light", "dark")
 REVIEWING = (Role.CURATOR, Role.AUDITOR)
 TABS: tuple[tuple[str, str, tuple[Role, ...]], ...] = (
     ("Ask", "/", ()),
+    ("History", "/history", ()),
     ("Documents", "/documents", ()),
     ("Audit", "/audit", (Role.AUDITOR,)),
     ("Review", "/review", REVIEWING),
@@ -99,17 +103,21 @@ def address(path: str, /, **query: object) -> str:
     return f"{path}?{urlencode(kept)}" if kept else path
 
 
-def place_of(document_id: str, version: str, start: int, end: int, also: str = "") -> str:
-    """The address of a document at a span; ``also`` are further spans, as ``12-15 40-42``."""
-    query = address("/documents/view", id=document_id, version=version, start=start, end=end, also=also)
-    return f"{query}#here"
+def place_of(
+    document_id: str, version: str, start: int, end: int, also: str = "", *, answer: str = "", claim: int = 0
+) -> str:
+    """The address of a document at a span; ``also`` are further spans, as ``12-15 40-42``, and ``answer``
+    and ``claim`` say where the reader comes from."""
+    place = {"id": document_id, "version": version, "start": start, "end": end, "also": also}
+    return f"{address('/documents/view', **place, answer=answer, claim=claim or '')}#here"
 
 
-def view_of(citation: Citation) -> str:
+def view_of(citation: Citation, answer: str = "") -> str:
     """The address of the document at the place of a citation; "" for one that is in no source."""
     if citation.start < 0:
         return ""
-    return place_of(citation.document_id, citation.document_version, citation.start, citation.end)
+    place = (citation.document_id, citation.document_version, citation.start, citation.end)
+    return place_of(*place, answer=answer)
 
 
 @cache
@@ -127,11 +135,14 @@ def templates() -> Environment:
         "decisions": DECISIONS,
         "resolutions": RESOLUTIONS,
         "proofs": PROOFS,
+        "state_of": state_of,
         "state_of_verdict": state_of_verdict,
+        "earned": earned,
+        "named": named,
         "address": address,
         "view_of": view_of,
     }
-    filters = (_short, _shorten, _share, _when, _size, _ms, cause, maker_words)
+    filters = (_short, _shorten, _share, _when, _size, _ms, named, maker_words)
     environment.filters |= {one.__name__.lstrip("_"): one for one in filters}
     return environment
 
@@ -171,11 +182,13 @@ def _share(value: float | None) -> str:
 
 
 def _when(text: str) -> str:
-    """``2026-11-21 03:41 UTC`` of a record's time; what is no time, as it is."""
+    """``2026-11-21 03:41 UTC`` of a record's time, which the script turns into the reader's own; what is no
+    time, as it is."""
     try:
-        return datetime.fromisoformat(text).strftime("%Y-%m-%d %H:%M UTC")
+        said = datetime.fromisoformat(text).strftime("%Y-%m-%d %H:%M UTC")
     except ValueError:
         return text
+    return Markup('<time datetime="{}">{}</time>').format(text, said)
 
 
 def _size(count: int) -> str:

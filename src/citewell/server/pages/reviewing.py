@@ -11,14 +11,14 @@ from fastapi import APIRouter, Form
 from starlette.responses import RedirectResponse, Response
 
 from citewell.core.access import Role
-from citewell.core.errors import CitewellError, EvidenceError, UsageError
-from citewell.core.records import AuditRecord, CaseSpan, Passage
+from citewell.core.errors import EvidenceError, UsageError
+from citewell.core.records import CaseSpan
 from citewell.evaluation import sampling
 from citewell.knowledge.feedback.queue import Group
+from citewell.knowledge.reviewing import MOST
 from citewell.server.pages.access import Field, Inside, Posting, Reading, Trouble, Visit, trouble_of
-from citewell.server.pages.answers import shown, title_of
-from citewell.server.pages.marking import blocks
-from citewell.server.pages.rendering import REVIEWING, address, place_of
+from citewell.server.pages.answers import passages_read, shown
+from citewell.server.pages.rendering import REVIEWING, address
 from citewell.server.problems import looking_up
 
 router = APIRouter(include_in_schema=False, route_class=Inside)
@@ -81,10 +81,22 @@ def _causes(groups: Sequence[Group]) -> list[Pattern]:
     return sorted(found, key=lambda one: (-one.n, one.name))
 
 
+@router.post("/review/dismiss")
+def dismiss_many(
+    posting: Posting, chosen: Annotated[Sequence[str], Form()] = (), reason: Field = "", state: Field = "open"
+) -> Response:
+    """The chosen answers of a page of the queue, for one reason."""
+    posting.need(*REVIEWING)
+    with looking_up():
+        for request_id in chosen:
+            posting.kb.review.dismiss(request_id, reviewer=posting.caller.user, reason=reason)
+    return RedirectResponse(address("/review", state=state), status_code=303)
+
+
 @router.get("/review/{request_id}")
-def one(reading: Reading, request_id: str) -> Response:
+def one(reading: Reading, request_id: str, done: str = "") -> Response:
     reading.need(*REVIEWING)
-    return _one(reading, request_id)
+    return _one(reading, request_id, done=done)
 
 
 @router.post("/review/{request_id}/accept")
@@ -94,14 +106,22 @@ def accept(
     expected: Field = "",
     document: Annotated[Sequence[str], Form()] = (),
     quote: Annotated[Sequence[str], Form()] = (),
+    picked: Annotated[Sequence[str], Form()] = (),
     abstain: Field = "",
     question: Field = "",
 ) -> Response:
-    """A canary case: the question, what is right, and the words that say so."""
+    """A canary case: the question, what is right, and the words that say so: written or selected, and
+    sentences that were ``picked``, as ``START-END VERSION DOCUMENT``."""
     posting.need(*REVIEWING)
     pairs = zip(document, quote, strict=False)
     spans = [CaseSpan(document=a.strip(), quote=b.strip()) for a, b in pairs if b.strip()]
+    spans += [span for one in picked if (span := _picked(posting, one)) is not None]
     try:
+        if not (spans or abstain.strip()):
+            raise UsageError(
+                "no words were chosen",
+                hint="choose the words that support the answer, or say why there is none",
+            )
         posting.kb.review.accept(
             request_id,
             reviewer=posting.caller.user,
@@ -112,7 +132,18 @@ def accept(
         )
     except (UsageError, EvidenceError) as error:
         return _one(posting, request_id, trouble_of(error), spans, expected)
-    return RedirectResponse(f"/review/{request_id}", status_code=303)
+    return _onwards(posting, request_id)
+
+
+def _picked(visit: Visit, written: str) -> CaseSpan | None:
+    """None for what none of our pages sent."""
+    place, _, rest = written.partition(" ")
+    version, _, document_id = rest.partition(" ")
+    start, _, end = place.partition("-")
+    if not (start.isdecimal() and end.isdecimal()):
+        return None
+    text = visit.kb.document(document_id, version).text
+    return CaseSpan(document=document_id, quote=text[int(start) : int(end)])
 
 
 @router.post("/review/{request_id}/dismiss")
@@ -122,7 +153,22 @@ def dismiss(posting: Posting, request_id: str, reason: Field = "") -> Response:
         posting.kb.review.dismiss(request_id, reviewer=posting.caller.user, reason=reason)
     except UsageError as error:
         return _one(posting, request_id, trouble_of(error))
-    return RedirectResponse("/review", status_code=303)
+    return _onwards(posting, request_id)
+
+
+@router.post("/review/{request_id}/reopen")
+def reopen(posting: Posting, request_id: str) -> Response:
+    posting.need(*REVIEWING)
+    with looking_up():
+        posting.kb.review.reopen(request_id, reviewer=posting.caller.user)
+    return RedirectResponse(f"/review/{request_id}", status_code=303)
+
+
+def _onwards(visit: Visit, done: str) -> Response:
+    """To the newest that is open, with the way to take the last decision back; to the queue when none is."""
+    left = visit.kb.review.queue(limit=1).items
+    to = address(f"/review/{left[0].request_id}", done=done) if left else "/review"
+    return RedirectResponse(to, status_code=303)
 
 
 def _one(
@@ -131,58 +177,29 @@ def _one(
     problem: Trouble | None = None,
     spans: Sequence[CaseSpan] = (),
     expected: str = "",
+    done: str = "",
 ) -> Response:
     with looking_up():
         found = visit.kb.review.show(request_id)
-    cited = (
-        CaseSpan(document=citation.document_id, quote=citation.quote)
-        for claim in found.record.claims
-        for citation in claim.citations
-        if citation.start >= 0
-    )
-    offered, lacking = _offered(visit, found.record)
+        undo = visit.kb.review.show(done).item if done else None
+    waiting = [item.request_id for item in visit.kb.review.queue(limit=MOST).items]
+    at = waiting.index(request_id) if request_id in waiting else -1
     return visit.page(
         "case.html",
         problem=problem,
         item=found.item,
         case=found.case,
+        undo=undo,
+        place=at + 1,
+        waiting=len(waiting),
+        before=waiting[at - 1] if at > 0 else "",
+        after=waiting[at + 1] if 0 <= at + 1 < len(waiting) else "",
         answer=shown(found.record, visit.kb),
-        offered=offered,
-        lacking=lacking,
+        offered=passages_read(found.record, visit.kb, sentences=True),
         may_read=visit.kb.seeing.record(found.record),
-        spans=spans or (found.case.spans if found.case else tuple(dict.fromkeys(cited))),
+        spans=spans or (found.case.spans if found.case else ()),
         expected=expected or (found.case.expected if found.case else ""),
     )
-
-
-def _offered(visit: Visit, record: AuditRecord) -> tuple[list[dict[str, object]], str]:
-    """What was retrieved, used or rejected, as its document prints it; or why there is nothing of it."""
-    if not record.retrieval_results:
-        return [], "Nothing was retrieved."
-    try:
-        passages = visit.kb.answer_of(record).passages
-    except CitewellError as error:
-        return [], f"{trouble_of(error)[0]}."
-    offered = [found for passage in passages if (found := _passage(visit, passage)) is not None]
-    return offered, "" if offered else "The index version behind this answer is no longer kept."
-
-
-def _passage(visit: Visit, passage: Passage) -> dict[str, object] | None:
-    """A passage to take words from; None for one whose document is gone."""
-    chunk = passage.chunk
-    try:
-        document = visit.kb.document(chunk.document_id, chunk.document_version)
-    except EvidenceError:
-        return None
-    start, end = chunk.start_offset, chunk.end_offset
-    return {
-        "title": title_of(document),
-        "document_id": chunk.document_id,
-        "href": place_of(chunk.document_id, chunk.document_version, start, end),
-        "used": passage.used,
-        "relevance": passage.relevance,
-        "blocks": blocks(document, start, end),
-    }
 
 
 # --- spot checks ---------------------------------------------------------------------------------------

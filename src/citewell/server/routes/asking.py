@@ -98,6 +98,7 @@ async def streamed(here: Site, caller: Caller, asked: AskRequest, carrier: Carri
     asked_at = time.monotonic()
     request_id = identity.request_id()
     stream = await run_in_threadpool(here.streams.open, request_id, caller)
+    stream.question, stream.session_id = asked.question, asked.session_id
     stream.deadline = Deadline(here.settings.timeout_s)
 
     def work() -> None:
@@ -172,11 +173,9 @@ async def events(
 
 
 async def _resumed(here: Site, caller: Caller, request_id: str, after: int) -> Response:
-    if not await run_in_threadpool(_closed, here, caller, request_id):
-        found: Stream | RemoteStream | None = here.streams.get(request_id, caller)
-        found = found or await run_in_threadpool(here.streams.remote, request_id, caller)
-        if found is not None:
-            return _following(found, after)
+    found = await run_in_threadpool(running, here, caller, request_id)
+    if found is not None:
+        return _following(found, after)
     replayed = await run_in_threadpool(_replayed, here, caller, request_id)
 
     async def again() -> AsyncIterator[bytes]:
@@ -185,6 +184,14 @@ async def _resumed(here: Site, caller: Caller, request_id: str, after: int) -> R
             yield _line(relayed, request_id, "r")
 
     return _event_stream(again(), request_id)
+
+
+def running(here: Site, caller: Caller, request_id: str) -> Stream | RemoteStream | None:
+    """The stream of a question, running or just ended, as far as ``caller`` may follow it; waits for the
+    database."""
+    if _closed(here, caller, request_id):
+        return None
+    return here.streams.get(request_id, caller) or here.streams.remote(request_id, caller)
 
 
 def _closed(here: Site, caller: Caller, request_id: str) -> bool:

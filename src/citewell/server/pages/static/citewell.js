@@ -1,6 +1,6 @@
-// What the pages do beyond being read: stream an answer, light the span of a claim, send judgements, turn the
-// theme. Text from documents and models enters the page as text only (textContent); a finished answer comes as
-// the server's own page, parsed as an inert document.
+// What the pages do beyond being read: follow an answer while it is made, light a claim's words and page, send
+// judgements, choose words in review, turn the theme. Text from documents and models enters the page as text
+// only (textContent). Everything else works without this file.
 "use strict";
 
 const $ = (selector, within = document) => within.querySelector(selector);
@@ -8,6 +8,9 @@ const all = (selector, within = document) => [...within.querySelectorAll(selecto
 const csrf = $('meta[name="csrf"]').content;
 const shapes = document.body.dataset.shapes;
 const words = $("#live") ? JSON.parse($("#live").dataset.words) : {};
+const narrow = matchMedia("(max-width: 56rem)");
+const writing = ({ target }) => target.closest && target.closest("input, textarea, select");
+document.documentElement.classList.add("js");
 
 function make(tag, className, text) {
   const node = document.createElement(tag);
@@ -28,14 +31,18 @@ function stateNode(name, extra = "") {
   return node;
 }
 
-function tell(text) {
+// `undo` is offered beside the words for as long as they stand.
+function tell(text, undo) {
   const box = $("#told");
   box.textContent = text;
+  if (undo) {
+    const button = make("button", "quiet", "Undo");
+    button.addEventListener("click", () => { undo(); box.textContent = ""; });
+    box.append(" ", button);
+  }
   clearTimeout(tell.timer);
-  tell.timer = setTimeout(() => { box.textContent = ""; }, 6000);
+  tell.timer = setTimeout(() => { box.textContent = ""; }, undo ? 15000 : 6000);
 }
-
-// --- theme -----------------------------------------------------------------------------------------------
 
 function theme() {
   const button = $("#theme");
@@ -53,30 +60,41 @@ function theme() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", name);
 }
 
-// --- claims and their spans ------------------------------------------------------------------------------
+function localTimes() {
+  for (const one of all("time[datetime]")) {
+    const at = new Date(one.dateTime);
+    if (Number.isNaN(at.getTime())) continue;
+    one.title = one.textContent;
+    one.textContent = at.toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  }
+}
+
+// --- claims, their words and their pages -------------------------------------------------------------------
+
+// What stands for a claim in the pane that is shown comes to its middle: nothing but the pane moves.
+function centre(node, panel) {
+  if (!node || !panel || (panel.scrollHeight <= panel.clientHeight && panel.scrollWidth <= panel.clientWidth)) return;
+  const where = node.getBoundingClientRect();
+  const frame = panel.getBoundingClientRect();
+  if (where.top < frame.top + 48 || where.bottom > frame.bottom) panel.scrollTop += where.top - frame.top - frame.height / 2;
+  const sheet = node.closest(".sheet");
+  if (sheet) sheet.scrollLeft += where.left + where.width / 2 - sheet.getBoundingClientRect().left - sheet.clientWidth / 2;
+}
 
 function light(number) {
   for (const node of all(".lit")) node.classList.remove("lit");
   if (!number) return;
   for (const node of all(`[data-claim="${number}"]`)) node.classList.add("lit");
-  const spans = all("mark.span").filter((mark) => mark.dataset.claims.split(" ").includes(number));
+  const spans = all("[data-claims]").filter((one) => one.dataset.claims.split(" ").includes(number));
   for (const span of spans) span.classList.add("lit");
-  const panel = $(".sources");
-  if (!spans.length || !panel || panel.scrollHeight <= panel.clientHeight) return;
-  const where = spans[0].getBoundingClientRect();
-  const frame = panel.getBoundingClientRect();
-  if (where.top < frame.top || where.bottom > frame.bottom) {
-    panel.scrollTop += where.top - frame.top - frame.height / 3;
-  }
+  centre(spans.find((one) => one.getClientRects().length), $(".sources"));
 }
 
 function lighting(within) {
   for (const node of all("[data-claim]", within)) {
-    for (const kind of ["pointerenter", "focusin"]) {
-      node.addEventListener(kind, () => light(node.dataset.claim));
-    }
+    for (const kind of ["pointerenter", "focusin"]) node.addEventListener(kind, () => light(node.dataset.claim));
   }
-  for (const mark of all("mark.span", within)) {
+  for (const mark of all("[data-claims]", within)) {
     mark.addEventListener("pointerenter", () => light(mark.dataset.claims.split(" ")[0]));
   }
   // A table wider than its place begins at the cited cell, not at its first column.
@@ -85,6 +103,40 @@ function lighting(within) {
     const over = last ? last.getBoundingClientRect().right - rows.getBoundingClientRect().right : 0;
     if (over > 0) rows.scrollLeft += over + 8;
   }
+}
+
+// The sources beside an answer, on a narrow screen a sheet from below: a claim opens them where it is cited.
+function panes(answer) {
+  const panel = $(".sources", answer);
+  const pick = (name) => { const one = $(`input[value="${name}"]`, panel); if (one) one.checked = true; };
+  const open = () => panel.classList.toggle("open", narrow.matches);
+  const claims = all(".text .claim", answer);
+  if (narrow.matches) pick("printed");
+  for (const claim of claims) {
+    claim.addEventListener("click", (event) => {
+      event.preventDefault();
+      if ($('input[value="all"]', panel).checked) pick("words");
+      open();
+      light(claim.dataset.claim);
+    });
+    claim.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      const next = step && claims[claims.indexOf(claim) + step];
+      if (next) { event.preventDefault(); next.focus(); }
+    });
+  }
+  for (const chip of all(".chip", answer)) {
+    chip.addEventListener("click", (event) => {
+      event.preventDefault();
+      pick("words");
+      open();
+      centre($(chip.getAttribute("href")), panel);
+    });
+  }
+  const close = () => { panel.classList.remove("open"); const lit = $(".claim.lit"); if (lit) lit.focus(); };
+  $(".close", panel).addEventListener("click", close);
+  addEventListener("keydown", ({ key }) => { if (key === "Escape" && panel.classList.contains("open")) close(); });
+  panel.addEventListener("change", () => { const lit = $(".claim.lit"); if (lit) light(lit.dataset.claim); });
 }
 
 // --- signals: what was done with an answer ---------------------------------------------------------------
@@ -118,8 +170,10 @@ async function judge(event) {
     if (event.submitter && event.submitter.classList.contains("icon")) {
       for (const button of all("button", form)) button.setAttribute("aria-pressed", button === event.submitter);
     } else {
+      const said = make("blockquote", "said-by", body.get("reason"));
+      for (const old of all(".said-by", form.parentElement)) old.remove();
+      form.before(said);
       form.reset();
-      form.closest("details").open = false;
     }
     tell("Thank you. Your feedback was saved for review.");
   } else {
@@ -128,6 +182,42 @@ async function judge(event) {
 }
 
 // --- asking ----------------------------------------------------------------------------------------------
+
+function trouble(title, hint) {
+  for (const old of all(".notice[role=alert]")) old.remove();
+  const box = make("div", "notice bad");
+  box.setAttribute("role", "alert");
+  const line = make("p");
+  line.append(make("strong", "", title));
+  box.append(line);
+  if (hint) box.append(make("p", "", hint));
+  ($("#live") || $("#ask")).before(box);
+}
+
+// The question is taken, and its page followed from the first moment: whoever leaves finds it there.
+async function ask(event) {
+  event.preventDefault();
+  const form = event.target;
+  const button = $("button.main", form);
+  const fields = Object.fromEntries(new FormData(form));
+  if (!fields.question.trim() || button.disabled) return;
+  button.disabled = true;
+  const body = { question: fields.question, stream: true };
+  for (const name of ["session_id", "document", "since", "tag"]) if (fields[name]) body[name] = fields[name];
+  const line = new AbortController();
+  const headers = { "Content-Type": "application/json", Accept: "text/event-stream", "X-CSRF-Token": csrf };
+  try {
+    const reply = await fetch("/v1/ask", { method: "POST", headers, body: JSON.stringify(body), signal: line.signal });
+    if (reply.status === 401) { location.assign("/login"); return; }
+    if (!reply.ok) throw await reply.json();
+    line.abort();
+    location.assign(`/answers/${reply.headers.get("X-Request-Id")}`);
+  } catch (problem) {
+    trouble(problem.title || "The server cannot be reached.", problem.hint || "Check the connection and ask again.");
+  } finally {
+    button.disabled = false;
+  }
+}
 
 function nameOf(claim) {
   if (!claim) return "provisional";
@@ -138,26 +228,19 @@ function nameOf(claim) {
 }
 
 class Live {
-  constructor(question) {
-    this.box = $("#live");
-    this.list = $(".claims", this.box);
-    this.doing = $(".doing", this.box);
+  constructor(box) {
+    this.box = box;
+    this.list = $(".claims", box);
     this.items = new Map();
-    $(".question", this.box).textContent = question;
-    this.began = Date.now();
-    this.say("Waiting for a free place…");
-    this.clock = setInterval(() => { this.say(this.words); }, 1000);
-    this.list.replaceChildren();
-    this.box.hidden = false;
+    this.began = this.stage = performance.now();
+    this.clock = setInterval(() => this.tick(), 250);
   }
 
   hear(kind, data) {
     if (kind === "stage") {
       this.say(`${data.text}…`);
     } else if (kind === "search_results") {
-      const names = [...new Set(data.passages.map((one) => one.chunk.title || one.chunk.document_id))];
-      const count = data.passages.length;
-      this.say(`Reading ${count} ${count === 1 ? "passage" : "passages"}: ${names.slice(0, 3).join("; ")}${names.length > 3 ? "…" : ""}`);
+      this.candidates(data.passages);
     } else if (kind === "claim") {
       if (this.items.has(data.number)) return;
       const item = make("li", "is-provisional");
@@ -175,14 +258,33 @@ class Live {
     }
   }
 
-  say(words) {
-    this.words = words;
-    const seconds = Math.floor((Date.now() - this.began) / 1000);
-    this.doing.textContent = seconds > 1 ? `${words} ${seconds} s` : words;
+  // What was done stays, with the time that it took.
+  say(text) {
+    const took = ((performance.now() - this.stage) / 1000).toFixed(1);
+    const doing = $(".doing", this.box);
+    const done = make("li", "", doing.textContent.replace("…", ""));
+    done.append(" ", make("small", "", `${took} s`));
+    $(".did", this.box).append(done);
+    doing.textContent = text;
+    this.stage = performance.now();
+    this.tick();
   }
 
-  end() {
-    clearInterval(this.clock);
+  tick() {
+    const claims = this.items.size ? `, ${this.items.size} ${this.items.size === 1 ? "claim" : "claims"} so far` : "";
+    $(".clock", this.box).textContent = `${((performance.now() - this.began) / 1000).toFixed(1)} s${claims}`;
+  }
+
+  candidates(passages) {
+    const box = $(".candidates", this.box);
+    box.replaceChildren(make("h2", "", `Reading ${passages.length} ${passages.length === 1 ? "passage" : "passages"}`));
+    for (const { chunk, relevance } of passages) {
+      const page = chunk.page ? `, page ${chunk.page}` : "";
+      const item = make("details");
+      const said = relevance === null ? "" : ` · relevance ${relevance.toFixed(2)}`;
+      item.append(make("summary", "", `${chunk.title || chunk.document_id}${page}${said}`), make("p", "seen", chunk.content));
+      box.append(item);
+    }
   }
 
   state(number, name, extra) {
@@ -194,156 +296,99 @@ class Live {
   }
 }
 
-// Server-sent events of a fetch: [kind, data, id] as they come.
-async function* events(body) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    rest += value;
-    const parts = rest.split(/\r?\n\r?\n/);
-    rest = parts.pop();
-    for (const part of parts) {
-      const said = { event: "message", id: "", data: "" };
-      for (const line of part.split(/\r?\n/)) {
-        const at = line.indexOf(":");
-        if (at > 0) said[line.slice(0, at)] = line.slice(at + 1).replace(/^ /, "");
-      }
-      if (said.data) yield [said.event, JSON.parse(said.data), said.id];
+// A line that breaks is taken up again by the browser itself, where it broke.
+function follow(box) {
+  const live = new Live(box);
+  const line = new EventSource(`/v1/ask/${box.dataset.request}/events`);
+  for (const kind of ["stage", "search_results", "claim", "verdict", "correction", "decision"]) {
+    line.addEventListener(kind, (event) => live.hear(kind, JSON.parse(event.data)));
+  }
+  line.addEventListener("done", () => { line.close(); location.reload(); });
+  line.addEventListener("error", (event) => {
+    if (event.data) {
+      const problem = JSON.parse(event.data);
+      line.close();
+      clearInterval(live.clock);
+      box.hidden = true;
+      trouble(problem.title, problem.hint);
+    } else if (line.readyState === EventSource.CLOSED) {
+      location.reload();
+    } else {
+      $(".doing", box).textContent = "The connection was lost. Reconnecting…";
     }
-  }
-}
-
-const TRIES = 6;
-const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
-
-// The finished answer of a question. A line that breaks is taken up again where it broke: what was asked is
-// answered and sealed, whoever still listens.
-async function heard(body, live) {
-  const headers = { "Content-Type": "application/json", Accept: "text/event-stream", "X-CSRF-Token": csrf };
-  let reply = await fetch("/v1/ask", { method: "POST", headers, body: JSON.stringify(body) });
-  const id = reply.headers.get("X-Request-Id");
-  let last = "";
-  for (let tries = 1; ; tries += 1) {
-    try {
-      if (!reply) {
-        const after = last ? { "Last-Event-ID": last } : {};
-        reply = await fetch(`/v1/ask/${id}/events`, { headers: { Accept: "text/event-stream", ...after } });
-      }
-      if (reply.status === 401) { location.assign("/login"); return null; }
-      if (!reply.ok) throw await reply.json();
-      for await (const [kind, data, name] of events(reply.body)) {
-        if (kind === "error") throw data;
-        live.hear(kind, data);
-        if (kind === "done") return data.answer;
-        last = name || last;
-      }
-    } catch (problem) {
-      if (problem.title) throw problem;
-    }
-    if (!id || tries >= TRIES) throw { title: "The connection to the answer was lost.", hint: "Ask again. If the answer was finished, it is in the log." };
-    live.say("The connection was lost. Reconnecting…");
-    reply = null;
-    await pause(1000 * tries);
-  }
-}
-
-function trouble(title, hint) {
-  const box = make("div", "notice bad");
-  box.setAttribute("role", "alert");
-  const line = make("p");
-  line.append(make("strong", "", title));
-  box.append(line);
-  if (hint) box.append(make("p", "", hint));
-  $("#live").before(box);
-}
-
-async function ask(event) {
-  event.preventDefault();
-  const form = event.target;
-  const button = $("button.main", form);
-  const fields = Object.fromEntries(new FormData(form));
-  if (!fields.question.trim() || button.disabled) return;
-  for (const old of all("#answer, .notice, .start")) old.remove();
-  button.disabled = true;
-  const live = new Live(fields.question);
-  const body = { question: fields.question, stream: true };
-  for (const name of ["session_id", "document", "since", "tag"]) if (fields[name]) body[name] = fields[name];
-  try {
-    const finished = await heard(body, live);
-    if (!finished) return;
-    await open(finished.request_id);
-  } catch (problem) {
-    live.box.hidden = true;
-    trouble(problem.title || "The server cannot be reached.", problem.hint || "Check the connection and ask again.");
-  } finally {
-    live.end();
-    button.disabled = false;
-  }
-}
-
-// The finished answer is the server's own page: what is seen here is what the link shows.
-async function open(id) {
-  const address = `/answers/${encodeURIComponent(id)}`;
-  const reply = await fetch(address, { headers: { Accept: "text/html" } });
-  const page = new DOMParser().parseFromString(await reply.text(), "text/html");
-  const answer = page.querySelector("#answer");
-  if (!reply.ok || !answer) { location.assign(address); return; }
-  $("#live").hidden = true;
-  $("#live").after(document.adoptNode(answer));
-  $("#ask").classList.remove("first");
-  for (const node of all("#ask > h1, #ask > .lead")) node.remove();
-  $("#ask [name=session_id]").value = answer.dataset.session;
-  const question = $("#question");
-  question.value = "";
-  question.placeholder = "Ask something else, or follow up";
-  question.rows = 1;
-  document.title = page.title;
-  history.pushState(null, "", address);
-  const heading = $("h1", answer);
-  heading.tabIndex = -1;
-  heading.focus({ preventScroll: true });
-  begin(answer);
-}
-
-function begin(answer) {
-  lighting(answer);
-  watch(answer);
-  for (const form of all("form[data-feedback]", answer)) form.addEventListener("submit", judge);
+  });
 }
 
 // --- review: words selected in a source become a span of the case ----------------------------------------
 
 function taking() {
   const button = $("#take");
+  const rows = $("#spans");
+  const blank = $(".span-row", rows).cloneNode(true);
   const selected = () => {
     const chosen = getSelection();
     const node = chosen.anchorNode;
     const place = node && (node.nodeType === 1 ? node : node.parentElement).closest("[data-document]");
     const text = chosen.toString().trim();
-    return place && text ? { name: place.dataset.document, text } : null;
+    return place && text ? { name: place.dataset.document, text, where: chosen.getRangeAt(0).getBoundingClientRect() } : null;
   };
-  document.addEventListener("selectionchange", () => { if (selected()) button.hidden = false; });
+  const fresh = () => {
+    const row = blank.cloneNode(true);
+    for (const field of all("input, textarea", row)) field.value = "";
+    rows.append(row);
+    return row;
+  };
+  const place = () => {
+    const found = selected();
+    button.hidden = !found;
+    if (!found) return;
+    button.style.top = `${Math.min(Math.max(found.where.bottom + 6, 8), innerHeight - 48)}px`;
+    button.style.left = `${Math.min(Math.max(found.where.left, 8), innerWidth - 220)}px`;
+  };
+  for (const kind of ["selectionchange", "scroll"]) document.addEventListener(kind, place, true);
+  button.addEventListener("pointerdown", (event) => event.preventDefault());
   button.addEventListener("click", () => {
     const found = selected();
-    if (!found) { tell("Select words in a source first."); return; }
-    const rows = all(".span-row");
-    let row = rows.find((one) => !$("textarea", one).value.trim());
-    if (!row) {
-      row = rows[rows.length - 1].cloneNode(true);
-      $("#spans").append(row);
-    }
+    if (!found) return;
+    const row = all(".span-row", rows).find((one) => !$("textarea", one).value.trim()) || fresh();
     $("input", row).value = found.name;
     $("textarea", row).value = found.text;
-    $("textarea", row).focus();
-    tell("Added.");
+    getSelection().removeAllRanges();
+    tell("Added to the case.", () => row.remove());
+  });
+  rows.addEventListener("click", ({ target }) => {
+    const row = target.closest(".remove") && target.closest(".span-row");
+    if (!row) return;
+    const next = row.nextSibling;
+    row.remove();
+    tell("Removed.", () => rows.insertBefore(row, next));
+  });
+  $("#more").addEventListener("click", () => $("textarea", fresh()).focus());
+  addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    $("#accept").requestSubmit();
   });
 }
 
 // --- begin -----------------------------------------------------------------------------------------------
 
+// j and k step through what stands in a list: records, stages, cases.
+function steps() {
+  const found = all("[data-step]");
+  if (!found.length) return;
+  addEventListener("keydown", (event) => {
+    if (writing(event) || event.ctrlKey || event.metaKey || !["j", "k"].includes(event.key)) return;
+    const at = found.indexOf(document.activeElement);
+    const next = found[event.key === "j" ? at + 1 : Math.max(at - 1, 0)];
+    if (next) { next.focus(); if (next.hash && next.dataset.step === "go") next.click(); }
+  });
+}
+
+if (location.hash === "#marks" && $("#marks")) $("#marks").open = true;
 theme();
+localTimes();
+steps();
 const form = $("#ask");
 if (form) {
   form.addEventListener("submit", ask);
@@ -353,14 +398,30 @@ if (form) {
       form.requestSubmit();
     }
   });
-  addEventListener("popstate", () => location.reload());
 }
+if ($("#live")) follow($("#live"));
 const shown = $("#answer");
-if (shown) begin(shown);
-if ($("#take")) taking();
-const paper = $(".sheet img");
-if (paper) {
-  const lost = () => { $("#nopaper").hidden = false; $(".sheet").hidden = true; };
-  if (paper.complete && !paper.naturalWidth) lost();
-  else paper.addEventListener("error", lost);
+if (shown) {
+  lighting(shown);
+  panes(shown);
+  watch(shown);
+  for (const one of all("form[data-feedback]", shown)) one.addEventListener("submit", judge);
 }
+if ($("#take")) taking();
+for (const image of all(".sheet img")) {
+  const lost = () => { $(".lost", image.closest("figure")).hidden = false; image.parentElement.hidden = true; };
+  if (image.complete && image.getAttribute("loading") !== "lazy" && !image.naturalWidth) lost();
+  else image.addEventListener("error", lost);
+}
+const paper = $(".paper");
+if (paper) {
+  const mark = $("mark.span");
+  if (mark && !narrow.matches) mark.scrollIntoView({ block: "center" });
+  centre($(".over rect", paper), paper);
+}
+for (const one of all("form[data-busy]")) one.addEventListener("submit", () => {
+  const began = Date.now();
+  const say = () => { $("#told").textContent = `${one.dataset.busy} ${Math.round((Date.now() - began) / 1000)} s`; };
+  say();
+  setInterval(say, 1000);
+});

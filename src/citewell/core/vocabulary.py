@@ -1,7 +1,8 @@
-"""What the pages say of claims, numbers and decisions: one table each, so that words never drift apart.
+"""The words for claims, decisions, causes and measures: one table each, read by pages, filters, charts,
+commands and notebooks, so that a thing has one name everywhere.
 
-In: values of the domain. Out: a state or a sentence. Each state has words, a colour (its CSS class) and a
-shape (its symbol in ``static/shapes.svg``). Knows nothing about HTML.
+In: values of the domain. Out: a state or a name. Each state has words, a colour (its CSS class) and a shape
+(its symbol in the pages' ``shapes.svg``). Knows nothing about HTML.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from citewell.core.records import (
+    AuditRecord,
     Claim,
     ConfidenceReport,
     Decision,
@@ -133,7 +135,16 @@ def bars(report: ConfidenceReport | None) -> tuple[Bar, ...]:
     )
 
 
-CAUSES: Mapping[str, str] = {
+NAMES: Mapping[str, str] = {
+    **{name: words for name, (words, _) in DECISIONS.items()},
+    **{name: words for name, (words, _) in _STATES.items()},
+    "any": "Any failure",
+    "any-unsupported": "One without support",
+    "any-contradicted": "One contradicted",
+    "any-broken": "One with a broken citation",
+    "any-unchecked": "One unchecked",
+    "all-verified": "All verified",
+    "no-claims": "No claims",
     "thumbs_down": "Marked as wrong",
     "thumbs_up": "Marked as right",
     "rephrased_query": "Asked again in different words",
@@ -146,11 +157,75 @@ CAUSES: Mapping[str, str] = {
     "contradiction_detected": "A source contradicts a claim",
     "citation_broken": "A citation was broken",
     "generator_failed": "The writer failed",
-    "abandoned": "The asker left before it was answered",
+    "abandoned": "Cancelled before it was answered",
     "answer_judge_failed": "The answer did not pass the final check",
+    "latency_ms": "Time to answer",
+    "hallucination_gap": "Unsupported share",
+    "abstention": "Not answered",
+    "gate_failures": "No relevant passage was found",
+    "errors": "Failed",
+    "entailment_failures": "No supporting passage found",
+    "contradictions": "Contradicted",
+    "broken_citations": "Broken citation",
+    "negative_signals": "Doubted by readers",
 }
+"""Of whatever is filtered by, counted or charted."""
 
 
-def cause(name: str) -> str:
-    """In words where they are known; a new cause by its own name."""
-    return CAUSES.get(name, name.replace("_", " ").capitalize())
+def named(name: str) -> str:
+    """In words where they are known; anything else by its own name. ``failing:gate`` names the stage."""
+    stage = name.removeprefix("failing:")
+    if stage != name:
+        return f"Failing: {stage}"
+    return NAMES.get(name) or name.replace("_", " ").replace("-", " ").capitalize()
+
+
+class Line(NamedTuple):
+    """An answer to one of the two questions asked of every answer; ``colour`` is a CSS class."""
+
+    colour: str
+    words: str
+    detail: str
+
+
+CHECK = "answer check"
+"""The stage in which a model of its own reads answer and question; a record without it had none."""
+
+
+def quotes_line(record: AuditRecord) -> Line:
+    """Are the quotes true? Of the claims that are shown, or of all where none is."""
+    claims = [claim for claim in record.claims if claim.shown] or list(record.claims)
+    verified = sum(claim.verdict.status is Status.VERIFIED for claim in claims)
+    if not claims:
+        return Line("unchecked", "Nothing to check", "no claim was made")
+    if verified == len(claims):
+        one = "the claim is" if verified == 1 else f"each of the {verified} claims is"
+        return Line("quoted", "Yes", f"{one} verified in its source")
+    return Line("PARTIAL" if verified else "ABSTAIN", f"{verified} of {len(claims)}", "the others are marked")
+
+
+def answers_line(record: AuditRecord) -> Line:
+    """Does this answer what was asked?"""
+    if record.response_decision not in DECISIONS or record.confidence_report is None:
+        return Line("ERROR", "No", "the request ended before there was an answer")
+    report, n = record.confidence_report, len(record.missing)
+    if report.decision is Decision.ABSTAIN:
+        quoted = any(claim.verdict.status is Status.VERIFIED for claim in record.claims)
+        detail = "the quotes found are related, but do not answer it" if quoted else "no answer was found"
+        return Line("ABSTAIN", "No", detail)
+    if n:
+        parts = max(report.coverage_score.n, n)
+        return Line("PARTIAL", "In part", f"{n} of {parts} parts {'is' if n == 1 else 'are'} open")
+    if report.decision is Decision.PARTIAL:
+        return Line("PARTIAL", "Not certain", report.reasons[0] if report.reasons else "")
+    if any(claim.verdict.proof is Proof.COMPUTED for claim in record.claims if claim.shown):
+        return Line("ANSWER", "Yes", "it is calculated from cited values")
+    if CHECK not in record.latency_ms:
+        return Line("unchecked", "Not checked", "no separate model compared it with the question")
+    return Line("ANSWER", "Yes", "a separate model compared it with the question")
+
+
+def earned(record: AuditRecord) -> bool:
+    """Whether it may be shown in green: true quotes, all that was asked, and no source against it."""
+    lines = (quotes_line(record).colour, answers_line(record).colour)
+    return lines == ("quoted", "ANSWER") and not record.conflicts

@@ -1,0 +1,73 @@
+"""Printed pages: the image of a page and the rectangles in which cited words stand on it.
+
+In: a Document, its pages, spans. Out: values for the macro ``sheet``. Knows nothing about answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from citewell.core.records import Document, Page
+from citewell.server.files import PDF
+from citewell.server.pages.marking import Span
+from citewell.server.pages.rendering import address
+
+MOST = 6
+"""Pages shown beside an answer, of one document."""
+
+
+class Rectangle(NamedTuple):
+    """In points from the top left of the page, as an image is drawn; ``claims`` rest on it."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    claims: tuple[int, ...]
+
+
+class Paper(NamedTuple):
+    """``image`` is the address of the drawn page."""
+
+    number: int
+    width: float
+    height: float
+    image: str
+    rectangles: tuple[Rectangle, ...]
+
+
+def paper_of(document: Document, page: Page | None, spans: Sequence[Span]) -> Paper | None:
+    """None for what has no pages to draw."""
+    if page is None or document.media_type != PDF:
+        return None
+    which = {"id": document.document_id, "version": document.version, "number": page.number}
+    image = address("/v1/documents/page.png", **which)
+    return Paper(page.number, page.width, page.height, image, _rectangles(document, page, spans))
+
+
+def papers_of(document: Document, spans: Sequence[Span]) -> list[Paper]:
+    """The pages that hold a span, in their order."""
+    held = [page for page in document.pages if any(s.start < page.end and page.start < s.end for s in spans)]
+    return [paper for page in held[:MOST] if (paper := paper_of(document, page, spans)) is not None]
+
+
+def _rectangles(document: Document, page: Page, spans: Sequence[Span]) -> tuple[Rectangle, ...]:
+    """A rectangle for each printed line or table cell that a span stands in. In prose it covers the words,
+    taken as equally wide a character. A row of which only the line is kept is covered whole, for its columns
+    stand anywhere."""
+    found: dict[tuple[float, float, float, float], dict[int, None]] = {}
+    for box in document.boxes:
+        if box.page != page.number:
+            continue
+        row = "\t" in document.text[box.start : box.end]
+        for span in spans:
+            start, end = max(box.start, span.start), min(box.end, span.end)
+            if start >= end:
+                continue
+            step = (box.x1 - box.x0) / (box.end - box.start)
+            left = box.x0 if row else box.x0 + (start - box.start) * step
+            right = box.x1 if row else box.x0 + (end - box.start) * step
+            place = (left, page.height - box.y1, right - left, box.y1 - box.y0)
+            found.setdefault(place, {}).update(dict.fromkeys(span.claims))
+    return tuple(Rectangle(*place, tuple(claims)) for place, claims in found.items())
