@@ -5,8 +5,8 @@
 In: seeds, valid examples of every format, changed at random: bytes flipped, stretches cut out, doubled, moved
 or replaced by nasty ones, parts of archives too. Out: each fault once, with the input that showed it,
 and the counts in ``docs/measurements/fuzzing`` where all targets were run. A fault is an error that was not
-foreseen, a result that contradicts its input, a forgery that passes, or more than ``SLOW_S`` seconds. The exit
-code is 1 if there is any. ``tests/fuzz`` runs sixty of each.
+foreseen, a result that contradicts its input, a forgery that passes, or more than ``SLOW_S`` seconds. The
+exit code is 1 if there is any. ``tests/fuzz`` runs sixty of each.
 """
 
 from __future__ import annotations
