@@ -18,7 +18,7 @@ PLAIN = (
     "model_speed", "ranker", "reader", "poison", "pdf_reading", "pdf_writers",
     "llm_writers", "injections", "retrieval_beir", "prose_answers", "worked_out", "ingest", "pass_latency",
     "audit_queries",
-    "audit_tamper", "audit_append", "audit_check", "audit_crash",
+    "audit_tamper", "fuzzing", "audit_append", "audit_check", "audit_crash",
     "turns", "card_promise",
     "faithfulness", "poisoning", "detectors", "citations", "citation_agreement", "canary",
     "access", "serving", "pages",

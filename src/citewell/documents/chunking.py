@@ -20,9 +20,10 @@ import msgspec
 
 from citewell.core.config import Chunking
 from citewell.core.identity import chunk_id, section_id
-from citewell.core.records import Chunk, Document, Row, Section, Table
+from citewell.core.records import Chunk, Document, Row, Table
 from citewell.core.sentences import ITEM, list_lead, sentence_spans
 from citewell.core.tokens import count_tokens_each
+from citewell.documents.outline import Layout, Outline, clip
 
 # Costs of cutting at a border; SIZE is the cost of a chunk twice the target, or of none.
 SIZE = 3.0
@@ -30,7 +31,7 @@ CUT_SECTION, CUT_PARAGRAPH, CUT_SENTENCE, CUT_ROW = 0.0, 0.5, 1.0, 1.5
 CUT_AFTER_COLON, CUT_BEFORE_EXCEPTION, CUT_AFTER_HEADING = 3.0, 6.0, 30.0
 CUT_PIECE = 8.0
 # Costs of running across a border.
-CROSS_TABLE, CROSS_PAGE, CROSS_SIBLING, CROSS_PARENT = 0.3, 0.4, 2.0, 15.0
+CROSS_TABLE, CROSS_PAGE = 0.3, 0.4
 UNDERSIZE = 10.0
 PARENT_TOKENS = 2_000
 CHARACTERS_PER_TOKEN = 16  # a word of 10,000 letters is one unknown token; it must not be free
@@ -45,130 +46,10 @@ _TITLE_LIKE = re.compile(r"[A-Z0-9][^\n\t]{2,78}[^\s.,;!?]")
 _CUTS = (re.compile(r"\t"), re.compile(r"(?<=[.!?;。！？；])"), re.compile(r"\s"), re.compile(r"(?<=\W)"))
 
 
-class _Outline:
-    """Sections as segments (heading to next heading) with the extent of all that stands under each."""
-
-    def __init__(self, document: Document) -> None:
-        sections = sorted(document.sections, key=lambda section: (section.start, len(section.path)))
-        if not sections or sections[0].start > 0:
-            sections.insert(0, Section(path=(), start=0, end=len(document.text)))
-        self.paths = [section.path for section in sections]
-        self.starts = [section.start for section in sections]
-        self.ends = [*self.starts[1:], len(document.text)]
-        self._extents = self._measure()
-
-    def _measure(self) -> list[list[list[int]]]:
-        """For each segment, the ``[start, end]`` of every section it stands in, outermost first."""
-        extents: list[list[list[int]]] = []
-        open_: list[list[int]] = []
-        previous: tuple[str, ...] = ()
-        for path, start, end in zip(self.paths, self.starts, self.ends, strict=True):
-            same = len(_common(path, previous))
-            if same == len(path) and len(path) <= len(previous):
-                same = max(0, same - 1)  # the same heading again opens a section of its own
-            del open_[same:]
-            open_ += [[start, end] for _ in path[same:]]
-            for extent in open_:
-                extent[1] = end
-            extents.append(list(open_))
-            previous = path
-        return extents
-
-    def at(self, offset: int) -> int:
-        return bisect_right(self.starts, offset) - 1
-
-    def crossing(self, left: int, right: int) -> float:
-        """Cost of one chunk running from segment ``left`` into ``right``."""
-        if left == right:
-            return 0.0
-        p, q = self.paths[left], self.paths[right]
-        kin = p[:-1] == q[:-1] or q[:-1] == p or p[:-1] == q
-        return CROSS_SIBLING if kin else CROSS_PARENT
-
-    def common_path(self, segments: list[int]) -> tuple[str, ...]:
-        path = self.paths[segments[0]]
-        for segment in segments[1:]:
-            path = _common(path, self.paths[segment])
-        return path
-
-    def enclosing(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Ranges around the segments ``first`` to ``last``: their own, then section by section outwards."""
-        own = (self.starts[first], self.ends[last])
-        around = [
-            (start, end) for start, end in reversed(self._extents[first]) if start <= own[0] and end >= own[1]
-        ]
-        return [own, *around, (0, self.ends[-1])]
-
-
-class _Layout:
-    """Pages and tables of a document, found by offset."""
-
-    def __init__(self, document: Document) -> None:
-        self.pages = sorted(document.pages, key=lambda page: page.start)
-        self.page_starts = [page.start for page in self.pages]
-        self.tables = sorted(document.tables, key=lambda table: table.start)
-        self.table_starts = [table.start for table in self.tables]
-        self.rows = sorted((row for table in self.tables for row in table.rows), key=lambda row: row.start)
-        self.row_starts = [row.start for row in self.rows]
-
-    def table(self, offset: int) -> Table | None:
-        at = bisect_right(self.table_starts, offset) - 1
-        return self.tables[at] if at >= 0 and offset < self.tables[at].end else None
-
-    def row(self, start: int) -> Row | None:
-        at = bisect_left(self.row_starts, start)
-        return self.rows[at] if at < len(self.rows) and self.row_starts[at] == start else None
-
-    def page(self, start: int, end: int) -> int | None:
-        """The page that holds most of ``[start, end)``, the first of equals."""
-        most, number = 0, None
-        for page in self.pages[max(0, bisect_right(self.page_starts, start) - 1) :]:
-            if page.start >= end:
-                break
-            held = min(end, page.end) - max(start, page.start)
-            if held > most:
-                most, number = held, page.number
-        return number
-
-    def rows_in(self, start: int, end: int) -> tuple[Row, ...]:
-        """Rows inside ``[start, end)``; of a row too long for one chunk, the part that stands here."""
-        first = max(0, bisect_right(self.row_starts, start) - 1)
-        inside = []
-        for row in self.rows[first : bisect_left(self.row_starts, end)]:
-            if row.start >= start and row.end <= end:
-                inside.append(row)
-            elif row.end > start:
-                cells = tuple(cell for cell in row.cells if cell.start >= start and cell.end <= end)
-                part = {"start": max(row.start, start), "end": min(row.end, end), "cells": cells}
-                inside.append(msgspec.structs.replace(row, **part))
-        return tuple(inside)
-
-    def table_context(self, start: int, end: int, rows: tuple[Row, ...]) -> list[str]:
-        """For each table touched, at most three: "title › group (units): heads". The group is what the
-        first row stands under, where the chunk begins behind the row that says so."""
-        context: list[str] = []
-        for table in self.tables[max(0, bisect_right(self.table_starts, start) - 1) :]:
-            if table.start >= end or len(context) == 3:
-                break
-            if table.end <= start:
-                continue
-            inside = [row for row in rows if row.start >= table.start and row.end <= table.end]
-            heads = dict.fromkeys(cell.head for row in inside for cell in row.cells if cell.head)
-            units = f"({table.units})" if table.units else ""
-            group = inside[0].group if inside and inside[0].start >= start else ""
-            stands = group and any(group.endswith(row.label) for row in inside if row.label and not row.cells)
-            title = table.title if not group or stands else " › ".join(filter(None, (table.title, group)))
-            line = " ".join(part for part in (_clip(title, 200), units) if part)
-            columns = _clip(" | ".join(heads), 300)
-            if line or columns:
-                context.append(": ".join(part for part in (line, columns) if part))
-        return context
-
-
 class _Units:
     """What is never cut: sentences, short paragraphs, table rows, headings; parallel lists."""
 
-    def __init__(self, document: Document, layout: _Layout, settings: Chunking) -> None:
+    def __init__(self, document: Document, layout: Layout, settings: Chunking) -> None:
         self.spans: list[tuple[int, int]] = []
         self.tokens: list[int] = []
         self.cut: list[float] = []  # cost of a border before the unit
@@ -223,7 +104,7 @@ def chunk_document(document: Document, settings: Chunking) -> list[Chunk]:
     chunk; ``rows`` are the table rows inside it; ``parent_start`` to ``parent_end`` is the smallest
     section around it that says more than the chunk itself and fits 2,000 tokens, else its own section.
     """
-    outline, layout = _Outline(document), _Layout(document)
+    outline, layout = Outline(document), Layout(document)
     units = _Units(document, layout, settings)
     if not units.spans:
         return []
@@ -258,7 +139,7 @@ def chunk_document(document: Document, settings: Chunking) -> list[Chunk]:
 
 
 def _around(
-    document: Document, layout: _Layout, naming: str, path: tuple[str, ...], start: int, end: int
+    document: Document, layout: Layout, naming: str, path: tuple[str, ...], start: int, end: int
 ) -> dict[str, Any]:
     """What is read with the text ``[start, end)`` and stands elsewhere in the document."""
     rows = layout.rows_in(start, end)
@@ -285,7 +166,7 @@ class Surroundings:
         """About its bytes in memory."""
         # Boxes are most of a PDF, and say nothing of a chunk.
         self._document = msgspec.structs.replace(document, boxes=())
-        self._outline, self._layout = _Outline(document), _Layout(document)
+        self._outline, self._layout = Outline(document), Layout(document)
         self._naming, self._settings, self._heads = _name(document), settings, _heads(document)
 
     def of(self, chunk: Chunk) -> Chunk:
@@ -316,7 +197,7 @@ def _heads(document: Document) -> dict[int, str]:
     }
 
 
-def _best_borders(document: Document, outline: _Outline, units: _Units, settings: Chunking) -> list[int]:
+def _best_borders(document: Document, outline: Outline, units: _Units, settings: Chunking) -> list[int]:
     """Unit positions at which chunks begin, and the end: the cheapest way through all borders."""
     across = _crossings(document, outline, units.spans)
     smallest, target, largest = settings.min_tokens, settings.target_tokens, settings.max_tokens
@@ -344,7 +225,7 @@ def _best_borders(document: Document, outline: _Outline, units: _Units, settings
     return borders[::-1]
 
 
-def _crossings(document: Document, outline: _Outline, spans: list[tuple[int, int]]) -> list[float]:
+def _crossings(document: Document, outline: Outline, spans: list[tuple[int, int]]) -> list[float]:
     """Running total of the costs to run across the border before each unit."""
     pages = [page.start for page in document.pages]
     edges = sorted({edge for table in document.tables for edge in (table.start, table.end)})
@@ -368,7 +249,7 @@ def _after(text: str, start: int, end: int, heading: bool, table: Table | None, 
     return CUT_AFTER_COLON if table is None and _TITLE_LIKE.fullmatch(text, start, end) else 0.0
 
 
-def _parent(outline: _Outline, units: _Units, a: int, b: int) -> tuple[tuple[str, ...], int, int]:
+def _parent(outline: Outline, units: _Units, a: int, b: int) -> tuple[tuple[str, ...], int, int]:
     """Section path and parent range of units ``a`` to ``b``; bare headings do not narrow the path."""
     segments = [outline.at(start) for start in units.starts[a:b]]
     bodies = [s for s, heading in zip(segments, units.headings[a:b], strict=True) if not heading]
@@ -383,13 +264,6 @@ def _parent(outline: _Outline, units: _Units, a: int, b: int) -> tuple[tuple[str
     return path, *ranges[0]
 
 
-def _common(p: tuple[str, ...], q: tuple[str, ...]) -> tuple[str, ...]:
-    same = 0
-    while same < min(len(p), len(q)) and p[same] == q[same]:
-        same += 1
-    return p[:same]
-
-
 def _name(document: Document) -> str:
     """The title, and the file's own name where it says more: filings carry company and year there."""
     stem = " ".join(re.split(r"[\s_]+", PurePosixPath(document.document_id).stem)).strip()
@@ -398,20 +272,13 @@ def _name(document: Document) -> str:
         return stem
     known = set(re.findall(r"\w+", title.casefold()))
     fresh = [word for word in re.findall(r"\w+", stem.casefold()) if word not in known]
-    return _clip(title, 160) + (f" ({stem})" if fresh and not document.caller_supplied else "")
+    return clip(title, 160) + (f" ({stem})" if fresh and not document.caller_supplied else "")
 
 
 def _heading_line(naming: str, path: tuple[str, ...], lead: str) -> str:
     """The document, the three innermost headings, for those further out say least, at most length, and the
     ``lead`` of the list that the chunk goes on with."""
-    return " › ".join([naming, *(_clip(name, 80) for name in path[-3:]), *filter(None, (_clip(lead, 200),))])
-
-
-def _clip(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    cut = text.rfind(" ", 0, limit)
-    return text[: cut if cut > 0 else limit] + " …"
+    return " › ".join([naming, *(clip(name, 80) for name in path[-3:]), *filter(None, (clip(lead, 200),))])
 
 
 def _costs(texts: list[str]) -> list[int]:
