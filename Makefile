@@ -1,7 +1,8 @@
 # setup: the environment; demo: see it work; test: the tests; check: all that CI runs; bench: measure.
 PYTHON ?= python3.11
+SDKS = 'google-genai>=3.4,<4' 'cohere>=7.3,<8' 'mistralai>=3.7,<4'
 BIN := .venv/bin
-# extras: what needs torch.
+# extras: what needs torch, other frameworks or other vendors' SDKs.
 .PHONY: setup demo test extras check lint bench canary lock sbom trainer train export clean
 
 setup: .venv/ready
@@ -32,6 +33,8 @@ extras: setup
 	$(BIN)/python -m pip install --quiet torch==2.13.0
 	$(BIN)/python -m pip install --quiet --editable '.[huggingface,local]'
 	$(BIN)/python -m pytest tests/models/test_huggingface.py tests/models/test_local_writer.py
+	$(BIN)/python -m pip install --quiet --editable '.[langchain,llamaindex,haystack]' $(SDKS)
+	$(BIN)/python -m pytest tests/integrations tests/vendors
 
 check: lint test extras
 

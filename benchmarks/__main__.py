@@ -14,7 +14,7 @@ from pathlib import Path
 PLAIN = (
     "verification", "judge", "rules", "structure", "overstated", "plain_statements", "batteries", "parts",
     "linear_time",
-    "model_speed", "ranker", "reader", "poison", "pdf_reading",
+    "model_speed", "ranker", "reader", "poison", "pdf_reading", "pdf_writers",
     "llm_writers", "injections", "retrieval_beir", "prose_answers", "worked_out", "ingest", "pass_latency",
     "audit_queries",
     "audit_tamper", "audit_append", "audit_check", "audit_crash",

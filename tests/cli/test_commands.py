@@ -5,14 +5,20 @@ from __future__ import annotations
 import errno
 import json
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 import citewell
+from citewell.cli.ingest import told
 from citewell.core.errors import UsageError
 from citewell.core.identity import hash_file
 from citewell.core.weights import WEIGHTS
+from citewell.documents.outcomes import Step
 from citewell.knowledge.home import KnowledgeBase
 from citewell.verification.support import FILE
 
@@ -282,6 +288,74 @@ def test_doctor_ends_with_one_when_a_part_fails(run, home, monkeypatch) -> None:
     assert "FAILS" in result.stdout
 
 
+FOUNDED = "When was Nike founded?"
+
+
+@contextmanager
+def models_at(names: list[str], seen: list[str]) -> Iterator[str]:
+    """A server that lists models and answers nothing else; ``seen`` are the paths and keys that came."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(f"{self.path} {self.headers.get('authorization', '')}")
+            wrong = "wrong" in self.headers.get("authorization", "")
+            body = json.dumps({"data": [{"id": name} for name in names]}).encode()
+            self.send_response(401 if wrong else 200)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_POST(self) -> None:
+            seen.append(self.path)
+            self.send_error(404)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.enable_socket
+def test_doctor_tries_keys_and_servers_and_says_what_to_do(run, home, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    seen: list[str] = []
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with models_at(["llama3.2", "qwen"], seen) as address:
+        monkeypatch.setenv("OLLAMA_HOST", address.removeprefix("http://"))
+        monkeypatch.setenv("OPENAI_BASE_URL", address + "/v1")
+        told = json.loads(run("--home", home, "doctor", "--json").stdout)["optional"]
+        first = {one["part"]: one for one in told}
+        assert first["ollama"]["ok"]
+        assert "citewell ask --model ollama/llama3.2" in first["ollama"]["says"]
+        assert "set OPENAI_API_KEY" in first["openai"]["says"]
+        assert not any("Bearer" in one for one in seen)
+        for key, ok in (("sk-good", True), ("sk-wrong", False)):
+            monkeypatch.setenv("OPENAI_API_KEY", key)
+            result = run("--home", home, "doctor", "--json")
+            assert result.exit_code == 0  # what is optional is no failure
+            found = {one["part"]: one for one in json.loads(result.stdout)["optional"]}
+            assert found["openai"]["ok"] is ok
+            assert key not in result.output
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    assert "not reached" in run("--home", home, "doctor").stdout
+
+
+@pytest.mark.enable_socket
+def test_ask_takes_a_model_of_ollama_in_one_word(run, home, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    seen: list[str] = []
+    with models_at([], seen) as address:
+        monkeypatch.setenv("OLLAMA_HOST", address)
+        monkeypatch.setenv("CITEWELL_WRITER_RETRIES", "0")
+        result = run("--home", home, "ask", "--model", "ollama/llama3.2", FOUNDED)
+    assert "/v1/chat/completions" in seen
+    assert result.exit_code == 1
+    assert "ollama:llama3.2" in result.stderr
+    unknown = run("--home", home, "ask", "--model", "nobody/x", FOUNDED)
+    assert "ollama" in unknown.stderr
+
+
 def test_models_says_where_each_packaged_models_card_lies(run, home) -> None:  # type: ignore[no-untyped-def]
     shown = run("--home", home, "models").stdout
     cards = [word for word in shown.split() if word.endswith("CARD.md")]
@@ -323,3 +397,30 @@ def test_models_names_the_judges_and_hides_no_model_behind_one_that_fails(  # ty
     assert {listed[name]["name"] for name in ("gate_judge", "answer_judge", "questioner")} == {"openai:asked"}
     assert "nonsense" in listed["extractor"]["error"]
     assert listed["entailer"]["hash"].startswith("sha256:")
+
+
+def test_documents_shows_of_a_mail_its_fields_its_thread_and_what_was_left_out(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "post").mkdir()
+    for number, refers in ((1, ""), (2, "In-Reply-To: <1@a.example>\n")):
+        (tmp_path / "post" / f"{number}.eml").write_text(
+            f"From: Ann <ann@a.example>\nMessage-ID: <{number}@a.example>\n{refers}Subject: Harbour\n"
+            "Date: Tue, 3 Mar 2026 09:00:00 +0000\nContent-Type: text/html\n\n"
+            "<nav>Home</nav><p>The harbour was dredged in 1911.</p>\n"
+        )
+    assert run("ingest", "post").stdout.startswith("2 added")
+    shown = " ".join(run("documents", "show", "post/2.eml").stdout.split())
+    for line in (
+        "thread: post/1.eml, post/2.eml",
+        "From: Ann <ann@a.example>",
+        "published_at: 2026-03-03 (mail header)",
+        "note: navigation left out: 4 characters",
+        "The harbour was dredged in 1911.",
+    ):
+        assert line in shown
+
+
+def test_the_progress_of_an_ingest_names_the_file_the_rate_and_what_is_left() -> None:
+    step = Step(path="in/handbook.pdf", files=2, of=8, pages=120, chunks=900, elapsed_s=80.0, left_s=180.0)
+    assert told(step) == "2/8 files, 120 pages (1.5 a second), about 3 min left: handbook.pdf"
+    first = Step(path="in/a.md", files=0, of=8, pages=0, chunks=0, elapsed_s=0.1, left_s=None)
+    assert told(first) == "0/8 files, 0 chunks: a.md"

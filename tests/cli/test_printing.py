@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.cli import printing
+from citewell.cli.ingest import tell
 from citewell.core.errors import CitewellError, LogError, UsageError
 from citewell.core.records import (
     Answer,
@@ -21,6 +22,7 @@ from citewell.core.records import (
     Status,
     Verdict,
 )
+from citewell.documents.ingesting import FileOutcome, IngestReport
 
 NONE = Measure(value=None, n=0)
 
@@ -121,3 +123,22 @@ def test_exit_code_of_claims(statuses: list[Status], code: int) -> None:
 )
 def test_exit_code_of_an_error(error: CitewellError, code: int) -> None:
     assert printing.code_of(error) == code
+
+
+def test_a_file_of_which_text_is_missing_is_told_apart_from_notes(capsys: pytest.CaptureFixture[str]) -> None:
+    """However many files have notes."""
+    outcomes = [
+        FileOutcome(path=f"{n}.pdf", document_id=f"{n}.pdf", status="added", message="a note")
+        for n in range(30)
+    ]
+    lost = FileOutcome(
+        path="lost.pdf",
+        document_id="lost.pdf",
+        status="added",
+        message="characters are missing",
+        incomplete=(3,),
+    )
+    tell(IngestReport(files=(*outcomes, lost), index_version="i"))
+    told = capsys.readouterr().err
+    assert "incomplete: lost.pdf: characters are missing" in told
+    assert "10 more files have notes" in told

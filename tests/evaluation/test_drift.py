@@ -22,7 +22,7 @@ from citewell.core.config import Alerts, Config
 from citewell.core.errors import AccessError, ConfigError, UsageError
 from citewell.core.records import Case, CaseSpan, Status
 from citewell.evaluation.drift import canary, drift, drift_metrics, tell
-from citewell.evaluation.drift.drifting import rules_of
+from citewell.evaluation.drift.alerts import rules_of
 from citewell.evaluation.drift.series import MEASURES, change_points
 from citewell.knowledge.feedback.topics import topics_of
 from citewell.knowledge.home import KnowledgeBase

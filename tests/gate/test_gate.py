@@ -187,3 +187,11 @@ def test_the_check_reads_a_sentence_under_its_title_and_headings(pages) -> None:
         check=check,
     )
     assert [candidate.text for candidate in check.asked] == [f"Visitors\nHours\n{OPENING}"]
+
+
+def test_the_check_reads_a_sentence_under_the_heading_that_stands_above_it(pages) -> None:
+    passage = read(pages, f"Garden\nIt is closed in winter.\nHours\n{OPENING}", relevant=True)
+    check = Knows("opens")
+    find_pointed(read_question(QUESTION), [passage], Sure(), max_no_answer=0.4, check=check)
+    assert any(candidate.text.endswith(f"Hours\n{OPENING}") for candidate in check.asked)
+    assert not any("Hours" in c.text and "closed in winter" in c.text for c in check.asked)

@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from citewell.core.config import Config, Proxy
-from citewell.core.errors import ConfigError, LogError, UsageError
+from citewell.core.errors import ConfigError, EvidenceError, LogError, UsageError
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.opening import open
 from citewell.server.routes import proxy as proxying
@@ -228,6 +228,31 @@ def test_an_answer_of_chat_completions_is_passed_on_annotated_and_sealed(
     assert json.loads(body)["messages"][0]["content"] == PROMPT
 
 
+def test_the_sources_of_a_person_are_erased_with_them_and_nobody_elses(
+    home: Path, upstream: Upstream
+) -> None:
+    upstream.answer = lambda request: JSONResponse(chat(TRUE))
+    with proxied(home, upstream.address) as (address, kb):
+        records = [
+            record_of(kb, ask_chat(address, user=user).citewell["record"]) for user in ("alice", "bob")
+        ]
+        names = [record.parameters["looked_into"] for record in records]
+        assert [len(found) for found in names] == [2, 2]
+        kb.audit.erase("alice")
+        texts = [[_stored(kb, name) for name in found] for found in names]
+        assert texts[0] == ["", ""]
+        assert "1932" in texts[1][0]
+        assert "1958" in texts[1][1]
+
+
+def _stored(kb: KnowledgeBase, name: str) -> str:
+    (version,) = kb.parts.evidence.versions(name)
+    try:
+        return kb.parts.evidence.get(version, name).text
+    except EvidenceError:
+        return ""
+
+
 def test_keys_are_neither_stored_nor_logged(
     home: Path, upstream: Upstream, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -272,12 +297,14 @@ def test_a_false_answer_is_withheld_from_every_client(home: Path, upstream: Upst
         assert "in 1947" not in found.choices[0].message.content
         assert found.choices[0].finish_reason == "content_filter"
         assert "withheld" in found.choices[0].message.content
+        assert "in 1947" not in found.to_json()
         assert record_of(kb, found.citewell["record"]).shown_response == ""
         assert record_of(kb, found.citewell["record"]).response_decision == "ABSTAIN"
 
         upstream.answer = sse(chat_events(FALSE))
-        text = "".join(chunk.choices[0].delta.content or "" for chunk in ask_chat(address, stream=True))
-        assert "in 1947" not in text
+        chunks = list(ask_chat(address, stream=True))
+        text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+        assert "in 1947" not in "".join(chunk.to_json() for chunk in chunks)
         assert "withheld" in text
 
         upstream.answer = sse(message_events(FALSE))

@@ -20,7 +20,7 @@ import pytest
 from citewell.core.config import Config, Server
 from citewell.knowledge.home import KnowledgeBase
 from citewell.knowledge.opening import open
-from citewell.models.fake import FakeEntailer
+from citewell.models.fake import FakeEntailer, HashEmbedder
 from citewell.server.limits import Busy, Work
 
 from .conftest import QUESTION, listening, with_stand_ins
@@ -173,3 +173,30 @@ def test_nobody_has_all_the_threads() -> None:
     assert work.submit(lambda: "mine", "few").result(5) == "mine"
     gate.set()
     assert work.close()
+
+
+def test_an_upload_whose_client_has_gone_ends_and_leaves_nothing(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed, batches = HashEmbedder.embed, list[int]()
+
+    def slowly(self: HashEmbedder, texts: Any) -> Any:
+        batches.append(len(texts))
+        time.sleep(1)
+        return embed(self, texts)
+
+    monkeypatch.setattr(HashEmbedder, "embed", slowly)
+    text = "\n\n".join(f"# Plant {n}\n\n" + f"The sales of plant {n} rose. " * 40 for n in range(1_500))
+    with listening(kb) as url:
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.post(f"{url}/v1/documents", files={"file": ("long.md", text)}, timeout=8)
+        time.sleep(3)
+        before = len(batches)
+        time.sleep(3)
+        assert len(batches) == before
+        small = {"file": ("small.md", "# Ferry\n\nIt sails at noon.\n")}
+        assert httpx.post(f"{url}/v1/documents", files=small, timeout=60).status_code == 200
+        kept = [entry.document_id for entry in kb.documents()]
+    assert "uploads/small.md" in kept
+    assert "uploads/long.md" not in kept
+    assert kb.log.check().ok

@@ -307,6 +307,7 @@ def test_a_line_may_give_its_sources_as_one_mapping_and_leave_members_null() -> 
     ("line", "why"),
     [
         ("{", "not a JSON object"),
+        (b'{"claim": "\xff"}', "not a JSON object"),
         ("[]", "not a JSON object"),
         ('{"id": 1}', 'it has no "answer" and no "claim"'),
         ('{"sources": ["x"]}', 'it has no "answer" and no "claim"'),

@@ -13,7 +13,7 @@ give an :class:`Entry` as sealed; ``Log.body(entry)`` opens it: a dict whose per
 read as ``bodies.UNREADABLE`` has it without them or their key. ``Log.record(request_id)`` is the AuditRecord.
 ``Log.texts(entry)`` gives the entry's salt and its texts by JSON pointer; ``bodies.opened(body, salt,
 texts)`` the salt of each, which opens that field to a stranger and no other. ``Log.database`` runs SQL
-(:mod:`citewell.audit.database`), ``Log.keys`` is the KeyStore: ``find(name)`` for a pseudonym,
+(:mod:`citewell.audit.database`), ``Log.keys`` holds the keys: ``find(name)`` for a pseudonym,
 ``destroy(name)`` to forget.
 
 **Proving.** ``Log.checkpoint()``, ``Log.prove(seq)``, ``Log.check(...)``.

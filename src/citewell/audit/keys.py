@@ -2,7 +2,8 @@
 
 In: a folder. Out: each person's pseudonym and AES-256 key, made when first asked for and destroyed for good
 when asked to; a :class:`Signer` whose Ed25519 key is a file that only its owner may read. A copy of the log
-without this folder shows no personal text. Knows nothing about entries or trees.
+without this folder shows no personal text. Knows nothing about entries or trees. Long because creating,
+backing up, restoring and destroying must agree on one folder's files and locks.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from citewell.core.errors import LogError, UsageError
 from citewell.core.identity import keyed_hash
-from citewell.core.ports import Subject
 from citewell.core.private import make_file, make_folder
+from citewell.core.records import Record
 from citewell.core.wal import empty_wal, open_wal
 
 if TYPE_CHECKING:
@@ -73,8 +74,16 @@ def with_limits(published: str, handovers: Sequence[Handover]) -> str:
     return "\n".join(" ".join(words) for words in lines)
 
 
+class Subject(Record, frozen=True, kw_only=True):
+    """A person as the log knows them: a random pseudonym, and the AES-256 key of their texts."""
+
+    id: str
+    key: bytes
+
+
 class FolderKeys:
-    """The KeyStore of a home. Safe to share between threads and processes. Raises LogError."""
+    """Those of a home; destroying a person's key erases the person. Safe to share between threads and
+    processes. Raises LogError."""
 
     def __init__(self, folder: Path, *, origin: str = "", wait_s: float = 30.0) -> None:
         """``origin`` names the log in its checkpoints; a random name when it is empty."""

@@ -47,7 +47,7 @@ GROUP = 512
 
 
 class Log:
-    """The AuditStore over any database. Safe to share between threads and processes.
+    """Over any database. Safe to share between threads and processes.
 
     ``keys`` holds the keys of people and the signing key. Raises LogError, whose hint says what to do.
     """

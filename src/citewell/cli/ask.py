@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell.cli.answers import print_answer, print_event
-from citewell.cli.home import HomeOption, JsonOption, home_of, open_home
+from citewell.cli.home import Home, HomeOption, JsonOption, home_of, open_home
 from citewell.cli.ingest import progress_bar, tell, tell_notes
 from citewell.cli.printing import code_of_answer, say, say_json
 from citewell.core.errors import CitewellError
@@ -52,6 +53,10 @@ def ask(
     document: OnlyDocument = None,
     since: Since = None,
     tag: Tag = None,
+    model: Annotated[
+        str,
+        typer.Option(metavar="M", help="The model to write with: ollama/llama3.2, openai/NAME, ..."),
+    ] = "",
     over: Annotated[
         list[Path] | None,
         typer.Option(metavar="PATH", help="Ingest PATH into a temporary store and ask that; repeatable."),
@@ -67,7 +72,11 @@ def ask(
 ) -> None:
     """Ask a question. Exit codes: 0 answered, 3 answered in part, 4 abstained, 5 a claim failed its check."""
     with tempfile.TemporaryDirectory(prefix="citewell-over-") as folder:
-        knowledge_base = _throw_away(context, home, Path(folder), over) if over else open_home(context, home)
+        said = {"CITEWELL_GENERATOR": _line_of(model)} if model else {}
+        if over:
+            knowledge_base = _throw_away(context, home, Path(folder), over, said)
+        else:
+            knowledge_base = Home(context, home_of(context, home)).open(said=said)
         with suppress(Exception):  # raised again by the question, and then it is sealed
             knowledge_base.warm()
         tell = (say_json if json else print_event) if stream else None
@@ -129,13 +138,20 @@ def search(
     return None
 
 
-def _throw_away(context: typer.Context, home: str | None, folder: Path, over: list[Path]) -> KnowledgeBase:
+def _line_of(model: str) -> str:
+    """A model as the configuration names it: ``ollama:llama3.2`` of ``ollama/llama3.2``."""
+    return re.sub(r"^(\w+)/", r"\1:", model)
+
+
+def _throw_away(
+    context: typer.Context, home: str | None, folder: Path, over: list[Path], said: dict[str, str]
+) -> KnowledgeBase:
     """Opens a temporary store with the home's configuration; it is deleted once the answer is printed."""
     from citewell.documents.outcomes import ADDED
     from citewell.knowledge.assembly import load_config
     from citewell.knowledge.opening import open as open_knowledge_base
 
-    knowledge_base = open_knowledge_base(folder, config=load_config(home_of(context, home)))
+    knowledge_base = open_knowledge_base(folder, config=load_config(home_of(context, home), said))
     with progress_bar() as progress:
         report = knowledge_base.ingest(*over, progress=progress)
     tell(report, quiet=True)

@@ -6,6 +6,7 @@ In: the command's context. Out: an open KnowledgeBase, closed when the command e
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
 
@@ -13,6 +14,7 @@ import typer
 
 from citewell.core.errors import CitewellError
 from citewell.knowledge import opening
+from citewell.knowledge.assembly import load_config
 from citewell.knowledge.home import KnowledgeBase
 
 DEFAULT = ".citewell"
@@ -58,11 +60,12 @@ class Home(NamedTuple):
     context: typer.Context
     path: Path
 
-    def open(self, *, make: bool = False) -> KnowledgeBase:
-        """The home, which must exist unless ``make`` is set. Raises CitewellError with the remedy."""
+    def open(self, *, make: bool = False, said: Mapping[str, str] | None = None) -> KnowledgeBase:
+        """The home, which must exist unless ``make`` is set, with ``said`` over the environment's variables.
+        Raises CitewellError with the remedy."""
         if self.path.exists() or not make:
             must_be_there(self.path)
-        return self.closing(opening.open(self.path))
+        return self.closing(opening.open(self.path, config=load_config(self.path, said)))
 
     def closing(self, part: Closed) -> Closed:
         """``part``, closed when the command ends."""

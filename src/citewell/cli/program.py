@@ -20,6 +20,7 @@ from citewell.cli import (  # noqa: F401 - they add to the group `eval`
     audit,
     calibrate,
     casefiles,
+    doctor,
     documents,
     drift,
     eval_run,
@@ -140,6 +141,7 @@ def _root(
 
 for group in (
     setup,
+    doctor,
     ingest,
     documents,
     ask,

@@ -1,4 +1,4 @@
-"""``citewell init``, ``doctor``, ``models``: create a home, test the installation, list the models."""
+"""``citewell init``, ``models``: create a home, list the models."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TEMPLATE = """\
 
 
 def register(app: typer.Typer) -> None:
-    for function in (init, doctor, models):
+    for function in (init, models):
         command(app)(function)
 
 
@@ -54,30 +54,6 @@ def init(
             f"{home.path} cannot be created ({error.strerror})", hint="choose another folder with --home"
         ) from error
     say(f"Created {path}. Next, run `citewell --home {home.path} ingest PATH`.")
-
-
-def doctor(home: Home) -> Found:
-    """Test every part of this installation and home. Exits with 1 if one fails, and says how to fix it."""
-    from citewell.knowledge.assembly import MODELS
-
-    assembly = _assembly(home.path)
-    checks: dict[str, Callable[[], str]] = {
-        "runtime": _runtime,
-        "configuration": lambda: assembly.config.hash,
-        "home": lambda: _home(assembly.home),
-        **{name: lambda name=name: _maker(assembly, name) for name in MODELS},  # type: ignore[misc]  # a default binds
-    }
-    if assembly.home.is_dir():
-        checks["log"] = lambda: f"{assembly.log.size()} entries"
-        checks["evidence"] = lambda: f"{len(assembly.evidence.catalogue())} documents"
-        checks["index"] = lambda: assembly.index.version()
-        checks["card"] = lambda: _card(assembly)
-    results = {name: _tried(check) for name, check in checks.items()}
-    assembly.close()
-    failed = [name for name, (works, _) in results.items() if not works]
-    found = [{"part": name, "ok": works, "says": says} for name, (works, says) in results.items()]
-    rows = [("ok" if works else "FAILS", name, says) for name, (works, says) in results.items()]
-    return Found({"ok": not failed, "parts": found}, lambda: columns(rows), ERROR if failed else OK)
 
 
 def models(home: Home) -> Found:
@@ -154,32 +130,3 @@ def _assembly(home: Path) -> Assembly:
     from citewell.knowledge.assembly import Assembly, load_config
 
     return Assembly(home, load_config(home))
-
-
-def _runtime() -> str:
-    from citewell.core.environment import environment
-
-    return ", ".join(f"{name} {value}" for name, value in environment().items())
-
-
-def _home(home: Path) -> str:
-    return f"{home}" if home.is_dir() else f"{home} does not exist yet; `citewell ingest` creates it"
-
-
-def _card(assembly: Assembly) -> str:
-    card = assembly.card_state()
-    if card.note:
-        raise CitewellError(card.note, hint="create a new one with `citewell calibrate`")
-    return f"{card.path} {card.card[:23]}, fresh" if card.card else "none"
-
-
-def _maker(assembly: Assembly, name: str) -> str:
-    maker = getattr(assembly, name).maker
-    return f"{maker.name} {maker.hash[:23]}"
-
-
-def _tried(check: Callable[[], str]) -> tuple[bool, str]:
-    try:
-        return True, check()
-    except Exception as error:  # noqa: BLE001 - the doctor reports every kind of failure, and goes on
-        return False, f"{type(error).__name__}: {error}"

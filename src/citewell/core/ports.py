@@ -11,7 +11,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from citewell.core.records import (
-    AuditRecord,
     Chunk,
     Document,
     Draft,
@@ -354,14 +353,6 @@ class EvidenceStore(Protocol):
         ...
 
 
-class AuditStore(Protocol):
-    """The sealed log, as far as a pass needs it."""
-
-    def append(self, record: AuditRecord) -> str:
-        """Durable when it returns; the entry's hash. Raises LogError."""
-        ...
-
-
 class TraceStore(Protocol):
     """What happened in each request, for inspection only: traces prove nothing, and a power cut may lose the
     last ones."""
@@ -384,37 +375,6 @@ class TraceStore(Protocol):
 
     def flag(self, request_id: str, flags: tuple[str, ...]) -> bool:
         """Sets the flags that a trace shows; False if the request has no trace."""
-        ...
-
-
-class Subject(Record, frozen=True, kw_only=True):
-    """A person as the log knows them: a random pseudonym, and the AES-256 key of their texts."""
-
-    id: str
-    key: bytes
-
-
-class KeyStore(Protocol):
-    """Keys of people, kept apart from the log. Destroying a key erases the person."""
-
-    def subject(self, name: str) -> Subject:
-        """The person's subject; created durably if there is none yet. Raises LogError."""
-        ...
-
-    def find(self, name: str) -> Subject | None: ...
-
-    def key(self, subject_id: str) -> bytes | None:
-        """None once it is destroyed."""
-        ...
-
-    def name(self, subject_id: str) -> str: ...
-
-    def destroy(self, name: str) -> str:
-        """The pseudonym that is left; "" if nobody had that name."""
-        ...
-
-    def blind(self, text: str) -> str:
-        """A lookup name for ``text`` that reveals nothing without this store."""
         ...
 
 

@@ -1,7 +1,8 @@
 """The domain's values, frozen, in the order of the flow. Field names are the public JSON too.
 
 Offsets are Unicode code points into a document version's canonical text, half open ``[start, end)``.
-Pages are physical and start at 1. Probabilities lie in [0, 1]; ``None`` means not measured.
+Pages are physical and start at 1. Probabilities lie in [0, 1]; ``None`` means not measured. One file, long as
+it is: whoever reads the JSON looks up every name here.
 """
 
 from __future__ import annotations

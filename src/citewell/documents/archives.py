@@ -51,6 +51,10 @@ def open_archive(data: bytes, limits: Documents) -> zipfile.ZipFile:
     return archive
 
 
+UNPACKING = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError)
+"""What reading a part of a damaged archive may raise."""
+
+
 def packed(data: bytes, limits: Documents) -> list[tuple[str, Callable[[], bytes]]]:
     """The name of each file in an archive, and what unpacks it; without folders and hidden files. Raises what
     :func:`open_archive` raises, and LimitError for too many."""
@@ -66,7 +70,7 @@ def packed(data: bytes, limits: Documents) -> list[tuple[str, Callable[[], bytes
 def _unpacked(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
     try:
         return archive.read(part)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError) as error:
+    except UNPACKING as error:
         raise DamagedError(
             f"{part.filename!r} cannot be unpacked ({error})", hint="download or save it again"
         ) from error
@@ -80,7 +84,7 @@ def refuse_entities(archive: zipfile.ZipFile) -> None:
         try:
             with archive.open(part) as stream:
                 head = stream.read(_HEAD)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
+        except UNPACKING as error:
             raise DamagedError(
                 f"its part {part.filename!r} cannot be unpacked ({error})", hint="download or save it again"
             ) from error

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -70,27 +70,11 @@ def ingest(
     with index.writer():
         plan = Plan(evidence, index, tuple(acl), tuple(tags), stamp(clock or SystemClock()), sees)
         found, places = list(walk(paths, document_id=document_id)), {place_of(path) for path in paths}
-        writing = _Writing(evidence, index, found, progress, worker.limits.timeout_s, gone)
+        writing = Writing(evidence, index, found, progress, worker.limits.timeout_s, gone)
         read = ahead(read_all(found, places, worker, chunking, plan), worker, writing.must_go_on)
-        try:
-            with contextlib.closing(read):
-                for item in read:
-                    writing.take(item)
-        except (KeyboardInterrupt, AbandonedError):
-            # Whoever stops halfway can ask what was read so far; the next run goes on from there.
-            writing.commit()
-            _reconcile(evidence, index)
-            index.publish()
-            raise
-        writing.commit()
-        entries = [entry for entry in evidence.catalogue() if sees(entry.acl)]
-        deleted = [*_gone(places, found, entries), *plan.no_longer_inside(entries)]
-        index.remove([entry.document_id for entry in deleted])
-        for entry in deleted:
-            evidence.withdraw(entry.document_id, GONE)
-        outcomes = _with_gone(writing.outcomes, deleted)
-        _reconcile(evidence, index)
-        return IngestReport(files=tuple(outcomes), index_version=index.publish())
+        return writing.all_of(
+            read, lambda entries: [*_gone(places, found, entries), *plan.no_longer_inside(entries)], sees
+        )
 
 
 def _reconcile(evidence: SqliteEvidence, index: ChunkIndex) -> None:
@@ -138,7 +122,7 @@ def share(document_id: str, acl: Sequence[str], *, evidence: SqliteEvidence, ind
         return version
 
 
-class _Writing:
+class Writing:
     """Takes what was read, in order: evidence once it is embedded, chunks in batches of whole documents."""
 
     def __init__(
@@ -159,6 +143,34 @@ class _Writing:
         self._began, self._done, self._path = time.monotonic(), 0, ""
         self._worked = False
         self.outcomes: list[FileOutcome] = []
+
+    def all_of(
+        self,
+        read: Generator[Item, None, None],
+        gone: Callable[[list[CatalogueEntry]], list[CatalogueEntry]],
+        sees: Callable[[Iterable[str]], bool],
+    ) -> IngestReport:
+        """Takes what is ``read``, withdraws what is ``gone`` of what the caller sees, and publishes; for
+        whoever is the index's writer."""
+        evidence, index = self._evidence, self._index
+        try:
+            with contextlib.closing(read):
+                for item in read:
+                    self.take(item)
+        except (KeyboardInterrupt, AbandonedError):
+            # Whoever stops halfway can ask what was read so far; the next run goes on from there.
+            self.commit()
+            _reconcile(evidence, index)
+            index.publish()
+            raise
+        self.commit()
+        deleted = gone([entry for entry in evidence.catalogue() if sees(entry.acl)])
+        index.remove([entry.document_id for entry in deleted])
+        for entry in deleted:
+            evidence.withdraw(entry.document_id, GONE)
+        outcomes = _with_gone(self.outcomes, deleted)
+        _reconcile(evidence, index)
+        return IngestReport(files=tuple(outcomes), index_version=index.publish())
 
     def take(self, item: Item) -> None:
         if isinstance(item, Path):

@@ -72,7 +72,7 @@ class Plan:
         if entry is None:
             return None
         if not self._sees(entry.acl):
-            return failure(str(source.path), source.document_id, _taken(source.document_id))
+            return failure(str(source.path), source.document_id, taken(source.document_id))
         if entry.state == WITHDRAWN:
             if named or entry.reason == GONE:
                 return None
@@ -146,7 +146,7 @@ def _read(
     source: SourceFile, named: bool, worker: ParsingWorker, chunking: Chunking, plan: Plan
 ) -> Iterator[FileOutcome | Parsed]:
     """The file, or part of one, behind all that is inside it."""
-    asked = plan.is_document(source, named)
+    asked = plan.is_document(source, named and not source.part)
     try:
         kept = None
         if not source.part:
@@ -180,7 +180,7 @@ def _read(
     inside = [source.inside(place, name) for place, name in enumerate(reply.inside)]
     plan.holds(source, inside)
     for part in inside:
-        yield from _read(part, False, worker, chunking, plan)
+        yield from _read(part, named, worker, chunking, plan)
     if document is not None:
         document = plan.complete(document, source)
         yield Parsed(
@@ -251,7 +251,7 @@ def _outcome(source: SourceFile, status: str, message: str = "", hint: str = "")
     )
 
 
-def _taken(document_id: str) -> UsageError:
+def taken(document_id: str) -> UsageError:
     return UsageError(f"the id {document_id!r} is not available", hint="choose another id with --id")
 
 

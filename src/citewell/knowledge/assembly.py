@@ -1,7 +1,8 @@
 """Configuration -> objects. Alone in knowing which implementation stands behind each port.
 
 In: a home folder and a Config. Out: an :class:`Assembly`, whose parts are made when they are first asked
-for and then kept. Refuses a generator that would verify itself. Knows nothing about what the parts do.
+for and then kept. Refuses a generator that would verify itself. Knows nothing about what the parts do. Long
+because no other file may name an implementation.
 """
 
 from __future__ import annotations
@@ -273,7 +274,7 @@ class Assembly:
         if ":" not in name:
             raise ConfigError(
                 f"generator = {name!r}",
-                hint=f"use {', '.join(GENERATORS)}, openai:MODEL, anthropic:MODEL, local:FOLDER",
+                hint=f"use {', '.join(GENERATORS)}, openai:MODEL, anthropic:MODEL, ollama:MODEL, local:PATH",
             )
         return LanguageModelWriter(language_model_named(name, self.config.writer), self.config.writer)
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from citewell.audit.entries import EntryKind
 from citewell.core.errors import AbandonedError, UsageError
 from citewell.core.naming import check_id
-from citewell.documents import ingesting
+from citewell.documents import ingesting, loading
+from citewell.documents.evidence.catalogue import WITHDRAWN
 from citewell.documents.outcomes import IngestReport, Progress
 from citewell.documents.worker import ParsingWorker
 from citewell.knowledge.sealing import seal_ingest
@@ -77,15 +78,48 @@ def ingest(
     return report
 
 
+def ingest_documents(
+    parts: Assembly, given: Iterable[Any], *, collection: str, sees: Callable[[Iterable[str]], bool]
+) -> IngestReport:
+    """See :func:`citewell.documents.loading.ingest_documents`; sealed as files are."""
+    report = loading.ingest_documents(
+        given,
+        evidence=parts.evidence,
+        index=parts.index,
+        chunking=parts.config.chunking,
+        timeout_s=parts.config.documents.timeout_s,
+        collection=collection,
+        clock=parts.clock,
+        sees=sees,
+    )
+    seal_ingest(parts.log, parts.evidence, report, [collection] if collection else [])
+    return report
+
+
 def withdraw(parts: Assembly, document_id: str, *, reason: str, user: str) -> None:
+    """The document and what was read from inside it, each with an entry of its own."""
     parts.seal_configuration()
-    version = ingesting.withdraw(document_id, evidence=parts.evidence, index=parts.index, reason=reason)
-    body = {"document_id": document_id, "reason": reason, "user": user, "index_version": version}
-    parts.log.note(EntryKind.WITHDRAWAL, body, subject=user)
+    for name in _and_inside(parts, document_id):
+        version = ingesting.withdraw(name, evidence=parts.evidence, index=parts.index, reason=reason)
+        body = {"document_id": name, "reason": reason, "user": user, "index_version": version}
+        parts.log.note(EntryKind.WITHDRAWAL, body, subject=user)
 
 
 def share(parts: Assembly, document_id: str, acl: Sequence[str], *, user: str) -> None:
+    """The document and what was read from inside it, each with an entry of its own."""
     parts.seal_configuration()
-    version = ingesting.share(document_id, acl, evidence=parts.evidence, index=parts.index)
-    body = {"document_id": document_id, "acl": sorted(acl), "user": user, "index_version": version}
-    parts.log.note(EntryKind.SHARE, body, subject=user)
+    for name in _and_inside(parts, document_id):
+        version = ingesting.share(name, acl, evidence=parts.evidence, index=parts.index)
+        body = {"document_id": name, "acl": sorted(acl), "user": user, "index_version": version}
+        parts.log.note(EntryKind.SHARE, body, subject=user)
+
+
+def _and_inside(parts: Assembly, document_id: str) -> list[str]:
+    """Its id behind those of what is attached to it, so that after an interruption none is more open than
+    it."""
+    inside = [
+        entry.document_id
+        for entry in parts.evidence.catalogue()
+        if entry.document_id.startswith(f"{document_id}/") and "#" in entry.uri and entry.state != WITHDRAWN
+    ]
+    return [*inside, document_id]

@@ -85,13 +85,12 @@ class ForgetSuppliedTexts:
 
     def forget(self, person: str, requests: Collection[str]) -> int:
         own = set(requests)
-        cited = {
-            (citation.document_id, citation.document_version)
-            for request in own
-            for claim in self._log.record(request).claims
-            for citation in claim.citations
-        }
-        supplied = sorted(self._evidence.caller_supplied(cited))
+        records = [self._log.record(request) for request in own]
+        named = {one.document_id for record in records for claim in record.claims for one in claim.citations}
+        # Sources that an answer of another system was checked against, cited or not.
+        named |= {name for record in records for name in record.parameters.get("looked_into", ())}
+        versions = {(name, version) for name in named for version in self._evidence.versions(name)}
+        supplied = sorted(self._evidence.caller_supplied(versions))
         going = [one for one in supplied if self._only(one[0], own)]
         for document_id, version in going:
             self._evidence.erase(document_id, version)

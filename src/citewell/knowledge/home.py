@@ -2,13 +2,14 @@
 
 In: files and questions. Out: reports, answers, records. Everything that changes the home, and every
 read of the log's contents, leaves an entry in its audit log. What its caller may not see does not exist in it
-(:mod:`citewell.knowledge.visibility`). Knows nothing about terminals, HTTP or models.
+(:mod:`citewell.knowledge.visibility`). Knows nothing about terminals, HTTP or models. Long because it is the
+whole Python interface; each method hands on to the part that does the work.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -120,6 +121,21 @@ class KnowledgeBase:
             sees=self.caller.sees,
             gone=gone,
         )
+
+    def ingest_documents(self, documents: Iterable[Any], *, collection: str = "") -> IngestReport:
+        """Brings the knowledge base up to date with documents of a LangChain, LlamaIndex or Haystack loader.
+
+        Their id is ``source`` (or ``url``, ``file_path``) of the metadata with its page, else their own;
+        ``title``, ``published_at``, ``acl`` and ``tags`` of the metadata are kept. With ``collection``, which
+        becomes a tag and the beginning of their ids, documents of an earlier call that are no longer among
+        them are withdrawn. Raises UsageError for what is no document, AccessError as :meth:`ingest`.
+        """
+        from citewell.knowledge.documents import ingest_documents
+
+        self.caller.must(Role.CURATOR, to="change documents")
+        make_folder(self.home)
+        self._parts.seal_configuration()
+        return ingest_documents(self._parts, documents, collection=collection, sees=self.caller.sees)
 
     def stream(self, question: str, **options: Any) -> Iterator[Event]:
         """As :meth:`ask`, told while it is made: claims appear as provisional, and are confirmed or

@@ -3,7 +3,7 @@
     embedded                                  the packaged weights; as entailer with the judge's, if installed
     small    judge                            as entailer: the packaged one or the judge alone
     huggingface:FOLDER_OR_ID[@sha256:HASH]    any kind that models/huggingface.py lists; pinned by @
-    openai:MODEL      anthropic:MODEL         a judge with the rubric of prompts/entailment_judge.txt
+    openai:MODEL  anthropic:MODEL  ollama:MODEL    a judge with the rubric of prompts/entailment_judge.txt
     A + B                                     agreement required
     A > B                                     borderline cases only are sent to B
     local:FOLDER_OR_ID[@sha256:HASH]          a language model by transformers on this machine
@@ -25,7 +25,7 @@ from citewell.models.judges import JudgingEntailer
 from citewell.models.local import LocalModel
 from citewell.models.onnx.entailer import OnnxEntailer, installed_judge
 from citewell.models.onnx.reading import OnnxRanker
-from citewell.models.openai import OpenAIModel
+from citewell.models.openai import OllamaModel, OpenAIModel
 from citewell.models.panel import AgreementEntailer, EscalatingEntailer, JointEntailer
 
 Make = TypeVar("Make", bound=Callable[..., object])
@@ -58,7 +58,8 @@ def ranker_named(line: str) -> Ranker:
 
 
 def language_model_named(line: str, settings: Writer, key: str = "generator") -> LanguageModel:
-    """The language model that ``line`` names: ``openai:MODEL``, ``anthropic:MODEL``, ``local:FOLDER``."""
+    """The language model that ``line`` names: ``openai:MODEL``, ``anthropic:MODEL``, ``ollama:MODEL``,
+    ``local:FOLDER``."""
     return _chosen(line, LANGUAGE_MODELS, key, example="openai:MODEL")(_name(line), settings)
 
 
@@ -101,6 +102,7 @@ NAMELESS = ("embedded", "small", "judge")
 LANGUAGE_MODELS: dict[str, Callable[[str, Writer], LanguageModel]] = {
     "openai": OpenAIModel,
     "anthropic": AnthropicModel,
+    "ollama": OllamaModel,
     "local": lambda name, settings: LocalModel(_at(name), settings, sha256=_pin(name)),
 }
 ENTAILERS: dict[str, Callable[[str], Entailer]] = {
@@ -110,6 +112,7 @@ ENTAILERS: dict[str, Callable[[str], Entailer]] = {
     "huggingface": lambda name: HuggingFaceEntailer(_at(name), sha256=_pin(name)),
     "openai": lambda name: JudgingEntailer(OpenAIModel(name, Writer())),
     "anthropic": lambda name: JudgingEntailer(AnthropicModel(name, Writer())),
+    "ollama": lambda name: JudgingEntailer(OllamaModel(name, Writer())),
 }
 RANKERS: dict[str, Callable[[str], Ranker]] = {
     "embedded": lambda _: OnnxRanker(),

@@ -6,12 +6,14 @@ a LanguageModel. Keys stay in the SDK: no message, note or record holds one.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
+from citewell.core.config import Writer
 from citewell.core.errors import GeneratorError, ModelError
 from citewell.core.ports import Completion, Form, Prompted
-from citewell.core.records import TokenUsage
+from citewell.core.records import Maker, TokenUsage
 from citewell.models.hosted import Call, HostedModel
 from citewell.models.thinking import answered
 
@@ -104,6 +106,25 @@ class OpenAIModel(HostedModel):
         if isinstance(told, int | float):
             return float(told)
         return self._priced(_usage(usage)) if usage is not None else None
+
+
+class OllamaModel(OpenAIModel):
+    """A model of the Ollama server of this machine, or of ``OLLAMA_HOST``, which needs no key."""
+
+    def __init__(self, model: str, settings: Writer) -> None:
+        super().__init__(model, settings)
+        self.maker = Maker(name=f"ollama:{model}")
+
+    def _open(self, sdk: Any, timeout_s: float) -> Any:
+        return sdk.OpenAI(base_url=ollama_address(), api_key="none", timeout=timeout_s, max_retries=0)
+
+
+def ollama_address() -> str:
+    """Where Ollama speaks OpenAI's protocol; its own variable may have no scheme or port."""
+    host = os.environ.get("OLLAMA_HOST", "").rstrip("/") or "127.0.0.1"
+    scheme, _, place = host.rpartition("://")
+    place = place.replace("0.0.0.0", "127.0.0.1")  # noqa: S104 - where it listens, not where it is reached
+    return f"{scheme or 'http'}://{place if ':' in place else f'{place}:11434'}/v1"
 
 
 def _held_to(prompted: Prompted) -> dict[str, Any]:

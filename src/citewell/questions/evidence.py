@@ -40,6 +40,7 @@ SIMILAR = 0.85
 MIN_PROBABILITY = 0.2
 BESIDE = 0.5  # of the best answer's probability, from which on another may stand beside it
 STRICT_PERIOD = 0.35
+MAX_HEADING = 80
 MOST_JUDGED = 12
 """Stretches and rows that the answer check reads for one part of a question."""
 FEWEST_ECHOED = 3  # words of a question that a sentence may not simply repeat
@@ -169,13 +170,27 @@ def _weighed(question: str, found: Sequence[Answer], check: AnswerCheck) -> list
 
 
 def _candidate(answer: Answer) -> Candidate:
-    """What it says under its document's title and headings; a row with the heads of its columns."""
     chunk = answer.passage.chunk
-    heads = dict.fromkeys(head for head in (chunk.title, *chunk.section_path) if head)
-    said = answer.text if isinstance(answer, SentenceAnswer) else row_text(answer.passage, answer.row).text
-    return Candidate(
-        text="\n".join([*heads, said]), reader=sure(answer), ranker=answer.passage.relevance or 0.0
-    )
+    if isinstance(answer, SentenceAnswer):
+        text = framed(chunk, answer.text, heading_above(chunk.content, answer.start - chunk.start_offset))
+    else:
+        text = framed(chunk, row_text(answer.passage, answer.row).text)
+    return Candidate(text=text, reader=sure(answer), ranker=answer.passage.relevance or 0.0)
+
+
+def framed(chunk: Chunk, said: str, heading: str = "") -> str:
+    """What a chunk says, under its document's title, its section and the ``heading`` above."""
+    heads = dict.fromkeys((chunk.title, *chunk.section_path, heading))
+    return "\n".join([*(head for head in heads if head and head not in said), said])
+
+
+def heading_above(content: str, start: int) -> str:
+    """The nearest line above ``start`` that stands alone and ends no sentence; "" where there is none."""
+    for line in reversed(content[:start].split("\n")[:-1]):
+        words = line.strip()
+        if 0 < len(words) <= MAX_HEADING and "\t" not in words and not _ENDING.search(words):
+            return "" if words.startswith(_BULLETS) else words
+    return ""
 
 
 def sure(answer: Answer) -> float:

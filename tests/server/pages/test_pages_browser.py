@@ -211,8 +211,7 @@ def test_a_judgement_is_kept_with_its_reason(browser: Any, kb: KnowledgeBase) ->
 
 
 def test_what_a_reader_does_next_is_noticed(browser: Any, kb: KnowledgeBase) -> None:
-    """Asked again, corrected, ignored: one session in a browser, and nothing is said by the page but what it
-    showed and what was touched."""
+    """Asked again, corrected: one session in a browser, and the page itself says nothing."""
     store = kb._parts.feedback
 
     def signals() -> list[set[str]]:

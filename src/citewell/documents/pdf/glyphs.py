@@ -230,7 +230,8 @@ class _Walk:
         else:
             x0, base = a[0] - frame.left, style.base
             x1 = max(x0, b[2] - frame.left)
-            ink = (x0, base - 0.12 * style.size, x1, base + 0.5 * style.size)
+            low = 0.3 if shown[0] == "_" else 0.12
+            ink = (x0, base - low * style.size, x1, base + 0.5 * style.size)
         reason = style.hidden or self._reason(x0, x1, base, ink, style)
         self._ink.strike(ink, style.size)
         if reason:

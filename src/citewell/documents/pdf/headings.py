@@ -83,10 +83,10 @@ class Headings:
         if depth is not None:
             return STYLE_LEVEL + depth
         number = _ENUMERATED.fullmatch(text)
-        level = self._by_type(text.rstrip(".") if number and line.bold else text, line)
-        if level is None and (line.page, line.column, line.base) in self._clauses:
-            level = STYLE_LEVEL + 9
-        return level + 0.1 * number.group(1).count(".") if level and number else level
+        found = self._by_type(text.rstrip(".") if number and line.bold else text, line)
+        if found is None and (line.page, line.column, line.base) in self._clauses:
+            found = STYLE_LEVEL + 9
+        return found + 0.1 * number.group(1).count(".") if found and number else found
 
     def _by_type(self, text: str, line: Line) -> int | None:
         if (

@@ -94,7 +94,7 @@ class PageCalls:
 
     def mapped(self, index: int) -> bool:
         """Whether the font says which character this is; else its code stands for it."""
-        return self._call["FPDFText_HasUnicodeMapError"](self._textpage, index) != 1
+        return bool(self._call["FPDFText_HasUnicodeMapError"](self._textpage, index) != 1)
 
     def objects(self, indexes: Iterable[int]) -> list[int]:
         get, page = self._object, self._textpage

@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from citewell.documents.pdf.cells import BULLET, YEAR, Piece, pieces_of
+from citewell.documents.pdf.drafts import Block, DraftRow, DraftTable
 from citewell.documents.pdf.headings import STATEMENT
 from citewell.documents.pdf.heads import Column, column_heads, is_head_line, stands_over, stub_prefix
 from citewell.documents.pdf.layout import Line
@@ -29,36 +30,6 @@ _MARGIN = 2.5
 _HEAD_REACH = 60.0
 MAX_COLUMNS = 60
 """A line with more figures is not a row of a readable table."""
-
-
-@dataclass(frozen=True)
-class DraftRow:
-    """``label`` lines are joined by a space in the text; ``cells`` pair a piece with its column."""
-
-    labels: tuple[tuple[str, Line], ...]
-    cells: tuple[tuple[Piece, int], ...]
-    line: Line
-    x0: float
-    group: str = ""
-
-    @property
-    def label(self) -> str:
-        return " ".join(text for text, _ in self.labels)
-
-
-@dataclass(frozen=True)
-class DraftTable:
-    """``before`` are head lines, kept as lines of their own; ``heads`` has one text per column."""
-
-    before: tuple[Line, ...]
-    rows: tuple[DraftRow, ...]
-    heads: tuple[str, ...]
-    columns: tuple[Column, ...]
-    title: str = ""
-    units: str = ""
-
-
-Block = Line | DraftTable
 
 
 @dataclass
@@ -86,6 +57,7 @@ def find_tables(lines: list[Line]) -> list[Block]:
     blocks: list[Block] = []
     at = 0
     for run in _runs(rows):
+        run.last = _label_end(rows, run.last)
         top = _heads_start(rows, run, at)
         drafted = _table(rows, run, top)
         if drafted is None:
@@ -96,6 +68,17 @@ def find_tables(lines: list[Line]) -> list[Block]:
         at = run.last + 1
     blocks.extend(row.line for row in rows[at:])
     return blocks
+
+
+def _label_end(rows: list[_Row], last: int) -> int:
+    """Index of the line where the label of the row at ``last`` ends: right under it, without figures."""
+    for index in range(last + 1, len(rows)):
+        row, above = rows[index], rows[index - 1].line
+        drop, text = above.base - row.line.base, row.line.text
+        near = row.line.column == above.column and 0 < drop < 1.4 * row.line.size
+        if row.data or len(row.pieces) != 1 or not near or not (text[0].islower() or _ASIDE.fullmatch(text)):
+            return index - 1
+    return len(rows) - 1
 
 
 def _read(line: Line) -> _Row:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from citewell.core.records import Box, Cell, Page, Row, Section, Table
 from citewell.documents.pdf.cells import BULLET, pieces_of
+from citewell.documents.pdf.drafts import DraftRow, DraftTable
 from citewell.documents.pdf.headings import STATEMENT, STYLE_LEVEL, Headings, squeezed
 from citewell.documents.pdf.layout import Line
 from citewell.documents.pdf.paragraphs import (
@@ -24,7 +25,7 @@ from citewell.documents.pdf.paragraphs import (
     usual_pitch,
     vocabulary,
 )
-from citewell.documents.pdf.tables import DraftRow, DraftTable, find_tables
+from citewell.documents.pdf.tables import find_tables
 from citewell.documents.pdf.units import units_in
 
 _CONTINUED = re.compile(r"(?:(?<![\s,(–—-])[\s,(–—-]+)?\bcont(?:inued|’d|'d|\.)?\)?\.?$", re.IGNORECASE)

@@ -137,11 +137,6 @@ def numbers(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
     return tag("details", tag("summary", about), table(heads, body))
 
 
-def linked(label: str, href: str) -> Markup | str:
-    """Only addresses of the same site become links."""
-    return tag("a", label, href=href) if href.startswith(("#", "/", "?")) else label
-
-
 def cells(points: Sequence[Measured], index: int, unit: str) -> tuple[str, str, str]:
     if index >= len(points) or (point := points[index]).value is None:
         n = points[index].n if index < len(points) else None

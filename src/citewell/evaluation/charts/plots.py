@@ -28,7 +28,6 @@ from citewell.evaluation.charts.drawing import (
     grid,
     hue,
     interval,
-    linked,
     mark,
     numbers,
     place,
@@ -41,14 +40,13 @@ from citewell.evaluation.charts.drawing import (
 
 
 class Point(msgspec.Struct, frozen=True):
-    """A value under its label; ``value`` None is not measured. ``href`` links the label (:func:`bars`)."""
+    """A value under its label; ``value`` None is not measured."""
 
     label: str
     value: float | None
     low: float | None = None
     high: float | None = None
     n: int | None = None
-    href: str = ""
 
 
 class Bin(msgspec.Struct, frozen=True):
@@ -207,7 +205,6 @@ class Share(msgspec.Struct, frozen=True):
 
     label: str
     counts: tuple[int, ...]
-    href: str = ""
 
 
 def bars(
@@ -238,7 +235,7 @@ def bars(
         rows.append(
             tag(
                 "tr",
-                tag("th", linked(point.label, point.href), scope="row"),
+                tag("th", point.label, scope="row"),
                 tag("td", plot, class_="plot"),
                 tag("td", value),
                 tag("td", interval),
@@ -260,7 +257,7 @@ def shares(title: str, kinds: Sequence[str], rows: Sequence[Share], *, note: str
     body = [
         tag(
             "tr",
-            tag("th", linked(row.label, row.href), scope="row"),
+            tag("th", row.label, scope="row"),
             tag("td", _stack(row, kinds), class_="plot"),
             *(tag("td", str(count)) for count in row.counts),
         )

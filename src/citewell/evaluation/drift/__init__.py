@@ -1,5 +1,6 @@
 """Quality over time: what the log says of it, where it changed, who is told."""
 
+from citewell.evaluation.drift.alerts import tell
 from citewell.evaluation.drift.drifting import (
     BY,
     Canary,
@@ -9,7 +10,6 @@ from citewell.evaluation.drift.drifting import (
     canary,
     drift,
     drift_metrics,
-    tell,
 )
 
 __all__ = ["BY", "Canary", "Drift", "Metric", "Point", "canary", "drift", "drift_metrics", "tell"]

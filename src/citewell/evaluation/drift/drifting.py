@@ -2,34 +2,26 @@
 
 In: a home, as one of its auditors sees it. Out: :class:`Drift`, with single values summed up by period and
 group, change points and alerts; metrics for a scraper; the canary's retrieval, measured and sealed, so that
-it stands in the log too. An alert rule is one line: ``abstention > 0.3 @ 7d`` fires when more than .3 of the
-records of the last seven days abstained, and there were enough of them. What evaluations asked is left out.
-Knows nothing about terminals, charts or HTTP.
+it stands in the log too. What evaluations asked is left out. Knows nothing about terminals, charts or HTTP.
 """
 
 from __future__ import annotations
 
 import math
-import re
-import shlex
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from citewell.audit.question import AuditQuery, moment
 from citewell.core.access import EVALUATION, Role
-from citewell.core.addresses import post
-from citewell.core.clock import written
-from citewell.core.commands import tell_command
-from citewell.core.config import Alerts
-from citewell.core.errors import ConfigError, UsageError
+from citewell.core.errors import UsageError
 from citewell.core.records import Case, Record
 from citewell.evaluation.cases import hash_cases
+from citewell.evaluation.drift.alerts import Alert, Rule, judged, rules_of
 from citewell.evaluation.drift.series import (
     MEASURES,
     MEDIANS,
@@ -46,101 +38,9 @@ from citewell.evaluation.judging import hits
 from citewell.evaluation.pipelines import located_in
 from citewell.knowledge.home import KnowledgeBase
 
-_RULE = re.compile(r"\s*([a-z_]+)\s*([<>])\s*(\d+(?:\.\d+)?)\s*@\s*(\d{1,4}[hdw])\s*")
-
-
-class Rule(Record, frozen=True, kw_only=True):
-    """``window`` as ``--since`` takes it."""
-
-    line: str
-    measure: str
-    above: bool
-    threshold: float
-    window: str
-
-
-class Alert(Record, frozen=True, kw_only=True):
-    """A rule and what it saw. ``state`` is ``firing``, ``quiet``, or ``not measured`` (too few records)."""
-
-    rule: str
-    measure: str
-    window: str
-    state: str
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    text: str
-
-
-def rules_of(settings: Alerts, known: Sequence[str]) -> tuple[Rule, ...]:
-    """Raises ConfigError for a line that is no rule."""
-    found = []
-    for line in settings.rules:
-        match = _RULE.fullmatch(line)
-        if match is None:
-            raise ConfigError(f"alerts.rules: {line!r} is no rule", hint='as in "abstention > 0.3 @ 7d"')
-        measure, direction, threshold, window = match.groups()
-        if measure not in known:
-            raise ConfigError(f"alerts.rules: unknown measure {measure!r}", hint=f"one of {', '.join(known)}")
-        found.append(
-            Rule(
-                line=" ".join(line.split()),
-                measure=measure,
-                above=direction == ">",
-                threshold=float(threshold),
-                window=window,
-            )
-        )
-    return tuple(found)
-
-
-def judged(
-    rule: Rule, value: float | None, low: float | None, high: float | None, n: int, least: int
-) -> Alert:
-    """Fires on the value itself; its interval is told beside it."""
-    if value is None or n < least:
-        state, words = "not measured", f"{n} records, {least} are needed"
-    else:
-        beyond = value > rule.threshold if rule.above else value < rule.threshold
-        state, words = "firing" if beyond else "quiet", f"{value:.3g} over {n} records"
-    return Alert(
-        rule=rule.line,
-        measure=rule.measure,
-        window=rule.window,
-        state=state,
-        value=value,
-        low=low,
-        high=high,
-        n=n,
-        text=f"{rule.line}: {words}",
-    )
-
-
-def sinks_of(settings: Alerts) -> dict[str, Callable[[Alert], str]]:
-    """Each configured one by its name; told an alert, it returns what went wrong, or "".
-
-    A command gets the alert's text as its last argument and its JSON as standard input. Raises ConfigError
-    for a command that cannot be taken apart into words.
-    """
-    found: dict[str, Callable[[Alert], str]] = {}
-    if settings.command:
-        try:
-            words = shlex.split(settings.command)
-        except ValueError as error:
-            raise ConfigError(f"alerts.command: {error}", hint="close every quotation mark") from None
-        found["command"] = lambda alert: tell_command(words, alert.text, msgspec.json.encode(alert))
-    if settings.webhook:
-        found["webhook"] = lambda alert: post(
-            settings.webhook, msgspec.json.encode(alert), "application/json"
-        )
-    return found
-
-
 MOST_GROUPS = 12
 CANARY = "canary retrieval"
 CANARY_HIT, CANARY_PRECISION = CANARY_MEASURES = ("canary_hit", "canary_precision")
-ALERT = "alert"
 WINDOW = "7d"
 """Of the metrics."""
 
@@ -362,29 +262,6 @@ def _alerts(
         value, low, high = _summed(rule.measure, numbers) if numbers else (None, None, None)
         found.append(judged(rule, value, low, high, len(numbers), kb.config.alerts.least))
     return tuple(found)
-
-
-def tell(kb: KnowledgeBase, alerts: Sequence[Alert]) -> dict[str, dict[str, str]]:
-    """Tells what fires to every configured sink, once in ``alerts.repeat_hours``; by rule and sink, what went
-    wrong ("" for nothing). Each is an entry of the log."""
-    settings = kb.config.alerts
-    sinks = sinks_of(settings)
-    since = written(kb.now() - timedelta(hours=settings.repeat_hours))
-    done = {
-        (body["rule"], name)
-        for entry, body in kb.audit.evaluations(ALERT)
-        if entry.timestamp > since
-        for name, trouble in body["told"].items()
-        if not trouble
-    }
-    found: dict[str, dict[str, str]] = {}
-    for alert in alerts:
-        due = {name: sink for name, sink in sinks.items() if (alert.rule, name) not in done}
-        if alert.state == "firing" and due:
-            found[alert.rule] = {name: sink(alert) for name, sink in due.items()}
-            body = {"measure": ALERT, "rule": alert.rule, "value": alert.value, "n": alert.n}
-            kb.audit.note_evaluation({**body, "told": found[alert.rule]})
-    return found
 
 
 # --- the canary -----------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ def content(of: Iterable[str]) -> dict[str, str]:
 
 
 def topics_of(questions: Sequence[str]) -> list[str]:
-    """One topic a question: of the words that most questions share, its most shared one; ``other`` for a
+    """One topic a question: of the words that most questions have, its most frequent one; ``other`` for a
     question that has none. The same questions give the same topics in any order."""
     told = [content(words(question)) for question in questions]
     counts: Counter[str] = Counter()
@@ -59,6 +59,6 @@ def topics_of(questions: Sequence[str]) -> list[str]:
                 counts[root] += 1
                 spelled[root] = min(word, spelled.get(root, word))
     ranked = sorted(counts, key=lambda root: (-counts[root], root))
-    rank = {root: place for place, root in enumerate(ranked[:TOPICS]) if counts[root] > 1}
+    rank = {root: place for place, root in enumerate(ranked[:TOPICS])}
     best = [min(found.keys() & rank.keys(), key=rank.__getitem__, default="") for found in told]
     return [spelled[root] if root else OTHER for root in best]

@@ -55,7 +55,14 @@ _OURS = frozenset(
             "te",
             "trailer",
         ),
-        *("proxy-authorization", "proxy-authenticate", "accept-encoding", "content-encoding"),
+        *(
+            "date",
+            "server",
+            "proxy-authorization",
+            "proxy-authenticate",
+            "accept-encoding",
+            "content-encoding",
+        ),
         *("cookie", "set-cookie"),  # a browser's cookies are this server's own
     )
 )
@@ -161,7 +168,7 @@ class Checking:
         mark = self._mark(outcome)
         if self._withholds(found, outcome):
             made = self.protocol.withheld(response, self._notice(outcome))
-            made[MARK] = mark
+            made[MARK] = mark | {"claims": [], "notes": []}  # their words are what is withheld
             return _json([made] if events else made, 200, headers)
         if self.settings.policy == "observe" or given is None:
             return Response(data, 200, headers)
@@ -204,7 +211,7 @@ class Checking:
         mark = self._mark(outcome)
         if self._withholds(found, outcome):
             made = self.protocol.withheld(response, self._notice(outcome))
-            made[MARK] = mark
+            made[MARK] = mark | {"claims": [], "notes": []}  # their words are what is withheld
             for event in self.protocol.events(made):
                 yield line(event)
             return

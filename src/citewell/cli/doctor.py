@@ -1,0 +1,191 @@
+"""``citewell doctor``: tries every part of the installation and home, then whatever could serve it: keys,
+model servers on this machine, optional packages. What is there is tried; what is not says what to do.
+
+A key or server is tried by asking for its list of models, which costs nothing. Keys are never printed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from citewell.cli.commands import Found, command
+from citewell.cli.home import Home
+from citewell.cli.printing import ERROR, OK, columns, say
+from citewell.core.errors import CitewellError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from citewell.knowledge.assembly import Assembly
+
+WAIT_S = 5.0
+SHOWN = 3
+"""Names of a server's models."""
+
+
+class Service(NamedTuple):
+    """Where models can be had: ``package`` its SDK, ``key`` the variable of its key ("" for a server that
+    needs none), ``address`` what lists its models, ``use`` how to write with one of them."""
+
+    name: str
+    package: str
+    key: str
+    address: Callable[[], str]
+    use: str
+
+
+def _openai() -> str:
+    return os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1").rstrip("/") + "/models"
+
+
+def _anthropic() -> str:
+    return os.environ.get("ANTHROPIC_BASE_URL", "https://api.anthropic.com").rstrip("/") + "/v1/models"
+
+
+def _ollama() -> str:
+    from citewell.models.openai import ollama_address
+
+    return f"{ollama_address()}/models"
+
+
+SERVICES = (
+    Service("openai", "openai", "OPENAI_API_KEY", _openai, "--model openai/{}"),
+    Service("anthropic", "anthropic", "ANTHROPIC_API_KEY", _anthropic, "--model anthropic/{}"),
+    Service("ollama", "openai", "", _ollama, "--model ollama/{}"),
+    Service(
+        "llama.cpp",
+        "openai",
+        "",
+        lambda: "http://127.0.0.1:8080/v1/models",
+        "--model openai/{} with OPENAI_BASE_URL=http://127.0.0.1:8080/v1 OPENAI_API_KEY=any",
+    ),
+)
+PACKAGES = {
+    "judge": ("citewell_judge", "a larger model that checks claims"),
+    "local": ("llguidance", "writing with a model on this machine, by transformers"),
+    "huggingface": ("transformers", "any cross-encoder or NLI model"),
+    "postgres": ("psycopg", "log, traces and signals in PostgreSQL"),
+    "s3": ("boto3", "checkpoints to S3"),
+    "otel": ("opentelemetry.sdk", "OpenTelemetry spans"),
+}
+"""Extra -> what it brings, by module, and what that gives."""
+
+
+def register(app: typer.Typer) -> None:
+    command(app)(doctor)
+
+
+def doctor(home: Home) -> Found:
+    """Test every part of this installation and home, and look for models to write with. Exits with 1 if a
+    part fails, and says how to fix it. Keys that are set are tried at their provider."""
+    from citewell.knowledge.assembly import MODELS, Assembly, load_config
+
+    assembly = Assembly(home.path, load_config(home.path))
+    checks: dict[str, Callable[[], str]] = {
+        "runtime": _runtime,
+        "configuration": lambda: assembly.config.hash,
+        "home": lambda: _home(assembly.home),
+        **{name: partial(_maker, assembly, name) for name in MODELS},
+    }
+    if assembly.home.is_dir():
+        checks["log"] = lambda: f"{assembly.log.size()} entries"
+        checks["evidence"] = lambda: f"{len(assembly.evidence.catalogue())} documents"
+        checks["index"] = lambda: assembly.index.version()
+        checks["card"] = lambda: _card(assembly)
+    results = [(name, *_tried(check)) for name, check in checks.items()]
+    assembly.close()
+    failed = not all(works for _, works, _ in results)
+    options = [(service.name, *_service(service)) for service in SERVICES]
+    options += [(f"citewell[{extra}]", *_package(extra, *found)) for extra, found in PACKAGES.items()]
+    parts, optional = (
+        [{"part": name, "ok": works, "says": says} for name, works, says in rows]
+        for rows in (results, options)
+    )
+
+    def tell() -> None:
+        columns([("ok" if works else "FAILS", name, says) for name, works, says in results])
+        say("\nOptional:")
+        columns([("ok" if works else "-", name, says) for name, works, says in options])
+
+    return Found({"ok": not failed, "parts": parts, "optional": optional}, tell, ERROR if failed else OK)
+
+
+def _service(service: Service) -> tuple[bool, str]:
+    """(whether it can be used now, what it gives or what to do)."""
+    if service.key and not os.environ.get(service.key):
+        return False, f"no key: set {service.key} to write with its models"
+    missing = importlib.util.find_spec(service.package) is None
+    names = _listed(service)
+    if isinstance(names, str):
+        return False, names
+    if missing:
+        return False, f"answers, but its SDK is missing: pip install 'citewell[{service.package}]'"
+    if not names:
+        hint = "ollama pull llama3.2" if service.name == "ollama" else "load one"
+        return False, f"answers, but has no model: {hint}"
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return True, f"{', '.join(names[:SHOWN])}{more}: citewell ask {service.use.format(names[0])}"
+
+
+def _listed(service: Service) -> list[str] | str:
+    """The names of its models, or what is wrong."""
+    import httpx2
+
+    key = os.environ.get(service.key, "") if service.key else ""
+    headers = {"Authorization": f"Bearer {key}"} if service.name == "openai" else {}
+    if service.name == "anthropic":
+        headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    try:
+        found = httpx2.get(service.address(), headers=headers, timeout=WAIT_S)
+        if found.status_code in (401, 403):
+            return f"{service.key or 'the server'} is not accepted (HTTP {found.status_code}): check the key"
+        found.raise_for_status()
+        return sorted(str(model["id"]) for model in found.json().get("data") or ())
+    except (httpx2.HTTPStatusError, ValueError, KeyError, TypeError, AttributeError) as error:
+        return f"does not list its models ({type(error).__name__}): check its address"
+    except Exception as error:  # noqa: BLE001 - as for every part
+        do = "check the network" if service.key else "start it to write with a model of your own"
+        return f"not reached ({type(error).__name__}): {do}"
+
+
+def _package(extra: str, module: str, gives: str) -> tuple[bool, str]:
+    try:
+        there = importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # its parent
+        there = False
+    return there, gives if there else f"{gives}: pip install 'citewell[{extra}]'"
+
+
+def _runtime() -> str:
+    from citewell.core.environment import environment
+
+    return ", ".join(f"{name} {value}" for name, value in environment().items())
+
+
+def _home(home: Path) -> str:
+    return f"{home}" if home.is_dir() else f"{home} does not exist yet; `citewell ingest` creates it"
+
+
+def _card(assembly: Assembly) -> str:
+    card = assembly.card_state()
+    if card.note:
+        raise CitewellError(card.note, hint="create a new one with `citewell calibrate`")
+    return f"{card.path} {card.card[:23]}, fresh" if card.card else "none"
+
+
+def _maker(assembly: Assembly, name: str) -> str:
+    maker: Any = getattr(assembly, name).maker
+    return f"{maker.name} {maker.hash[:23]}"
+
+
+def _tried(check: Callable[[], str]) -> tuple[bool, str]:
+    try:
+        return True, check()
+    except Exception as error:  # noqa: BLE001 - the doctor reports every kind of failure, and goes on
+        return False, f"{type(error).__name__}: {error}"

@@ -1,0 +1,67 @@
+"""LlamaIndex: passages of a home as a retriever, and an evaluator of responses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from citewell.core.records import Status
+from citewell.integrations.passages import checked, metadata, reasons
+
+
+class CitewellRetriever(BaseRetriever):
+    """Relevant passages of ``kb``, a home that is open; ``options`` as for :meth:`KnowledgeBase.search`. The
+    score of a node is its relevance, a probability."""
+
+    def __init__(self, kb: Any, *, every: bool = False, **options: Any) -> None:
+        super().__init__()
+        self._kb, self._every, self._options = kb, every, options
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return [
+            NodeWithScore(
+                node=TextNode(id_=one.chunk.chunk_id, text=one.chunk.content, metadata=metadata(one)),
+                score=one.relevance,
+            )
+            for one in self._kb.search(query_bundle.query_str, **self._options)
+            if one.relevant or self._every
+        ]
+
+
+class CitewellEvaluator(BaseEvaluator):
+    """Passing where every claim of the response is verified against the contexts; the score is the
+    probability that all of it is supported. ``options`` as for
+    :func:`citewell.answering.verifying.verify`."""
+
+    def __init__(self, **options: Any) -> None:
+        self._options = options
+
+    def _get_prompts(self) -> dict[str, Any]:
+        return {}
+
+    def _update_prompts(self, prompts: dict[str, Any]) -> None:
+        """There are none."""
+
+    async def aevaluate(
+        self,
+        query: str | None = None,
+        response: str | None = None,
+        contexts: Sequence[str] | None = None,
+        **_: Any,
+    ) -> EvaluationResult:
+        report = checked(response or "", contexts or (), query or "", **self._options)
+        unchecked = report.status is Status.UNCHECKED
+        return EvaluationResult(
+            query=query,
+            response=response,
+            contexts=contexts,
+            passing=None if unchecked else report.status is Status.VERIFIED,
+            score=report.supported,
+            feedback=reasons(report),
+            invalid_result=unchecked,
+            invalid_reason="nothing could be checked" if unchecked else None,
+        )

@@ -1,0 +1,51 @@
+"""What the adapters share: a passage's metadata, and a check of an answer against documents of any framework.
+
+Knows nothing about the frameworks: their documents are read by the names of their members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from citewell.answering.verifying import VerifyReport, verify
+from citewell.core.records import Passage, Status
+
+
+def metadata(passage: Passage) -> dict[str, Any]:
+    """Enough to find the quote again: document, version and offsets in code points."""
+    chunk = passage.chunk
+    return {
+        "document_id": chunk.document_id,
+        "document_version": chunk.document_version,
+        "start": chunk.start_offset,
+        "end": chunk.end_offset,
+        "page": chunk.page,
+        "section": " › ".join(chunk.section_path),
+        "title": chunk.title,
+        "relevance": passage.relevance,
+        "relevant": passage.relevant,
+    }
+
+
+def text_of(document: Any) -> str:
+    """Of a text, or a document or node of LangChain, LlamaIndex or Haystack."""
+    if isinstance(document, str):
+        return document
+    inner = getattr(document, "node", document)
+    for name in ("page_content", "text", "content"):
+        if isinstance(found := getattr(inner, name, None), str):
+            return found
+    raise TypeError(f"{type(document).__name__} is no document with a text")
+
+
+def checked(answer: str, documents: Iterable[Any], question: str = "", **options: Any) -> VerifyReport:
+    """The documents are the sources 1, 2, ... in their order, as ``[1]`` in an answer names them; ``options``
+    as for :func:`citewell.answering.verifying.verify`."""
+    return verify(answer, [text_of(document) for document in documents], question or None, **options)
+
+
+def reasons(report: VerifyReport) -> str:
+    """Each claim that is not verified, with its verdict."""
+    bad = [claim for claim in report.claims if claim.verdict.status is not Status.VERIFIED]
+    return "\n".join(f"{one.verdict.status}: {one.text} ({one.verdict.reason})" for one in bad)

@@ -1,0 +1,103 @@
+"""The adapters against the real frameworks; each part is skipped where its framework is not installed."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import citewell
+
+BRIDGE, TOLL = "The bridge opened in 1932 after six years of work.", "The toll was abolished in 1958."
+QUESTION = "When did the bridge open?"
+TRUE, FALSE = "The bridge opened in 1932 [1].", "The bridge opened in 1947 [1]."
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> Any:
+    (tmp_path / "bridge.txt").write_text(f"{BRIDGE}\n\n{TOLL}\n")
+    with citewell.open(tmp_path / "home") as made:
+        made.ingest(tmp_path / "bridge.txt")
+        yield made
+
+
+def quoted(kb: Any, text: str, about: dict[str, Any]) -> bool:
+    """Whether the document has the text at its place."""
+    document = kb.document(about["document_id"], about["document_version"])
+    return bool(document.text[about["start"] : about["end"]] == text)
+
+
+def test_langchain_retrieves_and_verifies_in_a_chain(kb: Any) -> None:
+    pytest.importorskip("langchain_core")
+    from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+
+    from citewell.integrations.langchain import CitewellRetriever, verifier
+
+    retriever = CitewellRetriever(kb=kb)
+    (document,) = retriever.invoke(QUESTION)
+    assert quoted(kb, document.page_content, document.metadata)
+    found = {"context": retriever, "input": RunnablePassthrough()}
+    for answer, status in ((TRUE, "VERIFIED"), (FALSE, "CONTRADICTED")):
+        said = RunnablePassthrough.assign(answer=RunnableLambda(lambda _, answer=answer: answer))
+        output = (RunnableLambda(lambda question: question) | found | said | verifier()).invoke(QUESTION)
+        assert output["answer"] == answer
+        assert output["verification"].status == status
+
+
+def test_langchain_documents_are_ingested_as_they_are(kb: Any) -> None:
+    pytest.importorskip("langchain_core")
+    from langchain_core.document_loaders import BaseLoader
+    from langchain_core.documents import Document
+
+    class Loader(BaseLoader):
+        def lazy_load(self) -> Any:
+            yield Document(page_content="The lamp is lit at dusk.", metadata={"source": "lamp.md"})
+
+    assert kb.ingest_documents(Loader().load()).files[0].document_id == "lamp.md"
+
+
+def test_llamaindex_retrieves_and_evaluates(kb: Any) -> None:
+    pytest.importorskip("llama_index.core")
+    from llama_index.core.schema import Document
+
+    from citewell.integrations.llamaindex import CitewellEvaluator, CitewellRetriever
+
+    (node,) = CitewellRetriever(kb).retrieve(QUESTION)
+    assert quoted(kb, node.node.get_content(), node.node.metadata)
+    evaluator = CitewellEvaluator()
+    good, bad, none = (
+        asyncio.run(evaluator.aevaluate(query=QUESTION, response=answer, contexts=contexts))
+        for answer, contexts in ((TRUE, [BRIDGE]), (FALSE, [BRIDGE]), ("", [BRIDGE]))
+    )
+    assert (good.passing, bad.passing, none.passing) == (True, False, None)
+    assert good.score > 0.5 > bad.score
+    assert "1947" in bad.feedback
+    assert none.invalid_result
+    document = Document(text="The lamp is lit at dusk.", metadata={"file_path": "lamp.md"})
+    assert kb.ingest_documents([document]).files[0].document_id == "lamp.md"
+
+
+def test_haystack_retrieves_and_verifies_in_a_pipeline(kb: Any) -> None:
+    pytest.importorskip("haystack")
+    from haystack import Document, Pipeline
+
+    from citewell.integrations.haystack import CitewellRetriever, CitewellVerifier
+
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", CitewellRetriever(kb))
+    pipeline.add_component("verifier", CitewellVerifier())
+    pipeline.connect("retriever.documents", "verifier.documents")
+    output = pipeline.run(
+        {"retriever": {"query": QUESTION}, "verifier": {"replies": [TRUE, FALSE], "query": QUESTION}},
+        include_outputs_from={"retriever"},
+    )
+    (document,) = output["retriever"]["documents"]
+    assert quoted(kb, document.content, document.meta)
+    assert [report.status for report in output["verifier"]["reports"]] == ["VERIFIED", "CONTRADICTED"]
+    assert output["verifier"]["feedback"][0] == ""
+    assert (
+        kb.ingest_documents([Document(content="The lamp is lit.", meta={"url": "lamp"})]).files[0].status
+        == "added"
+    )
