@@ -14,7 +14,6 @@ from citewell.knowledge.assembly import Assembly
 from citewell.verification.confidence.cards import (
     CONDUCT,
     FORMAT,
-    STALE,
     Card,
     Corpus,
     Today,
@@ -129,7 +128,7 @@ def test_a_changed_model_prompt_corpus_or_setting_makes_it_stale(now: Today, rea
     found = state_of(card(), "card.json", now)
     assert found.state == "stale"
     assert re.search(reason, "; ".join(found.reasons))
-    assert found.note.startswith(STALE)
+    assert found.note.startswith("the calibration card in use is stale")
 
 
 def test_the_order_of_documents_and_the_index_version_do_not_matter() -> None:
