@@ -17,10 +17,9 @@ import citewell
 from citewell.cli.ingest import told
 from citewell.core.errors import UsageError
 from citewell.core.identity import hash_file
-from citewell.core.weights import WEIGHTS
+from citewell.core.weights import read_card
 from citewell.documents.outcomes import Step
 from citewell.knowledge.home import KnowledgeBase
-from citewell.verification.support import FILE
 
 
 def test_home_before_and_after_the_command_and_from_the_environment(run, home, monkeypatch) -> None:  # type: ignore[no-untyped-def]
@@ -175,6 +174,7 @@ def test_an_ingest_that_is_stopped_says_that_it_can_go_on(run, tmp_path, monkeyp
 
 
 def test_ingest_again_changes_nothing(run, home) -> None:  # type: ignore[no-untyped-def]
+    run("--home", home, "ingest", home.parent / "reports")  # other settings of a test before are on record
     size = json.loads(run("--home", home, "audit", "check", "--json").stdout)["size"]
     result = run("--home", home, "ingest", home.parent / "reports", "--json")
     assert result.exit_code == 0
@@ -277,7 +277,8 @@ def test_doctor_and_models_name_every_maker(run, home) -> None:  # type: ignore[
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["ok"]
     makers = json.loads(run("--home", home, "models", "--json").stdout)
-    assert set(makers) == {"embedder", "ranker", "extractor", "generator", "entailer", "support"}
+    both = {"entailer", "entailer 1", "entailer 2"}
+    assert set(makers) == {"embedder", "ranker", "extractor", "generator", "support"} | both
     assert all(maker["name"] and maker["hash"].startswith("sha256:") for maker in makers.values())
 
 
@@ -359,7 +360,7 @@ def test_ask_takes_a_model_of_ollama_in_one_word(run, home, monkeypatch) -> None
 def test_models_says_where_each_packaged_models_card_lies(run, home) -> None:  # type: ignore[no-untyped-def]
     shown = run("--home", home, "models").stdout
     cards = [word for word in shown.split() if word.endswith("CARD.md")]
-    assert len(set(cards)) == 3  # embedder, entailer, and one for ranker and reader
+    assert len(set(cards)) == 4  # embedder, both entailers, and one for ranker and reader
     makers = json.loads(run("--home", home, "models", "--json").stdout)
     assert {maker["model_card"] for maker in makers.values() if "model_card" in maker} == set(cards)
     assert all("Trained on" in Path(card).read_text(encoding="utf-8") for card in cards if "entailer" in card)
@@ -368,10 +369,10 @@ def test_models_says_where_each_packaged_models_card_lies(run, home) -> None:  #
 def test_models_gives_the_hash_of_every_packaged_file(run, home) -> None:  # type: ignore[no-untyped-def]
     shown = run("--home", home, "models").stdout
     for card in {word for word in shown.split() if word.endswith("CARD.md")}:
-        assert all(
-            hash_file(Path(card).with_name(name)) in shown for name in ("model.onnx", "tokenizer.json")
-        )
-    assert hash_file(WEIGHTS / "entailer" / FILE) in shown
+        files = read_card(Path(card).parent)["files"]
+        assert files
+        assert all(hash_file(Path(card).with_name(name)) == told for name, told in files.items())
+        assert all(told in shown for told in files.values())
 
 
 def test_models_shows_each_member_of_a_panel(run, home, monkeypatch) -> None:  # type: ignore[no-untyped-def]
@@ -380,7 +381,8 @@ def test_models_shows_each_member_of_a_panel(run, home, monkeypatch) -> None:  #
     listed = json.loads(run("--home", home, "models", "--json").stdout)
     assert listed["entailer"]["name"].endswith(" + openai:judge")
     assert "tokenizer.json" in listed["entailer 1"]["files"]
-    assert listed["entailer 2"]["name"] == "openai:judge"
+    assert "model.onnx.1" in listed["entailer 2"]["files"]
+    assert listed["entailer 3"]["name"] == "openai:judge"
 
 
 def test_models_names_the_judges_and_hides_no_model_behind_one_that_fails(  # type: ignore[no-untyped-def]

@@ -17,6 +17,7 @@ from citewell.core.private import make_file, make_folder
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from citewell.core.ports import Entailer
     from citewell.core.records import Maker
     from citewell.knowledge.assembly import Assembly
 
@@ -76,11 +77,19 @@ def _makers(assembly: Assembly) -> dict[str, Callable[[], Maker | None]]:
         part = getattr(assembly, name)
         return part.maker if part is not None else None
 
-    def member(place: int) -> Maker:
-        maker: Maker = assembly.entailer.members[place].maker  # type: ignore[attr-defined]  # of a panel
-        return maker
+    def lines(line: str) -> list[str]:
+        members = panel_of(line)[1]
+        return [one for member in members for one in lines(member)] if members else [line]
 
-    panel = range(len(panel_of(assembly.config.entailer)[1]))
+    def asked(entailer: Any) -> list[Entailer]:
+        members = getattr(entailer, "members", None)
+        return [one for member in members for one in asked(member)] if members else [entailer]
+
+    def member(place: int) -> Maker:
+        return asked(assembly.entailer)[place].maker
+
+    names = lines(assembly.config.entailer)
+    panel = range(len(names)) if len(names) > 1 else ()
     return {
         **{name: partial(made, name) for name in (*MODELS, "questioner", "gate_judge", "answer_judge")},
         **{f"entailer {place + 1}": partial(member, place) for place in panel},

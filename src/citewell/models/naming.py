@@ -5,6 +5,7 @@
     huggingface:FOLDER_OR_ID[@sha256:HASH]    any kind that models/huggingface.py lists; pinned by @
     openai:MODEL  anthropic:MODEL  ollama:MODEL    a judge with the rubric of prompts/entailment_judge.txt
     A + B                                     agreement required
+    small & judge                             weighed together by the line fitted to both: `embedded` is this
     A > B                                     borderline cases only are sent to B
     local:FOLDER_OR_ID[@sha256:HASH]          a language model by transformers on this machine
 
@@ -30,7 +31,9 @@ from citewell.models.panel import AgreementEntailer, EscalatingEntailer, JointEn
 
 Make = TypeVar("Make", bound=Callable[..., object])
 
+TOGETHER = "small & judge"
 PANELS: dict[str, Callable[[list[Entailer]], Entailer]] = {
+    " & ": JointEntailer,
     " + ": AgreementEntailer,
     " > ": EscalatingEntailer,
 }
@@ -45,10 +48,12 @@ def entailer_named(line: str) -> Entailer:
 
 
 def panel_of(line: str) -> tuple[str, list[str]]:
-    """(what joins the members, each member's line); ("", []) for one model."""
+    """(what joins the members, each member's line); ("", []) for one model. ``embedded`` is both packaged
+    entailers where the judge is installed."""
+    line = TOGETHER if line == "embedded" and installed_judge() else line
     joints = [joint for joint in PANELS if joint in line]
     if len(joints) > 1:
-        raise ConfigError(f"entailer = {line!r} mixes + and >", hint="use one of them")
+        raise ConfigError(f"entailer = {line!r} mixes +, & and >", hint="use one of them")
     return (joints[0], [part.strip() for part in line.split(joints[0])]) if joints else ("", [])
 
 
@@ -92,12 +97,6 @@ def _judge_entailer() -> Entailer:
     return judge
 
 
-def _embedded() -> Entailer:
-    """The small entailer with the judge, where it is installed, by the line that was fitted to both."""
-    judge = installed_judge()
-    return JointEntailer([OnnxEntailer(), judge]) if judge else OnnxEntailer()
-
-
 NAMELESS = ("embedded", "small", "judge")
 LANGUAGE_MODELS: dict[str, Callable[[str, Writer], LanguageModel]] = {
     "openai": OpenAIModel,
@@ -106,7 +105,7 @@ LANGUAGE_MODELS: dict[str, Callable[[str, Writer], LanguageModel]] = {
     "local": lambda name, settings: LocalModel(_at(name), settings, sha256=_pin(name)),
 }
 ENTAILERS: dict[str, Callable[[str], Entailer]] = {
-    "embedded": lambda _: _embedded(),
+    "embedded": lambda _: OnnxEntailer(),
     "small": lambda _: OnnxEntailer(),
     "judge": lambda _: _judge_entailer(),
     "huggingface": lambda name: HuggingFaceEntailer(_at(name), sha256=_pin(name)),
