@@ -56,7 +56,7 @@ _PAIRS = {
     for name, labels in _LABELS.items()
 }
 _PAIRS["edition"] = re.compile(
-    rf"(?:{_LABELS['edition']})\s*[:#]?\s*([A-Z]|[A-Z]?\d+(?:\.\d+)*[a-z]?)\W?", re.I
+    rf"(?:{_LABELS['edition']})[\s:#]{{0,4}}([A-Z]|[A-Z]?\d+(?:\.\d+)*[a-z]?)\W?", re.I
 )
 _SPAN = re.compile(
     rf"(?:[\w ]{{0,60}}\b)?(?:valid(?:ity)?|in force|applicable)(?: period)?\W{{0,3}}(?:from\W{{1,3}})?"

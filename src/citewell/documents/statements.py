@@ -48,8 +48,14 @@ _WORDS = (
 )
 _TO = r"(?i:by|with|to(?: read)?)"
 
+
+def _bounded(pattern: str) -> re.Pattern[str]:
+    """Blanks are bounded: however many there are, the time a pattern takes grows with the text alone."""
+    return re.compile(pattern.replace(r"\s+", r"\s{1,3}").replace(r"\s*", r"\s{0,3}"), re.DOTALL)
+
+
 _STATEMENTS = tuple(
-    (standing, re.compile(pattern, re.DOTALL))
+    (standing, _bounded(pattern))
     for standing, pattern in (
         (Standing.DELETED, f"{_LEAD}{_REF}{_OF}{_AT[1]}{_BE}{_GONE}{_WHOLLY}{_AT[2]}\\.?"),
         (
@@ -80,7 +86,7 @@ _REPLACES = (
     r"(?i:replaces?|supersedes?|cancels?|repeals?|revokes?)(?i:\s+and\s+(?:replaces?|supersedes?|cancels?))?"
 )
 _WHOLE = tuple(
-    re.compile(pattern, re.DOTALL)
+    _bounded(pattern)
     for pattern in (
         rf"{_LEAD}(?P<subject>{_SELF}|\S.{{0,90}}?){_AT[1]}\s+(?i:hereby\s+)?{_REPLACES}{_WHOLLY}"
         r"(?i:\s+all (?:previous|earlier|prior) (?:editions?|versions?) of)?\s+"
@@ -95,7 +101,7 @@ _AMENDS = re.compile(
 )
 _AMENDMENT = re.compile(
     r"(?i)\b(?:amendment|addendum|corrigendum|errat\w+|correction|variation|supplement|change notice"
-    r"|side letter|notice of change|changes|revision)\b.*?\b(?:to|of|for)\s+(.+)$"
+    r"|side letter|notice of change|changes|revision)\b.{0,60}?\b(?:to|of|for)\s{1,3}(.{1,200})$"
 )
 _HINT = re.compile(
     r"(?i)delet|remov|repeal|revok|struck|cancel|withdrawn|omitted|rescind|replac|substitut|supersed|amend"
@@ -289,7 +295,7 @@ class Name(Record, frozen=True, kw_only=True):
 
 
 def name_of(phrase: str) -> Name:
-    phrase = re.sub(r"\s*\([^()]*[“\"][^()]*\)", "", phrase).strip(" .,:;“”\"'")
+    phrase = re.sub(r"\s{0,3}\([^()“\"]{0,80}[“\"][^()]{0,80}\)", "", phrase).strip(" .,:;“”\"'")
     dates = [match[0] for match in re.finditer(DATE, phrase)]
     numbered = re.search(r"(?i)\b(?:version|edition|revision|rev\.?|v\.?)\s?(\d+(?:\.\d+)*|[A-Z]\b)", phrase)
     plain = re.sub(DATE, " ", phrase)
