@@ -101,7 +101,9 @@ def test_every_figure_names_its_maker_and_its_n(kb: KnowledgeBase, made: Run) ->
     for result in made.measures:
         assert result.maker
         assert (result.n == 0) == (result.value is None)
-    assert "citewell-verifier/1 + citewell-entailer-2 & citewell-judge-1" in {result.maker for result in made.measures}
+    assert "citewell-verifier/1 + citewell-entailer-2 & citewell-judge-1" in {
+        result.maker for result in made.measures
+    }
     assert made.key.model.startswith("citewell-extractive")
     assert made.key.index == kb.parts.index.version()
     assert made.key.judge.startswith("citewell-verifier/1 + citewell-entailer-2 sha256:")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import openai
@@ -15,8 +16,9 @@ QUESTION = [{"role": "user", "content": "When did the bridge open?"}]
 
 
 @pytest.fixture
-def client(address: str) -> openai.OpenAI:
-    return openai.OpenAI(base_url=f"{address}/v1", api_key="anything", max_retries=0)
+def client(address: str) -> Iterator[openai.OpenAI]:
+    with openai.OpenAI(base_url=f"{address}/v1", api_key="anything", max_retries=0) as made:
+        yield made
 
 
 def test_a_completion_carries_its_citations(client: openai.OpenAI, kb: KnowledgeBase, address: str) -> None:

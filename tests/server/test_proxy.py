@@ -177,12 +177,27 @@ def sse(events: list[Any], *, pause_s: float = 0.0, broken: bool = False) -> Cal
     return lambda request: StreamingResponse(lines(), media_type="text/event-stream")
 
 
+CLIENTS: list[openai.OpenAI | anthropic.Anthropic] = []
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """The clients leave their connections to the collector."""
+    yield
+    while CLIENTS:
+        CLIENTS.pop().close()
+
+
 def openai_client(address: str) -> openai.OpenAI:
-    return openai.OpenAI(base_url=address + "/v1", api_key=KEY, max_retries=0, timeout=20)
+    made = openai.OpenAI(base_url=address + "/v1", api_key=KEY, max_retries=0, timeout=20)
+    CLIENTS.append(made)
+    return made
 
 
 def anthropic_client(address: str) -> anthropic.Anthropic:
-    return anthropic.Anthropic(base_url=address, api_key=KEY, max_retries=0, timeout=20)
+    made = anthropic.Anthropic(base_url=address, api_key=KEY, max_retries=0, timeout=20)
+    CLIENTS.append(made)
+    return made
 
 
 def record_of(kb: KnowledgeBase, address: str) -> Any:
