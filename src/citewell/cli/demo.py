@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from citewell.cli.program import app
 
 HOME = ".demo"
-ANSWERED, ANSWER = "What is the default relevance threshold?", "relevance_threshold: 0.7"
+ANSWERED, ANSWER = "What is the default relevance threshold?", "relevance_threshold – default: 0.7"
 UNANSWERED, ABSTAINED = "What did Citewell earn in fiscal year 2031?", 4
 
 
