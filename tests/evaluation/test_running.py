@@ -106,7 +106,7 @@ def test_every_figure_names_its_maker_and_its_n(kb: KnowledgeBase, made: Run) ->
     }
     assert made.key.model.startswith("citewell-extractive")
     assert made.key.index == kb.parts.index.version()
-    assert made.key.judge.startswith("citewell-verifier/1 + citewell-entailer-2 sha256:")
+    assert made.key.judge.startswith("citewell-verifier/1 + citewell-entailer-2 & citewell-judge-1 sha256:")
     assert any(maker.hash for maker in made.makers)
 
 
