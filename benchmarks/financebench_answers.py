@@ -23,7 +23,7 @@ import citewell
 from benchmarks.answer_rule import judge
 from benchmarks.reporting import data_folder, interval, shown, table, write
 from citewell.core.config import Chunking, Gate
-from citewell.core.ports import Extractor, GenerationRequest
+from citewell.core.ports import AnswerCheck, Extractor, GenerationRequest
 from citewell.core.records import Chunk, Document, Passage, Status
 from citewell.documents.chunking import chunk_document
 from citewell.documents.reading import read_bytes
@@ -99,7 +99,11 @@ class Filings:
 
 
 def oracle(
-    filings: Filings, row: dict[str, Any], extractor: Extractor, writer: ExtractiveGenerator
+    filings: Filings,
+    row: dict[str, Any],
+    extractor: Extractor,
+    writer: ExtractiveGenerator,
+    check: AnswerCheck | None,
 ) -> dict[str, Any]:
     """The gate and the writer with every chunk of the evidence pages."""
     document, chunks = filings.of(row["doc_name"])
@@ -107,7 +111,7 @@ def oracle(
     passages = set_poison_aside(row["question"], _standing_on(document, chunks, numbers))
     aspects = split_aspects(row["question"])
     begun = time.perf_counter()
-    gate = check_gate(row["question"], aspects, passages, extractor, Gate())
+    gate = check_gate(row["question"], aspects, passages, extractor, Gate(), None, check)
     draft = writer.generate(
         GenerationRequest(question=row["question"], aspects=aspects, passages=tuple(passages))
     )
@@ -268,6 +272,7 @@ def main() -> None:
             rows = [row for row in rows if f"pdfs/{row['doc_name']}.pdf" in held]
         parts = kb._parts
         extractor: Extractor = parts.extractor
+        check = parts.answer_check
         makers = {"ranker": parts.ranker.maker.name, "entailer": parts.entailer.maker.name}
         results["asked"] = []
         for row in rows:
@@ -276,10 +281,10 @@ def main() -> None:
             print(last["decision"], last["correct"], row["question"][:90], flush=True)
         measured["The whole pass"] = summary(results["asked"])
     else:
-        extractor, makers = OnnxReader(), {}
+        extractor, makers, check = OnnxReader(), {}, None
     makers["extractor"] = extractor.maker.name
-    filings, writer = Filings(folder / "pdfs", kb), ExtractiveGenerator(extractor)
-    results["oracle"] = [ruled(row, oracle(filings, row, extractor, writer)) for row in rows]
+    filings, writer = Filings(folder / "pdfs", kb), ExtractiveGenerator(extractor, check=check)
+    results["oracle"] = [ruled(row, oracle(filings, row, extractor, writer, check)) for row in rows]
     measured["The writer alone, given the evidence pages"] = summary(results["oracle"])
     sure = [cells(filings, row) for row in rows]
     measured["Sure cells in the whole named filing"] = {

@@ -20,7 +20,8 @@ from scipy.optimize import minimize
 from citewell.core.records import Chunk
 from citewell.models.onnx.entailer import OnnxAnswerCheck, OnnxEntailer
 from citewell.models.onnx.reading import OnnxRanker, OnnxReader
-from citewell.questions.evidence import framed, heading_above, pointed_at
+from citewell.questions.evidence import framed
+from citewell.questions.quotable import heading_above, pointed_at
 from citewell.verification.support import log_odds
 from training.entailer import SEED
 from training.examples import passages as written_passages
@@ -111,7 +112,7 @@ def measured(check: OnnxAnswerCheck) -> tuple[Floats, Floats, NDArray[np.int_]]:
         for chunk, rel, reading in zip(chunks, relevance, reader.extract(one.question, texts), strict=True):
             pointed = pointed_at(chunk, reading)
             read = [
-                framed(chunk, chunk.content[p.start : p.end], heading_above(chunk.content, p.start))
+                framed((chunk.title, heading_above(chunk.content, p.start)), chunk.content[p.start : p.end])
                 for p in pointed
             ]
             said = check.answers([(text, one.question) for text in read]) if read else []
@@ -154,7 +155,10 @@ def fitted(judge: OnnxEntailer) -> dict[str, object]:
     }
 
 
-def area(score: Floats, y: Floats) -> float:
+def area(score: Floats, y: Floats) -> float | None:
+    """AUROC; None where all are alike."""
+    if y.min() == y.max():
+        return None
     true, false = score[y == 1][:, None], score[y == 0]
     return round(float((true > false).mean() + (true == false).mean() / 2), 4)
 

@@ -29,7 +29,7 @@ from citewell.models.onnx.entailer import OnnxAnswerCheck, OnnxEntailer
 from citewell.verification.evidence import KINDS, source_kind
 from citewell.verification.support import FILE, log_odds
 from training import answers
-from training.answers import NOTHING
+from training.answers import NOTHING, area
 from training.card import state_hash
 from training.entailer import SEED
 from training.examples import passages as written_passages
@@ -193,7 +193,7 @@ def fitted(rows: Sequence[Example], values: Sequence[Sequence[Sequence[float]]])
             k: reliability(held[kinds == k], y[kinds == k], weight[kinds == k]) for k in KINDS
         },
         "balanced accuracy at 0.5 (5-fold)": {n: _balanced(held[i], y[i]) for n, i in sorted(by_set.items())},
-        "AUROC (5-fold)": {n: _area(held[i], y[i]) for n, i in sorted(by_set.items())},
+        "AUROC (5-fold)": {n: area(held[i], y[i]) for n, i in sorted(by_set.items())},
     }
 
 
@@ -242,7 +242,7 @@ def _border(p: Floats, y: NDArray[np.bool_], most_wrong: float | None = None) ->
             "true": round(float((p[y] >= best).mean()), 3),
             "false": round(float((p[~y] >= best).mean()), 3),
         },
-        "auroc": _area(p, y.astype(float)),
+        "auroc": area(p, y.astype(float)),
     }
 
 
@@ -297,13 +297,6 @@ def _balanced(p: Floats, y: Floats) -> float | None:
         return None
     value = ((p[y == 1] >= 0.5).mean() + (p[y == 0] < 0.5).mean()) / 2
     return None if math.isnan(value) else round(float(value), 4)
-
-
-def _area(p: Floats, y: Floats) -> float | None:
-    if y.min() == y.max():
-        return None
-    above = (p[y == 1][:, None] > p[y == 0]).mean() + (p[y == 1][:, None] == p[y == 0]).mean() / 2
-    return round(float(above), 4)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from citewell.core.config import Confidence
@@ -165,3 +166,14 @@ def test_a_deterministic_writer_measures_no_consistency() -> None:
 )
 def test_questions_that_need_arithmetic_are_told(question: str, needed: bool) -> None:
     assert needs_arithmetic(question) is needed
+
+
+def test_the_probability_that_a_passage_answers_is_the_checks_where_it_has_one_and_names_it() -> None:
+    (read,) = passages(0.4)
+    found = report("q", checked(claim()), [read], SETTINGS, ranker="ranker", check="judge").retrieval_score
+    assert (found.value, found.maker) == (0.4, "ranker")
+    answering = msgspec.structs.replace(read, answers=0.8)
+    found = report(
+        "q", checked(claim()), [answering], SETTINGS, ranker="ranker", check="judge"
+    ).retrieval_score
+    assert (found.value, found.maker) == (0.8, "ranker & judge")

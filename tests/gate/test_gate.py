@@ -10,6 +10,7 @@ import pytest
 from citewell.core.config import Gate
 from citewell.core.ports import Candidate, Extraction, Reading
 from citewell.core.records import Maker, Passage
+from citewell.generation.extractive import ExtractiveGenerator
 from citewell.models.onnx.reading import OnnxReader
 from citewell.questions.aspects import split_aspects
 from citewell.questions.evidence import find_pointed
@@ -195,3 +196,10 @@ def test_the_check_reads_a_sentence_under_the_heading_that_stands_above_it(pages
     find_pointed(read_question(QUESTION), [passage], Sure(), max_no_answer=0.4, check=check)
     assert any(candidate.text.endswith(f"Hours\n{OPENING}") for candidate in check.asked)
     assert not any("Hours" in c.text and "closed in winter" in c.text for c in check.asked)
+
+
+def test_the_writer_names_the_check_that_chose_for_it_and_its_border() -> None:
+    alone, checked = ExtractiveGenerator(Sure()), ExtractiveGenerator(Sure(), check=Knows("opens"))
+    assert alone.maker.threshold == Gate().max_no_answer
+    assert checked.maker.threshold == Knows.least
+    assert checked.maker.name == f"{alone.maker.name} + knows"

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
+from citewell.core.errors import ConfigError
 from citewell.core.ports import Entailer
 from citewell.core.records import Entailment, Maker, Status
 from citewell.core.weights import WEIGHTS, judge_folder
+from citewell.models.naming import entailer_named
 from citewell.models.panel import BORDERLINE, AgreementEntailer, EscalatingEntailer, JointEntailer
 from citewell.verification.support import calibration_card, card_of
 from citewell.verification.verifier import Verifier
@@ -151,3 +153,8 @@ def test_of_both_together_the_judge_says_what_is_contradicted() -> None:
     said = JointEntailer([embedded(0.1, 0.8), Judge(0.1, 0.0)]).entail([PLAIN])[0]
     assert said.contradiction == 0.0
     assert [voice.said.contradiction for voice in said.voices] == [0.8, 0.0]
+
+
+def test_only_those_that_were_fitted_together_are_weighed_together() -> None:
+    with pytest.raises(ConfigError, match="nothing was fitted to these"):
+        entailer_named("openai:m & judge")

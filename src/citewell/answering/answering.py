@@ -43,6 +43,7 @@ from citewell.core.records import (
     Proof,
 )
 from citewell.questions.aspects import split_aspects
+from citewell.questions.evidence import framed
 from citewell.verification.checking import Checked, nothing_to_check
 from citewell.verification.confidence import measure_consistency, report
 from citewell.verification.confidence.cards import NO_CARD, CardState
@@ -162,6 +163,7 @@ class Answering(Parts):
                 self.config.confidence,
                 consistency=consistency,
                 ranker=self.ranker.maker.name,
+                check=self.answer_check.maker.name if self.answer_check else "",
                 card=name,
             )
 
@@ -335,14 +337,13 @@ def _limited(confidence: ConfidenceReport, reason: str) -> ConfidenceReport:
 
 
 def _framed(checked: Checked, journal: Journal) -> list[str]:
-    """Each line that is shown, without its marks, under the title and headings of what it cites: a limit
-    is of hotels only by its heading."""
+    """Each line that is shown, without its marks, under the title and headings of what it cites."""
     titles = {passage.chunk.chunk_id: passage.chunk.title for passage in journal.passages}
     found = []
     for line in filter(str.strip, _MARK.sub("", checked.shown_text).split("\n")):
         cited = [c for claim in checked.claims if claim.shown and claim.text in line for c in claim.citations]
-        heads = [head for c in cited for head in (titles.get(c.chunk_id, ""), *c.section_path) if head]
-        found.append("\n".join([*dict.fromkeys(heads), line]))
+        heads = (head for c in cited for head in (titles.get(c.chunk_id, ""), *c.section_path))
+        found.append(framed(heads, line))
     return found
 
 

@@ -96,12 +96,14 @@ class Stages:
             notes += repeated(journal.passages, found.pool)
         if parts.answer_check is not None:
             with journal.stage("reading") as notes:
-                before = {p.chunk.chunk_id for p in journal.passages if p.relevant}
                 journal.passages = opened(
                     self.aspects, journal.passages, parts.extractor, parts.config.gate, parts.answer_check
                 )
-                more = [p.chunk.chunk_id for p in journal.passages if p.relevant]
-                notes += [f"{name}: answers, by the judge" for name in more if name not in before]
+                notes += [
+                    f"{p.chunk.chunk_id}: answers {p.answers:.2f}"
+                    for p in journal.passages
+                    if p.answers is not None
+                ]
         journal.force = force_on(parts.in_force, ask.question, ask.as_of, ask.filters, journal.timestamp[:10])
         journal.parameters["as_of"] = journal.force.asked
         instead, said = journal.force.instead(journal.passages, self._inside)

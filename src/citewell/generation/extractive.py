@@ -54,10 +54,10 @@ class ExtractiveGenerator:
         self._check = check
         self._max_no_answer = max_no_answer
         self.maker = Maker(
-            name=f"{NAME} + {extractor.maker.name}",
+            name=" + ".join([NAME, extractor.maker.name, *([check.maker.name] if check else [])]),
             hash=extractor.maker.hash,
             prompt_hash=hash_of(FRAMES),
-            threshold=max_no_answer,
+            threshold=check.least if check else max_no_answer,
             card=extractor.maker.card,
         )
 

@@ -54,6 +54,8 @@ def panel_of(line: str) -> tuple[str, list[str]]:
     joints = [joint for joint in PANELS if joint in line]
     if len(joints) > 1:
         raise ConfigError(f"entailer = {line!r} mixes +, & and >", hint="use one of them")
+    if " & " in joints and line != TOGETHER:
+        raise ConfigError(f"entailer = {line!r}: nothing was fitted to these", hint=f"use + or {TOGETHER!r}")
     return (joints[0], [part.strip() for part in line.split(joints[0])]) if joints else ("", [])
 
 

@@ -47,11 +47,7 @@ class JointEntailer:
     def entail(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
         """For each pair the last member's probabilities; one that cannot check makes it unchecked."""
         answers = [_voiced(member, pairs) for member in self.members]
-        return [
-            silent or msgspec.structs.replace(row[-1].said, voices=tuple(row), weighed=True)
-            for row in zip(*answers, strict=True)
-            for silent in [_silent(row)]
-        ]
+        return [_weighed(row) for row in zip(*answers, strict=True)]
 
 
 class EscalatingEntailer:
@@ -81,6 +77,10 @@ class EscalatingEntailer:
 
 def _voiced(member: Entailer, pairs: Sequence[tuple[str, str]]) -> list[Voice]:
     return [Voice(maker=member.maker, said=said) for said in member.entail(pairs)]
+
+
+def _weighed(row: Sequence[Voice]) -> Entailment:
+    return _silent(row) or msgspec.structs.replace(row[-1].said, voices=tuple(row), weighed=True)
 
 
 def _agreed(row: Sequence[Voice]) -> Entailment:

@@ -41,7 +41,7 @@ def support(premise: str, entailment: Entailment, *, maker: Maker) -> float:
     if fitted is None:
         return entailment.entailment
     line = fitted["coefficients"][source_kind(premise)]
-    return _logistic(line["intercept"] + line["slope"] * log_odds(entailment.entailment))
+    return logistic(line["intercept"] + line["slope"] * log_odds(entailment.entailment))
 
 
 def _together(premise: str, voices: Sequence[Voice]) -> float | None:
@@ -54,7 +54,7 @@ def _together(premise: str, voices: Sequence[Voice]) -> float | None:
         own, other = fitted["entailer"]["hash"], fitted["joint"]["with"]["hash"]
         if said.keys() == {own, other}:
             line = fitted["joint"]["coefficients"][source_kind(premise)]
-            return _logistic(
+            return logistic(
                 line["intercept"]
                 + line["slope"] * log_odds(said[own] or 0.0)
                 + line["slope of the other"] * log_odds(said[other] or 0.0)
@@ -77,7 +77,8 @@ def calibration_card(folder: Path) -> dict[str, Any]:
     return {name: value for name, value in _read(folder).items() if name != "coefficients"}
 
 
-def _logistic(value: float) -> float:
+def logistic(value: float) -> float:
+    """The probability that has these log odds."""
     return 1.0 / (1.0 + math.exp(-value))
 
 

@@ -27,7 +27,7 @@ from citewell.core.weights import WEIGHTS, judge_folder
 from citewell.models.onnx.session import Session, Tokens
 from citewell.models.onnx.windows import WindowRule
 from citewell.models.remembering import Memory
-from citewell.verification.support import log_odds
+from citewell.verification.support import log_odds, logistic
 
 Logits = NDArray[np.float32]
 
@@ -126,7 +126,7 @@ class OnnxAnswerCheck:
         said = self.answers([(candidate.text, question) for candidate in candidates])
         line = self._line
         return [
-            _logistic(
+            logistic(
                 line["intercept"]
                 + line["reader"] * log_odds(candidate.reader)
                 + line["ranker"] * log_odds(candidate.ranker)
@@ -144,7 +144,7 @@ class OnnxAnswerCheck:
     def _read(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         cut = [self._pieces(text, question) for text, question in pairs]
         said = iter(self._session.run([piece for pieces in cut for piece in pieces]))
-        return [max(_logistic(float(next(said)[1])) for _ in pieces) for pieces in cut]
+        return [max(logistic(float(next(said)[1])) for _ in pieces) for pieces in cut]
 
     def _pieces(self, text: str, question: str) -> list[Tokens]:
         """The text with the question, in as many pieces as it takes; of a question half a reading at most."""
@@ -158,10 +158,6 @@ class OnnxAnswerCheck:
         texts = [text[places[at][0] : places[min(at + room, len(places)) - 1][1]] for at in starts]
         read = [encode(piece, question) for piece in (texts if len(texts) > 1 else [text])]
         return [Tokens(both.ids[:most], both.type_ids[:most]) for both in read]
-
-
-def _logistic(logit: float) -> float:
-    return 1.0 / (1.0 + math.exp(-logit))
 
 
 def _best(logits: Sequence[Logits]) -> tuple[float, float]:

@@ -35,6 +35,7 @@ from citewell.core.sentences import sentence_spans
 from citewell.core.weights import WEIGHTS
 from citewell.models.onnx.session import Session, Tokens
 from citewell.models.remembering import Memory
+from citewell.verification.support import logistic
 
 Floats = NDArray[np.float32]
 Token = tuple[int, tuple[int, int]]
@@ -166,7 +167,7 @@ class OnnxRanker:
 
     def _probability(self, windows: Sequence[Window]) -> float:
         best = max(window.relevance for window in windows)
-        return _logistic(self._curve["slope"] * best + self._curve["bias"])
+        return logistic(self._curve["slope"] * best + self._curve["bias"])
 
 
 class OnnxReader:
@@ -184,7 +185,7 @@ class OnnxReader:
     def _reading(self, windows: Sequence[Window]) -> Reading:
         spans, total = _spans(windows)
         best, relevance = spans[0][0], max(window.relevance for window in windows)
-        answer = _logistic(
+        answer = logistic(
             self._curve["odds"] * best + self._curve["relevance"] * relevance + self._curve["bias"]
         )
         found: list[Extraction] = []
@@ -255,7 +256,3 @@ def _spans(windows: Sequence[Window]) -> tuple[list[tuple[float, int, int]], flo
     largest = ordered[0][0]
     rest = sum(math.exp(odds - largest) for odds, _, _ in ordered)
     return ordered, largest + math.log(rest)
-
-
-def _logistic(logit: float) -> float:
-    return 1.0 / (1.0 + math.exp(-logit))

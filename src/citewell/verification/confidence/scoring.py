@@ -88,12 +88,14 @@ def report(
     *,
     consistency: Measure | None = None,
     ranker: str = "",
+    check: str = "",
     card: str = "",
 ) -> ConfidenceReport:
-    """``ranker`` names who made the relevance probabilities; ``passages`` those of the pass, used ones
-    marked; ``card`` is the hash of the calibration card that set the borders and weights."""
+    """``ranker`` and ``check`` name who made the probabilities that passages answer; ``passages`` those of
+    the pass, used ones marked; ``card`` is the hash of the calibration card that set the borders and
+    weights."""
     components = {
-        "retrieval": _retrieval(passages, ranker),
+        "retrieval": _retrieval(passages, ranker, check),
         "coverage": checked.coverage,
         "entailment": _entailment(checked.claims),
         "consistency": consistency or NOT_MEASURED,
@@ -129,14 +131,15 @@ def report(
     )
 
 
-def _retrieval(passages: Sequence[Passage], ranker: str) -> Measure:
+def _retrieval(passages: Sequence[Passage], ranker: str, check: str) -> Measure:
     """Mean over the passages that were used of the probability that each answers: the answer check's, and the
     ranker's where the check says nothing."""
     read = [p.relevance if p.answers is None else p.answers for p in passages if p.used]
     used = [probability for probability in read if probability is not None]
+    maker = f"{ranker} & {check}" if any(p.used and p.answers is not None for p in passages) else ranker
     if not used:
         return Measure(value=None, n=0, maker=ranker, note="no passage was used")
-    return Measure(value=sum(used) / len(used), n=len(used), maker=ranker)
+    return Measure(value=sum(used) / len(used), n=len(used), maker=maker)
 
 
 def _entailment(claims: Sequence[Claim]) -> Measure:
